@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// relational are the reasons for which a seed is rejected that its schema cannot know: what other records have.
+// relational matches errors that a schema cannot detect, because they depend on other records.
 var relational = regexp.MustCompile(`the object contains no entry named|is taken|for every contact of the list|which the contact before it has|` +
 	`already contains it|this token already exists|no token belongs to account|no list \d|no template \d|policy`)
 
@@ -36,13 +36,9 @@ func TestSchemasAgree(t *testing.T) {
 			body = mutated(random, body)
 		}
 		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		invalid := schemas[name].Validate(value)
 		status, answer := sent(route, text)
 		switch {
@@ -67,17 +63,13 @@ func TestSchemasAgree(t *testing.T) {
 	}
 }
 
-// compiled returns objects of /_mock/openapi.json as a validator that knows JSON Schema 2020-12 reads them.
+// compiled compiles schemas of /_mock/openapi.json with an independent validator of JSON Schema 2020-12.
 func compiled(t *testing.T, names ...string) map[string]*jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(strings.NewReader(newProbe(t, mockserver.Config{}).must("GET", "/_mock/openapi.json", nil).text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("openapi.json", document); err != nil {
-		t.Fatal(err)
-	}
+	must(t, compiler.AddResource("openapi.json", document))
 	out := map[string]*jsonschema.Schema{}
 	for _, name := range names {
 		if out[name], err = compiler.Compile("openapi.json#/components/schemas/" + name); err != nil {
@@ -87,7 +79,7 @@ func compiled(t *testing.T, names ...string) map[string]*jsonschema.Schema {
 	return out
 }
 
-// sent sends a body to a new server, whose state is not that of another one.
+// sent sends a body to a new server.
 func sent(route string, body []byte) (status int, answer string) {
 	srv := mockserver.New(mockserver.Config{FaultSeed: 1})
 	defer srv.Close()
@@ -100,7 +92,7 @@ func sent(route string, body []byte) (status int, answer string) {
 
 type anyObject = map[string]any
 
-// some returns a copy with some of the optional fields, and all of the others.
+// some returns a copy with the required fields and a random choice of the others.
 func some(random *rand.Rand, all anyObject, required ...string) anyObject {
 	out := anyObject{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -156,7 +148,7 @@ func randomSeed(random *rand.Rand) any {
 	}, "lists", "templates")
 }
 
-// values are put in the place of others.
+// values replace random values.
 var values = []any{
 	nil, true, false, 0, 1, -1, 2, 199, 200, 599, 600, 1.5, 86_400_000, 86_400_001, 1e15, 1e15 + 1, 315_360_000_001.0, "", " ", "x", "5", "0",
 	" x", "x\ny", "/x", "GET", "get", "*", "Email.Opened", "email.opened", "listTags", "active", "sha256", "SHA256", "day", "subscribed", "l", "t",
@@ -172,7 +164,7 @@ var values = []any{
 	[]any{anyObject{"name": "y"}},
 }
 
-// mutated returns a copy of a value in which something at a random place is replaced, removed, renamed or added.
+// mutated returns a copy in which a random value is replaced, removed, renamed or added.
 func mutated(random *rand.Rand, value any) any {
 	switch value := value.(type) {
 	case anyObject:

@@ -16,10 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// The tests of this file run in real time, as a box does, unless they say
-// otherwise: hours pass by the platform's clock alone.
-
-// attempts are the times of all attempts, after start by the platform's clock.
+// attempts returns the times of all attempts on the virtual clock, after start.
 func (p probe) attempts(start time.Time) (after []time.Duration) {
 	for _, d := range p.Deliveries() {
 		for _, a := range d.Attempts {
@@ -31,12 +28,10 @@ func (p probe) attempts(start time.Time) (after []time.Duration) {
 
 func (p probe) advance(d time.Duration) {
 	p.t.Helper()
-	if err := p.Advance(p.t.Context(), d); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, p.Advance(p.t.Context(), d))
 }
 
-// retrySchedule is when attempts are made of what is never accepted.
+// retrySchedule returns the times of all attempts of a delivery that always fails.
 func retrySchedule() []time.Duration {
 	at := []time.Duration{0}
 	for _, wait := range mockserver.DefaultRetrySchedule() {
@@ -45,7 +40,7 @@ func retrySchedule() []time.Duration {
 	return at
 }
 
-// Seven retries take 7 h 12 min 36 s by the schedule, and no time at all.
+// Seven retries take 7 h 12 min 36 s of virtual time.
 func TestAdvanceRetries(t *testing.T) {
 	h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
 	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
@@ -70,9 +65,8 @@ func TestAdvanceRetries(t *testing.T) {
 	}
 }
 
-// While the clock stands an attempt takes none of its time: a second after it there
-// is the next one, however long it really took.
-func TestAdvanceToTheMoment(t *testing.T) {
+// An attempt takes no time on a frozen clock.
+func TestFrozenClockStopsDuringAttempts(t *testing.T) {
 	slow := func(w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(2 * time.Millisecond)
 		w.WriteHeader(http.StatusInternalServerError)
@@ -88,7 +82,7 @@ func TestAdvanceToTheMoment(t *testing.T) {
 	}
 }
 
-// What becomes due happens in order, whatever it is, and has happened when time goes on.
+// Advance runs pending work in order, at its time.
 func TestAdvanceInOrder(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -132,19 +126,15 @@ func TestAdvanceInOrder(t *testing.T) {
 	}
 }
 
-// What waits for a rate limit when the clock is set back goes at once, and a drain does not wait for it.
-func TestSetBackWhileRateLimited(t *testing.T) {
+// When the clock is set back, rate-limited deliveries are attempted immediately.
+func TestClockSetBackDuringRateLimit(t *testing.T) {
 	h := &hookServer{}
 	p := newProbe(t, mockserver.Config{Targets: h.targets()})
 	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.SetNow(p.Now().AddDate(-1, 0, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait(t.Context()))
+	must(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if err := p.Drain(ctx); err != nil {
@@ -161,16 +151,12 @@ func TestAdvanceToNext(t *testing.T) {
 	hook := strings.TrimPrefix(p.webhook(events.NameSuppressedEmailAdded), "/webhooks/")
 	start := p.Now()
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait(t.Context()))
 	for range mockserver.DefaultRetrySchedule() {
 		if what, want := p.Clock().What, "delivery to webhook "+hook+" (http://app.test/hook)"; what != want {
 			t.Errorf("next is %q, want %q", what, want)
 		}
-		if err := p.AdvanceToNext(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.AdvanceToNext(t.Context()))
 	}
 	if got := p.attempts(start); !slices.Equal(got, retrySchedule()) {
 		t.Errorf("attempts at %v, want %v", got, retrySchedule())
@@ -183,7 +169,7 @@ func TestAdvanceToNext(t *testing.T) {
 	}
 }
 
-func TestAdvanceFails(t *testing.T) {
+func TestAdvanceInvalid(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for name, err := range map[string]error{
 		"time does not go back": p.Advance(t.Context(), -1),
@@ -200,8 +186,8 @@ func TestAdvanceFails(t *testing.T) {
 	}
 }
 
-// An advance whose context ends leaves the clock where it got to, and running.
-func TestAdvanceCancelled(t *testing.T) {
+// A canceled Advance leaves the clock where it is, and running.
+func TestAdvanceCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
@@ -221,8 +207,8 @@ func TestAdvanceCancelled(t *testing.T) {
 	})
 }
 
-// Drain goes on when somebody else advances the clock, and fails where it stands.
-func TestDrainAndTheClock(t *testing.T) {
+// Drain continues when another goroutine advances the clock, and fails when the clock is frozen.
+func TestDrainWithFrozenClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(int) int { return 500 }}
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
@@ -251,7 +237,7 @@ func TestDrainAndTheClock(t *testing.T) {
 	})
 }
 
-// A reset shows the configured time, or the time of the baseline.
+// A reset restores the configured time, or the time of the baseline.
 func TestResetClock(t *testing.T) {
 	day := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, tt := range map[string]struct {
@@ -275,9 +261,7 @@ func TestResetClock(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				baseline := p.Now()
-				if err := p.SetBaseline(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, p.SetBaseline())
 				time.Sleep(time.Hour)
 				p.advance(200 * time.Hour)
 				p.Reset()
@@ -289,7 +273,7 @@ func TestResetClock(t *testing.T) {
 	}
 }
 
-// A snapshot carries the clock: what is to come is as far away after a restore.
+// A snapshot contains the clock. After a restore, pending work is as far away as before.
 func TestSnapshotClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(int) int { return 500 }}
@@ -303,18 +287,14 @@ func TestSnapshotClock(t *testing.T) {
 		made := len(h.times)
 		p.Reset()
 		for name, state := range map[string]string{"running": running, "frozen": frozen} {
-			if err := p.Restore(strings.NewReader(state)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Restore(strings.NewReader(state)))
 			want := before
 			want.Frozen = name == "frozen"
 			if got := p.Clock(); got != want {
 				t.Errorf("%s: after a restore %+v, want %+v", name, got, want)
 			}
 		}
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Wait(t.Context()))
 		if len(h.times) != made {
 			t.Errorf("a restore made %d attempts before their time", len(h.times)-made)
 		}
@@ -325,8 +305,8 @@ func TestSnapshotClock(t *testing.T) {
 	})
 }
 
-// Nothing of the state that is replaced happens because the clock is another.
-func TestRestoreMakesNothingOldDue(t *testing.T) {
+// A restore cancels the pending work of the replaced state.
+func TestRestoreCancelsPendingWork(t *testing.T) {
 	h := &hookServer{answer: func(int) int { return 500 }}
 	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
 	p.advance(8 * time.Hour)
@@ -335,16 +315,14 @@ func TestRestoreMakesNothingOldDue(t *testing.T) {
 	p.webhook(events.NameSuppressedEmailAdded)
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	p.advance(0)
-	if err := p.Restore(strings.NewReader(later)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Restore(strings.NewReader(later)))
 	p.advance(24 * time.Hour)
 	if len(h.times) != 1 {
 		t.Errorf("%d attempts, want the one before the restore", len(h.times))
 	}
 }
 
-// A reset ends an advance that is under way: its time is not the next test's.
+// A reset ends an Advance in progress.
 func TestResetEndsAdvance(t *testing.T) {
 	reached, goOn := make(chan struct{}), make(chan struct{})
 	h := &hookServer{answer: func(n int) int {
@@ -374,8 +352,8 @@ func TestResetEndsAdvance(t *testing.T) {
 	}
 }
 
-// The time of requests is the platform's, what they take is measured.
-func TestRequestsFollowTheClock(t *testing.T) {
+// Requests are logged with their virtual time and their real duration.
+func TestRequestTimesAreVirtual(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{FreezeClock: true})
 		p.advance(365 * 24 * time.Hour)
@@ -438,7 +416,7 @@ func TestClockRoutes(t *testing.T) {
 	}
 }
 
-// Each mode of the limit counts by the clock of the mock server. A clock that is set back allows a lookup at once.
+// Each mode of the limit uses the virtual clock. A clock that is set back allows a lookup immediately.
 func TestLookupLimit(t *testing.T) {
 	const ms = time.Millisecond
 	for _, row := range []struct {
@@ -464,9 +442,7 @@ func TestLookupLimit(t *testing.T) {
 					t.Errorf("lookup %d: %d, Retry-After %q; want %d", i, a.status, a.header.Get("Retry-After"), row.want[i])
 				}
 			}
-			if err := p.SetNow(p.Now().AddDate(-1, 0, 0)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
 			if got := p.do("GET", path, nil).status; got != http.StatusOK {
 				t.Errorf("a year earlier: %d, want 200", got)
 			}
@@ -474,8 +450,8 @@ func TestLookupLimit(t *testing.T) {
 	}
 }
 
-// What the console looks up is neither limited nor counted: the application's own next lookup is answered.
-func TestLookupLimitOfTheConsole(t *testing.T) {
+// Lookups by the console are not limited and do not count for the application's limit.
+func TestConsoleHasNoLookupLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{})
 		path := "/v2/emails/" + p.email("a@example.org")

@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// controlled is a platform with a webhook, a list and a message to its contact.
+// controlled is a server with a webhook, a list and an email to its contact.
 type controlled struct {
 	probe
 	list, contact, email, hook string
@@ -46,7 +46,7 @@ func (c controlled) records(path string) []map[string]any {
 	return out
 }
 
-// ids returns the ids that a list route shows.
+// ids returns the ids of a list route.
 func (c controlled) ids(path string) string {
 	c.t.Helper()
 	ids := []string{}
@@ -100,7 +100,7 @@ func TestControlRecipients(t *testing.T) {
 	}
 }
 
-func TestControlClicksTheFirstLink(t *testing.T) {
+func TestControlClickDefaultLink(t *testing.T) {
 	c := newControlled(t)
 	id := c.must("POST", "/v2/emails", `{"email":"b@example.org","sender":{"email":"s@example.com"},
 		"content":{"subject":"x","html":"<a href=\"https://a.example/?x=1&amp;y=2\">a</a>"}}`).id("id")
@@ -115,16 +115,12 @@ func TestControlLists(t *testing.T) {
 	c := newControlled(t)
 	var sent []string
 	for i := range 5 {
-		sent = append(sent, c.email0(fmt.Sprintf("user%d@example.org", i), fmt.Sprintf("Offer %d", i)))
+		sent = append(sent, c.probe.email(fmt.Sprintf("user%d@example.org", i), fmt.Sprintf("Offer %d", i)))
 	}
 	for _, id := range sent {
-		if err := c.Open(id); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Open(id))
 	}
-	if err := c.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Wait(t.Context()))
 	newest := slices.Clone(sent)
 	slices.Reverse(newest)
 	all := strings.Join(append(slices.Clone(newest), c.email), " ")
@@ -177,15 +173,7 @@ func TestControlLists(t *testing.T) {
 	}
 }
 
-func (c controlled) email0(to, subject string) string {
-	c.t.Helper()
-	return c.must("POST", "/v2/emails", map[string]any{
-		"email": to, "sender": map[string]any{"email": "shop@example.com"},
-		"content": map[string]any{"subject": subject, "html": "<p>" + subject + "</p>"},
-	}).id("id")
-}
-
-// Lists without records are empty, not null: pages depend on it.
+// Lists without records are empty arrays, not null.
 func TestControlEmpty(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for _, path := range []string{"/_mock/outbox", "/_mock/deliveries", "/_mock/events", "/_mock/requests"} {
@@ -206,9 +194,7 @@ func TestControlEmpty(t *testing.T) {
 		Categories []struct{ Category string } `json:"bounce_categories"`
 		Schedule   []int                       `json:"retry_schedule_ms"`
 	}
-	if err := json.Unmarshal([]byte(p.must("GET", "/_mock/info", nil).text), &info); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(p.must("GET", "/_mock/info", nil).text), &info))
 	if info.Accounts[0].Users[0].Email != "user@example.com" || info.Schedule[3] != 120_000 {
 		t.Errorf("info: %+v, want user@example.com and 120,000 ms before the fourth retry", info)
 	}
@@ -287,7 +273,7 @@ func TestControlRecords(t *testing.T) {
 	}
 }
 
-// Nothing in a mail runs, loads or takes over the page that shows it.
+// The HTML of an email runs no script and loads nothing.
 func TestControlMailPolicy(t *testing.T) {
 	c := newControlled(t)
 	id := c.must("POST", "/v2/emails", map[string]any{
@@ -381,7 +367,7 @@ func TestControlInternalError(t *testing.T) {
 	if a := c.do("POST", "/v2/emails", `{"email":"not an address"}`); a.status != 422 {
 		t.Fatalf("an invalid submission: %d, want 422", a.status)
 	}
-	failed := c.email0("x@example.org", "x")
+	failed := c.probe.email("x@example.org")
 	if a := c.must("GET", "/v2/emails/"+failed, nil); a.object["status"] != "error" ||
 		a.object["error"] != "internal error; the queue is full" {
 		t.Errorf("the message is %s, want the error of the fault", a.text)
@@ -456,34 +442,8 @@ func TestControlSend(t *testing.T) {
 	}
 }
 
-func TestControlBodies(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	large := `{"body":"` + strings.Repeat("x", 10<<20) + `"}`
-	if a := p.do("POST", "/_mock/faults", large); a.status != 413 {
-		t.Errorf("over 10 MiB: %d, want 413", a.status)
-	}
-	for _, route := range []string{"POST /_mock/faults", "POST /_mock/seed", "PUT /_mock/state"} {
-		method, path, _ := strings.Cut(route, " ")
-		for _, body := range []string{`{`, `nothing`, `{"accounts":[}`} {
-			a := p.do(method, path, body)
-			if kind, loc := a.detail(); a.status != 400 || kind != "json_invalid" || loc != "[body]" {
-				t.Errorf("%s of %s: %d %s, want 400 json_invalid", route, body, a.status, a.text)
-			}
-		}
-	}
-	req, err := http.NewRequestWithContext(t.Context(), "POST", p.URL()+"/_mock/faults",
-		strings.NewReader(`{"action":"reset"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "text/plain")
-	if a := p.send(req); a.status != 415 {
-		t.Errorf("text: %d, want 415", a.status)
-	}
-}
-
-// A request that is rejected for its token is still found by its operation, and says what is wrong with the token.
-func TestControlFindsRejectedTokens(t *testing.T) {
+// A request with an invalid token is logged with its operation, and its error explains what is wrong.
+func TestControlRequestsWithInvalidToken(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for header, want := range map[string]string{
 		"":                      "the header Authorization is missing",
@@ -512,7 +472,7 @@ func TestControlFindsRejectedTokens(t *testing.T) {
 	}
 }
 
-func TestControlWithoutSlash(t *testing.T) {
+func TestControlRedirectsToSlash(t *testing.T) {
 	w := httptest.NewRecorder()
 	newProbe(t, mockserver.Config{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
 	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "_mock/?token=x" {
@@ -520,34 +480,20 @@ func TestControlWithoutSlash(t *testing.T) {
 	}
 }
 
-func TestControlConsole(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Console: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, "the console at "+r.URL.Path)
-	})})
-	if a := p.must("GET", "/_mock/ui/app.js", nil); a.text != "the console at /_mock/ui/app.js" {
-		t.Errorf("got %s, want the console", a.text)
-	}
-	if a := p.must("GET", "/_mock/health", nil); !strings.Contains(a.text, "ok") {
-		t.Errorf("the console hides a route: %s", a.text)
-	}
-	if a := p.do("POST", "/_mock/ui/", `{}`); a.status != 404 {
-		t.Errorf("a change: %d, want 404", a.status)
-	}
-}
-
-// A browser that asks for the root is led to the console, if there is one; a program gets the API's answer.
-func TestRootLeadsToTheConsole(t *testing.T) {
+// A browser that requests the root is redirected to the console, if there is one. A program gets the API's response.
+func TestConsole(t *testing.T) {
 	for name, tt := range map[string]struct {
-		console http.Handler
-		accept  string
-		want    int
+		console      http.Handler
+		path, accept string
+		want         int
 	}{
-		"browser":           {http.NotFoundHandler(), "text/html,application/xhtml+xml", http.StatusSeeOther},
-		"program":           {http.NotFoundHandler(), "application/json", http.StatusUnauthorized},
-		"without a console": {nil, "text/html", http.StatusUnauthorized},
+		"browser":           {http.NotFoundHandler(), "/", "text/html,application/xhtml+xml", http.StatusSeeOther},
+		"program":           {http.NotFoundHandler(), "/", "application/json", http.StatusUnauthorized},
+		"without a console": {nil, "/", "text/html", http.StatusUnauthorized},
+		"file":              {http.RedirectHandler("/", http.StatusTeapot), "/_mock/app.js", "*/*", http.StatusTeapot},
 	} {
 		p := newProbe(t, mockserver.Config{Console: tt.console})
-		req := request(t, "GET", "http://127.0.0.1/", "", "")
+		req := request(t, "GET", "http://127.0.0.1"+tt.path, "", "")
 		req.Header.Set("Accept", tt.accept)
 		rec := httptest.NewRecorder()
 		p.ServeHTTP(rec, req)
@@ -566,13 +512,9 @@ type changeReader struct {
 func (p probe) stream(t *testing.T, client *http.Client) changeReader {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL()+"/_mock/stream", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	if kind := res.Header.Get("Content-Type"); kind != "text/event-stream" {
 		t.Fatalf("the stream is %s, want text/event-stream", kind)
@@ -580,7 +522,7 @@ func (p probe) stream(t *testing.T, client *http.Client) changeReader {
 	return changeReader{t, bufio.NewScanner(res.Body)}
 }
 
-// next returns the name and data of the next event; none at the end.
+// next returns the name and data of the next event, or empty strings at the end.
 func (l changeReader) next() (name, data string) {
 	for l.lines.Scan() {
 		switch key, value, _ := strings.Cut(l.lines.Text(), ": "); {
@@ -595,7 +537,7 @@ func (l changeReader) next() (name, data string) {
 	return "", ""
 }
 
-// until reads changes up to one of a kind and returns its record.
+// until reads changes until one of this kind, and returns its record.
 func (l changeReader) until(kind string) map[string]any {
 	l.t.Helper()
 	for {
@@ -637,9 +579,7 @@ func TestControlStream(t *testing.T) {
 				t.Errorf("a request: %v, want submitEmail without its body", r)
 			}
 			stream.until("records")
-			if err := p.Open(id); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Open(id))
 			if r := stream.until("message"); r["opens"] != 1.0 {
 				t.Errorf("an opened message: %v, want 1 open", r)
 			}
@@ -664,8 +604,8 @@ func TestControlStream(t *testing.T) {
 	}
 }
 
-// A graceful stop must not wait for pages that are left open.
-func TestControlStreamEndsWithTheServer(t *testing.T) {
+// Shutdown ends open streams.
+func TestControlStreamShutdown(t *testing.T) {
 	for _, end := range []struct {
 		name string
 		stop func(*mockserver.Server) error
@@ -678,9 +618,7 @@ func TestControlStreamEndsWithTheServer(t *testing.T) {
 			t.Cleanup(srv.Close)
 			stream := probe{srv, t, srv.Token()}.stream(t, http.DefaultClient)
 			stream.next()
-			if err := end.stop(srv); err != nil {
-				t.Fatal(err)
-			}
+			must(t, end.stop(srv))
 			if name, data := stream.next(); name != "" {
 				t.Errorf("the stream goes on with %s %s, want its end", name, data)
 			}
@@ -688,8 +626,8 @@ func TestControlStreamEndsWithTheServer(t *testing.T) {
 	}
 }
 
-// A part of an address finds a contact, the latest first, of the list and no other.
-func TestControlFindsContacts(t *testing.T) {
+// The search finds parts of addresses in one list, newest first.
+func TestControlContactSearch(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	list := p.list()
 	for _, email := range []string{"ada@example.org", "Grace@example.org", "adam@example.com"} {
@@ -722,7 +660,7 @@ func TestControlFindsContacts(t *testing.T) {
 	}
 }
 
-// first returns a member of the first record of a list.
+// first returns a field of the first record of a list.
 func (a answer) first(member string) string {
 	return a.object["data"].([]any)[0].(map[string]any)[member].(string)
 }

@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// The API is there for pages without a token, and leaves no trace.
+// The console uses the API without a token. Its requests are not logged, and faults do not apply.
 func TestControlAsAccount(t *testing.T) {
 	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{
 		{Value: "reader", UserID: 1, ReadOnly: true}, {Value: "owner", UserID: 2}, {Value: "other", UserID: 3, AccountID: 9},
@@ -75,8 +75,8 @@ func TestControlAsAccount(t *testing.T) {
 	}
 }
 
-// A template that somebody opens here must not act on the routes around it.
-func TestControlRendersInert(t *testing.T) {
+// A rendered template cannot call the control routes.
+func TestControlTemplateSandbox(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	id := p.must("POST", "/templates",
 		`{"name":"x","content":{"html":"<script>fetch('/_mock/state',{method:'DELETE'})</script>"}}`).id("template_id")
@@ -90,7 +90,7 @@ func TestControlRendersInert(t *testing.T) {
 	}
 }
 
-// FuzzControl asks the control routes for anything: no panic, and no answer but the one that an error has.
+// FuzzControl sends random requests to the control routes. None may panic, and each error has the error format.
 func FuzzControl(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"GET", "outbox?search=a&limit=2&before=x", ""},
@@ -136,16 +136,14 @@ func validMethod(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'Z' })
 }
 
-// command is an example of the manual.
+// command matches an example of the manual.
 var command = regexp.MustCompile(`(?m)^curl(?: -X ([A-Z]+))? "\$MOCK/([^"]*)"(?: --json '(.*)')?$`)
 
-// TestManualExamples makes every example of docs/control-api.md, each in a world of its own, and holds what is answered
-// against /_mock/openapi.json: no member is missing there, or too many.
+// TestManualExamples runs each example of docs/control-api.md on a new server, and validates the response with
+// /_mock/openapi.json. A missing or additional field fails.
 func TestManualExamples(t *testing.T) {
 	manual, err := os.ReadFile(filepath.Join("..", "docs", "control-api.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc := controlDocument(t)
 	examples := command.FindAllStringSubmatch(string(manual), -1)
 	if n := strings.Count(string(manual), "\ncurl "); n != len(examples) || n < 40 {
@@ -166,7 +164,7 @@ func TestManualExamples(t *testing.T) {
 	}
 }
 
-// filled puts what there is in the place of a name such as $ID.
+// filled replaces placeholders such as $ID.
 func (c controlled) filled(text string) string {
 	c.t.Helper()
 	if text == "@snapshot.json" {
@@ -186,18 +184,14 @@ func (c controlled) filled(text string) string {
 	return strings.ReplaceAll(text, "$ID", id)
 }
 
-// makes asks for a control route and holds its answer against the document.
+// makes calls a control route and validates the response.
 func (c controlled) makes(doc *openapi3.T, method, path, body string) {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(c.t.Context(), method, c.URL()+"/_mock/"+path, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := (&http.Client{Transport: c.Transport()}).Do(req)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	defer res.Body.Close()
 	if res.StatusCode/100 != 2 {
 		text, _ := io.ReadAll(res.Body)
@@ -219,15 +213,13 @@ func (c controlled) makes(doc *openapi3.T, method, path, body string) {
 		return
 	}
 	var value any
-	if err := json.NewDecoder(res.Body).Decode(&value); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, json.NewDecoder(res.Body).Decode(&value))
 	if err := declared.Value.Content.Get(media).Schema.Value.VisitJSON(value); err != nil {
 		c.t.Error(err)
 	}
 }
 
-// operationAt returns the operation that takes a path.
+// operationAt returns the operation of a path.
 func operationAt(doc *openapi3.T, method, path string) *openapi3.Operation {
 	if item := doc.Paths.Value(path); item != nil {
 		return item.GetOperation(method)
@@ -241,17 +233,14 @@ func operationAt(doc *openapi3.T, method, path string) *openapi3.Operation {
 	return nil
 }
 
-// controlDocument returns the document of the control routes, read so that its
-// objects have no members but those that it names.
+// controlDocument returns /_mock/openapi.json. Its objects reject additional fields.
 func controlDocument(t *testing.T) *openapi3.T {
 	t.Helper()
 	text := newProbe(t, mockserver.Config{}).must("GET", "/_mock/openapi.json", nil).text
 	text = strings.ReplaceAll(text, `"additionalProperties":false,`, "") // the next line adds it everywhere
 	text = strings.ReplaceAll(text, `"type":"object"`, `"type":"object","additionalProperties":false`)
 	doc, err := openapi3.NewLoader().LoadFromData([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc.OpenAPI = "3.0.3" // whose validator is faster, and knows all that is in it
 	return doc
 }

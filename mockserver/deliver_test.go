@@ -18,7 +18,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// hookServer is a receiver that notes what it gets and when.
+// hookServer is a receiver that records deliveries with their times.
 type hookServer struct {
 	mu     sync.Mutex
 	answer func(n int) int // the status of the nth answer, from 0
@@ -42,7 +42,7 @@ func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *hookServer) targets() map[string]http.Handler { return map[string]http.Handler{"app.test": h} }
 
-// since returns when the deliveries came, after start.
+// since returns the times of the deliveries after start.
 func (h *hookServer) since(start time.Time) []time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -53,24 +53,18 @@ func (h *hookServer) since(start time.Time) []time.Duration {
 	return out
 }
 
-// TestRateLimitBeyondInt takes a limit that 32 bits do not hold, which is what an int has on some machines.
-func TestRateLimitBeyondInt(t *testing.T) {
+// A rate limit may exceed the int of a 32-bit machine.
+func TestRateLimitOver32Bits(t *testing.T) {
 	h := &hookServer{}
 	p := newProbe(t, mockserver.Config{Targets: h.targets()})
 	p.must("POST", "/webhooks", map[string]any{
 		"url": "http://app.test/", "events": []events.Name{events.NameSuppressedEmailAdded}, "rate_limit": int64(1<<32 - 1),
 	})
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Restore(strings.NewReader(snapshotOf(t, p.Server))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait(t.Context()))
+	must(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
 	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait(t.Context()))
 	if len(h.bodies) != 2 {
 		t.Errorf("%d deliveries, want 2", len(h.bodies))
 	}
@@ -82,15 +76,9 @@ func TestRedeliver(t *testing.T) {
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Redeliver(p.Deliveries()[0].ID); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Wait(t.Context()))
+		must(t, p.Redeliver(p.Deliveries()[0].ID))
+		must(t, p.Drain(t.Context()))
 		d := p.Deliveries()[0]
 		var manual []bool
 		for _, a := range d.Attempts {
@@ -108,9 +96,8 @@ func TestRedeliver(t *testing.T) {
 	})
 }
 
-// A delivery that is asked for again may have more attempts than before: its
-// retries begin anew. One to a URL without a webhook has none.
-func TestMostAttempts(t *testing.T) {
+// Redeliver starts the retry schedule again. Deliveries without a webhook are not retried.
+func TestMaxAttemptsAfterRedeliver(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		send func(p probe)
@@ -143,15 +130,9 @@ func TestMostAttempts(t *testing.T) {
 				h := &hookServer{answer: func(int) int { look(); return 500 }}
 				p = newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Minute, time.Hour}})
 				tt.send(p)
-				if err := p.Drain(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if err := p.Redeliver("dlv-1"); err != nil {
-					t.Fatal(err)
-				}
-				if err := p.Drain(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, p.Drain(t.Context()))
+				must(t, p.Redeliver("dlv-1"))
+				must(t, p.Drain(t.Context()))
 				if look(); fmt.Sprint(seen) != tt.want {
 					t.Errorf("got %v, want %s", seen, tt.want)
 				}
@@ -180,7 +161,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 	})
 }
 
-// TestCloseInFlight ends an attempt that would take longer.
+// Close cancels attempts in progress.
 func TestCloseInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := make(chan bool, 1)
@@ -198,8 +179,8 @@ func TestCloseInFlight(t *testing.T) {
 	})
 }
 
-// Drain has nothing to wait for once the server is closed: what is left is lost, and it says so at once.
-func TestDrainOfAClosedServer(t *testing.T) {
+// Drain on a closed server fails immediately and reports the pending deliveries.
+func TestDrainClosedServer(t *testing.T) {
 	for name, start := range map[string]func(func()){
 		"closed before": func(closeIt func()) { closeIt() },
 		"closed while":  func(closeIt func()) { go closeIt() },
@@ -209,9 +190,7 @@ func TestDrainOfAClosedServer(t *testing.T) {
 			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
 			p.webhook(events.NameSuppressedEmailAdded)
 			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-			if err := p.Wait(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Wait(t.Context()))
 			start(p.Close)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
@@ -223,8 +202,7 @@ func TestDrainOfAClosedServer(t *testing.T) {
 	}
 }
 
-// Config.DeliveryConcurrency is how many attempts are under way, and the retry of
-// one begins at its time though others do not answer.
+// Config.DeliveryConcurrency limits the attempts in progress.
 func TestDeliveryConcurrency(t *testing.T) {
 	for given, want := range map[int]int{0: 4, -1: 4, 2: 2, 50: 12} {
 		t.Run(fmt.Sprint(given), func(t *testing.T) {
@@ -250,7 +228,7 @@ func TestDeliveryConcurrency(t *testing.T) {
 	}
 }
 
-func TestRetryBesideOthers(t *testing.T) {
+func TestRetryDuringOtherDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{}
 		first := true
@@ -272,18 +250,15 @@ func TestRetryBesideOthers(t *testing.T) {
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		synctest.Wait()
 		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-		if err := p.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Drain(t.Context()))
 		if got, want := h.since(start), []time.Duration{0, 0, time.Second}; !slices.Equal(got, want) {
 			t.Errorf("attempts at %v, want %v: the retry beside the other delivery", got, want)
 		}
 	})
 }
 
-// What is held back for being overtaken arrives after what overtakes it, also when
-// both could be attempted at the same time.
-func TestReorderWhileOthersOverlap(t *testing.T) {
+// A reordered delivery arrives after the next one, even if both could be attempted at the same time.
+func TestReorderConcurrentDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var done []string
@@ -303,17 +278,15 @@ func TestReorderWhileOthersOverlap(t *testing.T) {
 			p.must("POST", "/suppressed-emails", `{"email":"`+name+`@example.org"}`)
 		}
 		start := time.Now()
-		if err := p.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Drain(t.Context()))
 		if want := []string{"b", "a"}; !slices.Equal(done, want) || time.Since(start) != 6*time.Second {
 			t.Errorf("%q after %v, want %q one after the other", done, time.Since(start), want)
 		}
 	})
 }
 
-// Asked for again, what waits to have been overtaken comes once, and not twice.
-func TestRedeliverWhatIsOvertaken(t *testing.T) {
+// Redeliver of a reordered delivery delivers it once.
+func TestRedeliverReordered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{}
 		slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -328,21 +301,16 @@ func TestRedeliverWhatIsOvertaken(t *testing.T) {
 		for _, name := range []string{"a", "b"} {
 			p.must("POST", "/suppressed-emails", `{"email":"`+name+`@example.org"}`)
 		}
-		if err := p.Redeliver(p.Deliveries()[0].ID); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Redeliver(p.Deliveries()[0].ID))
+		must(t, p.Drain(t.Context()))
 		if len(h.bodies) != 2 {
 			t.Errorf("%d attempts, want 2", len(h.bodies))
 		}
 	})
 }
 
-// An answer that is not at its end in time is none, whatever its status; one whose
-// connection is lost has said what counts.
-func TestAnswerWithoutEnd(t *testing.T) {
+// A response that does not end in time is a failure, whatever its status. If the connection is lost, the status counts.
+func TestIncompleteResponse(t *testing.T) {
 	for name, row := range map[string]struct {
 		goOn    func(http.ResponseWriter, *http.Request)
 		state   mockserver.DeliveryState
@@ -368,9 +336,7 @@ func TestAnswerWithoutEnd(t *testing.T) {
 				p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": begin}})
 				p.webhook(events.NameSuppressedEmailAdded)
 				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-				if err := p.Wait(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, p.Wait(t.Context()))
 				d := p.Deliveries()[0]
 				if a := d.Attempts[0]; d.State != row.state || a.Status != 200 || a.Error != row.problem || a.Response != "recei" {
 					t.Errorf("%s after %+v, want %s and %q", d.State, a, row.state, row.problem)
@@ -393,9 +359,7 @@ func TestAttemptTimeout(t *testing.T) {
 		})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Wait(t.Context()))
 		if a := p.Deliveries()[0].Attempts[0]; a.Duration != 1500*time.Millisecond || a.Error != "no response within 1.5s" {
 			t.Errorf("got %+v, want no response within 1.5s", a)
 		}

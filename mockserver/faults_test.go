@@ -27,20 +27,20 @@ import (
 	"example.com/emailplatform/mockserver/internal/fault"
 )
 
-// errConnReset is the error of a socket whose peer has reset the connection.
+// errConnReset is the error of a connection that the peer reset.
 var errConnReset = map[bool]syscall.Errno{
 	false: syscall.ECONNRESET,
 	true:  10054, // WSAECONNRESET, because syscall.ECONNRESET is a number that Go invented for Windows
 }[runtime.GOOS == "windows"]
 
-// faultyPlatform is a platform with a way to it: a socket or in process.
+// faultyPlatform is a server with an HTTP client that uses a socket or runs in process.
 type faultyPlatform struct {
 	*testing.T
 	*mockserver.Server
 	http *http.Client
 }
 
-// onEachTransport runs a test over a real socket and in process.
+// onEachTransport runs a test over a socket and in process.
 func onEachTransport(t *testing.T, test func(p faultyPlatform)) {
 	t.Run("socket", func(t *testing.T) {
 		srv := mockserver.Start(mockserver.Config{FaultSeed: 7})
@@ -70,13 +70,11 @@ func (p faultyPlatform) inject(faults ...mockserver.Fault) {
 	}
 }
 
-// try makes a request and returns what became of it; the body may be cut short.
+// try sends a request and returns the response with the part of the body that arrived.
 func (p faultyPlatform) try(ctx context.Context, method, path, body string) (*http.Response, string, error) {
 	p.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, p.URL()+path, strings.NewReader(body))
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	req.Header.Set("Authorization", "Bearer "+p.Token())
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -90,28 +88,24 @@ func (p faultyPlatform) try(ctx context.Context, method, path, body string) (*ht
 	return res, string(read), err
 }
 
-// status makes a request that must be answered and returns the status.
+// status sends a request and returns the status of the response.
 func (p faultyPlatform) status(method, path, body string) int {
 	p.Helper()
 	res, _, err := p.try(p.Context(), method, path, body)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	return res.StatusCode
 }
 
-// lists counts the lists of the account, past all faults.
+// lists removes all faults and counts the lists.
 func (p faultyPlatform) lists() int {
 	p.Helper()
 	p.ClearFaults()
 	_, body, err := p.try(p.Context(), http.MethodGet, "/lists", "")
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	return strings.Count(body, `"list_id"`)
 }
 
-// until waits for something that happens by itself.
+// until waits for a condition.
 func (p faultyPlatform) until(done func() bool) {
 	for !done() && p.Context().Err() == nil {
 		time.Sleep(time.Millisecond)
@@ -190,16 +184,14 @@ var faultAnswers = []struct {
 	},
 }
 
-func TestFaultAnswers(t *testing.T) {
+func TestFaultResponses(t *testing.T) {
 	tests := faultAnswers
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
 				p.inject(tt.fault)
 				res, body, err := p.try(p.Context(), http.MethodPost, "/lists", newList)
-				if err != nil {
-					p.Fatal(err)
-				}
+				must(p, err)
 				name, value, _ := strings.Cut(tt.header, ": ")
 				if res.StatusCode != tt.status || res.Header.Get(name) != value || !strings.Contains(body, tt.contains) {
 					p.Errorf("got %d %v %.100s, want %d, %q and %q", res.StatusCode, res.Header, body, tt.status, tt.header,
@@ -226,8 +218,8 @@ func TestFaultAnswers(t *testing.T) {
 	}
 }
 
-// The log has what the client got: of an answer that a fault took the place of, nothing.
-func TestFaultLogsWhatTheClientGot(t *testing.T) {
+// The request log contains the response that the client received, or nothing if it was lost.
+func TestFaultLoggedResponse(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		fault mockserver.Fault
@@ -313,8 +305,7 @@ func TestFaultLostConnection(t *testing.T) {
 	}
 }
 
-// A hang must not outlive the server.
-func TestFaultHangEndsWithTheServer(t *testing.T) {
+func TestFaultHangShutdown(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
 		p.inject(mockserver.Fault{Action: mockserver.FaultHang})
 		done := make(chan error, 1)
@@ -330,8 +321,8 @@ func TestFaultHangEndsWithTheServer(t *testing.T) {
 	})
 }
 
-// An answer without a body cannot be cut short: it is lost.
-func TestFaultTruncateNothing(t *testing.T) {
+// A truncated response without a body is a lost connection.
+func TestFaultTruncateEmptyBody(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
 		p.status("POST", "/lists", newList)
 		p.inject(mockserver.Fault{Action: mockserver.FaultTruncate})
@@ -342,7 +333,7 @@ func TestFaultTruncateNothing(t *testing.T) {
 	})
 }
 
-func TestFaultSwitchAndRemove(t *testing.T) {
+func TestFaultEnableAndRemove(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
@@ -363,9 +354,7 @@ func TestFaultSwitchAndRemove(t *testing.T) {
 		{"removed", func() error { return srv.RemoveFault(id) }, 200},
 	}
 	for _, step := range steps {
-		if err := step.do(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, step.do())
 		if got := p.status("GET", "/lists", ""); got != step.want {
 			t.Errorf("%s: got %d, want %d", step.name, got, step.want)
 		}
@@ -375,7 +364,7 @@ func TestFaultSwitchAndRemove(t *testing.T) {
 	}
 }
 
-// The same seed and the same requests give the same faults, whatever other rules there are.
+// The same seed and the same requests cause the same faults, whatever other rules there are.
 func TestFaultSeed(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{FaultSeed: 42})
 	defer srv.Close()
@@ -399,12 +388,17 @@ func TestFaultSeed(t *testing.T) {
 	if srv.SeedFaults(42); run() != first {
 		t.Error("another rule changes what this one hits")
 	}
+	srv.ClearFaults()
+	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5})
+	if srv.SeedFaults(42); run() != first {
+		t.Error("the same rule, added again, matches other requests")
+	}
 	if seed := srv.SeedFaults(0); seed == 0 || seed == 42 || seed != srv.FaultSeed() || run() == first {
 		t.Errorf("seed 0 chose %d and changed nothing, want another seed and other hits", seed)
 	}
 }
 
-func TestFaultMistakes(t *testing.T) {
+func TestFaultInvalid(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	status := mockserver.FaultStatus
@@ -443,7 +437,7 @@ func TestFaultMistakes(t *testing.T) {
 	}
 }
 
-// misdelivered is what a receiver got: when, and of which list.
+// misdelivered records which deliveries a receiver got, and when.
 type misdelivered struct {
 	mu  sync.Mutex
 	got []string
@@ -456,7 +450,7 @@ func (m *misdelivered) all() ([]string, []time.Duration) {
 	return slices.Clone(m.got), slices.Clone(m.at)
 }
 
-// misdeliver adds three contacts, which are three deliveries, with faults in the way, and returns which arrived when.
+// misdeliver adds three contacts under faults of deliveries. It returns which deliveries arrived, and when.
 func misdeliver(t *testing.T, faults ...mockserver.Fault) (*mockserver.Server, []string, []time.Duration) {
 	t.Helper()
 	begin := time.Now()
@@ -474,9 +468,7 @@ func misdeliver(t *testing.T, faults ...mockserver.Fault) (*mockserver.Server, [
 	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
 	p.status("POST", "/webhooks", `{"url":"http://hook.test/","events":["Contact.Added"]}`)
 	_, created, err := p.try(t.Context(), http.MethodPost, "/lists", newList)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, id, _ := strings.Cut(created, `"list_id":`)
 	id, _, _ = strings.Cut(id, ",")
 	p.inject(faults...)
@@ -486,9 +478,7 @@ func misdeliver(t *testing.T, faults ...mockserver.Fault) (*mockserver.Server, [
 			t.Fatalf("creating a contact: %d, want 201", got)
 		}
 	}
-	if err := srv.Drain(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, srv.Drain(t.Context()))
 	got, at := m.all()
 	return srv, got, at
 }
@@ -531,16 +521,6 @@ func TestFaultDeliveries(t *testing.T) {
 			fault: mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Nth: 1, Delay: time.Minute},
 			want:  []string{"b", "c", "a"}, last: time.Minute, states: "delivered delivered delivered",
 		},
-		{
-			name:  "of another event",
-			fault: mockserver.Fault{Action: mockserver.FaultDrop, Event: "Email.Bounced"},
-			want:  []string{"a", "b", "c"}, states: "delivered delivered delivered",
-		},
-		{
-			name:  "of another webhook",
-			fault: mockserver.Fault{Action: mockserver.FaultDrop, WebhookID: "999"},
-			want:  []string{"a", "b", "c"}, states: "delivered delivered delivered",
-		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -564,8 +544,7 @@ func TestFaultDeliveries(t *testing.T) {
 	}
 }
 
-// TestFaultAttempts checks what a failed attempt records, and that the delivery is
-// retried. With AfterProcessing the receiver gets it, and gets it again.
+// A failed attempt is recorded, and the delivery is retried. With AfterProcessing the receiver gets it twice.
 func TestFaultAttempts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fault   mockserver.Fault
@@ -603,8 +582,6 @@ func TestFaultAttempts(t *testing.T) {
 			"abcb", time.Second,
 			mockserver.Attempt{Error: "connection lost, injected by a fault rule"},
 		},
-		"of another event":   {mockserver.Fault{Action: mockserver.FaultStatus, Event: "Email.Opened"}, "abc", 0, mockserver.Attempt{Status: 200}},
-		"of another webhook": {mockserver.Fault{Action: mockserver.FaultStatus, WebhookID: "9"}, "abc", 0, mockserver.Attempt{Status: 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -623,8 +600,7 @@ func TestFaultAttempts(t *testing.T) {
 	}
 }
 
-// TestFaultAllAttempts checks that a delivery whose attempts all fail is given up,
-// and that each attempt counts.
+// A delivery fails after its last attempt, and each attempt counts.
 func TestFaultAllAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, got, _ := misdeliver(t, mockserver.Fault{Action: mockserver.FaultStatus, Event: "*", Times: 3*8 - 1})
@@ -647,9 +623,8 @@ func TestFaultAllAttempts(t *testing.T) {
 	})
 }
 
-// What was held back and then attempted is a delivery like any other: if it
-// fails, it keeps to the schedule of retries, whatever comes after it.
-func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
+// A reordered delivery that fails is retried on the schedule.
+func TestFaultReorderRetrySchedule(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		redeliver bool // rather than when it has been held long enough
@@ -676,15 +651,11 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 				start := time.Now()
 				p.must("POST", "/suppressed-emails", `{"email":"held@example.org"}`)
 				if tt.redeliver {
-					if err := p.Redeliver("dlv-1"); err != nil {
-						t.Fatal(err)
-					}
+					must(t, p.Redeliver("dlv-1"))
 				}
 				time.Sleep(45 * time.Second) // it waits for its last retry
 				p.must("POST", "/suppressed-emails", `{"email":"next@example.org"}`)
-				if err := p.Drain(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, p.Drain(t.Context()))
 				var got []time.Duration
 				for _, a := range p.Deliveries()[0].Attempts {
 					got = append(got, a.Time.Sub(start))
@@ -697,8 +668,7 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 	}
 }
 
-// Each fault action has its alias in mockserver, a row that says what it happens
-// to, a description in the console, and a test that injects it.
+// Each fault action has an alias in mockserver, its targets, a description in the console, and a test.
 func TestFaultActionsAreComplete(t *testing.T) {
 	var names, values, public []string
 	inspect(t, "record", func(_ string, n ast.Node) {
@@ -746,13 +716,11 @@ func TestFaultActionsAreComplete(t *testing.T) {
 	}
 }
 
-// consoleActions returns the actions that the console has words for.
+// consoleActions returns the actions that the console describes.
 func consoleActions(t *testing.T) (actions []string) {
 	t.Helper()
 	text, err := os.ReadFile("console/static/faults.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, table, _ := strings.Cut(string(text), "const actions = {")
 	table, _, _ = strings.Cut(table, "\n};")
 	for _, m := range regexp.MustCompile(`\['(\w+)', '`).FindAllStringSubmatch(table, -1) {
@@ -761,7 +729,7 @@ func consoleActions(t *testing.T) (actions []string) {
 	return actions
 }
 
-// inspect goes through the Go files below a folder.
+// inspect visits all Go files in a folder.
 func inspect(t *testing.T, dir string, look func(path string, n ast.Node)) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -774,9 +742,7 @@ func inspect(t *testing.T, dir string, look func(path string, n ast.Node)) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // sameNames reports each name that only one of the two sets contains.
@@ -794,8 +760,8 @@ func sameNames(t testing.TB, what string, got, want []string) {
 	}
 }
 
-// Rules with an account leave other accounts alone: their requests, messages and deliveries.
-func TestFaultOfAnAccount(t *testing.T) {
+// Rules with an account do not apply to requests, messages and deliveries of other accounts.
+func TestFaultByAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{
 			Tokens:  []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
@@ -816,9 +782,7 @@ func TestFaultOfAnAccount(t *testing.T) {
 			status := q.do("GET", "/tags", nil).status
 			sent := q.must("POST", "/v2/emails", `{"email":"a@example.org","sender":{"email":"b@example.org"},"content":{"subject":"x","text":"x"}}`)
 			q.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
-			if err := p.Wait(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Wait(t.Context()))
 			all := p.Deliveries()
 			got := fmt.Sprint(status, " ", sent.object["status"], " ", all[len(all)-1].State)
 			if got != want {

@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// dice is a user who does one thing or another to a platform.
+// dice performs random operations.
 type dice struct {
 	probe
 
@@ -46,7 +46,7 @@ func (d *dice) contact() string {
 
 func (d *dice) address() string { return fmt.Sprintf("user%d@example.org", d.random.IntN(40)) }
 
-// act does something, which may be a mistake.
+// act performs one operation, which may fail.
 func (d *dice) act() {
 	const sender = `"sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}`
 	email := d.one(d.emails)
@@ -95,7 +95,7 @@ func (d *dice) act() {
 	acts[d.random.IntN(len(acts))]()
 }
 
-// lingering is a receiver that takes five seconds, unless the server is closed.
+// lingering is a receiver that takes five seconds.
 func lingering() map[string]http.Handler {
 	return map[string]http.Handler{"app.test": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		select {
@@ -105,17 +105,14 @@ func lingering() map[string]http.Handler {
 	})}
 }
 
-// compare fails unless two states are one: platforms that are given them say the
-// same once they have made of them what they do.
+// compare fails unless two states are the same after they were restored.
 func compare(t *testing.T, want, got []byte) {
 	t.Helper()
 	var platforms []probe
 	for _, state := range [][]byte{want, got} {
 		p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: lingering()})
 		defer p.Close()
-		if err := p.Restore(bytes.NewReader(state)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Restore(bytes.NewReader(state)))
 		platforms = append(platforms, p)
 	}
 	synctest.Wait()
@@ -124,8 +121,7 @@ func compare(t *testing.T, want, got []byte) {
 	}
 }
 
-// What a follower wrote is the state as it was when it wrote last, whatever happened: after each of some hundred steps
-// of users, recipients, campaigns and deliveries, a platform that reads it is like one that reads a snapshot.
+// After each of some hundred random operations, the output of a follower restores the same state as a snapshot.
 func TestFollow(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -151,9 +147,7 @@ func TestFollow(t *testing.T) {
 					if d.random.IntN(3) != 0 {
 						continue
 					}
-					if err := f.Write(&written); err != nil {
-						t.Fatal(err)
-					}
+					must(t, f.Write(&written))
 					if step%5 == 0 {
 						compare(t, []byte(snapshotOf(t, p.Server)), written.Bytes())
 					}
@@ -163,19 +157,16 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// followed is what a follower writes of the time since it wrote last.
+// followed returns what a follower writes.
 func followed(t *testing.T, f *mockserver.Follower) string {
 	t.Helper()
 	synctest.Wait()
 	var out strings.Builder
-	if err := f.Write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Write(&out))
 	return out.String()
 }
 
-// A clock that was set and an attempt that was made are changes, each alone; of
-// the accounts those are written that changed.
+// A follower writes each kind of change, and only the accounts that changed.
 func TestFollowEachChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{
@@ -186,9 +177,7 @@ func TestFollowEachChange(t *testing.T) {
 		f := p.Follow()
 		defer f.Close()
 		followed(t, f)
-		if err := p.SetNow(p.Now().Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.SetNow(p.Now().Add(time.Hour)))
 		if text := followed(t, f); !strings.Contains(text, `"ahead_ms":3600000`) {
 			t.Errorf("of a clock that was set it wrote %q", text)
 		}
@@ -205,9 +194,7 @@ func TestFollowEachChange(t *testing.T) {
 		if text := followed(t, f); text != "" {
 			t.Errorf("of nothing it wrote %q", text)
 		}
-		if err := p.ClearAccount(2); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.ClearAccount(2))
 		p.Reset()
 		if text := followed(t, f); !strings.HasPrefix(text, `{"version":`) {
 			t.Errorf("of a reset it wrote %q", text)
@@ -227,7 +214,7 @@ func difference(want, got string) string {
 	return "more lines than there should be"
 }
 
-// Snapshots, restores and resets are concurrent with requests. What a follower writes can always be restored.
+// Snapshots, restores and resets run concurrently with requests. The output of a follower can always be restored.
 func TestFollowConcurrentChanges(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	cfg := mockserver.Config{RecordEvents: true, SkipValidation: true, Targets: map[string]http.Handler{"app.test": receiver}}
@@ -253,37 +240,23 @@ func TestFollowConcurrentChanges(t *testing.T) {
 		default:
 		}
 		var saved bytes.Buffer
-		if err := p.Snapshot(&saved); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Snapshot(&saved))
 		switch i % 20 {
 		case 10:
 			p.Reset()
 		case 0:
-			if err := p.Restore(&saved); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Restore(&saved))
 		}
-		if err := f.Write(&written); err != nil {
-			t.Fatal(err)
-		}
-		if err := other.Restore(bytes.NewReader(written.Bytes())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Write(&written))
+		must(t, other.Restore(bytes.NewReader(written.Bytes())))
 	}
-	if err := p.Drain(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Write(&written); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Drain(t.Context()))
+	must(t, f.Write(&written))
 	size := written.Len()
 	if err := f.Write(&written); err != nil || written.Len() != size {
 		t.Errorf("wrote %q, %v, although nothing has changed", written.Bytes()[size:], err)
 	}
-	if err := other.Restore(bytes.NewReader(written.Bytes())); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Restore(bytes.NewReader(written.Bytes())))
 	if got, want := snapshotOf(t, other.Server), snapshotOf(t, p.Server); got != want {
 		t.Error(difference(want, got))
 	}

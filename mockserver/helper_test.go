@@ -16,15 +16,14 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// probe is a server of a test, with a client that speaks plain HTTP: the
-// mock and the SDK are tested against each other elsewhere.
+// probe is a server with a plain HTTP client, because other tests cover the SDK with the mock server.
 type probe struct {
 	*mockserver.Server
 	t     testing.TB
 	token string
 }
 
-// newProbe makes a server in process. Whatever breaks the API's document fails the test.
+// newProbe returns a server in process. A response that violates openapi.yaml fails the test.
 func newProbe(t testing.TB, cfg mockserver.Config) probe {
 	t.Helper()
 	if cfg.OnViolation == nil {
@@ -35,7 +34,7 @@ func newProbe(t testing.TB, cfg mockserver.Config) probe {
 	return probe{srv, t, srv.Token()}
 }
 
-// as returns the same platform for another token.
+// as returns the same server with another token.
 func (p probe) as(token string) probe {
 	p.token = token
 	return p
@@ -48,7 +47,7 @@ type answer struct {
 	object map[string]any // the body, if it is a JSON object
 }
 
-// id returns a member that is an id.
+// id returns a field that is an id.
 func (a answer) id(name string) string {
 	switch id := a.object[name].(type) {
 	case string:
@@ -59,7 +58,7 @@ func (a answer) id(name string) string {
 	return ""
 }
 
-// detail returns the type of the first mistake in an error, and where it is.
+// detail returns the type and the location of the first error.
 func (a answer) detail() (kind, loc string) {
 	details, _ := a.object["detail"].([]any)
 	if len(details) == 0 {
@@ -69,7 +68,7 @@ func (a answer) detail() (kind, loc string) {
 	return first["type"].(string), fmt.Sprint(first["loc"])
 }
 
-// do sends a request with a body, which is JSON text or a value to encode.
+// do sends a request. The body is JSON text or a value to encode.
 func (p probe) do(method, path string, body any) answer {
 	p.t.Helper()
 	var reader io.Reader
@@ -79,15 +78,11 @@ func (p probe) do(method, path string, body any) answer {
 		reader = bytes.NewReader([]byte(b))
 	default:
 		text, err := json.Marshal(body)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		must(p.t, err)
 		reader = bytes.NewReader(text)
 	}
 	req, err := http.NewRequestWithContext(context.Background(), method, p.URL()+path, reader)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	if reader != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -100,14 +95,10 @@ func (p probe) do(method, path string, body any) answer {
 func (p probe) send(req *http.Request) answer {
 	p.t.Helper()
 	res, err := (&http.Client{Transport: p.Transport()}).Do(req)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	if found := local(string(text)); found != "" {
 		p.t.Errorf("%s %s: the response contains …%s, want UTC", req.Method, req.URL.Path, found)
 	}
@@ -116,7 +107,7 @@ func (p probe) send(req *http.Request) answer {
 	return a
 }
 
-// must is do for what has to succeed.
+// must sends a request that must succeed.
 func (p probe) must(method, path string, body any) answer {
 	p.t.Helper()
 	a := p.do(method, path, body)
@@ -126,7 +117,7 @@ func (p probe) must(method, path string, body any) answer {
 	return a
 }
 
-// list makes a list that may be sent to and returns its path.
+// list creates a list whose policy is accepted, and returns its path.
 func (p probe) list() string {
 	p.t.Helper()
 	path := "/lists/" + p.must("POST", "/lists", `{"name":"Customers"}`).id("list_id")
@@ -146,17 +137,18 @@ func (p probe) status(list, contact string) string {
 	return s
 }
 
-// email submits a message to an address by the Email API and returns its id.
-func (p probe) email(to string) string {
+// email submits a message to an address by the Email API and returns its id. The subject is also the content.
+func (p probe) email(to string, subject ...string) string {
 	p.t.Helper()
+	text := strings.Join(append(subject, "Hello")[:1], "")
 	return p.must("POST", "/v2/emails", map[string]any{
 		"email":   to,
 		"sender":  map[string]any{"email": "shop@example.com", "name": "Shop"},
-		"content": map[string]any{"subject": "Hello", "html": "<p>Hello</p>"},
+		"content": map[string]any{"subject": text, "html": "<p>" + text + "</p>"},
 	}).id("id")
 }
 
-// everything is all events of the document.
+// everything contains all event names.
 var everything = eventNames()
 
 func eventNames() (names []events.Name) {
@@ -166,19 +158,17 @@ func eventNames() (names []events.Name) {
 	return names
 }
 
-// webhook subscribes http://app.test/hook to events and returns its path.
+// webhook subscribes http://app.test/hook to events, and returns its path.
 func (p probe) webhook(names ...events.Name) string {
 	p.t.Helper()
 	a := p.must("POST", "/webhooks", map[string]any{"url": "http://app.test/hook", "events": names})
 	return "/webhooks/" + a.id("webhook_id")
 }
 
-// fired waits until all is delivered and returns the names of the events.
+// fired waits for all deliveries and returns their events.
 func (p probe) fired() []events.Name {
 	p.t.Helper()
-	if err := p.Wait(p.t.Context()); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, p.Wait(p.t.Context()))
 	names := []events.Name{}
 	for _, d := range p.Deliveries() {
 		names = append(names, d.Event)
@@ -186,14 +176,14 @@ func (p probe) fired() []events.Name {
 	return names
 }
 
-// receiver answers every delivery with 204.
+// receiver responds to every delivery with 204.
 func receiver() map[string]http.Handler {
 	return map[string]http.Handler{"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	})}
 }
 
-// in brings a contact of a list into a status.
+// in adds a contact and brings it into a status.
 func (p probe) in(status, list, address string) string {
 	p.t.Helper()
 	switch status {
@@ -209,9 +199,7 @@ func (p probe) in(status, list, address string) string {
 	}[status]
 	switch {
 	case act != nil:
-		if err := act(p.email(address)); err != nil {
-			p.t.Fatal(err)
-		}
+		must(p.t, act(p.email(address)))
 	case status == "unsubscribed":
 		p.must("POST", list+"/contacts/"+id+"/unsubscribe", nil)
 	case status == "deleted":
@@ -232,8 +220,13 @@ func (p probe) campaign(list, content string) string {
 func parsedSecret(t testing.TB, text string) webhook.Secret {
 	t.Helper()
 	secret, err := webhook.ParseSecret(text, "")
+	must(t, err)
+	return secret
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return secret
 }

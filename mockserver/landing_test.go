@@ -12,35 +12,28 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// visit asks for a link over the network, as somebody without a token.
+// visit requests a link over the network without a token.
 func visit(t *testing.T, req *http.Request) (status int, header http.Header, text string) {
 	t.Helper()
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return res.StatusCode, res.Header, string(body)
 }
 
 func request(t *testing.T, method, link, kind, body string) *http.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, link, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}
 	return req
 }
 
-// listed sends an email to a list contact of a server that listens, and returns
-// the link of its header List-Unsubscribe.
+// listed sends an email to a list contact, and returns the link in its List-Unsubscribe header.
 func listed(t *testing.T, srv *mockserver.Server) (p probe, link string) {
 	t.Helper()
 	p = probe{srv, t, srv.Token()}
@@ -55,18 +48,13 @@ func listed(t *testing.T, srv *mockserver.Server) (p probe, link string) {
 	return p, ""
 }
 
-// One click in a mail program posts a form of either kind; what is no such form,
-// and whoever only looks, changes nothing.
+// One-click unsubscribe accepts a POST with either kind of form, and nothing else.
 func TestOneClick(t *testing.T) {
 	const form = "application/x-www-form-urlencoded"
 	var parts bytes.Buffer
 	multi := multipart.NewWriter(&parts)
-	if err := multi.WriteField("List-Unsubscribe", "One-Click"); err != nil {
-		t.Fatal(err)
-	}
-	if err := multi.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, multi.WriteField("List-Unsubscribe", "One-Click"))
+	must(t, multi.Close())
 	for _, row := range []struct {
 		name, method, kind, body string
 		status                   int
@@ -98,8 +86,8 @@ func TestOneClick(t *testing.T) {
 	}
 }
 
-// A link of no message, one that may not act, and one for another's page.
-func TestLinksThatLeadNowhere(t *testing.T) {
+// Links to unknown messages or actions fail.
+func TestInvalidLinks(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
 	p, link := listed(t, srv)
@@ -129,8 +117,7 @@ func TestLinksThatLeadNowhere(t *testing.T) {
 	}
 }
 
-// Looking whether a link is there follows none.
-func TestHeadFollowsNoLink(t *testing.T) {
+func TestHeadDoesNotUnsubscribe(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
 	p, link := listed(t, srv)
@@ -142,8 +129,8 @@ func TestHeadFollowsNoLink(t *testing.T) {
 	}
 }
 
-// Like the API, the links of a loopback address answer to a loopback name alone.
-func TestLinksByAnotherName(t *testing.T) {
+// On loopback, links accept only loopback host names, like the API.
+func TestLinksRejectOtherHosts(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
 	p, link := listed(t, srv)
@@ -154,12 +141,10 @@ func TestLinksByAnotherName(t *testing.T) {
 	}
 }
 
-// Links of a server that listens on all addresses lead to this machine.
-func TestLinksOfAllAddresses(t *testing.T) {
+// Links of a server on all addresses use localhost.
+func TestLinksWhenListeningOnAllAddresses(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	srv := mockserver.StartOn(everywhere{listener}, mockserver.Config{})
 	defer srv.Close()
 	p := probe{srv, t, srv.Token()}
@@ -169,7 +154,7 @@ func TestLinksOfAllAddresses(t *testing.T) {
 	}
 }
 
-// everywhere says that it listens on all addresses, and does not.
+// everywhere is a listener that reports all addresses.
 type everywhere struct{ net.Listener }
 
 func (everywhere) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv6unspecified, Port: 8026} }

@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// pipes is a listener that accepts what it is handed.
+// pipes is a listener for connections in memory.
 type pipes struct {
 	incoming chan net.Conn
 	closed   chan struct{}
@@ -42,7 +42,7 @@ func (p *pipes) dial() net.Conn {
 	return near
 }
 
-// A connection that a client opened ahead holds no shutdown up.
+// An idle connection does not delay Shutdown.
 func TestShutdownUnusedConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &pipes{incoming: make(chan net.Conn), closed: make(chan struct{})}
@@ -63,8 +63,8 @@ func TestShutdownUnusedConnection(t *testing.T) {
 	})
 }
 
-// A client that stalls in a body holds a shutdown up until the context ends. The error says which requests were running.
-func TestShutdownSaysWhatIsRunning(t *testing.T) {
+// A stalled request delays Shutdown until the context ends. The error names the running requests.
+func TestShutdownReportsRunningRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &pipes{incoming: make(chan net.Conn), closed: make(chan struct{})}
 		srv := mockserver.StartOn(l, mockserver.Config{})

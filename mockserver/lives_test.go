@@ -21,14 +21,14 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-var lives = flag.Int("lives", 3, "how many platforms TestLives starts and closes, one after another")
+var lives = flag.Int("lives", 3, "how many platforms TestLifecycleLeaks starts and closes, one after another")
 
 const contactsPerLife = 1000
 
-// TestLives starts a platform, a client and a receiver over sockets, imports contacts while responses are lost,
-// delivers an event for each contact to a receiver that fails, reads the contacts, and closes everything. Nothing may be
-// lost, and no memory and no goroutine may stay in use.
-func TestLives(t *testing.T) {
+// TestLifecycleLeaks starts a server, a client and a receiver over sockets, imports contacts while responses are lost,
+// delivers an event for each contact to a receiver that fails, reads the contacts, and closes everything. It fails if
+// data is lost, or if memory or goroutines leak.
+func TestLifecycleLeaks(t *testing.T) {
 	var first footprint
 	for i := range *lives + 1 {
 		liveOnce(t, uint64(i)+1)
@@ -45,13 +45,13 @@ func TestLives(t *testing.T) {
 	}
 }
 
-// footprint is what an idle process uses.
+// footprint is the memory and the goroutines of an idle process.
 type footprint struct {
 	heap       uint64
 	goroutines int
 }
 
-// settled measures the process once closed connections are gone: when it has as few goroutines as before, or after 2 s.
+// settled measures the process when it has as few goroutines as before, or after 2 s.
 func settled(before footprint) (f footprint) {
 	for range 200 {
 		if f.goroutines = runtime.NumGoroutine(); f.goroutines <= before.goroutines {
@@ -115,14 +115,7 @@ func liveOnce(t *testing.T, seed uint64) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// importContacts starts again at the confirmed prefix for as long as an import fails.
+// importContacts resumes the import at the confirmed prefix until it succeeds.
 func importContacts(ctx context.Context, t *testing.T, c *client.Client, listID int64) {
 	t.Helper()
 	contacts := make([]client.ImportContact, contactsPerLife)

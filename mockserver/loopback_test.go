@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Without IPv4, or without IPv6, a server listens on the other loopback address.
+// Without IPv4 or without IPv6, a server listens on the other loopback address.
 func TestListenLoopback(t *testing.T) {
 	for name, want := range map[string]struct {
 		fails  []string

@@ -13,8 +13,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// A message that is deleted is seen no longer, whether it is asked for by Go or by a
-// control route, and stays so in a snapshot; the API knows its email.
+// A deleted message is in no list, route or snapshot, but the API still returns its email.
 func TestDeleteMessage(t *testing.T) {
 	c := newControlled(t)
 	kept := c.email
@@ -23,9 +22,7 @@ func TestDeleteMessage(t *testing.T) {
 	c.must("POST", "/_mock/wait", nil)
 	follower, whole := c.Follow(), &bytes.Buffer{}
 	defer follower.Close()
-	if err := follower.Write(whole); err != nil {
-		t.Fatal(err)
-	}
+	must(t, follower.Write(whole))
 	c.must("DELETE", "/_mock/outbox/"+id, nil)
 	c.gone(id, kept)
 	if err := c.DeleteMessage(id); err == nil {
@@ -37,23 +34,17 @@ func TestDeleteMessage(t *testing.T) {
 	if events := c.ids("/_mock/events?search=" + id); events == "" {
 		t.Error("its events are gone")
 	}
-	if err := follower.Write(whole); err != nil {
-		t.Fatal(err)
-	}
+	must(t, follower.Write(whole))
 	snapshot := &bytes.Buffer{}
-	if err := c.Snapshot(snapshot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Snapshot(snapshot))
 	for _, state := range []*bytes.Buffer{snapshot, whole} {
 		c.must("DELETE", "/_mock/state", nil)
-		if err := c.Restore(state); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Restore(state))
 		c.gone(id, kept)
 	}
 }
 
-// gone fails if a message is seen, or another one is not.
+// gone fails if a message is still there, or if the other one is not.
 func (c controlled) gone(id, kept string) {
 	c.t.Helper()
 	if got := c.ids("/_mock/outbox"); got != kept {
@@ -72,8 +63,7 @@ func (c controlled) gone(id, kept string) {
 	}
 }
 
-// A message can be had as a file, and with what is probably wrong with it.
-func TestMessageAsFile(t *testing.T) {
+func TestMessageEMLAndChecks(t *testing.T) {
 	c := newControlled(t)
 	id := c.must("POST", "/v2/emails", `{"email":"ada@example.org","sender":{"name":"Zoë","email":"shop@example.com"},
 		"content":{"subject":"Grüße","html":"<a href=\"#\">go</a>","type":"transactional"}}`).id("id")
@@ -100,9 +90,8 @@ func TestMessageAsFile(t *testing.T) {
 	}
 }
 
-// A message that was refused is in no list: nobody is told of it, and whoever
-// deletes it takes nothing out of the count.
-func TestRefusedIsNotInTheOutbox(t *testing.T) {
+// A rejected email is in no list, no stream and no count.
+func TestRejectedEmailNotInOutbox(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	p.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
 	stream := p.stream(t, p.HTTPClient())
@@ -119,9 +108,7 @@ func TestRefusedIsNotInTheOutbox(t *testing.T) {
 	if got := p.overview("").Messages["sent"]; got != 1 {
 		t.Errorf("%d messages are counted, want 1", got)
 	}
-	if err := p.DeleteMessage(sent); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.DeleteMessage(sent))
 	if err := p.Open(sent); err != nil { // it is in the recipient's mailbox
 		t.Fatal(err)
 	}
@@ -134,16 +121,13 @@ func TestRefusedIsNotInTheOutbox(t *testing.T) {
 	}
 }
 
-// An event and its deliveries say whom they are about and which message, also
-// where the body does not: an event of one's own has what its body says.
-func TestEventsSayWhoAndWhat(t *testing.T) {
+// Events and deliveries have the recipient and the message, even if the body has not.
+func TestEventRecipientAndMessage(t *testing.T) {
 	p := newProbe(t, mockserver.Config{RecordEvents: true})
 	p.webhook("Email.Bounced", "Contact.Added")
 	p.contact(p.list(), "grace@example.org")
 	id := p.email("ada@example.org")
-	if err := p.Bounce(id, mockserver.HardBounce); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Bounce(id, mockserver.HardBounce))
 	type about struct {
 		name                        events.Name
 		message, recipient, subject string
@@ -163,9 +147,7 @@ func TestEventsSayWhoAndWhat(t *testing.T) {
 		t.Errorf("%d events, want %d", n, len(want))
 	}
 	own, err := p.SendEventTo("http://127.0.0.1:1/", parsedSecret(t, "s"), p.Events()[0].Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if d := p.Deliveries()[2]; d.ID != own || d.Recipient != "grace@example.org" {
 		t.Errorf("an event of one's own is about %q, want grace@example.org", d.Recipient)
 	}
@@ -235,8 +217,8 @@ func TestRecipientErrors(t *testing.T) {
 	}
 }
 
-// Who left by the email of one workflow, or could not be reached, is not sent that of the next.
-func TestMagicRecipientsOfWorkflows(t *testing.T) {
+// A magic recipient that unsubscribes or bounces hard gets no email of the next workflow.
+func TestMagicRecipientsWithWorkflows(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	list := p.list()
 	for range 2 {

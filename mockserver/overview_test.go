@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// overview is what GET /_mock/overview answers.
+// overview is the response of GET /_mock/overview.
 type overview struct {
 	Now        time.Time
 	Messages   map[string]int64
@@ -39,14 +39,11 @@ type overview struct {
 
 func (p probe) overview(query string) (out overview) {
 	p.t.Helper()
-	if err := json.Unmarshal([]byte(p.must("GET", "/_mock/overview"+query, nil).text), &out); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, json.Unmarshal([]byte(p.must("GET", "/_mock/overview"+query, nil).text), &out))
 	return out
 }
 
-// An account that there is not has no overview, rather than one of zeros.
-func TestOverviewOfNoAccount(t *testing.T) {
+func TestOverviewUnknownAccount(t *testing.T) {
 	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{}, {Value: "second", AccountID: 2}}})
 	p.overview("?account_id=2")
 	a := p.do("GET", "/_mock/overview?account_id=3", nil)
@@ -55,7 +52,7 @@ func TestOverviewOfNoAccount(t *testing.T) {
 	}
 }
 
-// came is what came of messages, by whoever looks at all of them.
+// came counts the outcomes of messages by looking at each message.
 func came(all []mockserver.Message, of func(mockserver.Message) bool) map[string]int64 {
 	out := map[string]int64{
 		"sent": 0, "bounced": 0, "opened": 0, "clicked": 0, "unsubscribed": 0, "global_unsubscribed": 0, "reported_as_spam": 0,
@@ -77,7 +74,7 @@ func came(all []mockserver.Message, of func(mockserver.Message) bool) map[string
 	return out
 }
 
-// counted checks that what is counted as it happens is what there is.
+// counted compares the counters with the messages.
 func (p probe) counted(when string) {
 	p.t.Helper()
 	all := p.Outbox()
@@ -91,9 +88,7 @@ func (p probe) counted(when string) {
 				Outcome map[string]int64
 			}
 		}
-		if err := json.Unmarshal([]byte(p.must("GET", "/_mock/"+kind, nil).text), &page); err != nil {
-			p.t.Fatal(err)
-		}
+		must(p.t, json.Unmarshal([]byte(p.must("GET", "/_mock/"+kind, nil).text), &page))
 		for _, s := range page.Data {
 			want := came(all, func(m mockserver.Message) bool {
 				return fmt.Sprint(m.CampaignID) == s.ID || fmt.Sprint(m.WorkflowID) == s.ID
@@ -105,7 +100,7 @@ func (p probe) counted(when string) {
 	}
 }
 
-// A shop's day, with a campaign and a workflow, whose recipients do all there is.
+// shop creates a campaign and a workflow, and simulates all recipient actions.
 func (p probe) shop() (list string) {
 	p.t.Helper()
 	p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced","Email.Opened"]}`)
@@ -120,9 +115,7 @@ func (p probe) shop() (list string) {
 	p.must("POST", list+"/contacts?send_double_opt_in=true", `{"email":"pending@example.org"}`)
 	campaign := p.must("POST", "/campaigns", `{"name":"Autumn","list_id":`+id+`,"sender":{"email":"s@example.org"},"content":{"subject":"A","html":"<p>x</p>"}}`).id("campaign_id")
 	p.must("POST", "/campaigns/"+campaign+"/schedule", nil)
-	if err := p.Wait(p.t.Context()); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, p.Wait(p.t.Context()))
 	for i, m := range p.Outbox() {
 		acts := []string{"bounce", "open", "click", "complain", "unsubscribe", "global-unsubscribe", "open"}
 		body := any(nil)
@@ -136,9 +129,9 @@ func (p probe) shop() (list string) {
 	return list
 }
 
-// The overview, campaigns and workflows count as things happen, and count the same
-// again from a snapshot; an account that is forgotten has nothing.
-func TestOverviewCountsWhatHappens(t *testing.T) {
+// Counters of the overview, campaigns and workflows are the same after a restore, and zero after an account was
+// cleared.
+func TestOverviewCounts(t *testing.T) {
 	p := newProbe(t, mockserver.Config{
 		RecordEvents: true,
 		Targets:      map[string]http.Handler{"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
@@ -147,9 +140,7 @@ func TestOverviewCountsWhatHappens(t *testing.T) {
 	p.counted("nothing")
 	p.shop()
 	p.as("two").email("other@example.org")
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait(t.Context()))
 	p.counted("a day")
 	all := p.Outbox()
 	for _, m := range []mockserver.Message{all[0], all[len(all)/2]} {
@@ -158,9 +149,7 @@ func TestOverviewCountsWhatHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait(t.Context()))
 	p.counted("without two messages")
 	before := p.overview("?account_id=1")
 	if before.Messages["sent"] < 15 || before.Messages["clicked"] == 0 || before.Events == 0 || before.Attempts == 0 ||
@@ -182,12 +171,8 @@ func TestOverviewCountsWhatHappens(t *testing.T) {
 	}
 
 	var state bytes.Buffer
-	if err := p.Snapshot(&state); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Restore(bytes.NewReader(state.Bytes())); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Snapshot(&state))
+	must(t, p.Restore(bytes.NewReader(state.Bytes())))
 	p.counted("restored")
 	if after := p.overview("?account_id=1"); after.Attempts != before.Attempts || after.Events != before.Events || !reflect.DeepEqual(after.Deliveries, before.Deliveries) {
 		t.Errorf("restored it is %+v, and was %+v", after, before)
@@ -202,8 +187,8 @@ func TestOverviewCountsWhatHappens(t *testing.T) {
 	}
 }
 
-// An account that goes back to a start has its resources, and no messages.
-func TestOverviewOfAnAccountThatIsReset(t *testing.T) {
+// After a reset, an account has its resources and no messages.
+func TestOverviewAfterAccountReset(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	p.shop()
 	p.must("PUT", "/_mock/baseline", nil)
@@ -214,8 +199,8 @@ func TestOverviewOfAnAccountThatIsReset(t *testing.T) {
 	}
 }
 
-// What waits is named, with the reason, the soonest first.
-func TestOverviewSaysWhatWaits(t *testing.T) {
+// Pending work is listed with its reason, the next one first.
+func TestOverviewPending(t *testing.T) {
 	status := http.StatusInternalServerError
 	p := newProbe(t, mockserver.Config{
 		FreezeClock: true, Now: time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC), RetrySchedule: []time.Duration{time.Hour},
@@ -229,9 +214,7 @@ func TestOverviewSaysWhatWaits(t *testing.T) {
 	email := p.email("ada@example.org")
 	p.must("POST", "/_mock/outbox/"+email+"/open", nil)
 	p.must("POST", "/_mock/outbox/"+email+"/bounce", nil)
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait(t.Context()))
 	status = http.StatusNoContent
 	for range 3 {
 		p.must("POST", "/_mock/outbox/"+email+"/click", `{"url":"https://example.org/"}`)
@@ -240,9 +223,7 @@ func TestOverviewSaysWhatWaits(t *testing.T) {
 	id := strings.TrimPrefix(list, "/lists/")
 	campaign := p.must("POST", "/campaigns", `{"name":"Autumn","list_id":`+id+`,"sender":{"email":"s@example.org"},"content":{"subject":"A","html":"<p>x</p>"}}`).id("campaign_id")
 	p.must("POST", "/campaigns/"+campaign+"/schedule", `{"scheduled_for":`+fmt.Sprint(time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC).Unix())+`}`)
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait(t.Context()))
 	var got []string
 	view := p.overview("")
 	for _, w := range view.Waiting {
@@ -258,9 +239,7 @@ func TestOverviewSaysWhatWaits(t *testing.T) {
 	if first := view.Minutes; len(first) != 1 || first[0].Attempts != 3 || first[0].Failed != 2 || !first[0].Minute.Equal(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)) {
 		t.Errorf("the minute is %+v", first)
 	}
-	if err := p.Advance(t.Context(), 2*time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Advance(t.Context(), 2*time.Hour))
 	if minutes := p.overview("?minutes=5").Minutes; len(minutes) != 0 {
 		t.Errorf("within the last five minutes: %+v", minutes)
 	}
@@ -269,8 +248,7 @@ func TestOverviewSaysWhatWaits(t *testing.T) {
 	}
 }
 
-// The messages of a campaign and of a workflow can be told apart.
-func TestMessagesOfACampaign(t *testing.T) {
+func TestOutboxByCampaignAndWorkflow(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	p.shop()
 	for _, kind := range []string{"campaign", "workflow"} {
@@ -289,8 +267,8 @@ func TestMessagesOfACampaign(t *testing.T) {
 	}
 }
 
-// A template is shown as a recipient would get it, and nothing in it runs.
-func TestTemplateIsFilled(t *testing.T) {
+// The preview of a template replaces merge tags and runs no script.
+func TestTemplatePreview(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	id := p.must("POST", "/templates", `{"name":"W","content":{"html":"<p>Hello {{name}}, {{other}}<script>alert(1)</script>","text":"Hello {{ name }}"}}`).id("template_id")
 	const attributes = "?attributes=%7B%22name%22:%22A%3Cda%3E%22%7D"
@@ -311,8 +289,8 @@ func TestTemplateIsFilled(t *testing.T) {
 	}
 }
 
-// Lists say how their contacts stand, and are found by their names.
-func TestListsSayHowContactsStand(t *testing.T) {
+// Lists have the number of contacts by status, and can be searched by name.
+func TestListContactCounts(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	list := p.shop()
 	p.must("POST", "/lists", `{"name":"Unused"}`)

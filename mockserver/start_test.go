@@ -8,29 +8,25 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// what there is to see of a world, but for its messages.
+// env returns the state.
 func (p probe) env(t *testing.T) string {
 	t.Helper()
 	var state strings.Builder
-	if err := p.Snapshot(&state); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Snapshot(&state))
 	return state.String()
 }
 
-// started returns a server that a test has made a mess of since the start.
+// started returns a server that was changed after its baseline.
 func started(t *testing.T) (p probe, start string) {
 	t.Helper()
 	p = seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
 	start = p.env(t)
-	if err := p.SetBaseline(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.SetBaseline())
 	p.mess(t)
 	return p, start
 }
 
-// mess changes all that a test may change.
+// mess changes everything that a test can change.
 func (p probe) mess(t *testing.T) {
 	t.Helper()
 	writer := p.as("writer")
@@ -44,15 +40,11 @@ func (p probe) mess(t *testing.T) {
 	if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "listTags"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.RevokeToken("reader"); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Seed(strings.NewReader(`{"tokens":[{"token":"later"}]}`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.RevokeToken("reader"))
+	must(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"later"}]}`)))
 }
 
-// nothingLeft holds that a test left nothing but the state of records.
+// nothingLeft fails if anything except records is left.
 func (p probe) nothingLeft(t *testing.T) {
 	t.Helper()
 	for what, n := range map[string]int{
@@ -74,8 +66,8 @@ func (p probe) nothingLeft(t *testing.T) {
 	}
 }
 
-// A reset goes back to the start, as often as there are tests: the same ids, secrets and tokens.
-func TestResetGoesBackToTheStart(t *testing.T) {
+// Each reset restores the ids, secrets and tokens of the baseline.
+func TestResetToBaseline(t *testing.T) {
 	p, start := started(t)
 	for i, reset := range []func(){p.Reset, func() { p.must("POST", "/_mock/reset", nil) }} {
 		reset()
@@ -90,7 +82,7 @@ func TestResetGoesBackToTheStart(t *testing.T) {
 	}
 }
 
-// What forgets everything leaves nothing of the start either, until a reset.
+// Clear deletes everything, and Reset restores the baseline.
 func TestClear(t *testing.T) {
 	empty := newProbe(t, mockserver.Config{}).env(t)
 	p, start := started(t)
@@ -116,20 +108,16 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// Faults, tokens and requests are a test's and no part of a snapshot.
-func TestRestoreLeavesWhatTestsSet(t *testing.T) {
+// Faults, tokens and requests are not part of a snapshot.
+func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	before := p.env(t)
 	if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Seed(strings.NewReader(`{"tokens":[{"token":"added"}]}`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"added"}]}`)))
 	p.as("added").must("POST", "/lists", `{"name":"x"}`)
-	if err := p.Restore(strings.NewReader(before)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Restore(strings.NewReader(before)))
 	if len(p.Faults()) != 1 || len(p.Requests()) != 1 || strings.Contains(before, "added") {
 		t.Errorf("%d faults and %d requests are left, want both as they were", len(p.Faults()), len(p.Requests()))
 	}
@@ -138,26 +126,41 @@ func TestRestoreLeavesWhatTestsSet(t *testing.T) {
 	}
 }
 
-func TestRevokeTokenRoute(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	p.must("POST", "/_mock/tokens/revoke", map[string]string{"token": p.Token()})
-	if a := p.do("GET", "/lists", nil); a.status != 401 {
-		t.Errorf("a revoked token is answered %d, want 401", a.status)
+// A revoked token is rejected until a reset. Errors do not contain tokens.
+func TestRevokeToken(t *testing.T) {
+	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "two"}}})
+	for name, revoke := range map[string]func(){
+		"method": func() { must(t, p.RevokeToken("one")) },
+		"route":  func() { p.must("POST", "/_mock/tokens/revoke", map[string]string{"token": "one"}) },
+	} {
+		revoke()
+		for token, want := range map[string]int{"one": 401, "two": 200} {
+			if a := p.as(token).do("GET", "/lists", nil); a.status != want {
+				t.Errorf("%s: got %d for the token %s, want %d", name, a.status, token, want)
+			}
+		}
+		for _, token := range []string{"one", "unknown-secret", ""} {
+			if err := p.RevokeToken(token); err == nil || token != "" && strings.Contains(err.Error(), token) {
+				t.Errorf("%s: RevokeToken(%q): got %v, want an error without the token", name, token, err)
+			}
+		}
+		p.Reset()
+		if a := p.do("GET", "/lists", nil); a.status != 200 {
+			t.Errorf("%s: got %d after a reset, want 200", name, a.status)
+		}
 	}
-	a := p.do("POST", "/_mock/tokens/revoke", map[string]string{"token": "an unknown-secret"})
+	a := p.do("POST", "/_mock/tokens/revoke", map[string]string{"token": "unknown-secret"})
 	if _, loc := a.detail(); a.status != 404 || loc != "[body token]" || strings.Contains(a.text, "unknown-secret") {
-		t.Errorf("an unknown token: %d %s, want 404 that does not tell it", a.status, a.text)
+		t.Errorf("unknown token: got %d %s, want 404 without the token", a.status, a.text)
 	}
 }
 
-// neighbors returns a server with two accounts, in both of which a test has made a mess since the start.
+// neighbors returns a server with two accounts that were changed after the baseline.
 func neighbors(t *testing.T) probe {
 	t.Helper()
 	p := seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
 	p.list()
-	if err := p.SetBaseline(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.SetBaseline())
 	p.mess(t)
 	p.webhook("Email.Opened")
 	p.open(p.email("eve@example.com"))
@@ -168,8 +171,8 @@ func neighbors(t *testing.T) probe {
 	return p
 }
 
-// A reset of one account leaves the others alone, and what all share.
-func TestResetOfAnAccount(t *testing.T) {
+// A reset of one account does not change other accounts.
+func TestResetAccount(t *testing.T) {
 	resets := map[string]func(p probe) error{
 		"by the method": func(p probe) error { return p.ResetAccount(2) },
 		"by the route":  func(p probe) error { p.must("POST", "/_mock/reset?account_id=2", nil); return nil },
@@ -179,9 +182,7 @@ func TestResetOfAnAccount(t *testing.T) {
 			p := neighbors(t)
 			before := p.must("GET", "/lists", nil).text
 			for range 2 { // again changes nothing
-				if err := reset(p); err != nil {
-					t.Fatal(err)
-				}
+				must(t, reset(p))
 			}
 			if r := p.Requests(); len(r) == 0 || slices.ContainsFunc(r, func(r mockserver.Request) bool { return r.AccountID == 2 }) ||
 				len(p.Faults()) != 1 {
@@ -208,7 +209,7 @@ func TestResetOfAnAccount(t *testing.T) {
 	}
 }
 
-// onlyAccount1 holds that the journals are of account 1 alone, and that what follows has ids of its own.
+// onlyAccount1 checks that only records of account 1 are left, and that new ids are unique.
 func (p probe) onlyAccount1(t *testing.T) {
 	t.Helper()
 	for _, m := range p.Outbox() {
@@ -244,7 +245,7 @@ func (p probe) onlyAccount1(t *testing.T) {
 	}
 }
 
-func TestClearOfAnAccount(t *testing.T) {
+func TestClearAccount(t *testing.T) {
 	p := neighbors(t)
 	p.must("DELETE", "/_mock/state?account_id=2", nil)
 	for token, want := range map[string]int{"writer": 401, "later": 200} {
@@ -255,15 +256,13 @@ func TestClearOfAnAccount(t *testing.T) {
 	if err := p.Seed(strings.NewReader(stable)); err != nil {
 		t.Errorf("what the account had cannot be seeded again: %v", err)
 	}
-	if err := p.ClearAccount(1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.ClearAccount(1))
 	if a := p.must("GET", "/lists?with_count=true", nil); !strings.Contains(a.text, `"count":0`) {
 		t.Errorf("the first account has %s, want nothing", a.text)
 	}
 }
 
-func TestResetOfNoAccount(t *testing.T) {
+func TestResetUnknownAccount(t *testing.T) {
 	p := neighbors(t)
 	for _, route := range []string{"POST /_mock/reset", "DELETE /_mock/state"} {
 		method, path, _ := strings.Cut(route, " ")
@@ -281,13 +280,11 @@ func TestResetOfNoAccount(t *testing.T) {
 	}
 }
 
-// After everything was forgotten, ids begin anew: an account of the start may find that another one has its ids.
-func TestResetOfAnAccountWhoseIDsAreTaken(t *testing.T) {
+// After Clear, ids start at 1, so another account may have the ids of a baseline.
+func TestResetAccountWithTakenIDs(t *testing.T) {
 	p := neighbors(t)
 	p.Clear()
-	if err := p.Seed(strings.NewReader(`{"lists":[{"name":"x","list_id":40}]}`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Seed(strings.NewReader(`{"lists":[{"name":"x","list_id":40}]}`)))
 	a := p.do("POST", "/_mock/reset?account_id=2", nil)
 	if a.status != 409 || !strings.Contains(a.text, "another account now has the id 40") {
 		t.Errorf("got %d %s, want 409", a.status, a.text)

@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// An application that works in the background is waited for, and nobody polls: time passes only as far as it has to.
+// WaitFor calls its function only after changes.
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{})
@@ -32,9 +32,7 @@ func TestWaitFor(t *testing.T) {
 			asked++
 			return len(p.OutboxTo("ADA@example.org")) == 3
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if took := time.Since(start); took != 3*time.Hour {
 			t.Errorf("it took %v, want the three hours of the application", took)
 		}
@@ -44,8 +42,7 @@ func TestWaitFor(t *testing.T) {
 	})
 }
 
-// Whatever there is to see wakes whoever waits for it.
-func TestWaitForEachChange(t *testing.T) {
+func TestWaitForWakesOnEachChange(t *testing.T) {
 	list := `{"name":"Customers"}`
 	tests := []struct {
 		name  string
@@ -107,7 +104,7 @@ func TestWaitForEachChange(t *testing.T) {
 	}
 }
 
-// open lets the recipient open a message.
+// open simulates that the recipient opens an email.
 func (p probe) open(email string) {
 	p.t.Helper()
 	if err := p.Open(email); err != nil {
@@ -154,7 +151,7 @@ func TestWaitForEnds(t *testing.T) {
 	}
 }
 
-// A target may come, change and go while the server runs.
+// Targets can be added, replaced and removed while the server runs.
 func TestSetTarget(t *testing.T) {
 	const host = "127.0.0.1:1" // where nobody listens
 	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{host: says("the first")}})
@@ -192,7 +189,7 @@ func TestSetTarget(t *testing.T) {
 	}
 }
 
-// says answers with a text.
+// says responds with a text.
 func says(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
 }
@@ -206,9 +203,7 @@ func TestHTTPClient(t *testing.T) {
 	}
 	for _, base := range []string{p.URL(), "http://platform.test"} {
 		res, err := b.Get(base + "/_mock/health")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if !bytes.Contains(body, []byte(`"ok"`)) {
@@ -217,7 +212,7 @@ func TestHTTPClient(t *testing.T) {
 	}
 }
 
-// Whatever a list shows can be waited for, by the filters of the list, and is answered whole.
+// The route waits for records that match the filters, and returns whole records.
 func TestWaitRoute(t *testing.T) {
 	tests := []struct {
 		name, body string
@@ -301,7 +296,7 @@ func (p probe) work() {
 	}
 }
 
-func TestWaitRouteInVain(t *testing.T) {
+func TestWaitRouteTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{})
 		p.email("ada@example.org")
@@ -392,7 +387,7 @@ func TestWaitForOneAccount(t *testing.T) {
 	})
 }
 
-func TestWaitRouteMistakes(t *testing.T) {
+func TestWaitRouteInvalid(t *testing.T) {
 	tests := []struct{ name, body, loc, want string }{
 		{name: "an unknown kind", body: `{"for":"mesage"}`, loc: "[body for]", want: "did you mean message?"},
 		{name: "an empty kind", body: `{"for":""}`, loc: "[body for]", want: "there are delivery"},
@@ -421,17 +416,15 @@ func TestWaitRouteMistakes(t *testing.T) {
 	}
 }
 
-// A graceful stop does not wait for those who wait.
-func TestWaitRouteAtTheEnd(t *testing.T) {
+// Shutdown ends waiting requests.
+func TestWaitRouteShutdown(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	answered := make(chan string)
 	go func() {
 		a := p.do("POST", "/_mock/wait", `{"for":"message","timeout_ms":60000}`)
 		answered <- fmt.Sprint(a.status, " ", a.text)
 	}()
-	if err := p.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Shutdown(t.Context()))
 	if got := <-answered; !strings.HasPrefix(got, "504 ") || !strings.Contains(got, "the server is closed") {
 		t.Errorf("got %s, want 504", got)
 	}

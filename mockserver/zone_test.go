@@ -68,17 +68,13 @@ func waiting(t *testing.T) probe {
 		Targets: map[string]http.Handler{"app.test": receiver()["app.test"], "fails.test": fails},
 	})
 	p.FreezeClock()
-	if err := p.SetNow(time.Date(2026, 3, 4, 10, 0, 0, 0, time.Local)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.SetNow(time.Date(2026, 3, 4, 10, 0, 0, 0, time.Local)))
 	p.must("POST", "/webhooks", map[string]any{"url": "http://fails.test/", "events": []events.Name{events.NameSuppressedEmailAdded}})
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	list := p.list()
 	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule",
 		map[string]any{"scheduled_for": p.Now().Add(7 * time.Second).Unix()})
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait(t.Context()))
 	return p
 }
 
@@ -112,14 +108,10 @@ func TestTimesAreUTC(t *testing.T) {
 	p.wantUTC("waiting")
 	for what := ""; !strings.HasPrefix(what, "campaign"); {
 		what = p.Clock().What
-		if err := p.AdvanceToNext(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.AdvanceToNext(t.Context()))
 		p.wantUTC(what)
 	}
-	if err := p.AdvanceTo(t.Context(), p.Now().Local().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.AdvanceTo(t.Context(), p.Now().Local().Add(time.Hour)))
 	p.wantUTC("an hour later")
 	for _, start := range []time.Time{time.Date(1900, 1, 1, 0, 0, 0, 0, time.Local), time.Date(2026, 3, 4, 0, 0, 0, 0, time.Local)} {
 		srv := mockserver.New(mockserver.Config{Now: start, FreezeClock: true})
@@ -137,18 +129,14 @@ func TestRestoredTimesAreUTC(t *testing.T) {
 	changed := timestamp.ReplaceAllStringFunc(text, func(field string) string {
 		parts := timestamp.FindStringSubmatch(field)
 		at, err := time.Parse(time.RFC3339Nano, parts[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return parts[1] + at.Local().Format(time.RFC3339Nano) + `"`
 	})
 	if local(changed) == "" {
 		t.Fatalf("the snapshot contains no time:\n%s", text)
 	}
 	q := newProbe(t, mockserver.Config{})
-	if err := q.Restore(strings.NewReader(changed)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, q.Restore(strings.NewReader(changed)))
 	_ = q.do("GET", "/lists", nil) // a request to log
 	q.wantUTC("restored")
 }

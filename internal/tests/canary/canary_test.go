@@ -174,7 +174,7 @@ type leaky struct{ secret string }
 func (l leaky) Error() string { return "refused: " + l.secret }
 
 // A watch that hears nothing would prove nothing.
-func TestWatchHears(t *testing.T) {
+func TestWatchDetectsLeaks(t *testing.T) {
 	for name, leak := range map[string]func(*watch){
 		"an error":            func(w *watch) { w.showError("", leaky{canaryToken}) },
 		"a wrapped error":     func(w *watch) { w.showError("", fmt.Errorf("x%w", leaky{canaryKey})) },

@@ -118,9 +118,7 @@ func newClient(w *watch, cfg client.Config) *client.Client {
 	cfg.Retry.MaxAttempts = 1
 	cfg.LookupLimiter = client.NoLookupLimit{}
 	c, err := client.New(cfg)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	return c
 }
 
@@ -156,7 +154,7 @@ func showClientError(w *watch, op string, err error) {
 	w.show(op+": its fields", e.Op, e.Path, e.RequestID, e.Details, *e)
 }
 
-func TestClientRefusals(t *testing.T) {
+func TestClientConfigErrors(t *testing.T) {
 	w := newWatch(t)
 	for name, cfg := range map[string]client.Config{
 		"a password in the URL": {BaseURL: "http://user:" + canaryPassword + "@example.com", Token: canaryToken},

@@ -15,26 +15,20 @@ import (
 func ask(w *watch, srv *mockserver.Server, method, path, token, body string) (int, string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, srv.URL()+path, strings.NewReader(body))
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	w.show("the headers of "+method+" "+path, resp.Header)
 	return resp.StatusCode, string(text)
 }
 
-// TestPlatformAnswers sends the platform what it refuses.
-func TestPlatformAnswers(t *testing.T) {
+// TestPlatformErrors sends the platform what it refuses.
+func TestPlatformErrors(t *testing.T) {
 	w := newWatch(t)
 	srv := newPlatform(t, w)
 	for name, r := range map[string]struct{ method, path, token, body string }{
@@ -74,12 +68,8 @@ func TestPlatformDumps(t *testing.T) {
 	ask(w, srv, "POST", "/lists/1/contacts", canaryToken, `{"email":"ann@example.com"}`)
 	ask(w, srv, "POST", "/v2/emails", canaryToken,
 		`{"email":"ann@example.com","sender":{"name":"S","email":"s@example.com"},"content":{"subject":"S","text":"T"}}`)
-	if err := srv.Bounce(srv.Outbox()[0].ID, events.BounceCategoryHard); err != nil {
-		t.Fatal(err)
-	}
-	if err := srv.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, srv.Bounce(srv.Outbox()[0].ID, events.BounceCategoryHard))
+	must(t, srv.Wait(t.Context()))
 	for _, what := range []string{"health", "info", "requests", "outbox", "deliveries", "events", "faults", "state"} {
 		status, text := ask(w, srv, "GET", "/_mock/"+what, canaryToken, "")
 		if status != http.StatusOK || text == "" {
@@ -88,9 +78,7 @@ func TestPlatformDumps(t *testing.T) {
 		w.listen("/_mock/"+what, text)
 	}
 	var snapshot bytes.Buffer
-	if err := srv.Snapshot(&snapshot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, srv.Snapshot(&snapshot))
 	w.listen("the snapshot", snapshot.String())
 	w.show("what a test sees", srv.Requests(), srv.Outbox(), srv.Deliveries(), srv.Events(), srv.Faults())
 }

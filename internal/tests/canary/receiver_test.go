@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-func TestVerifierRefusals(t *testing.T) {
+func TestVerifierErrors(t *testing.T) {
 	w := newWatch(t)
 	for name, args := range map[string][2]string{
 		"a weak function":     {canaryKey, "md5"},
@@ -23,21 +23,15 @@ func TestVerifierRefusals(t *testing.T) {
 		w.show(name, secret)
 	}
 	secret, err := webhook.ParseSecret(canaryKey, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.show("a secret", secret, &secret, []webhook.Secret{secret}, struct{ hidden webhook.Secret }{secret})
 	_, err = webhook.NewVerifier(secret, webhook.Secret{})
 	w.showError("an empty one too", err)
 	v, err := webhook.NewVerifier(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	body := []byte(`{"event":"Email.Error"}`)
 	signature, err := webhook.Sign(secret, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.plant("signature", signature)
 	w.show("a verifier", v, secret)
 	w.showError("another body", v.Verify([]byte(canaryToken), signature))
@@ -71,13 +65,9 @@ func TestReceiver(t *testing.T) {
 			w := newWatch(t)
 			var outcomes []webhook.Outcome
 			parsed, err := webhook.ParseSecret(canaryKey, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			v, err := webhook.NewVerifier(parsed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			h := webhook.NewHandler(v, func(context.Context, *events.Event) error {
 				if d.panic != nil {
 					panic(d.panic)
@@ -89,13 +79,9 @@ func TestReceiver(t *testing.T) {
 			req := httptest.NewRequestWithContext(t.Context(), "POST", "/hook", strings.NewReader(d.body))
 			if d.signWith != "" {
 				parsed, err := webhook.ParseSecret(d.signWith, "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				signature, err := webhook.Sign(parsed, []byte(d.body))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				w.plant("signature", signature)
 				req.Header.Set(webhook.DefaultSignatureHeader, signature)
 			}
@@ -113,5 +99,12 @@ func TestReceiver(t *testing.T) {
 				w.showError("the outcome's error", o.Err)
 			}
 		})
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// describe shows the options, without most of the defaults.
+// describe returns the options, without most defaults.
 func describe(o options) string {
 	c := o.config
 	tokens := []string{}

@@ -17,22 +17,19 @@ import (
 	"time"
 )
 
-// isolated in the environment says that the test runs in a network of its own.
+// isolated is the environment variable of a test process with its own network.
 const isolated = "MOCKSERVER_TEST_ISOLATED"
 
-// A target is a URL that the command delivers to, or refuses to deliver to.
+// target is a URL with the expected result of a delivery.
 type target struct {
 	name, url string
 	allow     []string
 	want      string // in the delivery's record
 }
 
-// TestNeighbor delivers to another machine of a private network, like containers of one docker-compose do. The network
-// consists of namespaces of the test, leads nowhere else, and disappears with the process in them. The neighbor also
-// has the address of a cloud's metadata, and even then nothing arrives there.
-//
-// In CI, a user who may not create namespaces gets TestNeighbor's second form: the neighbor is the machine itself,
-// under its own private address. ISOLATION=require forbids that.
+// TestNeighbor delivers to another host of a private network, as in a docker-compose file. The network consists of
+// namespaces of the test process. The other host also has the address of a cloud's metadata service. In CI, without
+// namespaces, the test delivers to the machine's own private address. ISOLATION=require forbids that.
 func TestNeighbor(t *testing.T) {
 	if os.Getenv(isolated) != "" {
 		deliverToAll(t, neighbor(t), isolatedTargets())
@@ -67,7 +64,7 @@ func isolatedTargets() []target {
 	}
 }
 
-// delivered is in the record of a delivery that arrived.
+// delivered occurs in the record of a successful delivery.
 const delivered = `"delivered"`
 
 func deliverToAll(t *testing.T, got *atomic.Int64, targets []target) {
@@ -85,22 +82,17 @@ func deliverToAll(t *testing.T, got *atomic.Int64, targets []target) {
 	}
 }
 
-// deliverHere delivers to this machine by a private address of one of its interfaces. Nobody can give the machine
-// another name or address without privileges, so names are missing here. TestDialChecksWhatNamesLeadTo in
-// mockserver/internal/delivery has them.
+// deliverHere delivers to a private address of this machine. Names need privileges, so TestDialChecksResolvedAddresses
+// in mockserver/internal/delivery tests them.
 func deliverHere(t *testing.T) {
 	addr, err := privateAddress()
 	if err != nil {
 		t.Fatalf("no network of its own, and %v", err)
 	}
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(addr.String(), "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	network, err := addr.Prefix(addr.BitLen() - 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	url := "http://" + listener.Addr().String() + "/hook"
 	deliverToAll(t, receive(t, listener), []target{
 		{"its network is allowed", url, []string{"-allow-target", network.String()}, delivered},
@@ -113,7 +105,7 @@ func deliverHere(t *testing.T) {
 	})
 }
 
-// privateAddress finds a private address of this machine.
+// privateAddress returns a private address of this machine.
 func privateAddress() (netip.Addr, error) {
 	addrs, err := net.InterfaceAddrs()
 	for _, a := range addrs {
@@ -124,7 +116,7 @@ func privateAddress() (netip.Addr, error) {
 	return netip.Addr{}, errors.Join(errors.New("this machine has no private address"), err)
 }
 
-// deliverTo makes the command deliver an event to a URL, once, and returns what became of it.
+// deliverTo starts the command, delivers an event to a URL, and returns the record.
 func deliverTo(t *testing.T, url string, args ...string) string {
 	t.Helper()
 	r := start(t, append(args, "-retry-schedule", "none", "-quiet")...)
@@ -143,7 +135,7 @@ func deliverTo(t *testing.T, url string, args ...string) string {
 	return record
 }
 
-// runIsolated runs the test again, in namespaces of its own.
+// runIsolated runs the test in new namespaces.
 func runIsolated(t *testing.T) {
 	cmd := withNamespaces(t, os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), isolated+"=1")
@@ -152,7 +144,7 @@ func runIsolated(t *testing.T) {
 	}
 }
 
-// namespaces reports why this user cannot create and change a network.
+// namespaces returns an error if this user cannot create networks.
 func namespaces(t *testing.T) error {
 	if out, err := withNamespaces(t, "ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 		return fmt.Errorf("ip link set lo up: %w %s", err, out)
@@ -160,7 +152,7 @@ func namespaces(t *testing.T) error {
 	return nil
 }
 
-// withNamespaces returns a command with a network, mounts and, unless the user is root, users of its own.
+// withNamespaces returns a command with its own network, mounts and, unless the user is root, users.
 func withNamespaces(t *testing.T, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Unshareflags: syscall.CLONE_NEWNS}
@@ -172,15 +164,11 @@ func withNamespaces(t *testing.T, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// neighbor makes the network and a receiver in it, and counts what arrives.
+// neighbor creates the network and a receiver in it, and counts deliveries.
 func neighbor(t *testing.T) *atomic.Int64 {
 	hosts := filepath.Join(t.TempDir(), "hosts")
-	if err := os.WriteFile(hosts, []byte("10.77.0.2 neighbor\n169.254.169.254 metadata\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount(hosts, "/etc/hosts", "", syscall.MS_BIND, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(hosts, []byte("10.77.0.2 neighbor\n169.254.169.254 metadata\n"), 0o600))
+	must(t, syscall.Mount(hosts, "/etc/hosts", "", syscall.MS_BIND, ""))
 	ip(t, "link add here type veth peer name there", "link set lo up")
 	listening := make(chan net.Listener)
 	go func() {
@@ -195,7 +183,7 @@ func neighbor(t *testing.T) *atomic.Int64 {
 	return receive(t, listener)
 }
 
-// receive counts the deliveries that arrive at a listener.
+// receive counts the deliveries that a listener accepts.
 func receive(t *testing.T, listener net.Listener) *atomic.Int64 {
 	got := &atomic.Int64{}
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -208,8 +196,8 @@ func receive(t *testing.T, listener net.Listener) *atomic.Int64 {
 	return got
 }
 
-// listenElsewhere takes the other end of the link into a namespace of its own, and listens there. That namespace is the
-// thread's, which ends with the goroutine; what it has opened stays.
+// listenElsewhere moves the other end of the link into the namespace of this thread, and listens there. The thread ends
+// with the goroutine.
 func listenElsewhere(t *testing.T) net.Listener {
 	runtime.LockOSThread()
 	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
@@ -230,7 +218,7 @@ func listenElsewhere(t *testing.T) net.Listener {
 	return listener
 }
 
-// ip runs commands of iproute2 in the namespace of the calling thread.
+// ip runs commands of iproute2 in the namespace of the thread.
 func ip(t *testing.T, commands ...string) {
 	t.Helper()
 	for _, command := range commands {

@@ -10,14 +10,11 @@ import (
 	"time"
 )
 
-// A program that starts the command on a port of its choice reads where it is
-// from a file, which is there once the platform can be asked, and gone with it.
+// The ready file contains the addresses and the token. It exists as long as the server is ready.
 func TestReadyFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "ready.json")
-	if err := os.WriteFile(name, []byte("of an earlier one"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte("of an earlier one"), 0o600))
 	r := start(t, "-ready-file", name, "-token", "key:ann@example.com:7", "-fault-seed", "42")
 	var got ready
 	for got.BaseURL == "" {
@@ -37,9 +34,7 @@ func TestReadyFile(t *testing.T) {
 	if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the file, which holds a token: %v %v", info.Mode(), err)
 	}
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.stop())
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left in the folder: %v %v", left, err)
 	}
@@ -47,9 +42,7 @@ func TestReadyFile(t *testing.T) {
 
 func TestReadyFileInvalid(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	for name, path := range map[string]string{
 		"in no folder": filepath.Join(dir, "none", "ready.json"),
 		"a folder":     t.TempDir(),
@@ -63,22 +56,17 @@ func TestReadyFileInvalid(t *testing.T) {
 	}
 }
 
-// The first line of -log json says where the platform is, each other one is a
-// record too, and a request's has what the text has.
+// With -log json each line is a record. The first one contains the addresses.
 func TestLogJSON(t *testing.T) {
 	dir := t.TempDir()
 	seed := filepath.Join(dir, "seed.json")
-	if err := os.WriteFile(seed, []byte(`{"lists":[{"name":"News"}],"suppressed_emails":["ada@example.org"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"News"}],"suppressed_emails":["ada@example.org"]}`), 0o600))
 	r := startJSON(t, "-token", "key", "-fault-seed", "7", "-seed", seed, "-state", filepath.Join(dir, "state.json"))
 	r.ask("GET", "/lists?page=1", "key", "")
 	r.ask("GET", "/nowhere", "key", "")
 	r.ask("POST", "/_mock/faults", "", `{"action":"status","status":503,"path":"/lists","probability":0.999999}`)
 	r.ask("GET", "/lists", "key", "")
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.stop())
 	lines := strings.Split(strings.TrimSpace(r.out.String()), "\n")
 	var requests []map[string]any
 	for i, line := range lines {
@@ -108,8 +96,8 @@ func TestLogJSON(t *testing.T) {
 	}
 }
 
-// What is said before, such as of a state that is loaded, comes behind that line.
-func TestLogJSONBeginsReady(t *testing.T) {
+// Records that are logged before the server is ready come after the first line.
+func TestLogJSONStartsWithReady(t *testing.T) {
 	out := &output{}
 	log, records := newLog(true, out)
 	records.Warn("early")
@@ -120,9 +108,7 @@ func TestLogJSONBeginsReady(t *testing.T) {
 		var record struct {
 			Msg string `json:"msg"`
 		}
-		if err := json.Unmarshal([]byte(line), &record); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &record))
 		said = append(said, record.Msg)
 	}
 	if got := strings.Join(said, " "); got != "ready early late" {
@@ -133,15 +119,13 @@ func TestLogJSONBeginsReady(t *testing.T) {
 func TestLogJSONQuiet(t *testing.T) {
 	r := startJSON(t, "-quiet")
 	r.ask("GET", "/lists", "dev-token", "")
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.stop())
 	if lines := strings.Count(r.out.String(), "\n"); lines != 1 {
 		t.Errorf("%d lines, want the first alone:\n%s", lines, r.out)
 	}
 }
 
-// startJSON starts the command with -log json, and uses what its first line says.
+// startJSON starts the command with -log json and parses its first line.
 func startJSON(t *testing.T, args ...string) running {
 	t.Helper()
 	r := launch(t, append([]string{"-log", "json"}, args...)...)

@@ -22,7 +22,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// asCommand in the environment makes the test binary the command itself.
+// asCommand is the environment variable that makes the test binary the command.
 const asCommand = "MOCKSERVER_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// output is what the command writes, readable while it does.
+// output is a concurrent buffer.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -51,7 +51,7 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// running is the command at work in this process.
+// running is the command in this process.
 type running struct {
 	t     *testing.T
 	base  string
@@ -60,7 +60,7 @@ type running struct {
 	stop  func() error
 }
 
-// start starts the command and waits until it says where it is.
+// start starts the command and waits until it is ready.
 func start(t *testing.T, args ...string) running {
 	t.Helper()
 	r := launch(t, args...)
@@ -78,7 +78,7 @@ func launch(t *testing.T, args ...string) running {
 	return r
 }
 
-// until waits for something that the command does soon, unless it ends.
+// until waits for a condition, unless the command ends.
 func (r running) until(done func() bool) {
 	r.t.Helper()
 	for !done() {
@@ -90,7 +90,7 @@ func (r running) until(done func() bool) {
 	}
 }
 
-// baseIn finds the base URL in what the command says at the start, once it has said all of it.
+// baseIn returns the base URL in the complete output of the start.
 func baseIn(said string) string {
 	if !strings.Contains(said, "Try:") {
 		return ""
@@ -103,9 +103,7 @@ func baseIn(said string) string {
 func (r running) ask(method, path, token, body string) (int, string) {
 	r.t.Helper()
 	status, text, err := ask(r.t.Context(), method, r.base+path, token, body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return status, text
 }
 
@@ -137,9 +135,7 @@ func TestServe(t *testing.T) {
 	if _, _, err := ask(t.Context(), "POST", r.base+"/lists", "key", `{"name":"Lost"}`); err == nil {
 		t.Error("the connection was not lost")
 	}
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.stop())
 	said := r.out.String()
 	for _, want := range []string{
 		"access token        key\n", "seed of faults      42\n", "curl -H 'Authorization: Bearer key' " + r.base + "/lists\n",
@@ -156,15 +152,13 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// The state file outlives the command and takes precedence over the seed. A reset returns to the seed. The tokens of the seed are
-// valid in both cases.
+// The state file takes precedence over the seed. A reset returns to the seed. The tokens of the seed are valid in both
+// cases.
 func TestServeStateAndSeed(t *testing.T) {
 	dir := t.TempDir()
 	seed, state := filepath.Join(dir, "seed.json"), filepath.Join(dir, "state.json")
 	text := `{"tokens":[{"token":"ci"}],"lists":[{"name":"Seeded","list_id":7}]}`
-	if err := os.WriteFile(seed, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(seed, []byte(text), 0o600))
 	for i, want := range []int{1, 2} { // the second time a state is there
 		r := start(t, "-seed", seed, "-state", state)
 		r.ask("POST", "/lists", "ci", `{"name":"Added"}`)
@@ -178,9 +172,7 @@ func TestServeStateAndSeed(t *testing.T) {
 				t.Errorf("after a reset: %d, %s", status, lists)
 			}
 		}
-		if err := r.stop(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.stop())
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("left in the folder: %v %v", left, err)
@@ -190,8 +182,8 @@ func TestServeStateAndSeed(t *testing.T) {
 	}
 }
 
-// Who asks before the seed is sown waits for it.
-func TestServeAnswersOnceItIsFilled(t *testing.T) {
+// Requests wait until the seed was loaded.
+func TestServeWaitsForSeed(t *testing.T) {
 	seed := filepath.Join(t.TempDir(), "seed.json")
 	var contacts []string
 	for i := range 5000 {
@@ -202,9 +194,7 @@ func TestServeAnswersOnceItIsFilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	address := free.Addr().String()
 	_ = free.Close()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -231,12 +221,10 @@ func TestServeAnswersOnceItIsFilled(t *testing.T) {
 	}
 }
 
-func TestServeMistakes(t *testing.T) {
+func TestServeInvalid(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.json")
-	if err := os.WriteFile(broken, []byte(`{"lists":[{}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(broken, []byte(`{"lists":[{}]}`), 0o600))
 	for name, args := range map[string][]string{
 		"an address that is none":    {"-addr", "nowhere:port"},
 		"a seed that is not there":   {"-addr", "127.0.0.1:0", "-seed", filepath.Join(dir, "none.json")},
@@ -257,7 +245,7 @@ func TestServeMistakes(t *testing.T) {
 	}
 }
 
-// Where other machines can come in, the token that everybody knows keeps nobody out.
+// The default token is rejected when other machines can connect.
 func TestServeOffLoopback(t *testing.T) {
 	for _, address := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // ends what should not have begun
@@ -281,9 +269,7 @@ func TestServeOffLoopback(t *testing.T) {
 	if status, text := r.ask("GET", "/_mock/info", "key", ""); status != 200 {
 		t.Errorf("with its own token: %d %s", status, text)
 	}
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.stop())
 }
 
 func TestLogIsPrintable(t *testing.T) {
@@ -303,7 +289,7 @@ func TestLogIsPrintable(t *testing.T) {
 	}
 }
 
-// command starts the command as a process of its own and returns its base URL.
+// command starts the command as a process and returns its base URL.
 func command(tb testing.TB, args ...string) (*exec.Cmd, string) {
 	tb.Helper()
 	return commandWith(tb, func(*exec.Cmd) {}, args...)
@@ -315,12 +301,8 @@ func commandWith(tb testing.TB, prepare func(*exec.Cmd), args ...string) (*exec.
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	prepare(cmd)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
+	must(tb, cmd.Start())
 	var said strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		said.WriteString(lines.Text() + "\n")
@@ -333,7 +315,7 @@ func commandWith(tb testing.TB, prepare func(*exec.Cmd), args ...string) (*exec.
 	return nil, ""
 }
 
-// A signal ends the command after what is under way, and its state is saved.
+// SIGTERM waits for requests in progress and saves the state.
 func TestSignal(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -351,14 +333,10 @@ func TestSignal(t *testing.T) {
 	}()
 	for hit := false; !hit; {
 		_, text, err := ask(t.Context(), "GET", base+"/_mock/faults", "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		hit = strings.Contains(text, `"hits":1`)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	if status := <-answered; status != http.StatusCreated {
 		t.Errorf("the request under way was answered %d", status)
 	}
@@ -399,9 +377,7 @@ func TestHealth(t *testing.T) {
 		if err := run(t.Context(), []string{"health"}, &out); err != nil {
 			t.Errorf("%s, by the environment: %v", address, err)
 		}
-		if err := r.stop(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.stop())
 		if err := run(t.Context(), []string{"health"}, &out); err == nil {
 			t.Errorf("%s: it is healthy after its end", address)
 		}

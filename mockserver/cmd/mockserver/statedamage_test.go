@@ -16,7 +16,7 @@ import (
 
 var damages = flag.Int("state.damages", 1000, "how many bytes of a state file TestStateDamage changes, one at a time")
 
-// savedState returns a state file with several changes, and the state that it contains.
+// savedState returns a state file with several changes, and its state.
 func savedState(t *testing.T) (file []byte, state string) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "state.json")
@@ -29,27 +29,21 @@ func savedState(t *testing.T) (file []byte, state string) {
 			"webhooks":[{"url":"http://127.0.0.1:9/hook","events":["Contact.Added"],"secret":"whsec%d"}]}`, i, i, i, i, i)
 	}
 	for i := range 5 {
-		if err := srv.Seed(strings.NewReader(seed(i))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, srv.Seed(strings.NewReader(seed(i))))
 		save := s.rewrite
 		if i > 1 {
 			save = s.save
 		}
-		if err := save(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, save())
 	}
 	s.current.discard()
 	file, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return file, restorable(t, name)
 }
 
-// TestStateDamage changes single bytes of a state file: the file is rejected, or the
-// state is the same. The file itself stays as it is.
+// TestStateDamage changes single bytes. Either the file is rejected, or the state is the same. The file itself does not
+// change.
 func TestStateDamage(t *testing.T) {
 	file, state := savedState(t)
 	if bytes.Count(file, []byte(`{"crc32c":`)) < 3 {
@@ -65,9 +59,7 @@ func TestStateDamage(t *testing.T) {
 			continue
 		}
 		damaged[at] = to
-		if err := os.WriteFile(name, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, damaged, 0o600))
 		srv := mockserver.New(mockserver.Config{FreezeClock: true})
 		err := (&stateFile{name: name, log: slog.New(slog.DiscardHandler)}).load(srv)
 		var now bytes.Buffer
@@ -108,17 +100,13 @@ func TestStateSalvage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			old, salvaged := filepath.Join(dir, "old.json"), filepath.Join(dir, "new.json")
-			if err := os.WriteFile(old, tt.damage(file), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(old, tt.damage(file), 0o600))
 			err := run(t.Context(), []string{"-addr", "127.0.0.1:0", "-state", old}, &output{})
 			if err == nil || !strings.Contains(err.Error(), tt.error) || !strings.Contains(err.Error(), "-state-salvage") {
 				t.Errorf("a start with the damaged file: %v", err)
 			}
 			var out output
-			if err := run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, &out); err != nil {
-				t.Fatal(err)
-			}
+			must(t, run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, &out))
 			if got := restorable(t, salvaged); !tt.want(got) {
 				t.Errorf("%s\ngot %s", out.String(), got)
 			}

@@ -22,9 +22,7 @@ import (
 
 var kills = flag.Int("kills", 1, "how often TestKilled kills the command")
 
-// A process that is killed in the middle of everything loses what it acknowledged
-// within the last second at most, and leaves a file that the next one reads. What
-// the machine takes beyond that, which this process notices too, is granted.
+// A killed process loses at most the last second of acknowledged changes. Delays of the machine are added.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	late := lateness(t)
@@ -33,14 +31,12 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// killing kills the processes that keep one state, one after the other.
+// killing kills a series of processes with the same state file.
 func killing(t *testing.T, times int, late func() time.Duration) {
 	t.Helper()
 	dir := t.TempDir()
 	state, seed := filepath.Join(dir, "state.json"), filepath.Join(dir, "seed.json")
-	if err := os.WriteFile(seed, []byte(`{"lists":[{"name":"L"}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"L"}]}`), 0o600))
 	acknowledged := map[string]time.Time{"/lists/1": {}} // paths, with the time of the answer
 	var killed time.Time
 	for life := range times + 1 {
@@ -58,15 +54,13 @@ func killing(t *testing.T, times int, late func() time.Duration) {
 		if life < times {
 			write(t, base, life, acknowledged)
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Kill())
 		killed = time.Now()
 		_ = cmd.Wait()
 	}
 }
 
-// write adds contacts for a while, and notes when each was acknowledged.
+// write adds contacts for a while, and records when each was acknowledged.
 func write(t *testing.T, base string, life int, acknowledged map[string]time.Time) {
 	t.Helper()
 	ends := time.Now().Add(time.Duration(100+rand.IntN(1400)) * time.Millisecond)
@@ -79,14 +73,12 @@ func write(t *testing.T, base string, life int, acknowledged map[string]time.Tim
 		var contact struct {
 			ID int64 `json:"id"`
 		}
-		if err := json.Unmarshal([]byte(text), &contact); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(text), &contact))
 		acknowledged[fmt.Sprintf("/lists/1/contacts/%d", contact.ID)] = time.Now()
 	}
 }
 
-// lateness returns what tells how late a goroutine of this process was at the most.
+// lateness returns a function that reports the longest scheduling delay so far.
 func lateness(t *testing.T) func() time.Duration {
 	t.Helper()
 	var worst atomic.Int64
@@ -106,7 +98,7 @@ func lateness(t *testing.T) func() time.Duration {
 	return func() time.Duration { return time.Duration(worst.Load()) }
 }
 
-// One process keeps its state in a file. Another is refused, whatever it calls the file, until the first has ended.
+// A second process with the same state file is rejected, also through a symbolic link.
 func TestStateIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	state, alias := filepath.Join(dir, "state.json"), filepath.Join(dir, "alias.json")
@@ -126,17 +118,14 @@ func TestStateIsLocked(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.stop())
 	if err := start(t, "-state", state).stop(); err != nil {
 		t.Error(err)
 	}
 }
 
-// What a change that was not written to its end leaves behind is told, and left
-// out; a mistake before the end is an error and changes nothing.
-func TestStateCutShort(t *testing.T) {
+// An incomplete last change is reported and omitted. Damage before the end is an error and changes nothing.
+func TestStateTruncated(t *testing.T) {
 	const whole = "{\"version\":4,\"last_id\":1,\"accounts\":[\n{\"account_id\":1,\"lists\":[{\"list_id\":1,\"name\":\"Whole\"}]}]}\n"
 	const change = `{"change":1,"last_id":2,"accounts":[{"account_id":1,"lists":[{"list_id":2,"name":"Change"}]}]}` + "\n"
 	for name, tt := range map[string]struct{ file, want string }{
@@ -153,9 +142,7 @@ func TestStateCutShort(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state.json")
-			if err := os.WriteFile(state, []byte(tt.file), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(state, []byte(tt.file), 0o600))
 			if tt.want == "" {
 				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // ends what should not have begun
 				defer cancel()
@@ -171,9 +158,7 @@ func TestStateCutShort(t *testing.T) {
 			if _, text := r.ask("GET", "/lists", "dev-token", ""); !strings.Contains(text, tt.want) {
 				t.Errorf("the lists are %s, want %s", text, tt.want)
 			}
-			if err := r.stop(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.stop())
 			cut := strings.Contains(name, "end") || name == "zeros"
 			if said := strings.Contains(r.out.String(), "not written completely"); said != cut {
 				t.Errorf("it says so: %v\n%s", said, r.out)
@@ -182,38 +167,29 @@ func TestStateCutShort(t *testing.T) {
 	}
 }
 
-// The file has what there was at each saving, while changes are appended and
-// while the whole is written anew; in the end it is one whole state.
+// The file contains each saved change, including while it is rewritten. At the end it is one whole state.
 func TestStateFollows(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "state.json")
 	srv := mockserver.New(mockserver.Config{SkipValidation: true})
 	defer srv.Close()
 	s, err := openState(name, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s.srv = srv; s.rewrite() != nil {
 		t.Fatal("it was not written")
 	}
 	editions, text := 0, strings.Repeat("x", 200_000)
 	for i := range 15 {
 		seed := fmt.Sprintf(`{"templates":[{"name":"%d","content":{"html":"%s"}}]}`, i, text)
-		if err := srv.Seed(strings.NewReader(seed)); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.save(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, srv.Seed(strings.NewReader(seed)))
+		must(t, s.save())
 		if !strings.Contains(restorable(t, name), fmt.Sprintf(`"name":"%d"`, i)) {
 			t.Fatalf("template %d is not in the file", i)
 		}
 		if s.next != nil && i%3 == 0 { // the whole was being written during some changes
 			made := <-s.next
 			s.next = nil
-			if err := s.publish(made); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.publish(made))
 			editions++
 			if !strings.Contains(restorable(t, name), fmt.Sprintf(`"name":"%d"`, i)) {
 				t.Fatalf("template %d is not in the new file", i)
@@ -223,9 +199,7 @@ func TestStateFollows(t *testing.T) {
 	if editions < 2 {
 		t.Errorf("the whole was written anew %d times", editions)
 	}
-	if err := s.finish(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.finish())
 	s.current.discard()
 	saved, err := os.ReadFile(name)
 	if err != nil || bytes.Count(saved, []byte(`"version"`)) != 1 || bytes.Contains(saved, []byte(`"change"`)) {
@@ -236,39 +210,31 @@ func TestStateFollows(t *testing.T) {
 	}
 }
 
-// restorable is what a platform says that is given what is in a file now.
+// restorable returns the state that a file restores.
 func restorable(t *testing.T, name string) string {
 	t.Helper()
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	state := &stateFile{name: name, log: slog.New(slog.DiscardHandler)}
-	if err := state.load(srv); err != nil {
-		t.Fatal(err)
-	}
+	must(t, state.load(srv))
 	var out bytes.Buffer
-	if err := srv.Snapshot(&out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, srv.Snapshot(&out))
 	return out.String()
 }
 
-// After an error of the disk the state is written anew, and nothing is lost.
-func TestStateAfterAnError(t *testing.T) {
+// After a disk error the state is rewritten.
+func TestStateAfterDiskError(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "state.json")
 	var said output
 	s, err := openState(name, slog.New(slog.NewTextHandler(&said, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	if s.srv = srv; s.rewrite() != nil {
 		t.Fatal("it was not written")
 	}
 	_ = s.current.file.Close() // so that nothing can be written
-	if err := srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)))
 	s.check(s.save())
 	if s.current != nil || !strings.Contains(said.String(), "the state is not saved") {
 		t.Errorf("the error is not noticed: %s", &said)
@@ -289,7 +255,7 @@ func TestStateAfterAnError(t *testing.T) {
 	}
 }
 
-// A second signal ends the command at once, also in the middle of what is under way, and what was saved is there.
+// A second signal ends the command immediately. The saved state is kept.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -309,9 +275,7 @@ func TestSecondSignal(t *testing.T) {
 	go func() { _, _, _ = ask(t.Context(), "GET", base+"/lists", "dev-token", "") }() // keeps the command for seconds
 	for hit := false; !hit; {
 		_, text, err := ask(t.Context(), "GET", base+"/_mock/faults", "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		hit = strings.Contains(text, `"hits":1`)
 	}
 	ended := make(chan struct{})
@@ -335,5 +299,12 @@ func TestSecondSignal(t *testing.T) {
 	}
 	if !strings.Contains(restorable(t, state), "Saved") {
 		t.Error("what was saved is lost")
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

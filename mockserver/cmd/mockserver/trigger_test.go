@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// receiver remembers the last delivery.
+// receiver records the last delivery.
 type receiver struct {
 	body, signature string
 	status          int
@@ -39,20 +39,14 @@ func TestTriggerSends(t *testing.T) {
 		},
 		&out,
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	verifier, err := webhook.NewVerifier(parsed(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := verifier.Verify([]byte(got.body), got.signature); err != nil {
 		t.Error(err)
 	}
 	ev, err := events.Parse([]byte(got.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bounce, ok := ev.Data.(*events.WorkflowBounce)
 	if !ok || bounce.Bounce.Category != "bounce_mb" {
 		t.Errorf("delivered %T: %s", ev.Data, got.body)
@@ -78,9 +72,7 @@ func TestTriggerFailed(t *testing.T) {
 
 func TestTriggerLists(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), []string{"trigger", "--list"}, &out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, run(t.Context(), []string{"trigger", "--list"}, &out))
 	for _, want := range []string{
 		"Email.Bounced", "workflow_trigger", "email_api_no_contact", "SuppressedEmail.Added", "Contact.Removed",
 	} {
@@ -118,7 +110,7 @@ func TestTriggerInvalid(t *testing.T) {
 	}
 }
 
-// In FIPS 140-only mode a short secret is an error, and crypto/hmac does not panic.
+// In FIPS 140-only mode a short secret is an error, not a panic in crypto/hmac.
 func TestTriggerFIPS(t *testing.T) {
 	for _, args := range [][]string{
 		{"trigger", "Email.Bounced", "--secret", "s"},
@@ -155,9 +147,7 @@ func TestSetField(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a, err := parseAssignment(tt.set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got, err := setField([]byte(value), a.path, a.value)
 			if string(got) != tt.want || (err == nil) != (tt.want != "") {
 				t.Errorf("%s, %v; want %s", got, err, tt.want)
@@ -168,9 +158,7 @@ func TestSetField(t *testing.T) {
 
 func TestVerify(t *testing.T) {
 	signature, err := webhook.Sign(parsed(t), []byte("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tests := []struct {
 		name, body, secret, signature string
 		want                          string // part of the error
@@ -194,12 +182,10 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// parsed returns the secret that the tests give as S.
+// parsed returns the secret S.
 func parsed(t *testing.T) webhook.Secret {
 	t.Helper()
 	secret, err := webhook.ParseSecret("S", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return secret
 }

@@ -68,7 +68,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// One signal stands for all changes until it is received.
+// Several changes cause one signal until it is received.
 func TestWatch(t *testing.T) {
 	var f Feed
 	changed, stop := f.Watch()

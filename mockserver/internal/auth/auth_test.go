@@ -34,15 +34,14 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A configuration may have a token whose time is over.
-func TestExpiredFromTheBeginning(t *testing.T) {
+func TestExpiredAtStart(t *testing.T) {
 	s := New([]record.Token{{Value: "old", ExpiresIn: -1}}, time.Now)
 	if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
 		t.Errorf("got %v, want %v", err, ErrExpired)
 	}
 }
 
-// A token is good until the time is over, and not a moment longer; a reset begins it anew.
+// A token is valid until it expires. A reset starts its lifetime again.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New([]record.Token{{Value: "for ever"}, {Value: "an hour", ExpiresIn: time.Hour}}, time.Now)
@@ -102,7 +101,7 @@ func TestAddAndRevoke(t *testing.T) {
 	}
 }
 
-func TestAddMistakes(t *testing.T) {
+func TestAddInvalid(t *testing.T) {
 	tests := []struct {
 		name, want string
 		token      record.Token

@@ -19,12 +19,12 @@ func newClock(o Options) *Clock {
 	return New(o)
 }
 
-// name says what an alarm is.
+// name describes an alarm.
 type name string
 
 func (n name) String() string { return string(n) }
 
-// rung notes what rings, and when.
+// rung records which alarms ran, and when.
 type rung struct {
 	mu    sync.Mutex
 	names []string
@@ -48,8 +48,7 @@ func (r *rung) want(t *testing.T, names ...string) {
 	}
 }
 
-// An alarm rings at its time while the clock runs, by itself.
-func TestRings(t *testing.T) {
+func TestAlarms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, r := newClock(Options{}), &rung{}
 		start := time.Now()
@@ -71,8 +70,7 @@ func TestRings(t *testing.T) {
 	})
 }
 
-// While the clock stands nothing rings, however much time passes; set on, it
-// rings what is due, and run on, the rest at its time.
+// On a frozen clock no alarm runs. Set runs the alarms that are due.
 func TestFrozen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		day := time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC)
@@ -86,9 +84,7 @@ func TestFrozen(t *testing.T) {
 		if got := c.Now(); !got.Equal(day) {
 			t.Errorf("a clock that stands shows %v, want %v", got, day)
 		}
-		if err := c.Set(day.Add(30 * time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Set(day.Add(30*time.Minute)))
 		synctest.Wait()
 		r.want(t, "a minute")
 		c.Freeze(false)
@@ -101,14 +97,12 @@ func TestFrozen(t *testing.T) {
 	})
 }
 
-// What is due counts as work from the moment at which its time has come: whoever waits for the work does not miss it.
-func TestDueIsWork(t *testing.T) {
+// A due alarm counts as work immediately, so no waiter misses it.
+func TestDueAlarmIsWork(t *testing.T) {
 	c := newClock(Options{Frozen: true})
 	blocked := make(chan struct{})
 	c.At(c.Now().Add(time.Hour), name("x"), func() { <-blocked })
-	if err := c.Set(c.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Set(c.Now().Add(time.Hour)))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if busy, _ := c.options.Work.Wait(ctx, 0); !busy {
@@ -124,9 +118,7 @@ func TestHold(t *testing.T) {
 		start := c.Now()
 		r.alarm(c, start.Add(time.Hour), "an hour")
 		h, err := c.Hold(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(2 * time.Hour) // in hand, it does not run
 		synctest.Wait()
 		r.want(t)
@@ -135,12 +127,8 @@ func TestHold(t *testing.T) {
 		if _, err := c.Hold(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("two have the clock in hand: %v", err)
 		}
-		if err := h.To(start.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-		if err := h.To(start); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.To(start.Add(time.Hour)))
+		must(t, h.To(start))
 		synctest.Wait()
 		r.want(t, "an hour")
 		h.Release()
@@ -154,7 +142,7 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// Whoever sets the clock ends the passing of time that is under way.
+// Set, Reset and Restore end a hold.
 func TestHoldEnds(t *testing.T) {
 	for what, set := range map[string]func(*Clock){
 		"set":      func(c *Clock) { _ = c.Set(c.Now()) },
@@ -163,9 +151,7 @@ func TestHoldEnds(t *testing.T) {
 	} {
 		c := newClock(Options{})
 		h, err := c.Hold(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		set(c)
 		if err := h.To(c.Now().Add(time.Hour)); !errors.Is(err, ErrSet) {
 			t.Errorf("%s: got %v, want ErrSet", what, err)
@@ -200,8 +186,7 @@ func TestYears(t *testing.T) {
 	}
 }
 
-// Whoever listens hears of a clock that was set, not of time that passes.
-func TestTellsChanges(t *testing.T) {
+func TestFreezePublishesChange(t *testing.T) {
 	c := newClock(Options{})
 	moved := c.Moved()
 	from, _ := c.options.Changes.Subscribe()
@@ -216,7 +201,7 @@ func TestTellsChanges(t *testing.T) {
 	}
 }
 
-// Alarms of the same time keep their order, and any of them can be stopped.
+// Alarms of the same time keep their order, and each can be stopped.
 func TestOrder(t *testing.T) {
 	var all alarms
 	var set []*Alarm
@@ -239,9 +224,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Two times of the clock are as far apart as it showed: a reading of the monotonic clock, which stands while the
-// machine sleeps, would say otherwise, and an alarm that is due by the one and not by the other would ring without end.
-func TestNowIsByTheCalendar(t *testing.T) {
+// The monotonic clock stops while the machine sleeps, so times must not contain its reading.
+func TestNowHasNoMonotonicReading(t *testing.T) {
 	c := newClock(Options{})
 	if now := c.Now(); strings.Contains(now.String(), "m=") {
 		t.Errorf("it shows %s", now)
@@ -270,5 +254,12 @@ func TestMilliseconds(t *testing.T) {
 		if err := json.Unmarshal([]byte(bad), new(Milliseconds)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

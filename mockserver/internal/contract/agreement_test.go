@@ -22,8 +22,7 @@ import (
 
 var bodies = flag.Int("agreement.bodies", 10_000, "how many random requests, responses and deliveries are compared with the oracle")
 
-// TestRequests compares the errors of random requests, most of them nearly valid,
-// with those of the oracle: places and texts.
+// TestRequests compares the errors of random requests with the errors of the oracle.
 func TestRequests(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, uint64(*bodies)))
 	all := load().operations
@@ -75,7 +74,7 @@ func compare(t *testing.T, o *Operation, body []byte, query, segment string) int
 	return len(want) + len(found.BadEntries)
 }
 
-// summary returns "place: text", shortened as the oracle's.
+// summary returns "location: text" in the form of the oracle.
 func summary(d api.ProblemDetail) string {
 	text := d.Msg
 	switch {
@@ -89,7 +88,7 @@ func summary(d api.ProblemDetail) string {
 	return strings.TrimSuffix(fmt.Sprintln(d.Loc...), "\n") + ": " + text
 }
 
-// TestResponses compares what random responses and deliveries are with the oracle: valid, or not.
+// TestResponses compares whether random responses and deliveries are valid with the oracle.
 func TestResponses(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, uint64(*bodies)))
 	valid := 0
@@ -143,7 +142,7 @@ func oracleResponse(o *Operation) *openapi3.Schema {
 	return nil
 }
 
-// FuzzRequests compares the errors of any request with those of the oracle.
+// FuzzRequests compares the errors of requests with the errors of the oracle.
 func FuzzRequests(f *testing.F) {
 	all := load().operations
 	r := rand.New(rand.NewPCG(1, 2))
@@ -169,7 +168,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// repeats reports whether a name occurs twice in an object, of which the oracle reads the last.
+// repeats reports whether an object has a field twice. The oracle reads only the last one.
 func repeats(body []byte) bool {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	var value func() bool
@@ -197,7 +196,7 @@ func repeats(body []byte) bool {
 	return value()
 }
 
-// oddTexts are texts of parameters, good and bad.
+// oddTexts are valid and invalid parameters.
 var oddTexts = []string{
 	"1", "12", "0", "-1", "+1", "01", "1e2", "1.5", "100", "101", "999999999999999999", "9999999999999999999", " ", "true", "false",
 	"TRUE", "t", "null", "email:a@example.org", "status:active", "email:asc", "id:up", "id:desc ", "é", "a,b", "a b", "%", "\x00",
@@ -220,7 +219,7 @@ func randomQuery(r *rand.Rand, o *Operation) string {
 	return strings.Join(parts, "&")
 }
 
-// draft writes values as a schema describes them, and now and then others.
+// draft writes values of a schema, and sometimes other values.
 type draft struct {
 	*rand.Rand
 	strings.Builder
@@ -266,7 +265,7 @@ func (d *draft) value(s *openapi3.Schema) {
 	}
 }
 
-// merged returns one schema for all of some.
+// merged returns one schema for allOf.
 func merged(all openapi3.SchemaRefs) *openapi3.Schema {
 	out := openapi3.NewObjectSchema()
 	for _, part := range all {

@@ -34,8 +34,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestExamples validates the examples of openapi.yaml, and lets the oracle do so by
-// the rules of OpenAPI 3.1: the agreement of both is tested by those of 3.0.
+// TestExamples validates the examples of openapi.yaml. The oracle uses the rules of OpenAPI 3.1, because the other
+// tests use 3.0.
 func TestExamples(t *testing.T) {
 	n := 0
 	check := func(name string, media *openapi3.MediaType, validate func(body []byte) error) {
@@ -76,7 +76,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestInvalidTraffic compares what broken responses and events are with the oracle.
+// TestInvalidTraffic compares invalid responses and events with the oracle.
 func TestInvalidTraffic(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/lists/1", http.NoBody)
 	r.SetPathValue("list_id", "1")
@@ -126,7 +126,7 @@ func TestInvalidTraffic(t *testing.T) {
 	}
 }
 
-// TestRepeatedFields: each value of a field that occurs twice is validated. The decoder reads both too.
+// Each value of a repeated field is validated, because the decoder reads all of them.
 func TestRepeatedFields(t *testing.T) {
 	o := Operations()["POST /lists"]
 	for body, want := range map[string]string{
@@ -142,7 +142,7 @@ func TestRepeatedFields(t *testing.T) {
 	}
 }
 
-// The list of errors is limited, whatever the size of the body. Each entry of an import has its first error.
+// The number of errors is limited. Each entry of an import has its first error.
 func TestMaxErrors(t *testing.T) {
 	many := func(value string, n int) string { return strings.TrimSuffix(strings.Repeat(value+",", n), ",") }
 	for _, tt := range []struct {
@@ -167,7 +167,6 @@ func TestMaxErrors(t *testing.T) {
 	}
 }
 
-// TestMaxImport compares the constant with the document that it repeats.
 func TestMaxImport(t *testing.T) {
 	body := Operations()["POST /lists/{list_id}/contacts/import"].Body
 	i := slices.IndexFunc(body.Properties, func(p Property) bool { return p.Name == "contacts" })

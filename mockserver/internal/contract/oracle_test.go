@@ -16,7 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// oracle is openapi.yaml as kin-openapi reads it: what it says of traffic is what this package must say.
+// oracle is openapi.yaml, read by kin-openapi, an independent validator.
 var oracle = sync.OnceValue(func() *openapi3.T {
 	doc, err := openapi3.NewLoader().LoadFromFile("../../../openapi.yaml")
 	if err != nil {
@@ -57,7 +57,7 @@ func oracleBody(o *Operation) *openapi3.Schema {
 	return body.Value.Content.Get("application/json").Schema.Value
 }
 
-// oracleErrors returns the errors of a request, as "place: text".
+// oracleErrors returns the errors of a request as "location: text".
 func oracleErrors(o *Operation, r *http.Request, body []byte) (out []string) {
 	var all openapi3.MultiError
 	errors.As(openapi3filter.ValidateRequest(r.Context(), oracleInput(o, r)), &all)
@@ -95,7 +95,7 @@ func parameterText(err error) string {
 	return "malformed value"
 }
 
-// errorText returns the text for an error of the oracle. Null is a wrong type like others.
+// errorText returns the text of an error of the oracle. Null is a wrong type.
 func errorText(e *openapi3.SchemaError) string {
 	switch e.SchemaField {
 	case "required":
@@ -126,8 +126,8 @@ func schemaErrors(err error) (out []*openapi3.SchemaError) {
 	return out
 }
 
-// decoded decodes a body for the oracle. It takes 1.0 for an integer, which the
-// generated server rejects: such a number becomes a fraction.
+// decoded decodes a body for the oracle, which accepts 1.0 as an integer. The generated server does not, so such a
+// number becomes a fraction.
 func decoded(body []byte) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -155,7 +155,7 @@ func fractions(value any) any {
 	return value
 }
 
-// unknownFields returns the places of fields that a schema does not have.
+// unknownFields returns the locations of fields that a schema does not have.
 func unknownFields(schema *openapi3.Schema, value any, at string) (out []string) {
 	switch value := value.(type) {
 	case map[string]any:

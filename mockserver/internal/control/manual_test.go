@@ -21,23 +21,17 @@ import (
 
 var update = flag.Bool("update", false, "write docs/control-api.md")
 
-// TestManual holds docs/control-api.md against the declarations of the routes.
+// TestManual compares docs/control-api.md with the declarations of the routes.
 func TestManual(t *testing.T) {
 	head, err := os.ReadFile(filepath.Join("testdata", "manual.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := manual(string(head), declared().sections())
 	path := filepath.Join("..", "..", "..", "docs", "control-api.md")
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !bytes.Equal(got, []byte(want)) {
 		t.Errorf("docs/control-api.md is not what the routes declare: run go generate ./mockserver/internal/control")
 	}
@@ -50,10 +44,10 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// declared are the routes of a world that nobody asks.
+// declared returns the routes of an empty environment.
 func declared() *Control { return &Control{Environment: &environment.Environment{}} }
 
-// manual writes the manual: its beginning, a chapter for each section, and the objects that several routes answer.
+// manual writes the manual: the introduction, a section for each group of routes, and the objects.
 func manual(head string, sections []section) string {
 	out := &bytes.Buffer{}
 	out.WriteString(strings.Replace(head, "\n", "\n\n<!-- written by go generate from the routes of mockserver/internal/control -->\n", 1))
@@ -101,7 +95,6 @@ func paragraph(out *bytes.Buffer, text string) {
 	out.WriteString("\n")
 }
 
-// describe writes what the manual says of a route.
 func (rt route) describe(out *bytes.Buffer) {
 	fmt.Fprintf(out, "\n### `%s %s`\n", rt.method, rt.path)
 	paragraph(out, rt.summary)
@@ -129,7 +122,6 @@ func (rt route) describe(out *bytes.Buffer) {
 	fmt.Fprintf(out, "\n```sh\n%s\n```\n", rt.curl())
 }
 
-// describe says what a parameter may be.
 func (p param) describe() string {
 	var words string
 	switch {
@@ -162,7 +154,7 @@ func (rt route) describeAnswer() string {
 	return "Response: " + describe(answer) + "."
 }
 
-// answer describes the answer of a route, or is nil if that is no JSON.
+// answer returns the schema of the response, or nil if it is not JSON.
 func (rt route) answer() *schema.Schema {
 	if rt.handler.response == nil {
 		return nil
@@ -170,7 +162,7 @@ func (rt route) answer() *schema.Schema {
 	return types().Of(rt.handler.response)
 }
 
-// isList reports whether an object is the answer of a list.
+// isList reports whether an object is the response of a list.
 func isList(s *schema.Schema) bool {
 	return slices.Equal(s.FieldNames(), []string{"data", "total", "offset", "has_more"})
 }
@@ -215,7 +207,6 @@ func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
 // plural are the types of a list's items.
 var plural = strings.NewReplacer("string", "strings", "integer", "integers")
 
-// describe says what a value is.
 func describe(s *schema.Schema) string {
 	if s.Null {
 		other := *s
@@ -256,7 +247,7 @@ func describe(s *schema.Schema) string {
 	return strings.Join(s.Kinds, " or ") + limits
 }
 
-// collect adds the objects with a name that a schema is made of.
+// collect adds the named objects of a schema.
 func collect(s *schema.Schema, into map[string]*schema.Schema) {
 	if s.Name != "" {
 		into[s.Name] = s
@@ -269,7 +260,6 @@ func collect(s *schema.Schema, into map[string]*schema.Schema) {
 	}
 }
 
-// Every field of every body has a description.
 func TestFieldsAreDescribed(t *testing.T) {
 	var check func(where string, s *schema.Schema)
 	check = func(where string, s *schema.Schema) {
@@ -295,8 +285,7 @@ func TestFieldsAreDescribed(t *testing.T) {
 	}
 }
 
-// Two types of one name would be one object in the documents.
-func TestObjectsHaveNamesOfTheirOwn(t *testing.T) {
+func TestSchemaNamesAreUnique(t *testing.T) {
 	seen := map[string]reflect.Type{}
 	for of, name := range types().Names {
 		if other := seen[name]; other != nil {
@@ -306,5 +295,12 @@ func TestObjectsHaveNamesOfTheirOwn(t *testing.T) {
 		if s := types().Of(of); !s.Is("object") || len(s.Fields) == 0 || slices.Contains(s.FieldNames(), "") {
 			t.Errorf("%s has the fields %q", name, s.FieldNames())
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

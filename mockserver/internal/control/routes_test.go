@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// ask asks the routes of a world that has nothing: what they refuse never gets so far.
+// ask calls a route of an empty environment. It is for requests that are rejected before they use it.
 func ask(t *testing.T, console http.Handler, method, target string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	routes := New(&environment.Environment{}, Options{Console: console, NeedsToken: func(*http.Request) bool { return false }})
@@ -30,7 +30,7 @@ func ask(t *testing.T, console http.Handler, method, target string, header ...st
 	return w
 }
 
-// at is where a route can be asked: each name in braces is x.
+// at returns the method and the address of a route. Each name in braces is x.
 func (rt route) at(q url.Values) (method, target string) {
 	path := rt.path
 	for _, name := range pathNames(path) {
@@ -39,7 +39,7 @@ func (rt route) at(q url.Values) (method, target string) {
 	return strings.Replace(rt.method, "*", "GET", 1), path + "?" + q.Encode()
 }
 
-// refuses checks that a query is 422, and that the first mistake is about a parameter and says all of want.
+// refuses checks that a query causes a 422 whose first error is about this parameter.
 func (rt route) refuses(t *testing.T, q url.Values, parameter string, want ...string) {
 	t.Helper()
 	method, target := rt.at(q)
@@ -59,7 +59,7 @@ func (rt route) refuses(t *testing.T, q url.Values, parameter string, want ...st
 	}
 }
 
-// wrong is a value that the parameter cannot have, and what is said of it.
+// wrong returns an invalid value of the parameter, and texts of its error.
 func (p param) wrong() (value string, said []string) {
 	switch {
 	case p.values != nil:
@@ -71,7 +71,7 @@ func (p param) wrong() (value string, said []string) {
 	return "", []string{"must not be empty"}
 }
 
-// good is a value that the parameter can have.
+// good returns a valid value of the parameter.
 func (p param) good() string {
 	switch {
 	case p.values != nil:
@@ -84,8 +84,7 @@ func (p param) good() string {
 	return "x"
 }
 
-// Each parameter of each route is refused under a wrong name, which lists what
-// there is, and with a wrong value, and twice; a right one is taken.
+// Each parameter is rejected under a misspelled name, with an invalid value, and twice.
 func TestParameters(t *testing.T) {
 	for _, s := range declared().sections() {
 		for _, rt := range s.routes {
@@ -115,7 +114,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// A query that net/http would read in part is refused: the rest of it may be what keeps a route from taking everything.
+// A malformed query is an error, because ignoring part of it could select everything.
 func TestMalformedQuery(t *testing.T) {
 	for _, query := range []string{"account_id=2;limit=1", "account_id=%zz", "account_id=2&%=1"} {
 		if w := ask(t, nil, "GET", Prefix+"outbox?"+query); w.Code != 422 || !strings.Contains(w.Body.String(), `["query"]`) {
@@ -137,8 +136,7 @@ func TestManyUnknownParameters(t *testing.T) {
 	}
 }
 
-// What takes no body takes no member either.
-func TestBodyOfNothing(t *testing.T) {
+func TestBodyOfRouteWithoutFields(t *testing.T) {
 	for _, pattern := range []string{"DELETE state", "POST outbox/x/open", "POST deliveries/x/redeliver"} {
 		method, path, _ := strings.Cut(pattern, " ")
 		r := httptest.NewRequestWithContext(t.Context(), method, Prefix+path, strings.NewReader(`{"account_id":2}`))
@@ -202,13 +200,11 @@ func TestUnrouted(t *testing.T) {
 	}
 }
 
-// Every route, with every parameter, is in the document, which is one of OpenAPI 3.1.
+// The OpenAPI 3.1 document has every route with every parameter.
 func TestOpenAPI(t *testing.T) {
 	w := ask(t, nil, "GET", Prefix+"openapi.json")
 	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := doc.Validate(t.Context()); err != nil || doc.OpenAPI != "3.1.0" {
 		t.Errorf("OpenAPI %s: %v", doc.OpenAPI, err)
 	}
@@ -263,7 +259,7 @@ func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
 	}
 }
 
-// The document of the API names the routes of an account as a server, relative to its own address.
+// The document of the API has the routes of an account as a server, relative to its own address.
 func TestPlatformDocument(t *testing.T) {
 	w := ask(t, nil, "GET", Prefix+"platform.yaml")
 	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())

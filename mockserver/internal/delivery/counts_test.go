@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// walked is what somebody counts who looks at every delivery and event.
+// walked counts by reading all deliveries and events.
 func walked(e *Engine, account int64) Stats {
 	out := Stats{States: map[record.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
 	for _, x := range e.Deliveries() {
@@ -38,7 +38,7 @@ func walked(e *Engine, account int64) Stats {
 	return out
 }
 
-// sameAsWalked compares what is counted as things happen with what is there.
+// sameAsWalked compares the counters with the records.
 func sameAsWalked(t *testing.T, when string, e *Engine) {
 	t.Helper()
 	now := MinuteOf(e.Clock.Now())
@@ -55,8 +55,7 @@ func sameAsWalked(t *testing.T, when string, e *Engine) {
 	}
 }
 
-// Deliveries, attempts and events are counted as they change: the counts are the
-// same as if one looked at all of them, also behind a restore and a reset.
+// The counters of deliveries, attempts and events match the records, including after a restore and a reset.
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		status := http.StatusNoContent
@@ -106,9 +105,7 @@ func TestStats(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		sameAsWalked(t, "given up", e)
-		if err := e.Redeliver(ID(1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Redeliver(ID(1)))
 		synctest.Wait()
 		sameAsWalked(t, "asked for again", e)
 
@@ -129,7 +126,7 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// waits checks what waits in an account, and why.
+// waits checks the pending deliveries of an account and their reasons.
 func waits(t *testing.T, e *Engine, account int64, want string) {
 	t.Helper()
 	var got []string
@@ -147,8 +144,8 @@ func waits(t *testing.T, e *Engine, account int64, want string) {
 	}
 }
 
-// What waits behind attempts that are under way waits for its turn.
-func TestWaitingForATurn(t *testing.T) {
+// Deliveries wait for attempts in progress.
+func TestWaitingForConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan int)
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
@@ -168,9 +165,8 @@ func TestWaitingForATurn(t *testing.T) {
 	})
 }
 
-// What was attempted long ago of a later delivery does not take the minutes with it
-// in which earlier ones were attempted last.
-func TestMinutesOfARestoredDay(t *testing.T) {
+// Old attempts of a later delivery do not remove recent minutes of earlier ones.
+func TestMinutesAfterRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
 		const many = 3 * KeptMinutes / 2
@@ -193,7 +189,7 @@ func TestMinutesOfARestoredDay(t *testing.T) {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// seen are the counts of some minutes, counted from noon, in order.
+// seen returns the counts of some minutes, counted from noon.
 func seen(c *PerMinute, from, until int64) []string {
 	var out []string
 	first := MinuteOf(noon)
@@ -230,9 +226,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// However many minutes something happens in, a day of them is kept, and no more
-// than two; a clock that is set back takes along what was to come.
-func TestKept(t *testing.T) {
+// One day of minutes is kept, at most two. A clock that is set back removes later minutes.
+func TestPerMinuteLimits(t *testing.T) {
 	var c PerMinute
 	const many = 10 * KeptMinutes
 	for i := range many {

@@ -13,7 +13,6 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Next names the earliest delivery that waits, and not one that is being attempted or that waits for good.
 func parsed(text string, function webhook.HashFunction) webhook.Secret {
 	secret, err := webhook.ParseSecret(text, string(function))
 	if err != nil {
@@ -62,7 +61,7 @@ func TestNext(t *testing.T) {
 	})
 }
 
-// The history holds the latest 10,000 events, and their numbers go on.
+// The history contains the latest 10,000 events.
 func TestHistoryIsBounded(t *testing.T) {
 	h := newHistory()
 	for n := range MaxEvents + 2 {
@@ -76,8 +75,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// A delivery that was held back and is asked for again is held back no more.
-func TestRemoveOfWhatIsHeld(t *testing.T) {
+// A reordered delivery that is redelivered is not held any longer.
+func TestRemoveReordered(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
 	held := named(q, "held")
 	q.push(held, &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
@@ -93,8 +92,7 @@ func TestRemoveOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-// What goes to a URL that is no webhook's is attempted once, signed with its own
-// secret, and is nothing of a webhook with that URL.
+// A delivery to a URL is attempted once, with its own secret, and does not belong to a webhook with the same URL.
 func TestSendTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var signatures []string
@@ -117,9 +115,7 @@ func TestSendTo(t *testing.T) {
 		} {
 			ids = append(ids, e.SendTo(to.url, to.secret, body))
 			signature, err := webhook.Sign(to.secret, body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want = append(want, to.url[len("http://receiver.example"):]+" "+signature)
 			synctest.Wait()
 		}
@@ -143,8 +139,8 @@ func TestSendTo(t *testing.T) {
 	})
 }
 
-// A delivery that no queue is left for is described all the same.
-func TestRecordWithoutItsQueue(t *testing.T) {
+// A delivery without a queue still has a record.
+func TestRecordWithoutQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan int)
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
@@ -174,7 +170,7 @@ func TestRecordWithoutItsQueue(t *testing.T) {
 	})
 }
 
-// Only what waits says what for: not what is behind the one under way.
+// A pending delivery has a reason, but not while it waits for an attempt in progress.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan int)
@@ -185,9 +181,7 @@ func TestWaiting(t *testing.T) {
 		var ids []string
 		for range 3 {
 			id, err := e.Send("7", []byte("own"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ids = append(ids, id)
 		}
 		synctest.Wait()
@@ -225,8 +219,7 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// A snapshot without the delivery itself is a mistake, and no panic.
-func TestCheckOfStates(t *testing.T) {
+func TestCheckState(t *testing.T) {
 	d := func(id, hook string) Saved {
 		return Saved{Delivery: &record.Delivery{ID: id, WebhookID: hook, State: record.DeliveryQueued}}
 	}
@@ -253,8 +246,8 @@ func TestCheckOfStates(t *testing.T) {
 	}
 }
 
-// Connections to receivers are kept while a queue is worked off, and closed when nothing is left to do.
-func TestConnectionsAreNotKept(t *testing.T) {
+// Connections are reused while a queue is processed, and closed afterwards.
+func TestIdleConnectionsAreClosed(t *testing.T) {
 	opened, closed, received := make(chan struct{}, 10), make(chan struct{}, 10), make(chan struct{}, 10)
 	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { received <- struct{}{} }))
 	receiver.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -290,7 +283,6 @@ func TestConnectionsAreNotKept(t *testing.T) {
 	}
 }
 
-// TestRetriesFollowTheSchedule: no attempt of the schedule is left out, and none is made after it.
 func TestRetriesFollowTheSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -302,9 +294,7 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 		e.Schedule = DefaultRetrySchedule()
 		e.Open(hook)
 		id, err := e.Send(hook.Name(), []byte("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		var want []time.Duration

@@ -70,7 +70,6 @@ func TestMayDial(t *testing.T) {
 	}
 }
 
-// What a network allows, it allows for names and addresses, and for nothing else.
 func TestAllowedNetworks(t *testing.T) {
 	for _, row := range []struct {
 		network, address string
@@ -108,9 +107,8 @@ func TestAllowedNetworks(t *testing.T) {
 	}
 }
 
-// Nothing that is allowed leads to the credentials of a cloud's machine: no
-// network, no name, no other way to write the address.
-func TestMetadataIsNeverDialed(t *testing.T) {
+// No option allows deliveries to metadata services of clouds, in any notation of their addresses.
+func TestMetadataServicesAreRefused(t *testing.T) {
 	everything := newGuard(Allowed{
 		Public: true,
 		Hosts:  []string{"metadata.test"},
@@ -139,12 +137,11 @@ func TestMetadataIsNeverDialed(t *testing.T) {
 	}
 }
 
-// errStop keeps the packets of a test from leaving.
+// errStop stops a dial before the first packet.
 var errStop = errors.New("stopped before the first packet")
 
-// TestDialChecksWhatNamesLeadTo goes the whole way of a delivery with a resolver and a dialer of its own. The dialer
-// stops what the guard lets pass: nothing leaves this machine.
-func TestDialChecksWhatNamesLeadTo(t *testing.T) {
+// TestDialChecksResolvedAddresses runs whole attempts with its own resolver and a dialer that sends nothing.
+func TestDialChecksResolvedAddresses(t *testing.T) {
 	names := resolver(map[string][]string{
 		"app":      {"172.18.0.3"},
 		"two":      {"169.254.169.254", "172.18.0.4"},
@@ -207,7 +204,7 @@ func TestDialChecksWhatNamesLeadTo(t *testing.T) {
 	}
 }
 
-// resolver answers for names by a table, over a pipe, as a name server would.
+// resolver resolves the names in a table, with DNS over a pipe.
 func resolver(table map[string][]string) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
@@ -220,8 +217,8 @@ func resolver(table map[string][]string) *net.Resolver {
 	}}
 }
 
-// serveName answers one question of DNS over TCP (RFC 1035, section 4.2.2). The
-// first label of a name counts, whatever this machine puts behind it.
+// serveName answers one DNS query over TCP (RFC 1035, section 4.2.2). Only the first label of the name counts, because
+// the machine may append a domain.
 func serveName(c net.Conn, table map[string][]string) error {
 	var size [2]byte
 	if _, err := io.ReadFull(c, size[:]); err != nil {
@@ -255,7 +252,7 @@ func serveName(c net.Conn, table map[string][]string) error {
 	return err
 }
 
-// A host is the same in any case, and with the port of the scheme or without.
+// Hosts are compared without case, and the port of the scheme may be omitted.
 func TestTargetsByHost(t *testing.T) {
 	handler := http.NotFoundHandler()
 	for _, row := range []struct {
@@ -280,9 +277,7 @@ func TestTargetsByHost(t *testing.T) {
 		{"hook.test", "http://other.test/", false},
 	} {
 		to, err := url.Parse(row.url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		found := newTarget(Options{Targets: map[string]http.Handler{row.host: handler}}, nil).handler(to) != nil
 		if found != row.found {
 			t.Errorf("%s for the host %s: found %v, want %v", row.url, row.host, found, row.found)

@@ -11,14 +11,14 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// named adds a delivery with a name to the history of a queue.
+// named adds a delivery with this event to the history of a queue.
 func named(q *queue, name string) *delivery {
 	x := &delivery{Delivery: record.Delivery{Event: events.Name(name)}}
 	q.history.add(x)
 	return x
 }
 
-// taken takes all that can be taken now.
+// taken takes all deliveries that are due.
 func taken(q *queue, now time.Time) (names []string) {
 	for x := q.take(now); x != nil; x = q.take(now) {
 		names = append(names, string(x.Event))
@@ -26,7 +26,7 @@ func taken(q *queue, now time.Time) (names []string) {
 	return names
 }
 
-// A retry that is due comes before what is new, and one that is not does not keep what is new.
+// Due retries come before new deliveries. Other retries do not delay them.
 func TestTakeInOrder(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
 	q.later(named(q, "later"), start.Add(time.Minute))
@@ -49,7 +49,7 @@ func TestTakeInOrder(t *testing.T) {
 	}
 }
 
-func TestWaitForGood(t *testing.T) {
+func TestArchivedOrClosedQueueNeverDue(t *testing.T) {
 	archived, closed := newQueue(Webhook{Archived: true}, newHistory()), newQueue(Webhook{}, newHistory())
 	closed.closed = true
 	for name, q := range map[string]*queue{"archived": archived, "closed": closed} {
@@ -60,7 +60,7 @@ func TestWaitForGood(t *testing.T) {
 	}
 }
 
-// Never are there more attempts than the limit in any window of its period.
+// No window of the period contains more attempts than the limit.
 func TestRateLimit(t *testing.T) {
 	q := newQueue(Webhook{RateLimit: 2, Period: "second"}, newHistory())
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
@@ -115,7 +115,7 @@ func TestPushWithFaults(t *testing.T) {
 	}
 }
 
-// The places of what is queued tell the order in which it is attempted.
+// Places are the order of queued deliveries.
 func TestPlaces(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
 	reorder := &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}

@@ -19,7 +19,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// engineTo returns an engine whose deliveries a handler answers in process.
+// engineTo returns an engine that delivers to a handler in process.
 func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
 	t.Helper()
 	changes, work := &activity.Feed{}, &activity.Work{}
@@ -41,7 +41,7 @@ func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
 
 var hook = Webhook{ID: 7, AccountID: 1, URL: "http://receiver.example/", Secret: "s", Hash: webhook.SHA256}
 
-// jsonOf is a snapshot as JSON.
+// jsonOf returns a snapshot as JSON.
 func jsonOf(t *testing.T, now Snapshot) []byte {
 	t.Helper()
 	out := State{Events: now.Events, LastEvent: now.LastEvent}
@@ -49,18 +49,14 @@ func jsonOf(t *testing.T, now Snapshot) []byte {
 		out.Deliveries = append(out.Deliveries, *x)
 	}
 	text, err := json.Marshal(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }
 
-// read is what an engine remembers, read back from JSON.
+// read returns the state of an engine, decoded from JSON.
 func read(t *testing.T, e *Engine) (out State) {
 	t.Helper()
-	if err := json.Unmarshal(jsonOf(t, e.Snapshot()), &out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(jsonOf(t, e.Snapshot()), &out))
 	return out
 }
 
@@ -71,17 +67,14 @@ func send(t *testing.T, e *Engine, body string) {
 	}
 }
 
-// What a state remembers does not change when deliveries go on, and an engine
-// that is given it goes on where the first one was.
-func TestStateStandsStill(t *testing.T) {
+// A snapshot does not change, and a restored engine continues from it.
+func TestSnapshotIsImmutable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan int)
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
 		e.Open(hook)
 		id, err := e.Send("7", []byte(`{"event":"own"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		answer <- http.StatusBadGateway
 		synctest.Wait()
 		state := e.Snapshot()
@@ -93,9 +86,7 @@ func TestStateStandsStill(t *testing.T) {
 		}
 		text := jsonOf(t, state)
 		var back State
-		if err := json.Unmarshal(text, &back); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(text, &back))
 		saved := back.Deliveries[0]
 		if saved.State != record.DeliveryRetrying || len(saved.Attempts) != 1 || saved.Tries != 1 {
 			t.Errorf("what was remembered is %s after %d attempts now", saved.State, len(saved.Attempts))
@@ -111,8 +102,8 @@ func TestStateStandsStill(t *testing.T) {
 	})
 }
 
-// Of a delivery that is forgotten, its place is all there is: those behind it go on, and nobody is shown it.
-func TestStateWithForgotten(t *testing.T) {
+// A deleted delivery keeps its place in the history but is not listed.
+func TestStateWithDeletedDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
 		e := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
@@ -133,7 +124,6 @@ func TestStateWithForgotten(t *testing.T) {
 	})
 }
 
-// An engine that is closed attempts nothing more.
 func TestClosedEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
@@ -147,8 +137,8 @@ func TestClosedEngine(t *testing.T) {
 	})
 }
 
-// What is held back when a state is saved is still overtaken by the next delivery, and by that one alone.
-func TestStateHoldsBack(t *testing.T) {
+// A reordered delivery is still delivered after the next one when its state was restored.
+func TestStateKeepsReordering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var arrived []string
 		receive := func(_ http.ResponseWriter, r *http.Request) {
@@ -177,13 +167,11 @@ func TestStateHoldsBack(t *testing.T) {
 	})
 }
 
-// The time that an attempt took survives JSON to the nanosecond.
+// JSON keeps the duration of an attempt to the nanosecond.
 func TestAttemptsOnWire(t *testing.T) {
 	in := []record.Attempt{{Time: start, Duration: 1234567 * time.Nanosecond, Status: 200}}
 	text, err := json.Marshal(onWire(in))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := `[{"time":"2026-01-02T03:04:05Z","status":200,"duration_ms":1.234567}]`; string(text) != want {
 		t.Errorf("got %s, want %s", text, want)
 	}
@@ -193,8 +181,8 @@ func TestAttemptsOnWire(t *testing.T) {
 	}
 }
 
-// Nobody hears of a delivery that was forgotten while it was attempted: its id may be another one's by then.
-func TestForgottenIsNotToldOf(t *testing.T) {
+// The end of an attempt is not published if the delivery was deleted, because another delivery may have its id.
+func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 	attempted, answer := make(chan bool), make(chan bool)
 	e := engineTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-answer })
 	for name, forget := range map[string]func(){
@@ -217,8 +205,8 @@ func TestForgottenIsNotToldOf(t *testing.T) {
 	}
 }
 
-// Whatever a delivery knows is in a snapshot, and there again once that was restored. A field that is not is named.
-func TestSnapshotHoldsEveryField(t *testing.T) {
+// Each field of a delivery is saved and restored.
+func TestSnapshotHasEveryField(t *testing.T) {
 	derived := map[string]bool{
 		"webhookID": true, // from WebhookID
 		"ID":        true, // by its place
@@ -240,9 +228,7 @@ func TestSnapshotHoldsEveryField(t *testing.T) {
 			}
 			e := newEngine(t)
 			var state State
-			if err := json.Unmarshal([]byte(with), &state); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(with), &state))
 			e.Replace([]Webhook{{ID: 7, Archived: true}}, state)
 			if again := stateOf(t, e); again == without {
 				t.Errorf("delivery.%s is lost when a snapshot is restored", f.Name)
@@ -251,12 +237,12 @@ func TestSnapshotHoldsEveryField(t *testing.T) {
 	}
 }
 
-// newDelivery is one that is not going to be attempted any more.
+// newDelivery returns a delivery that is not attempted anymore.
 func newDelivery() *delivery {
 	return &delivery{webhookID: 7, Delivery: record.Delivery{ID: ID(1), WebhookID: "7", State: record.DeliveryFailed}}
 }
 
-// fill sets a field to something that is not its zero value.
+// fill sets a field to a non-zero value.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Interface().(type) {
@@ -290,7 +276,7 @@ func newEngine(t *testing.T) *Engine {
 	return e
 }
 
-// saved returns the state of an engine that has one delivery.
+// saved returns the state of an engine with one delivery.
 func saved(t *testing.T, d *delivery) string {
 	t.Helper()
 	e := newEngine(t)
@@ -301,4 +287,11 @@ func saved(t *testing.T, d *delivery) string {
 func stateOf(t *testing.T, e *Engine) string {
 	t.Helper()
 	return string(jsonOf(t, e.Snapshot()))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

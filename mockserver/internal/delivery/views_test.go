@@ -9,8 +9,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// TestSubscribers compares whom an event goes to with a search through all webhooks,
-// over webhooks that are archived and come back, and accounts that get others.
+// TestSubscribers compares the subscribers of events with a search through all webhooks.
 func TestSubscribers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"Email.Opened", "Email.Clicked", "Email.Bounced"}
@@ -55,8 +54,7 @@ func checkSubscribers(t *testing.T, e *Engine, about topic) {
 	}
 }
 
-// What was forgotten with its account is in no view, and is not counted.
-func TestViewsLeaveOutTheForgotten(t *testing.T) {
+func TestViewsOmitDeletedDeliveries(t *testing.T) {
 	e := newEngine(t)
 	for i := range 3000 {
 		e.history.add(&delivery{Delivery: record.Delivery{AccountID: int64(i % 2), State: record.DeliveryFailed}})
@@ -74,8 +72,8 @@ func TestViewsLeaveOutTheForgotten(t *testing.T) {
 	}
 }
 
-// Whoever looks at the events does not hold the engine up.
-func TestEventsMeanwhile(t *testing.T) {
+// Reading events does not hold the lock of the engine.
+func TestEventsConcurrent(t *testing.T) {
 	e := newEngine(t)
 	for range 3 {
 		e.history.addEvent(&Event{}, nil)

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// TestLogLimits: the log forgets the oldest requests, by their number and by what clients made it hold.
+// The log removes the oldest requests when there are too many, or when they are too large.
 func TestLogLimits(t *testing.T) {
 	var many Log
 	for i := range maxRequests + 5 {
@@ -28,6 +28,14 @@ func TestLogLimits(t *testing.T) {
 		len(all[0].Body) != maxRequestBody {
 		t.Errorf("%d requests from %s on with %d bytes each", len(all), all[0].ID, len(all[0].Body))
 	}
+	var queries Log
+	for i := range 40 {
+		queries.add(record.Request{ID: fmt.Sprint(i), Path: "/", Query: strings.Repeat("x", 1<<20)})
+	}
+	queries.add(record.Request{ID: "last", Path: strings.Repeat("x", 1<<20)})
+	if all := queries.All(); len(all) < 25 || len(all) > maxRequestLog>>20 || all[len(all)-1].ID != "last" {
+		t.Errorf("%d requests with large queries are kept, want 25 or more, and the last one", len(all))
+	}
 	large.Clear()
 	large.add(record.Request{Response: make([]byte, 9)})
 	if large.bytes != 9 {
@@ -35,7 +43,7 @@ func TestLogLimits(t *testing.T) {
 	}
 }
 
-// What a caller does with its copy, or with the body that it sent, is not seen by others.
+// Changes of a copy do not change the log.
 func TestLogCopies(t *testing.T) {
 	var l Log
 	l.add(record.Request{ID: "1", Body: []byte("body")})
@@ -61,8 +69,8 @@ func TestLogRecord(t *testing.T) {
 	}
 }
 
-// An answer that has begun is not begun again, and of an error the log holds the beginning.
-func TestCallNotesTheAnswer(t *testing.T) {
+// A response that has started is not replaced. The log contains the start of an error.
+func TestCallRecordsResponse(t *testing.T) {
 	rec := httptest.NewRecorder()
 	c := &call{ResponseWriter: rec}
 	c.WriteHeader(http.StatusTeapot)
@@ -75,8 +83,8 @@ func TestCallNotesTheAnswer(t *testing.T) {
 	}
 }
 
-// Requests are answered while somebody looks at those before.
-func TestLogMeanwhile(t *testing.T) {
+// Reading the log does not hold its lock.
+func TestLogConcurrent(t *testing.T) {
 	var l Log
 	l.add(record.Request{ID: "1"})
 	l.add(record.Request{ID: "2"})

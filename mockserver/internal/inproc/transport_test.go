@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestHandlerTransport compares what a client sees of a handler in process with what it sees over a connection.
+// TestHandlerTransport compares responses in process with responses over a connection.
 func TestHandlerTransport(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
 		"nothing": func(http.ResponseWriter, *http.Request) {},
@@ -87,9 +87,7 @@ type seen struct {
 func visit(t *testing.T, via http.RoundTripper, url string) (s seen) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/a%2Fb/c?q=1", strings.NewReader("sent"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("X-Test", "yes")
 	res, err := (&http.Client{Transport: via}).Do(req)
 	if err != nil {
@@ -106,7 +104,7 @@ func visit(t *testing.T, via http.RoundTripper, url string) (s seen) {
 	}
 }
 
-// TestHandlerTransportCancel gives up a handler that hangs, and tells it.
+// A canceled request returns immediately and cancels the handler.
 func TestHandlerTransportCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan error, 1)
@@ -117,9 +115,7 @@ func TestHandlerTransportCancel(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app.test/", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		res, err := via.RoundTrip(req)
 		if err == nil {
 			_ = res.Body.Close()
@@ -133,9 +129,8 @@ func TestHandlerTransportCancel(t *testing.T) {
 	})
 }
 
-// TestHandlerTransportLateAnswer flushes after the request was given up: nobody
-// reads, and the handler must not wait for that.
-func TestHandlerTransportLateAnswer(t *testing.T) {
+// A handler that flushes after the request was canceled does not block.
+func TestHandlerTransportLateResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		written := make(chan error, 1)
 		via := Transport{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -147,9 +142,7 @@ func TestHandlerTransportLateAnswer(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app.test/", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if res, err := via.RoundTrip(req); err == nil {
 			_ = res.Body.Close()
 			t.Error("the request was answered")
@@ -166,9 +159,7 @@ func TestHandlerTransportLateAnswer(t *testing.T) {
 	})
 }
 
-// TestHandlerTransportCancelAmidBody gives a request up while its body arrives:
-// the reader hears of it, as over a connection.
-func TestHandlerTransportCancelAmidBody(t *testing.T) {
+func TestHandlerTransportCancelDuringBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		via := Transport{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "one ")
@@ -177,13 +168,9 @@ func TestHandlerTransportCancelAmidBody(t *testing.T) {
 		})}
 		ctx, cancel := context.WithCancel(t.Context())
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app.test/", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		res, err := via.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer func() { _ = res.Body.Close() }()
 		if _, err := io.ReadFull(res.Body, make([]byte, 4)); err != nil {
 			t.Fatal(err)
@@ -195,7 +182,7 @@ func TestHandlerTransportCancelAmidBody(t *testing.T) {
 	})
 }
 
-// lateWatch is a context at which nobody looks before all else has happened.
+// lateWatch is a context whose Done returns after all other goroutines are blocked.
 type lateWatch struct{ context.Context }
 
 func (c lateWatch) Done() <-chan struct{} {
@@ -203,7 +190,7 @@ func (c lateWatch) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// A request that is canceled fails for that, also when the handler has given it up by then.
+// A canceled request fails with the context's error, even if the handler has aborted.
 func TestCanceledAndAborted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 { // either could be taken
@@ -213,12 +200,17 @@ func TestCanceledAndAborted(t *testing.T) {
 				panic(http.ErrAbortHandler)
 			})}
 			r, err := http.NewRequestWithContext(lateWatch{ctx}, http.MethodGet, "http://mock.test/", http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, err := via.RoundTrip(r); !errors.Is(err, context.Canceled) {
 				t.Fatalf("got %v, want %v", err, context.Canceled)
 			}
 		}
 	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

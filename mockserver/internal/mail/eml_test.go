@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// opened is a message as a mail program reads it.
+// opened is a parsed message.
 type opened struct {
 	*mail.Message
 	parts map[string]string // by media type
@@ -34,14 +34,10 @@ func openEML(t *testing.T, eml []byte) opened {
 	}
 	out := opened{m, map[string]string{}, nil}
 	kind, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	read := func(kind string, body io.Reader) {
 		text, err := io.ReadAll(quotedprintable.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out.parts[kind], out.order = string(text), append(out.order, kind)
 	}
 	if kind != "multipart/alternative" {
@@ -54,9 +50,7 @@ func openEML(t *testing.T, eml []byte) opened {
 		if err == io.EOF {
 			return out
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		kind, _, _ := mime.ParseMediaType(p.Header.Get("Content-Type"))
 		read(kind, p)
 	}
@@ -108,8 +102,8 @@ func TestEML(t *testing.T) {
 	}
 }
 
-// What a message may have once it has once, and no text is read for a header's code.
-func TestEMLOfHostileHeaders(t *testing.T) {
+// Headers that must be unique occur once, and no text is decoded as a header.
+func TestEMLHostileHeaders(t *testing.T) {
 	name, coded := strings.Repeat("a", 1200), "=?utf-8?q?=0D=0ABcc:_x?="
 	got := openEML(t, EML(record.Message{Headers: []record.Header{
 		{Name: "From", Value: `"` + name + `" <shop@example.com>`},
@@ -148,7 +142,7 @@ func TestEMLOfHostileHeaders(t *testing.T) {
 	}
 }
 
-func TestEMLOfOnePart(t *testing.T) {
+func TestEMLSinglePart(t *testing.T) {
 	for kind, m := range map[string]record.Message{
 		"text/plain": {Text: "Hello"}, "text/html": {HTML: "<p>Hello</p>"},
 	} {
@@ -162,7 +156,7 @@ func crlf(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), "\n", "\r\n")
 }
 
-// Source keeps each header field in one line and encodes names, but not addresses.
+// Source writes each header in one line, and encodes names but not addresses.
 func TestSource(t *testing.T) {
 	for name, encoded := range map[string]string{
 		"Zoë": "=?utf-8?q?Zo=C3=AB?= <s@example.com>", `Shop, "the" Shop`: `"Shop, \"the\" Shop" <s@example.com>`,
@@ -176,9 +170,7 @@ func TestSource(t *testing.T) {
 			{Name: "X-One", Value: "1\r\nX-Two: 2"},
 		}})
 		m, err := mail.ReadMessage(strings.NewReader(source))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sender, err := mail.ParseAddress(m.Header.Get("From"))
 		if err != nil || sender.Name != name || sender.Address != "s@example.com" || encoded != "" && m.Header.Get("From") != encoded {
 			t.Errorf("From is %q, %v; want %q", m.Header.Get("From"), err, encoded)
@@ -198,7 +190,6 @@ func TestSourceOfText(t *testing.T) {
 	}
 }
 
-// The same message is the same file each time.
 func TestEMLIsStable(t *testing.T) {
 	m := record.Message{Text: "Hello"}
 	first := string(EML(m))
@@ -232,4 +223,11 @@ func FuzzEML(f *testing.F) {
 			t.Errorf("the subject is %q, %v; want %q", decoded, err, want)
 		}
 	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// TestContactTable compares the table with a slice that is filtered and sorted anew for each page, over random changes.
+// TestContactTable compares pages with a filtered and sorted slice, after random changes.
 func TestContactTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	statuses := []string{statusActive, statusPending, statusUnsubscribed, statusDeleted, statusSpam, statusBounced}
@@ -134,8 +134,7 @@ func TestPageBounds(t *testing.T) {
 	}
 }
 
-// TestOrder compares an order with a slice that is sorted anew, over random
-// changes that split its blocks and empty them again.
+// TestOrder compares an order with a sorted slice, after random changes that split and empty blocks.
 func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	keys := make([]int, 5*blockSize)
@@ -201,7 +200,7 @@ func TestInsertSlot(t *testing.T) {
 	}
 }
 
-// TestFrom compares ranks with places in the slice of what is iterated over.
+// TestFrom compares ranks with indexes of a slice.
 func TestFrom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 63, 64, 200, 5 * blockSize} {

@@ -14,29 +14,24 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
-// TestIndexes makes random changes, and compares each index of the account with a
-// search through all of its records: after the changes, and after restorations.
+// TestIndexes compares each index with a search through all records, after random changes and restores.
 func TestIndexes(t *testing.T) {
 	p := restored(t, `{"version":4,"last_id":0}`)
 	r := rand.New(rand.NewPCG(1, 2))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 	a := func() *account { p.mu.Lock(); defer p.mu.Unlock(); return p.accountLocked(1) }
-	must(t)(p.CreateList(ctx, api.CreateListRequestObject{Body: &api.ListCreate{Name: "first"}}))
+	succeed(t)(p.CreateList(ctx, api.CreateListRequestObject{Body: &api.ListCreate{Name: "first"}}))
 	for range 3000 {
 		randomChange(ctx, p, a(), r)
 	}
 	checkIndexes(t, p, a())
 	saved := written(t, p)
-	if err := p.Restore(strings.NewReader(saved)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Restore(strings.NewReader(saved)))
 	checkIndexes(t, p, a())
 	for range 100 {
 		randomChange(ctx, p, a(), r)
 	}
-	if err := p.RestoreAccount(1, strings.NewReader(saved)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.RestoreAccount(1, strings.NewReader(saved)))
 	checkIndexes(t, p, a())
 	again := written(t, p)
 	if again, saved = resources(again), resources(saved); again != saved {
@@ -44,7 +39,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// resources are those of a state: an account that is put back has no messages, and the last id only grows.
+// resources returns the resources in a state. A restored account has no messages, and the last id only grows.
 func resources(state string) string {
 	return state[strings.Index(state, `"accounts"`):strings.Index(state, `"messages"`)]
 }
@@ -52,13 +47,11 @@ func resources(state string) string {
 func written(t *testing.T, p *Platform) string {
 	t.Helper()
 	var out strings.Builder
-	if err := p.Snapshot().Write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Snapshot().Write(&out))
 	return out.String()
 }
 
-func must(t *testing.T) func(any, error) {
+func succeed(t *testing.T) func(any, error) {
 	return func(_ any, err error) {
 		if t.Helper(); err != nil {
 			t.Fatal(err)
@@ -66,7 +59,7 @@ func must(t *testing.T) func(any, error) {
 	}
 }
 
-// randomChange changes something. Much of it is refused: an address is on the list already, a template is gone.
+// randomChange performs a random operation, which may fail.
 func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 	lists, email := slices.Collect(a.Lists.all()), fmt.Sprintf("U%d@example.org", r.IntN(40))
 	l := lists[r.IntN(len(lists))]

@@ -16,7 +16,6 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestRestoreRefuses names what is wrong with a snapshot, and takes what is at the edge of that.
 func TestRestoreRefuses(t *testing.T) {
 	state := func(lastID, account string, rest ...string) string {
 		return `{"version":4,"last_id":` + lastID + `,"accounts":[{"account_id":1,` + account + `}]` + strings.Join(rest, "") + `}`
@@ -81,8 +80,8 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// What a snapshot has of messages that never were sent is not in the outbox, and no recipient can act on it.
-func TestNotSentIsNotInTheOutbox(t *testing.T) {
+// Restored messages that were never sent are not in the outbox, and recipients cannot act on them.
+func TestUnsentMessagesNotInOutbox(t *testing.T) {
 	for status, sent := range map[string]bool{
 		messageQueued: true, messageDelivered: true, messageRejected: false, messageError: false,
 	} {
@@ -96,7 +95,7 @@ func TestNotSentIsNotInTheOutbox(t *testing.T) {
 	}
 }
 
-// oneCampaign is a state whose campaign 3 is scheduled for a time, and whose message m was sent.
+// oneCampaign returns a state with the scheduled campaign 3 and the sent message m.
 func oneCampaign(scheduledFor time.Time) string {
 	return fmt.Sprintf(`{"version":4,"last_id":9,"accounts":[{"account_id":1,
 		"lists":[{"list_id":1,"name":"L","policy_accepted":true}],
@@ -123,15 +122,12 @@ func restored(t *testing.T, state string) *Platform {
 		Work:       work,
 	})
 	t.Cleanup(s.Close)
-	if err := s.Restore(strings.NewReader(state)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Restore(strings.NewReader(state)))
 	return s
 }
 
-// A campaign that was about to start, or was under way, ends with the records
-// that it is of: the campaign with its id in other records waits for its time.
-func TestCampaignEndsWithItsRecords(t *testing.T) {
+// A restore stops a campaign in progress. The restored campaign waits for its time.
+func TestRestoreStopsCampaign(t *testing.T) {
 	later := oneCampaign(time.Now().Add(time.Hour))
 	check := func(t *testing.T, s *Platform) {
 		t.Helper()
@@ -145,9 +141,7 @@ func TestCampaignEndsWithItsRecords(t *testing.T) {
 	t.Run("about to start", func(t *testing.T) {
 		s := restored(t, later)
 		run := s.campaignRun(1, s.accounts[1].Campaigns.get(3))
-		if err := s.Restore(strings.NewReader(later)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Restore(strings.NewReader(later)))
 		run()
 		check(t, s)
 	})
@@ -171,17 +165,14 @@ func TestCampaignEndsWithItsRecords(t *testing.T) {
 			runtime.Gosched()
 		}
 		p.mu.Unlock() // the restore waits for this step, the next step for the restore
-		if err := <-replaced; err != nil {
-			t.Fatal(err)
-		}
+		must(t, <-replaced)
 		<-ended
 		check(t, s)
 	})
 }
 
-// A campaign that a snapshot has in the middle of its list, and that is given
-// another before it goes on, goes to all of that one.
-func TestCampaignGoesOnWithAnotherList(t *testing.T) {
+// A campaign that was interrupted, and whose list was changed, is sent to the whole new list.
+func TestResumedCampaignWithAnotherList(t *testing.T) {
 	at := time.Now().Add(time.Hour)
 	s := restored(t, fmt.Sprintf(`{"version":4,"last_id":9,"accounts":[{"account_id":1,
 		"lists":[
@@ -195,16 +186,14 @@ func TestCampaignGoesOnWithAnotherList(t *testing.T) {
 	_, err := s.UpdateCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.UpdateCampaignRequestObject{
 		CampaignID: 6, Body: &api.CampaignUpdate{ListID: new(int64(4))},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.campaignRun(1, s.accounts[1].Campaigns.get(6))()
 	if out := s.Outbox(); len(out) != 1 || out[0].To != "c@example.org" {
 		t.Errorf("the campaign was sent to %v, want c@example.org alone", out)
 	}
 }
 
-// A platform that was closed leaves no alarm behind, whatever it is asked.
+// A closed platform creates no alarms.
 func TestClosedSchedulesNothing(t *testing.T) {
 	s := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	c := s.accounts[1].Campaigns.get(3)
@@ -215,5 +204,12 @@ func TestClosedSchedulesNothing(t *testing.T) {
 	})
 	if err != nil || c.alarm != nil {
 		t.Errorf("got %v and the alarm %v, want neither", err, c.alarm)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

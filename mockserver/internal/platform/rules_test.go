@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// within runs a function as the only account of a state.
+// within runs a function in a transaction of account 1.
 func within(t *testing.T, p *Platform, act func(t *tx) error) {
 	t.Helper()
 	if err := p.transact(1, nil, act); err != nil {
@@ -20,7 +20,7 @@ func within(t *testing.T, p *Platform, act func(t *tx) error) {
 	}
 }
 
-// A query names a field that can be sorted or filtered by, and nothing else.
+// Queries name a known field.
 func TestContactQuery(t *testing.T) {
 	for text, good := range map[string]bool{
 		"/": true, "id:asc/": true, "email:desc/": true, "status:asc/": true, "subscribed_on:desc/": true,
@@ -50,7 +50,7 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// A template takes the place of inline parts, and the other way round; both at once are refused.
+// A template replaces inline content and vice versa. Both together are rejected.
 func TestTemplateOrInline(t *testing.T) {
 	for _, in := range []api.MessageContent{{TemplateID: 3, HTML: "h"}, {TemplateID: 3, Text: "t"}} {
 		if new(tx).checkContent(in, false) == nil {
@@ -85,7 +85,7 @@ func TestTemplateOrInline(t *testing.T) {
 	}
 }
 
-// A campaign's update is applied whole, or refused for its sender.
+// An invalid sender rejects the whole update.
 func TestChangeCampaign(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {
@@ -104,9 +104,8 @@ func TestChangeCampaign(t *testing.T) {
 	})
 }
 
-// Who is made active again by an import counts as added then, and who waited for the confirmation as added when that
-// was asked for: an email without a list goes to the contact that was added last.
-func TestImportMakesNewest(t *testing.T) {
+// A contact that an import reactivates is the last one added. A pending contact keeps its place.
+func TestImportUpdatesLastAdded(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {
 		l := t.account.Lists.get(1)
@@ -130,7 +129,7 @@ func TestImportMakesNewest(t *testing.T) {
 	})
 }
 
-// Emails of a list say how to leave it; a confirmation and a transactional email do not.
+// Emails to a list have a List-Unsubscribe header, except confirmations and transactional emails.
 func TestListUnsubscribe(t *testing.T) {
 	for _, row := range []struct {
 		m                  message
@@ -156,8 +155,8 @@ func TestListUnsubscribe(t *testing.T) {
 	}
 }
 
-// An event is made if a webhook hears it, which an archived one does not.
-func TestUnheardEventsAreNotMade(t *testing.T) {
+// No event is created without an active webhook that subscribes to it.
+func TestEventsWithoutSubscriber(t *testing.T) {
 	hooks := func(of string) string {
 		state := strings.Replace(oneCampaign(time.Now().Add(time.Hour)), `"sent_by":"email_api"`,
 			`"sent_by":"campaign","campaign_id":3,"list_id":1,"contact_id":2`, 1)
@@ -171,9 +170,7 @@ func TestUnheardEventsAreNotMade(t *testing.T) {
 	} {
 		p := restored(t, hooks(of))
 		p.Close() // nothing is delivered
-		if err := p.Complain("m", ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Complain("m", ""))
 		got := p.Deliveries.Events(func(*record.FiredEvent) bool { return true })
 		if len(got) != want {
 			t.Errorf("%s: %d events, want %d", of, len(got), want)
@@ -184,7 +181,7 @@ func TestUnheardEventsAreNotMade(t *testing.T) {
 	}
 }
 
-// Of a platform that was closed no campaign starts, whoever still holds its run.
+// A closed platform starts no campaign.
 func TestClosedSendsNothing(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	run := p.campaignRun(1, p.accounts[1].Campaigns.get(3))
@@ -195,7 +192,7 @@ func TestClosedSendsNothing(t *testing.T) {
 	}
 }
 
-// A webhook's id is the number as it is written, and no other way to write it.
+// A webhook id has one notation.
 func TestWebhookIDs(t *testing.T) {
 	p := restored(t, `{"version":4,"last_id":9,"accounts":[{"account_id":1,
 		"webhooks":[{"id":7,"account_id":1,"url":"http://127.0.0.1:1/","secret":"s","hash_function":"sha256"}]}]}`)
@@ -209,7 +206,7 @@ func TestWebhookIDs(t *testing.T) {
 	})
 }
 
-// Who becomes active joins the list now, and each active workflow of the list greets them, whatever others there are.
+// An activated contact is subscribed now, and gets the emails of all active workflows of the list.
 func TestActivate(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {
@@ -239,8 +236,8 @@ func TestActivate(t *testing.T) {
 	})
 }
 
-// Who has an attribute with the name of a link is not given the link, though the attribute be empty.
-func TestAttributesTakeThePlaceOfLinks(t *testing.T) {
+// An attribute replaces a link of the same name, even if it is empty.
+func TestAttributesReplaceLinks(t *testing.T) {
 	m := message{ID: "m", ContactID: 1, SentBy: events.SendingTypeEmailAPI, Attributes: []api.CustomAttribute{{Name: tagUnsubscribe}}}
 	if got := m.merged("http://x")(tagUnsubscribe); got != "" {
 		t.Errorf("got %s", got)

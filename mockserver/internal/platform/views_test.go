@@ -9,14 +9,13 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// Whoever looks at the outbox does not hold the platform up: it can be asked, and
-// goes on, while a list is read or rendered. Each message comes once, in order.
-func TestPlatformGoesOnMeanwhile(t *testing.T) {
+// Reading the outbox does not hold the lock of the platform. Each message is read once, in order.
+func TestOutboxConcurrent(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 	const more = 3*256 - 1 // and the one that was there
 	for i := range more {
-		must(t)(p.SubmitEmail(ctx, submission(fmt.Sprintf("u%d@example.org", i%5))))
+		succeed(t)(p.SubmitEmail(ctx, submission(fmt.Sprintf("u%d@example.org", i%5))))
 	}
 	n, newest := p.NewestSent()
 	var ids []string
@@ -26,7 +25,7 @@ func TestPlatformGoesOnMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(ids)%100 == 0 {
-			must(t)(p.SubmitEmail(ctx, submission("later@example.org")))
+			succeed(t)(p.SubmitEmail(ctx, submission("later@example.org")))
 		}
 	}
 	slices.Reverse(ids)
@@ -50,13 +49,12 @@ func submission(to string) api.SubmitEmailRequestObject {
 	}}
 }
 
-// Deleting a message takes as long among any number: it is left out from then on, and
-// whoever reads the outbox meanwhile gets all others.
-func TestDeletedMeanwhile(t *testing.T) {
+// A deleted message is omitted, and a concurrent reader gets all others.
+func TestDeleteMessageConcurrent(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 	for range 500 {
-		must(t)(p.SubmitEmail(ctx, submission("a@example.org")))
+		succeed(t)(p.SubmitEmail(ctx, submission("a@example.org")))
 	}
 	before, newest := p.NewestSent()
 	all := p.Outbox()
@@ -64,9 +62,7 @@ func TestDeletedMeanwhile(t *testing.T) {
 	for range newest {
 		if seen == 0 {
 			for _, m := range all[:10] {
-				if err := p.DeleteMessage(m.ID); err != nil {
-					t.Fatal(err)
-				}
+				must(t, p.DeleteMessage(m.ID))
 			}
 		}
 		seen++
@@ -81,8 +77,8 @@ func TestDeletedMeanwhile(t *testing.T) {
 	}
 }
 
-// Whoever looks for a contact does not hold the platform up either.
-func TestContactsMeanwhile(t *testing.T) {
+// Reading contacts does not hold the lock of the platform.
+func TestContactsConcurrent(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	l := &list{api.List{ListID: 900}, newContactTable()}
 	p.accounts[1].Lists.add(l.ListID, l)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Where a value does not fit is told alike by every release of Go.
-func TestPlaceOfTypeError(t *testing.T) {
+// The location of a type error does not depend on the release of Go.
+func TestTypeErrorLocation(t *testing.T) {
 	type attribute struct{ Name, Value string }
 	type embedded struct {
 		Status int `json:"status"`
@@ -46,8 +46,8 @@ func TestPlaceOfTypeError(t *testing.T) {
 	}
 }
 
-// The place of a value after many that are nested deeply takes little memory.
-func TestPlaceAfterDeepNesting(t *testing.T) {
+// Finding the location of a type error after deeply nested values takes little memory.
+func TestTypeErrorLocationMemory(t *testing.T) {
 	const depth, n = 5000, 10_000
 	body := []byte(`{"x":` + strings.Repeat("[", depth) + "0" + strings.Repeat(",0", n) + strings.Repeat("]", depth) + `,"email":5}`)
 	err := json.Unmarshal(body, new(struct{ Email string }))
@@ -66,7 +66,7 @@ func TestPlaceAfterDeepNesting(t *testing.T) {
 	}
 }
 
-// The members that there are, and not those of the object that has the name.
+// The error lists the fields of the object that contains the unknown field.
 func TestUnknown(t *testing.T) {
 	type list struct {
 		Name     string           `json:"name"`

@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// However much is wrong, a response stays short.
+// The number of errors is limited.
 func TestCheckStops(t *testing.T) {
 	var fields, items strings.Builder
 	for i := range 1000 {

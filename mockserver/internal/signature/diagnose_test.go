@@ -106,7 +106,7 @@ func inHex(signature string) string {
 	return hex.EncodeToString(raw)
 }
 
-// What encoders of other languages make of an event as this server writes it.
+// Encoders of other languages change the bytes of an event in different ways.
 func TestDiagnoseOtherEncoders(t *testing.T) {
 	secret := parsed("s", "")
 	body := []byte(`{"url":"https://x.example/?a=1\u0026b=2","name":"José 😀","n":[1,{}]}`)

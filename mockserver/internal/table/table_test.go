@@ -14,7 +14,7 @@ func values(c Copy[int]) (out []int) {
 	return out
 }
 
-// A copy has the records of its moment, whatever is added or changed later.
+// A snapshot does not change.
 func TestSnapshotNeverChanges(t *testing.T) {
 	var all Table[int]
 	var want []int
@@ -49,7 +49,7 @@ func TestSnapshotNeverChanges(t *testing.T) {
 	}
 }
 
-// A record that no copy has is edited where it is: a transaction that asks for it twice has it once.
+// Edit returns the same record until the next snapshot.
 func TestEditTwice(t *testing.T) {
 	var all Table[int]
 	all.Add(new(1))
@@ -63,7 +63,7 @@ func TestEditTwice(t *testing.T) {
 	}
 }
 
-// What has changed since an earlier copy, and nothing else, is what differs.
+// Since returns the records that changed after an earlier snapshot.
 func TestSince(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var all Table[int]
@@ -104,7 +104,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// Copies are read without a lock while the table changes: the sum of the records stays what it is in each copy.
+// Snapshots are read without a lock while the table changes. The sum of the records is the same in each snapshot.
 func TestReadersAndWriters(t *testing.T) {
 	var mu sync.Mutex
 	var all Table[int]
