@@ -171,16 +171,6 @@ func packages(t *testing.T) map[string][]string {
 	return out
 }
 
-func TestHidden(t *testing.T) {
-	for name, want := range map[string]bool{
-		".": false, "client": false, "vendor": true, "contrib/pgstore/vendor": true, "mcp/testdata": true, ".git": true,
-	} {
-		if got := hidden(name); got != want {
-			t.Errorf("hidden(%q) = %v, want %v", name, got, want)
-		}
-	}
-}
-
 // hidden reports whether a folder holds no package that needs a row.
 func hidden(name string) bool {
 	base := path.Base(name)

@@ -70,9 +70,7 @@ func TestLossIsSeen(t *testing.T) {
 		lost  bool
 	}{{"careless", true}, {"pg", false}} {
 		figures, err := siege{tt.store, 600, 6, replace, tt.store == "pg"}.run(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if lost := value(t, figures, "lost"); lost.met() == tt.lost {
 			t.Errorf("%s: %v lost", tt.store, lost.value)
 		}
@@ -84,9 +82,7 @@ func TestRepetitionIsSeen(t *testing.T) {
 	s := newStage(t)
 	nobody := func(context.Context, *receivers) error { return nil }
 	figures, err := siege{"memory", 400, 1, nobody, false}.run(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if twice := value(t, figures, "handler called more than once"); twice.value == 0 {
 		t.Error("every fourth event came twice, to three memories, and none was handled twice")
 	}
@@ -98,9 +94,7 @@ func TestWrongSendsAreSeen(t *testing.T) {
 	s := newStage(t)
 	p, err := newPost(t.Context(), s, time.Second)
 	defer p.close()
-	if err := errors.Join(err, p.order(t.Context(), 4), p.settled(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, p.order(t.Context(), 4), p.settled(t.Context())))
 	figures, err := p.figures(t.Context())
 	if err != nil || slices.ContainsFunc(figures, func(f figure) bool { return !f.met() }) {
 		t.Errorf("figures %+v, %v", figures, err)
@@ -113,9 +107,7 @@ func TestWrongSendsAreSeen(t *testing.T) {
 	_, err = c.Emails.Send(t.Context(), client.EmailSubmission{
 		To: again[0].To, Sender: client.Sender{Email: "orders@shop.example"}, Content: client.EmailContent{Subject: "S", Text: "T"},
 	})
-	if err := errors.Join(err, p.mock.DeleteMessage(missing[0].ID)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, p.mock.DeleteMessage(missing[0].ID)))
 	figures, err = p.figures(t.Context())
 	if err != nil || value(t, figures, "sent twice").value != 1 || value(t, figures, "neither sent nor reported").value != 1 {
 		t.Errorf("figures %+v, %v", figures, err)
@@ -175,9 +167,7 @@ func open0755(t *testing.T) string {
 	if err == nil {
 		err = os.Chmod(dir, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -193,9 +183,7 @@ func TestFullRedis(t *testing.T) {
 	}
 	defer func() { _ = full.Close() }()
 	s, err := open(t.Context(), "redis", full.Addr(), "", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	nothing := func(context.Context) error { return nil }
 	remembered := 0
 	for ; remembered < 100_000; remembered++ {
@@ -210,5 +198,12 @@ func TestFullRedis(t *testing.T) {
 		if ran, err := s.once.Do(t.Context(), fmt.Sprint("event-", i), nothing); ran || err != nil {
 			t.Fatalf("event %d of %d: %v, %v; want it to be remembered", i, remembered, ran, err)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

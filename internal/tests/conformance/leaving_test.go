@@ -136,8 +136,10 @@ var removals = []struct {
 }{
 	{
 		name: "through the API", piece: "removed/api",
-		send:   (*lab).sendByCampaign,
-		leave:  func(l *lab, s sent) { l.post(f("/lists/%d/contacts/%d/unsubscribe", s.list, s.contact), "").ok() },
+		send: (*lab).sendByCampaign,
+		leave: func(l *lab, s sent) {
+			l.post(f("/lists/%d/contacts/%d/unsubscribe", s.list, s.contact), "").ok()
+		},
 		byUser: true, status: "unsubscribed",
 	},
 	{

@@ -8,9 +8,7 @@ import (
 // A method that has others of its service make the requests is named, too.
 func TestClientMethods(t *testing.T) {
 	methods, err := clientMethods("../../../client")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for op, want := range map[string][]string{
 		"getEmail":       {"Emails.Get", "Emails.GetAll", "Emails.Wait"},
 		"createWebhook":  {"Webhooks.Create", "Webhooks.Ensure", "Webhooks.Rotate"},

@@ -40,9 +40,7 @@ func TestContractSchemas(t *testing.T) {
 		"both":           {schema: "{type: object, properties: {}, additionalProperties: {type: string}}", err: "validates no additionalProperties but true"},
 	} {
 		root, err := parseTree([]byte("schema: " + row.schema + "\ncomponents: {schemas: {A: {type: boolean}}}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c := contract{root: root, named: map[string]bool{}}
 		got := c.schema(root.at("schema"), "")
 		if text := errors.Join(c.errs...); row.err == "" && (text != nil || got != row.want) {
@@ -58,7 +56,7 @@ func TestContractSchemas(t *testing.T) {
 
 // Parameters and headers that the mock server would not look at must not be
 // ignored.
-func TestContractElsewhere(t *testing.T) {
+func TestContractUnsupported(t *testing.T) {
 	for operation, want := range map[string]string{
 		"parameters: [{name: X-A, in: header, schema: {type: string}}]":                     "validates no parameter X-A: in header",
 		"parameters: [{name: a, in: query, required: true, schema: {type: string}}]":        "validates no parameter a: in query, required: true",
@@ -66,9 +64,7 @@ func TestContractElsewhere(t *testing.T) {
 		"responses: {'200': {content: {text/csv: {schema: {type: string, enum: [a, b]}}}}}": "",
 	} {
 		doc, err := parseDocument([]byte("paths: {/a: {get: {operationId: getA, x-repeatable: true, " + operation + "}}}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := contractTable(doc); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", operation, err, want)
 		}

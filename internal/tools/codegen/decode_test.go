@@ -15,9 +15,7 @@ func inPackage(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	t.Chdir(dir)
 }
@@ -27,14 +25,10 @@ func golden(t *testing.T, dir, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join(dir, "testdata", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, got, 0o600))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if string(got) != string(want) {
 		t.Errorf("got\n%s", got)
 	}
@@ -42,13 +36,9 @@ func golden(t *testing.T, dir, name string, got []byte) {
 
 func TestDecode(t *testing.T) {
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	types, err := os.ReadFile("testdata/types.go.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	inPackage(t, map[string]string{
 		"types.gen.go":   string(types),
 		"hand.go":        "package sample\n\nvar read, also = readOrder, readLines\n",
@@ -57,9 +47,7 @@ func TestDecode(t *testing.T) {
 		"unrelated.text": "readNotNeeded",
 	})
 	got, err := decode(".", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	golden(t, dir, "decode.golden", got)
 }
 
@@ -69,9 +57,7 @@ func TestDecodeOptional(t *testing.T) {
 		"hand.go":      "package sample\n\nvar read = readT\n",
 	})
 	got, err := decode(".", &answers{Schemas: map[string]*spelling{"T": {Promised: "a"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{
 		"v.A = c.Int()\n",
 		"v.B = jsonscan.Optional(c, func(c *jsonscan.Cursor) *int64 { return jsonscan.Pointer(c, (*jsonscan.Cursor).Int) })\n",
@@ -82,7 +68,7 @@ func TestDecodeOptional(t *testing.T) {
 	}
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeInvalid(t *testing.T) {
 	for _, row := range []struct{ name, field, want string }{
 		{"no reader", "F func() `json:\"f\"`", "no reader for func()"},
 		{"an inner struct", "F struct{} `json:\"f\"`", "no reader for struct{}"},
@@ -102,32 +88,24 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeAnswers writes readers of answers that may be spelled otherwise.
-func TestDecodeAnswers(t *testing.T) {
+// TestDecodeResponses writes readers of answers that may be spelled otherwise.
+func TestDecodeResponses(t *testing.T) {
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	types, err := os.ReadFile("testdata/answers.go.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	answers, err := readAnswers("testdata/answers.overlay.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	inPackage(t, map[string]string{
 		"types.gen.go": string(types),
 		"hand.go":      "package sample\n\nvar read, also = readHook, readHookPage\n",
 	})
 	got, err := decode(".", answers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	golden(t, dir, "answers.golden", got)
 }
 
-func TestDecodeAnswersRefuses(t *testing.T) {
+func TestDecodeResponsesInvalid(t *testing.T) {
 	for _, row := range []struct {
 		name, schema string
 		spelling     spelling
@@ -157,5 +135,12 @@ func TestDecodeAnswersRefuses(t *testing.T) {
 		if _, err := readAnswers(path); err == nil {
 			t.Errorf("%s: no error", path)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

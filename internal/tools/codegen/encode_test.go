@@ -10,22 +10,16 @@ const createOrder = "package sample\n\nfunc createOrderRequest(id int64, body Or
 
 func TestEncode(t *testing.T) {
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	types, err := os.ReadFile("testdata/bodies.go.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	inPackage(t, map[string]string{"types.gen.go": string(types), "requests.gen.go": createOrder, "hand.go": "package sample\n\ntype Lines []Line\n"})
 	got, err := encode(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	golden(t, dir, "encode.golden", got)
 }
 
-func TestEncodeRefuses(t *testing.T) {
+func TestEncodeInvalid(t *testing.T) {
 	for _, row := range []struct{ name, field, want string }{
 		{"no writer", "F func() `json:\"f\"`", "no writer for func()"},
 		{"a type of another package", "F time.Time `json:\"f\"`", "no writer for time.Time"},

@@ -15,9 +15,7 @@ components:
     Status: {type: string, enum: [open, done]}
     Place: {type: array, items: {oneOf: [{type: string}, {type: integer}]}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, tt := range []struct{ name, schema, want string }{
 		{"a type", `{type: string}`, "string"},
 		{"a type, or null", `{type: [string, 'null']}`, "string or null"},
@@ -40,9 +38,7 @@ components:
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			schema, err := parseTree([]byte(tt.schema))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got := (kinds{root}).kind(schema); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -51,7 +47,7 @@ components:
 }
 
 // Shapes stand beside each other, a member in one line.
-func TestRowsOfShapes(t *testing.T) {
+func TestVariantRows(t *testing.T) {
 	got := rowsOf([]section{
 		{Members: []row{{Name: "a", Kind: "string", Description: "One."}, {Name: "b", Kind: "integer", Description: "B."}}},
 		{Members: []row{{Name: "c", Kind: "null"}, {Name: "a", Kind: "integer", Description: "Another.", Optional: true}}},

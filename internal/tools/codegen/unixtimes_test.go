@@ -13,9 +13,7 @@ func TestUnixTimes(t *testing.T) {
 			"type B struct {\n\t// At When, in Unix seconds.\n\tAt UnixTime `json:\"at\"`\n\tEnd Null[UnixTime] `json:\"end\"`\n\tName string `json:\"name\"`\n}\n",
 		"hand.go": "package sample\n\nvar read = readA\n",
 	})
-	if err := writeUnixTimes("."); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writeUnixTimes("."))
 	for name, want := range map[string][]string{
 		"types.gen.go":  {"\tISO time.Time `json:\"iso\"`", "\t// When.\n\tAt   time.Time `json:\"at\"`\n\tEnd  time.Time `json:\"end\"`"},
 		"decode.gen.go": {"v.ISO = readTime(c)", "v.At = readUnixTime(c)", "v.End = readUnixTime(c)"},
@@ -26,9 +24,7 @@ func TestUnixTimes(t *testing.T) {
 		},
 	} {
 		got, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, text := range want {
 			if !strings.Contains(string(got), text) {
 				t.Errorf("no %q in\n%s", text, got)

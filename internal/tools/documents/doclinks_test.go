@@ -23,17 +23,13 @@ func TestDocLinks(t *testing.T) {
 			continue
 		}
 		f, err := parser.ParseFile(fset, name, read(t, name), parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		folders[path.Dir(name)] = append(folders[path.Dir(name)], f)
 	}
 	links := 0
 	for dir, all := range folders {
 		p, err := doc.NewFromFiles(fset, all, "example.com/emailplatform/"+dir, doc.PreserveAST|doc.AllDecls)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		parse := p.Parser()
 		for _, f := range all {
 			for _, text := range comments(f, false) {

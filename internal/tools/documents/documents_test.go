@@ -59,25 +59,13 @@ func files(t *testing.T, ext string) (names []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return names
 }
 
 // skipped reports whether a folder contains no documents of this project.
 func skipped(dir string) bool {
 	return strings.HasPrefix(dir, ".") || slices.Contains([]string{"testdata", "node_modules", "vendor"}, dir)
-}
-
-func TestSkipped(t *testing.T) {
-	for dir, want := range map[string]bool{
-		".git": true, "testdata": true, "node_modules": true, "vendor": true, "docs": false, "mockserver": false,
-	} {
-		if got := skipped(dir); got != want {
-			t.Errorf("skipped(%q) = %v, want %v", dir, got, want)
-		}
-	}
 }
 
 // moduleOf returns the folder of the module that a file is of.
@@ -99,9 +87,7 @@ func documents(t *testing.T) []string {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.ReplaceAll(string(b), "\r\n", "\n")
 }
 
@@ -135,9 +121,7 @@ func commentBlocks(t *testing.T) (all []block) {
 			continue
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, text := range comments(f, strings.HasPrefix(name, "internal/") || strings.Contains(name, "/internal/")) {
 			for _, b := range new(comment.Parser).Parse(text).Content {
 				if c, ok := b.(*comment.Code); ok {
@@ -195,3 +179,10 @@ func guess(code string) string {
 
 // shellLine is the beginning of a command.
 var shellLine = regexp.MustCompile(`^(?:[A-Z_]+=\S* )*(?:\\\n)?(?:go (?:run|test|build|get|install|generate) |mockserver |emailplatform-mcp )`)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

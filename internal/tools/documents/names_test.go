@@ -23,9 +23,7 @@ func TestNames(t *testing.T) {
 	load := loader(t, ".", paths)
 	for _, path := range paths {
 		p, err := load.Import(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		packages[p.Name()] = p
 	}
 	seen := 0

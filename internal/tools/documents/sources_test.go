@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestCutCode holds each block that is cut from a file to that file.
-func TestCutCode(t *testing.T) {
+// TestCopiedCode holds each block that is cut from a file to that file.
+func TestCopiedCode(t *testing.T) {
 	for _, name := range documents(t) {
 		text := read(t, name)
 		now := fence.ReplaceAllStringFunc(text, func(whole string) string {
@@ -25,11 +25,9 @@ func TestCutCode(t *testing.T) {
 		switch {
 		case now == text:
 		case *update:
-			if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), []byte(now), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), []byte(now), 0o600))
 		default:
-			t.Errorf("%s differs from the code that it shows: go test ./internal/tools/documents -run TestCutCode -update", name)
+			t.Errorf("%s differs from the code that it shows: go test ./internal/tools/documents -run TestCopiedCode -update", name)
 		}
 	}
 }
@@ -42,9 +40,7 @@ func cut(t *testing.T, document, from string) string {
 	source := read(t, file)
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, source, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var parts []string
 	for name := range strings.SplitSeq(names, ", ") {
 		d := declaration(f, name)

@@ -21,11 +21,9 @@ const log = `# Changelog
 - The first.
 `
 
-func TestHeaded(t *testing.T) {
+func TestAddHeading(t *testing.T) {
 	got, err := headed(log, "v0.2.0", time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := strings.Replace(log, "## [Unreleased]\n", "## [Unreleased]\n\n## [0.2.0] - 2026-03-04\n", 1)
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -42,9 +40,7 @@ func TestHeaded(t *testing.T) {
 
 func TestSection(t *testing.T) {
 	released, err := headed(log, "v0.2.0", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for version, want := range map[string]string{"v0.1.0": "- The first.", "v0.2.0": "### Added\n\n- More."} {
 		if got, err := section(strings.ReplaceAll(released, "\n", "\r\n"), version); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", version, got, err, want)
@@ -65,26 +61,20 @@ func TestRequireEverywhere(t *testing.T) {
 		"\town.test/mailbox v0.1.0\n)\n\nreplace own.test/mail => ..\n"
 	const after = "module own.test/mail/mcp\n\nrequire own.test/mail v0.2.0\n\nrequire (\n\town.test/mail/contrib/x v0.2.0 // indirect\n" +
 		"\town.test/mailbox v0.1.0\n)\n\nreplace own.test/mail => ..\n"
-	if err := write(dir, map[string]string{"go.mod": "module own.test/mail\n"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := write(filepath.Join(dir, "mcp"), map[string]string{"go.mod": before}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, write(dir, map[string]string{"go.mod": "module own.test/mail\n"}))
+	must(t, write(filepath.Join(dir, "mcp"), map[string]string{"go.mod": before}))
 	t.Setenv("GOWORK", "off")
 	if _, err := command(t.Context(), dir, nil, "git", "init", "--quiet"); err != nil {
 		t.Fatal(err)
 	}
-	if err := requireEverywhere(t.Context(), dir, "v0.2.0"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, requireEverywhere(t.Context(), dir, "v0.2.0"))
 	got, err := os.ReadFile(filepath.Join(dir, "mcp", "go.mod"))
 	if err != nil || string(got) != after {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, after)
 	}
 }
 
-func TestPrepareMistakes(t *testing.T) {
+func TestPrepareInvalid(t *testing.T) {
 	for _, v := range []string{"0.2.0", "v0.2", "v0.2.0-rc.1", "v00.1.0", "latest"} {
 		if err := prepare(t.Context(), t.TempDir(), v); err == nil || !strings.Contains(err.Error(), "is not a version") {
 			t.Errorf("%s: %v", v, err)
@@ -95,18 +85,21 @@ func TestPrepareMistakes(t *testing.T) {
 // TestNameInClient: what the client calls itself is the version that is released.
 func TestNameInClient(t *testing.T) {
 	text, err := os.ReadFile("../../../client/config.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(t.TempDir(), "config.go")
 	for next, good := range map[string]bool{string(text): true, "const other = 1\n": false} {
-		if err := os.WriteFile(file, []byte(next), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(next), 0o600))
 		err := nameInClient(file, "v7.8.9")
 		named, _ := os.ReadFile(file)
 		if (err == nil) != good || strings.Contains(string(named), `const version = "7.8.9"`) != good {
 			t.Errorf("%.40q: %v", next, err)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -30,7 +30,7 @@ func TestIncompatible(t *testing.T) {
 	}
 }
 
-func TestTold(t *testing.T) {
+func TestBreakingChangesAreListed(t *testing.T) {
 	const find, timeout, pkg = "- `client.Contacts.Find` is no more.\n", "- `client.Config.Timeout`\n", "- webhook.package removed\n"
 	for _, tt := range []struct {
 		name, notes string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestFollowing(t *testing.T) {
+func TestNextVersion(t *testing.T) {
 	for last, want := range map[string]string{"": "v0.1.0", "v0.1.0": "v0.2.0", "v0.9.4": "v0.10.0", "v1.2.3": "v1.3.0"} {
 		if got := following(last); got != want {
 			t.Errorf("%q: %s, want %s", last, got, want)
@@ -21,7 +21,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-func TestWhole(t *testing.T) {
+func TestUnknownModules(t *testing.T) {
 	files := []string{"go.mod", "client/client.go", "mcp/go.mod", "internal/benchmarks/go.mod", "examples/durable/go.mod", "mockserver/console/e2e/go.mod"}
 	if err := (&stage{files: files}).whole(); err != nil {
 		t.Error(err)

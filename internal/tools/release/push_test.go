@@ -19,9 +19,7 @@ func releasable(t *testing.T, requires string) (repo, pushes string) {
 		if m.dir == "." {
 			text = "module own.test/mail\n"
 		}
-		if err := write(filepath.Join(repo, m.dir), map[string]string{"go.mod": text}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, write(filepath.Join(repo, m.dir), map[string]string{"go.mod": text}))
 	}
 	t.Setenv("GOWORK", "off")
 	for _, args := range [][]string{
@@ -38,9 +36,7 @@ func releasable(t *testing.T, requires string) (repo, pushes string) {
 		}
 	}
 	hook := "#!/bin/sh\nwhile read -r _ _ ref; do echo \"$ref\"; done >>'" + filepath.ToSlash(pushes) + "'\necho end >>'" + filepath.ToSlash(pushes) + "'\n"
-	if err := os.WriteFile(filepath.Join(dir, "origin", "hooks", "post-receive"), []byte(hook), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "origin", "hooks", "post-receive"), []byte(hook), 0o700))
 	return repo, pushes
 }
 
@@ -48,9 +44,7 @@ func releasable(t *testing.T, requires string) (repo, pushes string) {
 func TestPush(t *testing.T) {
 	repo, pushes := releasable(t, "v0.2.0")
 	for range 2 {
-		if err := push(t.Context(), repo, "v0.2.0"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, push(t.Context(), repo, "v0.2.0"))
 	}
 	want := ""
 	for _, dir := range []string{"mcp/", "contrib/redisstore/", "contrib/pgstore/", "contrib/riverjobs/", "contrib/emailotel/", ""} {
@@ -70,9 +64,7 @@ func TestPushRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
-	if err := write(repo, map[string]string{"more.txt": "more"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, write(repo, map[string]string{"more.txt": "more"}))
 	if err := push(t.Context(), repo, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "not committed") {
 		t.Errorf("a changed checkout: %v", err)
 	}

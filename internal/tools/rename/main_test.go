@@ -30,33 +30,25 @@ func TestRename(t *testing.T) {
 	}
 	for _, file := range files {
 		name := filepath.Join(root, file.name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(file.before), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must(t, os.WriteFile(name, []byte(file.before), 0o644))
 	}
 
 	changed, err := rename(root, "zoo.test/a/mail")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if changed != 5 {
 		t.Errorf("changed %d files, want 5", changed)
 	}
 	for _, file := range files {
 		got, err := os.ReadFile(filepath.Join(root, file.name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if string(got) != file.after {
 			t.Errorf("%s holds %q, want %q", file.name, got, file.after)
 		}
 	}
 }
 
-func TestRenameRefuses(t *testing.T) {
+func TestRenameInvalid(t *testing.T) {
 	root := t.TempDir()
 	for _, path := range []string{"", "mail", "/mail", "a b/c", "https://github.com/a/b", "github.com/a/", "a//b/"} {
 		if _, err := rename(root, path); err == nil || !strings.Contains(err.Error(), "not a module path") {
@@ -65,5 +57,12 @@ func TestRenameRefuses(t *testing.T) {
 	}
 	if _, err := rename(root, "github.com/a/b"); err == nil || !strings.Contains(err.Error(), "go.mod") {
 		t.Errorf("without go.mod: error %v, want it to name the file", err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
