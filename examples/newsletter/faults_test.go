@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +24,7 @@ func TestOpenUnderFaults(t *testing.T) {
 			var s *service
 			for range 2 {
 				recipes.Repeat(t, func() (err error) {
-					s, err = open(t.Context(), cfg, "http://shop.test/hook", "")
+					s, err = open(t.Context(), cfg, "http://shop.test/hook")
 					return err
 				})
 			}
@@ -53,7 +51,7 @@ func TestOpenUnderFaults(t *testing.T) {
 // email.
 func TestSignUpUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"createContact"}, func(t *testing.T, p *mockserver.Server) func() {
-		s := opened(t, p, "")
+		s := opened(t, p)
 		return func() {
 			recipes.Repeat(t, func() error { return s.signUp(t.Context(), "ada@example.org") })
 			if n := len(p.OutboxTo("ada@example.org")); n != 1 {
@@ -67,7 +65,7 @@ func TestSignUpUnderFaults(t *testing.T) {
 // most one if an outcome was unknown.
 func TestConfirmUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
-		s := opened(t, p, "")
+		s := opened(t, p)
 		return func() {
 			errs := recipes.Repeat(t, func() error { return s.confirm(t.Context(), "A-1", "ada@example.org") })
 			unknown := errors.Is(errors.Join(errs...), client.ErrOutcomeUnknown)
@@ -82,14 +80,14 @@ func TestConfirmUnderFaults(t *testing.T) {
 // sends the issue once to each reader.
 func TestPublishUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"listCampaigns", "createCampaign", "scheduleCampaign"}, func(t *testing.T, p *mockserver.Server) func() {
-		s := opened(t, p, "")
+		s := opened(t, p)
 		_, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "ada@example.org"})
 		check(t, err)
 		issue := client.CampaignCreate{Name: "May", Content: client.MessageContent{Subject: "News", Text: "News"}}
 		return func() {
 			var all sync.WaitGroup
 			for range 2 {
-				replica := opened(t, p, "")
+				replica := opened(t, p)
 				all.Go(func() {
 					recipes.Repeat(t, func() error {
 						_, err := replica.publish(t.Context(), issue)
@@ -110,7 +108,7 @@ func TestPublishUnderFaults(t *testing.T) {
 // and does not activate contacts that have unsubscribed.
 func TestImportUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"importContacts"}, func(t *testing.T, p *mockserver.Server) func() {
-		s := opened(t, p, filepath.Join(t.TempDir(), "contacts.csv"))
+		s := opened(t, p)
 		gone, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "r7@example.org"})
 		check(t, err)
 		check(t, s.platform.Contacts.Unsubscribe(t.Context(), s.listID, gone.ID))
@@ -118,9 +116,8 @@ func TestImportUnderFaults(t *testing.T) {
 		for i := range 2500 {
 			rows += fmt.Sprintf("r%d@example.org\n", i)
 		}
-		check(t, os.WriteFile(s.contacts, []byte(rows), 0o600))
 		return func() {
-			recipes.Repeat(t, func() error { return s.importContacts(t.Context()) })
+			recipes.Repeat(t, func() error { return s.importContacts(t.Context(), strings.NewReader(rows)) })
 			if n := len(active(t, s)); n != 2499 {
 				t.Errorf("%d active contacts", n)
 			}
@@ -131,7 +128,7 @@ func TestImportUnderFaults(t *testing.T) {
 // TestExportUnderFaults: if export returns nil, the export is complete.
 func TestExportUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
-		s := opened(t, p, "")
+		s := opened(t, p)
 		contacts := make([]client.ImportContact, 350)
 		for i := range contacts {
 			contacts[i].Email = fmt.Sprintf("r%d@example.org", i)
@@ -153,7 +150,7 @@ func TestExportUnderFaults(t *testing.T) {
 
 // suppressing is a recipe: recipients that bounced or complained are suppressed.
 func suppressing(t *testing.T, p *mockserver.Server) func() {
-	s := opened(t, p, "")
+	s := opened(t, p)
 	return func() {
 		background(t, s.lookUp)
 		addresses := []string{"bounce+hb@mock.test", "complaint@mock.test", "global-unsubscribe@mock.test"}

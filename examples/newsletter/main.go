@@ -1,10 +1,8 @@
-// Command newsletter is a newsletter service. It has sign-up with double
-// opt-in, a nightly import, campaigns and their results, order confirmations, a
-// webhook receiver with a suppression list, background lookups, an export and
-// metrics.
+// Command newsletter is a newsletter service with double opt-in, imports, an
+// export, campaigns and their results, order confirmations, a webhook receiver
+// with a suppression list, background lookups and metrics.
 //
-//	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… HOOK_URL=https://…/hook \
-//	go run ./examples/newsletter -contacts contacts.csv
+//	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… HOOK_URL=https://…/hook go run ./examples/newsletter
 //
 // Ctrl-C or SIGTERM ends it after the requests in progress. Without the
 // variables it sends one issue with the mock server.
@@ -35,7 +33,6 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	contacts := flag.String("contacts", "contacts.csv", "the `file` that is imported each night")
 	addr := flag.String("addr", "127.0.0.1:8080", "the `address` for subscribers and the platform")
 	internal := flag.String("internal", "127.0.0.1:8081", "the `address` for those who run the service")
 	flag.Parse()
@@ -43,7 +40,7 @@ func run(ctx context.Context) error {
 	if cfg.BaseURL == "" {
 		return demonstrate(ctx)
 	}
-	s, err := open(ctx, cfg, os.Getenv("HOOK_URL"), *contacts)
+	s, err := open(ctx, cfg, os.Getenv("HOOK_URL"))
 	if err != nil {
 		return err
 	}
@@ -60,15 +57,13 @@ func demonstrate(ctx context.Context) error {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
 	cfg := client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()}
-	s, err := open(ctx, cfg, "http://shop.test/hook", "")
+	s, err := open(ctx, cfg, "http://shop.test/hook")
 	if err != nil {
 		return err
 	}
 	platform.SetTarget("shop.test", s.public())
-	if err := s.signUp(ctx, "open@"+mockserver.MagicDomain); err != nil {
-		return err
-	}
-	if err := platform.Confirm(platform.Outbox()[0].ID); err != nil {
+	contact := client.ContactCreate{Email: "open@" + mockserver.MagicDomain}
+	if _, err := s.platform.Contacts.Create(ctx, s.listID, contact); err != nil {
 		return err
 	}
 	content := client.MessageContent{Subject: "News", HTML: "<p>New in May</p>"}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -34,38 +33,9 @@ func (s *service) signUp(ctx context.Context, email string) error {
 	return err
 }
 
-// importNightly imports the contacts every night at 3:00.
-func (s *service) importNightly(ctx context.Context) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Until(nextNight(time.Now()))):
-		}
-		if err := s.importContacts(ctx); err != nil {
-			s.counts.Add("import failed", 1)
-			slog.Error("import failed; the next night repeats it", "error", err)
-		}
-	}
-}
-
-// nextNight returns the next time that is 3:00. Some days have 23 or 25 hours.
-func nextNight(now time.Time) time.Time {
-	year, month, day := now.Date()
-	if night := time.Date(year, month, day, 3, 0, 0, 0, now.Location()); night.After(now) {
-		return night
-	}
-	return time.Date(year, month, day+1, 3, 0, 0, 0, now.Location())
-}
-
-// importContacts imports the rows of the file. The import does not activate
+// importContacts imports the rows of a CSV file. The import does not activate
 // contacts that have unsubscribed or have not confirmed yet.
-func (s *service) importContacts(ctx context.Context) error {
-	file, err := os.Open(s.contacts)
-	if err != nil {
-		return err
-	}
-	defer file.Close() //nolint:errcheck // it was only read
+func (s *service) importContacts(ctx context.Context, file io.Reader) error {
 	rows := client.ContactsFromCSV(file, client.CSVOptions{OnBadRow: func(e *client.CSVError) error {
 		slog.Warn("row skipped", "error", e)
 		return nil
@@ -186,10 +156,6 @@ func (s *service) handle(_ context.Context, ev *events.Event) error {
 		s.suppress(address)
 	case id != "" && (ev.Name == events.NameEmailBounced && !hasBounce || complaint): // Email API events lack the reason or the address
 		s.lookups.Store(id, false)
-		select {
-		case s.more <- struct{}{}:
-		default: // the value in the channel already wakes queue, which reads all ids
-		}
 	}
 	return nil
 }
@@ -222,7 +188,8 @@ func (s *service) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// queue yields the ids to look up. It yields failed ones again after a minute.
+// queue yields the ids to look up. Once per minute it yields the ids that handle has
+// added and those whose lookup failed.
 func (s *service) queue(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {
@@ -235,7 +202,6 @@ func (s *service) queue(ctx context.Context) iter.Seq[string] {
 			select {
 			case <-ctx.Done():
 				return
-			case <-s.more:
 			case <-time.After(time.Minute):
 			}
 		}

@@ -6,15 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-	_ "time/tzdata" // Windows has none of its own
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
@@ -28,15 +25,15 @@ func inBubble(t *testing.T, f func(t *testing.T, s *service, platform *mockserve
 	synctest.Test(t, func(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
-		s := opened(t, platform, filepath.Join(t.TempDir(), "contacts.csv"))
+		s := opened(t, platform)
 		f(t, s, platform)
 	})
 }
 
-func opened(t *testing.T, platform *mockserver.Server, contacts string) *service {
+func opened(t *testing.T, platform *mockserver.Server) *service {
 	t.Helper()
 	cfg := client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()}
-	s, err := open(t.Context(), cfg, "http://shop.test/hook", contacts)
+	s, err := open(t.Context(), cfg, "http://shop.test/hook")
 	check(t, err)
 	platform.SetTarget("shop.test", s.public())
 	return s
@@ -135,64 +132,31 @@ func TestSignUp(t *testing.T) {
 	})
 }
 
-// TestImportNightly: the file is imported each night, and the next night
-// repeats what failed. Unsubscribed and suppressed contacts stay inactive.
-func TestImportNightly(t *testing.T) {
+// TestImport: an operator posts a file, again after a failure. Unsubscribed and
+// suppressed contacts stay inactive.
+func TestImport(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
-		background(t, s.importNightly)
 		s.suppress("*@example.net")
+		post := func(file string, want int, addresses ...string) {
+			t.Helper()
+			w := httptest.NewRecorder()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/contacts.csv", strings.NewReader(file))
+			s.internal().ServeHTTP(w, r)
+			if got := active(t, s); w.Code != want || !slices.Equal(got, addresses) {
+				t.Errorf("got %d %s, active %v; want %d, %v", w.Code, w.Body, got, want, addresses)
+			}
+		}
+		const file = "email,tags\nada@example.org,vip\nbob@example.net,\nnobody,\ncy@example.org\n"
+		_, err := platform.Inject(mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultStatus, Status: 403, Times: 1})
+		check(t, err)
+		post(file, http.StatusBadGateway)
 		loseResponse(t, platform, "importContacts")
-		nights := []struct {
-			file string
-			want []string
-		}{
-			{"email,tags\nada@example.org,vip\nbob@example.net,\nnobody,\n", []string{"ada@example.org"}},
-			{"", []string{"ada@example.org"}}, // no file, no change
-			{"email,tags\nada@example.org,vip\ncy@example.org\ndan@example.org,\n", []string{"ada@example.org", "dan@example.org"}},
-		}
-		for i, night := range nights {
-			if night.file == "" {
-				check(t, os.Remove(s.contacts))
-			} else {
-				check(t, os.WriteFile(s.contacts, []byte(night.file), 0o600))
-			}
-			now := time.Now()
-			time.Sleep(time.Until(time.Date(now.Year(), now.Month(), now.Day()+1, 3, 1, 0, 0, now.Location())))
-			synctest.Wait()
-			if got := active(t, s); !slices.Equal(got, night.want) {
-				t.Errorf("after night %d: %v, want %v", i+1, got, night.want)
-			}
-		}
+		post(file, http.StatusOK, "ada@example.org")
 		ada, err := s.platform.Contacts.Find(t.Context(), s.listID, "ada@example.org")
 		check(t, err)
 		check(t, s.platform.Contacts.Unsubscribe(t.Context(), s.listID, ada.ID))
-		check(t, s.importContacts(t.Context()))
-		if got := active(t, s); !slices.Equal(got, []string{"dan@example.org"}) {
-			t.Errorf("ada has unsubscribed: %v", got)
-		}
-		if failed := s.counts.Get("import failed").String(); failed != "1" {
-			t.Errorf("%s imports failed, want 1", failed)
-		}
+		post(file+"dan@example.org,\n", http.StatusOK, "dan@example.org")
 	})
-}
-
-// TestNextNight: there is one import per night, even if the clocks change.
-func TestNextNight(t *testing.T) {
-	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Europe/Helsinki", "Australia/Lord_Howe"} {
-		location, err := time.LoadLocation(zone)
-		check(t, err)
-		now := time.Date(2026, 1, 1, 3, 0, 0, 0, location)
-		if night := nextNight(now.Add(-2 * time.Hour)); !night.Equal(now) {
-			t.Errorf("the night after 1 o'clock is %v, want %v", night, now)
-		}
-		for range 365 {
-			night := nextNight(now.Add(time.Second)) // the import takes its time
-			if gap := night.Sub(now); gap < 22*time.Hour || gap > 26*time.Hour {
-				t.Errorf("the night after %v is %v, %v later", now, night, gap)
-			}
-			now = night
-		}
-	}
 }
 
 // TestConfirm: an order is confirmed once, even if a response is lost.
@@ -389,7 +353,7 @@ func TestPublishAtOnce(t *testing.T) {
 		var ids [4]int64
 		var all sync.WaitGroup
 		for i := range ids {
-			replica := opened(t, platform, "")
+			replica := opened(t, platform)
 			all.Go(func() {
 				campaign, err := replica.publish(t.Context(), issue)
 				if ids[i] = campaign.ID; err != nil {

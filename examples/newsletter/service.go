@@ -21,22 +21,20 @@ type service struct {
 	listID   int64 // readers
 	ordersID int64 // no contacts: emails of the shop, which readers get in any status
 	sender   client.Sender
-	contacts string       // the file that is imported each night
 	hook     http.Handler // handles the platform's events
 	counts   expvar.Map   // metrics: calls, deliveries, events of campaigns
 
 	// This state must survive a restart. Store it in database tables, and write
 	// them in the transaction of contrib/pgstore. Then each event counts
 	// exactly once, even after a crash.
-	suppressed sync.Map      // addresses and patterns such as *@example.com
-	orders     sync.Map      // order to id of its email, "" while it is unknown
-	lookups    sync.Map      // ids of emails to look up, and whether that has begun
-	more       chan struct{} // holds a value after lookups has grown
+	suppressed sync.Map // addresses and patterns such as *@example.com
+	orders     sync.Map // order to id of its email, "" while it is unknown
+	lookups    sync.Map // ids of emails to look up, and whether that has begun
 }
 
 // open finds the list, and the webhook at hookURL, or creates them.
-func open(ctx context.Context, cfg client.Config, hookURL, contacts string) (s *service, err error) {
-	s = &service{sender: client.Sender{Email: "shop@example.com"}, contacts: contacts, more: make(chan struct{}, 1)}
+func open(ctx context.Context, cfg client.Config, hookURL string) (s *service, err error) {
+	s = &service{sender: client.Sender{Email: "shop@example.com"}}
 	cfg.Observe = s.countCall
 	if s.platform, err = client.New(cfg); err != nil {
 		return nil, err
@@ -123,22 +121,27 @@ func (s *service) internal() http.Handler {
 			panic(http.ErrAbortHandler) // so that a partial file does not look complete
 		}
 	})
+	mux.HandleFunc("POST /contacts.csv", func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the platform determines how long an import takes
+		if err := s.importContacts(r.Context(), r.Body); err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		}
+	})
 	return mux
 }
 
-// run serves until ctx ends or a part fails. It then completes the requests in
-// progress, and stops imports and lookups, which can be resumed.
+// run serves until ctx ends or a part fails. It then stops lookups, which can be
+// resumed, and gives the requests in progress 15 s to complete.
 func (s *service) run(ctx context.Context, public, internal net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error)
 	go func() { ended <- serve(ctx, public, s.public()) }()
 	go func() { ended <- serve(ctx, internal, s.internal()) }()
-	go func() { ended <- s.importNightly(ctx) }()
 	go func() { ended <- s.lookUp(ctx) }()
 	err := <-ended
 	stop() // if one part ends, all end
-	return errors.Join(err, <-ended, <-ended, <-ended)
+	return errors.Join(err, <-ended, <-ended)
 }
 
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {

@@ -76,7 +76,7 @@ func TestRotation(t *testing.T) {
 func TestExportIsWhole(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	s := opened(t, platform, "")
+	s := opened(t, platform)
 	contacts := client.ContactsFromAddresses(func(yield func(string) bool) {
 		for i := range 250 {
 			if !yield(fmt.Sprintf("reader%d@example.org", i)) {
@@ -122,7 +122,7 @@ func TestExportIsWhole(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	s := opened(t, platform, "")
+	s := opened(t, platform)
 	_, err := platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 429, Times: 1})
 	check(t, err)
 	check(t, s.confirm(t.Context(), "A-1", "open@mock.test"))
@@ -150,7 +150,7 @@ func TestReplicasOpenAtOnce(t *testing.T) {
 		var replicas [3]*service
 		var all sync.WaitGroup
 		for i := range replicas {
-			all.Go(func() { replicas[i] = opened(t, platform, "") })
+			all.Go(func() { replicas[i] = opened(t, platform) })
 		}
 		all.Wait()
 		for i, s := range replicas {
@@ -212,7 +212,7 @@ func TestShutdown(t *testing.T) {
 	slow := held{platform.Transport(), make(chan struct{}), make(chan struct{})}
 	s, err := open(t.Context(), client.Config{
 		BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: &http.Client{Transport: slow},
-	}, "http://shop.test/hook", "")
+	}, "http://shop.test/hook")
 	check(t, err)
 	shut := make(chan struct{})
 	public, internal := listen(t, func() { close(shut) }), listen(t, func() {})
@@ -244,7 +244,7 @@ func TestShutdown(t *testing.T) {
 func TestListenerFailureEndsRun(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	s := opened(t, platform, "")
+	s := opened(t, platform)
 	broken := listen(t, func() {})
 	check(t, broken.Close())
 	if err := s.run(t.Context(), listen(t, func() {}), broken); err == nil {
