@@ -1,11 +1,9 @@
 """Sign-ups by email: a small web application that welcomes each address, and sends no
-more email to addresses that do not exist or do not want it.
+more email to addresses that do not exist or do not want it. Its state is in memory.
 
     POST /signups {"email": …}    sends a welcome email
     GET  /signups/{email}         {"status": "welcomed" | "unknown" | "refused" | "gone"}
     POST /hook                    receives the platform's events
-
-It uses only the standard library. Its state, with the emails to look up, is in memory.
 """
 
 import base64
@@ -173,12 +171,10 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(502, {"error": str(error)})
 
     def _answer(self, status, body):
-        content = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        self.wfile.write(json.dumps(body).encode())
 
 
 def server_of(address, signups):
