@@ -7,8 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/tests/altformat"
+	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -203,4 +207,65 @@ func fatal(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestUnderFaults: with -write the program names everything that it could not remove,
+// and sends nothing.
+func TestUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{
+		"createList", "createContact", "createTemplate", "updateTemplate", "unsubscribeContact", "deleteContact", "deleteTemplate",
+	}, func(t *testing.T, demo *mockserver.Server) func() {
+		email, err := fill(t.Context(), demo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := newPlatform(options{demo.URL(), demo.Token(), email, true}, demo.HTTPClient())
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := records(t, p.c)
+		return func() {
+			var out strings.Builder
+			if err := p.report(t.Context(), &out); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Minute) // for requests that the platform processes late
+			_, stays, _ := strings.Cut(out.String(), "What stays:")
+			for kind, n := range records(t, p.c) {
+				if n > before[kind] && !strings.Contains(stays, kind) {
+					t.Errorf("%d %s left, and the report says %q", n-before[kind], kind, stays)
+				}
+			}
+			if n := len(demo.Outbox()); n != 1 { // of the demonstration
+				t.Errorf("%d emails were sent", n-1)
+			}
+		}
+	})
+}
+
+// records returns the number of records of each kind that the program creates.
+func records(t *testing.T, c *client.Client) map[string]int {
+	t.Helper()
+	all := map[string]int{}
+	for list, err := range c.Lists.All(t.Context(), client.ListListsParams{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["list"]++
+		for contact, err := range c.Contacts.All(t.Context(), list.ID, client.ListContactsParams{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if contact.Status != events.ContactStatusDeleted {
+				all["contact"]++
+			}
+		}
+	}
+	for _, err := range c.Templates.All(t.Context(), client.ListTemplatesParams{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["template"]++
+	}
+	return all
 }

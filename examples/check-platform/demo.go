@@ -19,7 +19,7 @@ func startDemo(ctx context.Context) (platform *mockserver.Server, email string, 
 }
 
 func fill(ctx context.Context, platform *mockserver.Server) (email string, err error) {
-	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
 	if err != nil {
 		return "", err
 	}

@@ -4,8 +4,10 @@
 //	go run ./examples/check-platform -base-url https://… -token …
 //
 // By default it only reads. With -write it also creates a list, a contact and a
-// template, sends nothing, and removes the contact and the template again; a
-// list cannot be removed. -email is the id of a submitted email to look up.
+// template. It sends nothing, changes only what it created, and removes the contact
+// and the template again. It names what may stay on the platform, which includes the
+// list, because lists cannot be deleted. -email is the id of a submitted email to
+// look up.
 //
 // Each row of the table is a decision and its result on the platform. A
 // difference is not a failure: the client reads both response formats, and the

@@ -1,5 +1,6 @@
 // Command quickstart does the main job of an email application: it imports
-// contacts, sends emails, and handles events.
+// contacts, sends emails, and handles events. It ends at the first failure, with an
+// error of one line.
 //
 //	go run ./examples/quickstart
 //

@@ -177,6 +177,24 @@ func TestUnknownOutcomes(t *testing.T) {
 	}
 }
 
+// TestSendErrors: the error of Emails.Send tells whether the email was sent, as in the
+// sample of coming-from.md. Only after ErrOutcomeUnknown it is not known.
+func TestSendErrors(t *testing.T) {
+	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
+		c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
+		check(t, err)
+		return func() {
+			_, err := c.Emails.Send(t.Context(), client.EmailSubmission{
+				To: "ada@example.org", Sender: campaign.Sender, Content: client.EmailContent{Subject: "News", Text: "News"},
+			})
+			time.Sleep(10 * time.Minute) // for requests that the platform processes late
+			if n := len(p.Outbox()); n > 1 || !errors.Is(err, client.ErrOutcomeUnknown) && (n == 1) != (err == nil) {
+				t.Errorf("%d emails after %v", n, err)
+			}
+		}
+	})
+}
+
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
