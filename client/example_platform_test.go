@@ -27,8 +27,8 @@ func newExamplePlatform(cfg client.Config) (*client.Client, *mockserver.Server) 
 	return c, platform
 }
 
-// An email is sent once, or it is said that nobody knows: here the platform
-// takes the second one, and its answer is lost.
+// Send returns ErrOutcomeUnknown if the response is lost, and does not send the email
+// again. The platform has processed the second email here.
 func ExampleEmails_Send() {
 	c, platform := newExamplePlatform(client.Config{})
 	defer platform.Close()
@@ -59,8 +59,7 @@ func ExampleEmails_Send() {
 	// 2 emails
 }
 
-// GetAll takes ids as they come, and looks them up a second apart: a channel
-// makes it a queue for events that do not say why an email bounced.
+// GetAll looks up ids from a channel, one per second.
 func ExampleEmails_GetAll() {
 	c, platform := newExamplePlatform(client.Config{LookupLimiter: client.NoLookupLimit{}}) // for the example not to take seconds
 	defer platform.Close()
@@ -96,8 +95,8 @@ func ExampleEmails_GetAll() {
 	// bounce+sb@mock.test false
 }
 
-// The header of a file names its columns. All but the address, tags and
-// interests are custom attributes.
+// The header of the file names the columns. All columns except email, tags and interests
+// are custom attributes.
 func ExampleContactsFromCSV() {
 	file := strings.NewReader("Email,Tags,City\nann@example.com,vip;new,Paris\n\"bob@example.com\",,\"Rome, Italy\"\n")
 	for contact, err := range client.ContactsFromCSV(file, client.CSVOptions{}) {
@@ -207,7 +206,7 @@ func ExampleTokenSource() {
 	// News <nil>
 }
 
-// What a single call needs travels in its context.
+// The context sets the number of attempts of a single call.
 func ExampleWithMaxAttempts() {
 	c, platform := newExamplePlatform(client.Config{})
 	defer platform.Close()

@@ -26,7 +26,7 @@ func newExampleList() (*client.Client, *mockserver.Server, client.List) {
 	return c, platform, list
 }
 
-// A time that was forgotten does not send the campaign. Send does.
+// Schedule rejects the zero time, so an unset time does not send the campaign.
 func ExampleCampaigns_Send() {
 	c, platform, list := newExampleList()
 	defer platform.Close()

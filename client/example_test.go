@@ -26,6 +26,7 @@ func newExampleClient() (c *client.Client, stop func()) {
 	return c, srv.Close
 }
 
+// Send submits an email, and Wait returns its final status.
 func Example() {
 	c, stop := newExampleClient()
 	defer stop()
@@ -55,6 +56,7 @@ func Example() {
 	// Output: ann@example.com delivered
 }
 
+// Without a filter, All yields each contact of the list in any status.
 func ExampleContacts_All() {
 	c, stop := newExampleClient()
 	defer stop()
@@ -88,6 +90,7 @@ func ExampleContacts_All() {
 	// ann@example.com
 }
 
+// Import skips invalid rows and reports each of them.
 func ExampleContacts_Import() {
 	c, stop := newExampleClient()
 	defer stop()
@@ -118,6 +121,7 @@ func ExampleContacts_Import() {
 	// line 3: nobody: not an email address
 }
 
+// An import can add contacts as unsubscribed.
 func ExampleContactsFromAddresses() {
 	c, stop := newExampleClient()
 	defer stop()
@@ -137,6 +141,7 @@ func ExampleContactsFromAddresses() {
 	// Output: 2 imported as unsubscribed
 }
 
+// An Error contains the operation, the status and the details of a failure.
 func ExampleError() {
 	c, stop := newExampleClient()
 	defer stop()
@@ -149,6 +154,7 @@ func ExampleError() {
 	// Output: getTemplate 404 [path.template_id: no template 4711 (not_found)]
 }
 
+// An update changes only the fields that it sets.
 func ExampleTemplateUpdate() {
 	c, stop := newExampleClient()
 	defer stop()
@@ -187,11 +193,12 @@ type counter struct {
 func (c counter) Add(n float64) { c.vec[c.name] += n }
 func (c counter) Inc()          { c.Add(1) }
 
-// Metrics for Prometheus: what stands for its vectors here would be for example
+// Observe counts calls by operation and status, and retries. With Prometheus, the
+// vectors are for example
 //
 //	calls := promauto.NewCounterVec(prometheus.CounterOpts{Name: "platform_calls_total"}, []string{"op", "status"})
 //
-// No label is made of an error's text: it may hold an address.
+// No label contains the text of an error, because it can contain an address.
 func ExampleConfig_observe() {
 	calls, seconds, retries := counterVec{}, counterVec{}, counterVec{}
 	observe := func(ctx context.Context, call client.Call) (context.Context, client.Observer) {
@@ -227,6 +234,7 @@ func ExampleConfig_observe() {
 	// retries: map[listTags 429:1]
 }
 
+// The hook gets each response of the call.
 func ExampleWithResponseHook() {
 	c, stop := newExampleClient()
 	defer stop()
@@ -240,6 +248,7 @@ func ExampleWithResponseHook() {
 	// Output: listLists 200 application/json
 }
 
+// Find returns the contact with an address, or ErrNotFound.
 func ExampleContacts_Find() {
 	c, stop := newExampleClient()
 	defer stop()
@@ -268,6 +277,7 @@ func ExampleContacts_Find() {
 	// bob@example.com is not on the list
 }
 
+// Ensure creates the webhook, and returns the same webhook again.
 func ExampleWebhooks_Ensure() {
 	c, stop := newExampleClient()
 	defer stop()
@@ -292,6 +302,7 @@ func ExampleWebhooks_Ensure() {
 	// [Email.Bounced Email.ReportedAsSpam] <nil>
 }
 
+// Wait returns the campaign after it was sent.
 func ExampleCampaigns_Wait() {
 	c, stop := newExampleClient()
 	defer stop()

@@ -10,8 +10,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// A bounce has one of four shapes. Only that of the Email API does not say why
-// the email bounced.
+// The type of Data tells the four payloads of a bounce apart. Only the payload of the
+// Email API has no reason.
 func Example() {
 	body := []byte(`{
 		"id": "6f1c2b01-3d4e-4a5b-9c6d-7e8f9a0b1c01", "event": "Email.Bounced",
@@ -50,8 +50,8 @@ func Example() {
 	// Output: ada@example.org: hard bounce, hard: true: 550 5.1.1 No such user
 }
 
-// The click that fires Email.GlobalUnsubscribed, without an address, also fires
-// SuppressedEmail.Added, which carries it.
+// Email.GlobalUnsubscribed contains no address. The same click also fires
+// SuppressedEmail.Added, which contains the address.
 func ExampleEvent_Recipient() {
 	suppressed := map[string]bool{}
 	for _, body := range []string{
@@ -78,7 +78,7 @@ func ExampleEvent_Recipient() {
 	// map[ada@example.org:true]
 }
 
-// An event is built by filling in its fields.
+// An event can be built from its fields.
 func ExampleEvent() {
 	body, err := json.Marshal(events.Event{
 		Name: events.NameContactAdded,
@@ -98,8 +98,8 @@ func ExampleEvent() {
 	// Output: {"event":"Contact.Added","timestamp":"2026-11-20T15:30:00Z","data":{"contact_id":"90210","list_id":"42","email_address":"ada@example.org","added_at":"2026-11-20T15:29:59Z"}}
 }
 
-// An event that was parsed and changed is written with the change, and with all
-// that came, also what this package does not know.
+// A changed event is encoded with the change and with all other fields that it had,
+// including unknown fields.
 func ExampleEvent_MarshalJSON() {
 	ev, err := events.Parse(
 		[]byte(
@@ -123,7 +123,7 @@ func ExampleEvent_MarshalJSON() {
 	// Output: {"created_on":1763651060,"data":{"suppressedEmail":{"email":"redacted@example.org","source":"api"}},"event":"SuppressedEmail.Added"}
 }
 
-// A member that this package does not know is read from the raw data.
+// RawData contains fields that this package does not know.
 func ExampleEvent_RawData() {
 	ev, err := events.Parse(
 		[]byte(`{"event":"Email.Rejected","data":{"reason":"quota","email":{"id":"01JD5K"},"retry_in":60}}`))
@@ -143,8 +143,7 @@ func ExampleEvent_RawData() {
 	// Output: quota 60
 }
 
-// Data that does not fit is no reason to lose the event: what could be read is
-// there, and Recipient finds it.
+// An event whose data has an unexpected type is an Unknown with the readable fields.
 func ExampleUnknown() {
 	ev, err := events.Parse(
 		[]byte(`{"event":"Email.Unsubscribed","data":{"event_time":"soon","contact":{"email":"ada@example.org"}}}`))
@@ -161,6 +160,7 @@ func ExampleUnknown() {
 	// ada@example.org
 }
 
+// A ParseError names the field and the offset. Parse also returns the readable fields.
 func ExampleParseError() {
 	_, err := events.Parse([]byte(`{"id":"01JD","event":null,"data":{"error":"internal error; no route"}}`))
 	if pe, ok := errors.AsType[*events.ParseError](err); ok {
@@ -172,6 +172,7 @@ func ExampleParseError() {
 	// the rest was read: 01JD
 }
 
+// Mismatch reports a field of an unexpected type in an event that is otherwise readable.
 func ExampleEvent_Mismatch() {
 	ev, err := events.Parse(
 		[]byte(`{"event":"Email.Error","ip":["192.0.2.1"],"data":{"error":"internal error; no route"}}`))
@@ -188,6 +189,7 @@ func ExampleEvent_Mismatch() {
 	// events: ip: expected a string at offset 28
 }
 
+// Bounce returns the details of a bounce for all payloads.
 func ExampleEvent_Bounce() {
 	ev, err := events.Parse([]byte(`{
 		"id": "6f1c2b01", "event": "Email.Bounced", "created_on": 1763651060,

@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// An application's receiver is tested with a bounce that the test makes happen.
+// A test bounces an email, and the receiver of the application gets the event.
 func Example() {
 	ctx := context.Background()
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -62,9 +62,8 @@ func Example() {
 	// delivered
 }
 
-// Hours of retries pass at once in a bubble of testing/synctest, if nothing in
-// it opens a socket: the server is made by New, the client goes through
-// Transport, and the receiver is one of Targets.
+// In a bubble of testing/synctest, hours of retries take no time if no socket is open:
+// use New, Transport and SetTarget.
 func ExampleServer_Transport() {
 	srv := mockserver.New(mockserver.Config{
 		Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
@@ -84,8 +83,8 @@ func ExampleServer_Transport() {
 	// Output: Customers <nil>
 }
 
-// A message is submitted, but the answer is lost: whether it was sent is
-// unknown to the client, and the platform knows.
+// A fault rule loses the response of a submission. The outcome is unknown to the client,
+// and the email is in the outbox.
 func ExampleServer_Inject() {
 	ctx := context.Background()
 	srv := mockserver.New(mockserver.Config{})
@@ -121,7 +120,7 @@ func ExampleServer_Inject() {
 	// sent: 1
 }
 
-// A state is kept and come back to.
+// Restore returns to the state of a snapshot.
 func ExampleServer_Snapshot() {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
@@ -155,8 +154,7 @@ func ExampleServer_Snapshot() {
 	// Output: News
 }
 
-// An application that sends in the background is waited for: nobody sleeps, and
-// nobody asks again and again.
+// WaitFor waits for work of the application in the background, without polling.
 func ExampleServer_WaitFor() {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
@@ -189,7 +187,7 @@ func ExampleServer_WaitFor() {
 	// Output: Your order
 }
 
-// Of all that was sent, a test looks at what one recipient got.
+// OutboxTo returns the messages to one address in any letter case.
 func ExampleServer_OutboxTo() {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
@@ -211,8 +209,7 @@ func ExampleServer_OutboxTo() {
 	// Output: 2 of 3
 }
 
-// The application's own handler receives what is delivered to its host: no port,
-// no listener.
+// Deliveries to the host of a target are passed to its handler without a socket.
 func ExampleServer_SetTarget() {
 	ctx := context.Background()
 	srv := mockserver.New(mockserver.Config{})
@@ -245,7 +242,7 @@ func ExampleServer_SetTarget() {
 	// Output: received at /hook: SuppressedEmail.Added
 }
 
-// A client that reaches the server in process: what is tested opens no socket.
+// HTTPClient sends requests to the server without a socket.
 func ExampleServer_HTTPClient() {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()

@@ -13,6 +13,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
+// The handler calls the function once for an event that is delivered repeatedly.
 func Example() {
 	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256") // as the platform returned them
 	if err != nil {
@@ -57,6 +58,7 @@ func Example() {
 	// 204
 }
 
+// During a rotation the verifier accepts both secrets, and no others.
 func ExampleNewVerifier_rotation() {
 	var secrets []webhook.Secret
 	for _, text := range []string{"whsec_of_this_year", "whsec_of_last_year", "whsec_of_an_attacker"} {
@@ -87,7 +89,7 @@ func ExampleNewVerifier_rotation() {
 	// webhook: invalid signature
 }
 
-// A handler of one's own, behind the middleware, that handles each event once.
+// Middleware verifies the deliveries for a handler that deduplicates them itself.
 func ExampleMiddleware() {
 	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256")
 	if err != nil {
@@ -134,7 +136,7 @@ func ExampleMiddleware() {
 	// 200
 }
 
-// An application counts what its webhook receives.
+// Observe gets the status of each delivery.
 func ExampleOptions_observe() {
 	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256")
 	if err != nil {
@@ -163,6 +165,7 @@ func ExampleOptions_observe() {
 	// Output: [204 400]
 }
 
+// A Secret is not printed, and ParseSecret rejects a line break at its end.
 func ExampleParseSecret() {
 	type receiver struct{ secret webhook.Secret } // package fmt prints unexported fields too
 	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha512")
