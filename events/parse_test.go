@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"example.com/emailplatform/events"
@@ -142,5 +143,32 @@ func BenchmarkMix(b *testing.B) {
 				}
 			}
 		})
+// TestConcurrentReads parses bodies and reads events at the same time. The race
+// detector checks that no method changes an event.
+func TestConcurrentReads(t *testing.T) {
+	for _, name := range deliveries(t) {
+		body := delivery(t, name)
+		ev := mustParse(t, body)
+		read := func() []any {
+			bounce, ok := ev.Bounce()
+			text, err := ev.MarshalJSON()
+			return []any{
+				ev.Recipient(), ev.EmailID(), ev.ListID(), ev.CampaignID(), ev.SendingType(), bounce, ok, string(text), err,
+				string(ev.RawData()), ev.Mismatch(),
+			}
+		}
+		want := read()
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if got := read(); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: got %v, want %v", name, got, want)
+				}
+				if again, err := events.Parse(body); err != nil || !reflect.DeepEqual(again, ev) {
+					t.Errorf("%s: %+v, %v", name, again, err)
+				}
+			})
+		}
+		all.Wait()
 	}
 }

@@ -2,9 +2,13 @@ package mockserver_test
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"net/http"
 	"net/mail"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -233,5 +237,57 @@ func TestMagicRecipientsWithWorkflows(t *testing.T) {
 		if got := len(p.OutboxTo(local + "@" + mockserver.MagicDomain)); got != want {
 			t.Errorf("%s is sent %d emails, want %d", local, got, want)
 		}
+	}
+}
+
+// TestConcurrentMethods calls methods at the same time, and changes what they return.
+func TestConcurrentMethods(t *testing.T) {
+	p := newProbe(t, mockserver.Config{RecordEvents: true})
+	const email = `{"email":"open@mock.test","sender":{"email":"a@example.org"},"content":{"subject":"S","text":"T"}}`
+	calls := []func(){
+		func() { p.must(http.MethodPost, "/v2/emails", email) },
+		func() {
+			for _, m := range p.Outbox() {
+				clear(m.Headers)
+			}
+		},
+		func() {
+			for _, r := range p.Requests() {
+				clear(r.Body)
+			}
+		},
+		func() {
+			for _, e := range p.Events() {
+				clear(e.Body)
+			}
+		},
+		func() {
+			rules, err := p.Inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultReset})
+			if err != nil || p.RemoveFault(rules[0].ID) != nil {
+				t.Error("the rule that was added is not there", err)
+			}
+			clear(p.Faults())
+		},
+		func() {
+			if err := errors.Join(p.Advance(t.Context(), time.Second), p.Snapshot(io.Discard), p.Wait(t.Context())); err != nil {
+				t.Error(err)
+			}
+		},
+		func() { clear(p.Deliveries()); p.SetLookupLimit(mockserver.LookupTokenBucket); _ = p.Clock() },
+	}
+	var all sync.WaitGroup
+	for _, call := range calls {
+		for range 2 {
+			all.Go(func() {
+				for range 20 {
+					call()
+				}
+			})
+		}
+	}
+	all.Wait()
+	messages, requests := p.Outbox(), p.Requests()
+	if len(messages) != 40 || len(messages[0].Headers) == 0 || messages[0].Headers[0].Name == "" || string(requests[0].Body) != email {
+		t.Errorf("%d messages, the first with %q; the first request is %q", len(messages), messages[0].Headers, requests[0].Body)
 	}
 }

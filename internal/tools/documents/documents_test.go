@@ -40,7 +40,13 @@ func (b block) first() string {
 
 // files returns the files whose name ends in ext, of this module or with
 // -nested of all.
-func files(t *testing.T, ext string) (names []string) {
+func files(t *testing.T, ext string) []string {
+	t.Helper()
+	return slices.DeleteFunc(allFiles(t, ext), func(name string) bool { return !*nested && moduleOf(name) != "." })
+}
+
+// allFiles returns the files of all modules whose name ends in ext.
+func allFiles(t *testing.T, ext string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -54,7 +60,7 @@ func files(t *testing.T, ext string) (names []string) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		if strings.HasSuffix(rel, ext) && (*nested || moduleOf(rel) == ".") {
+		if strings.HasSuffix(rel, ext) {
 			names = append(names, rel)
 		}
 		return nil

@@ -1,0 +1,266 @@
+package documents
+
+import (
+	"fmt"
+	"go/doc/comment"
+	"go/parser"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// withoutPromises are documents whose sentences are not promises to users, with the
+// reason.
+var withoutPromises = map[string]string{
+	"docs/specification.md": "internal/tests/conformance tests each sentence",
+	"docs/decisions.md":     "internal/tests/conformance tests each sentence",
+	"docs/reference.md":     "generated from openapi.yaml",
+	"docs/control-api.md":   "generated; tests run each example",
+	"docs/performance.md":   "measurements",
+	"docs/mutation.md":      "for contributors",
+	"ARCHITECTURE.md":       "for contributors",
+	"CONTRIBUTING.md":       "for contributors",
+	"CHANGELOG.md":          "history",
+}
+
+var (
+	promising = regexp.MustCompile(`(?i)\b(?:never|always|exactly|once|guaranteed?|found again|all of|(?:is|are) (?:kept|complete|safe)|` +
+		`keeps|no duplicates?|loses? no\w*|not lost|nothing)\b`)
+	immediately = regexp.MustCompile(`(?i)\bat once\b`)
+	sentenceEnd = regexp.MustCompile(`[.!?:]\s+`)
+	mdLink      = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	mdComment   = regexp.MustCompile(`(?s)<!--.*?-->`)
+	mdItem      = regexp.MustCompile(`(?m)^\s*(?:[-*] |\d+\. )`)
+	tableHead   = regexp.MustCompile(`(?m)^\|.*\n\|[-| :]+\|$`)
+	rowOfTable  = regexp.MustCompile(`(?m)^\|.*$`) // is one sentence
+	ownContents = regexp.MustCompile(`(?m)^- \[[^\]]*\]\(#[^)]*\)$`)
+	noWord      = regexp.MustCompile(`[^\pL\pN]+`)
+)
+
+// promises returns the sentences of a document that contain a word of promising.
+func promises(t *testing.T, name string) (found []string) {
+	t.Helper()
+	for _, text := range paragraphs(t, name) {
+		for _, sentence := range sentences(strings.Join(strings.Fields(text), " ")) {
+			if promising.MatchString(immediately.ReplaceAllString(codeSpan.ReplaceAllString(sentence, ""), "")) {
+				found = append(found, sentence)
+			}
+		}
+	}
+	return found
+}
+
+// sentences splits a paragraph. A row of a table is one sentence.
+func sentences(text string) (all []string) {
+	if row, ok := strings.CutPrefix(text, "|"); ok {
+		return []string{strings.TrimSpace(strings.TrimSuffix(row, "|"))}
+	}
+	start := 0
+	for _, end := range sentenceEnd.FindAllStringIndex(text, -1) {
+		if next := text[end[1]:]; strings.ToUpper(next[:1]) == next[:1] { // not an abbreviation, and no clause after a colon
+			all, start = append(all, text[start:end[1]-1]), end[1]
+		}
+	}
+	return append(all, text[start:])
+}
+
+// paragraphs returns the prose of a document, or of the documentation of a package,
+// without code, headings and the targets of links.
+func paragraphs(t *testing.T, name string) (texts []string) {
+	t.Helper()
+	if strings.HasSuffix(name, ".md") {
+		text := read(t, name)
+		for _, skip := range []*regexp.Regexp{fence, mdComment, heading, tableHead, ownContents} {
+			text = skip.ReplaceAllString(text, "")
+		}
+		text = mdLink.ReplaceAllString(text, "$1")
+		text = rowOfTable.ReplaceAllString(text, "\n\n$0\n\n")
+		return strings.Split(mdItem.ReplaceAllString(text, "\n\n"), "\n\n")
+	}
+	f, err := parser.ParseFile(fset, name, read(t, name), parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var walk func([]comment.Block)
+	walk = func(blocks []comment.Block) {
+		for _, b := range blocks {
+			switch b := b.(type) {
+			case *comment.Paragraph:
+				texts = append(texts, plain(b.Text))
+			case *comment.List:
+				for _, item := range b.Items {
+					walk(item.Content)
+				}
+			}
+		}
+	}
+	walk(new(comment.Parser).Parse(f.Doc.Text()).Content)
+	return texts
+}
+
+func plain(texts []comment.Text) string {
+	var b strings.Builder
+	for _, text := range texts {
+		switch text := text.(type) {
+		case comment.Plain:
+			b.WriteString(string(text))
+		case *comment.Link:
+			b.WriteString(plain(text.Text))
+		case *comment.DocLink:
+			fmt.Fprintf(&b, "`%s`", plain(text.Text))
+		}
+	}
+	return regexp.MustCompile(`\[(\w[\w.]*)\]`).ReplaceAllString(b.String(), "`$1`")
+}
+
+// promise is a line of testdata/promises.txt, "proof: sentence". The proof is one of
+// noPromise, or the folders and names of tests.
+type promise struct{ file, proof, sentence string }
+
+const promiseList = "testdata/promises.txt"
+
+// noPromise are the reasons why a sentence needs no test.
+var noPromise = []string{"-advice", "-limit", "-other"}
+
+func listed(t *testing.T) (header string, rows []promise) {
+	t.Helper()
+	raw, err := os.ReadFile(promiseList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := ""
+	for line := range strings.Lines(strings.ReplaceAll(string(raw), "\r\n", "\n")) {
+		line = strings.TrimSuffix(line, "\n")
+		proof, sentence, isRow := strings.Cut(line, ": ")
+		switch {
+		case strings.HasPrefix(line, "#"):
+			header += line + "\n"
+		case strings.HasPrefix(line, "["):
+			file = strings.Trim(line, "[]")
+		case isRow:
+			rows = append(rows, promise{file, proof, sentence})
+		case line != "":
+			t.Fatalf("%s: a line must be `folder/TestName: sentence`, got %q", promiseList, line)
+		}
+	}
+	return header, rows
+}
+
+// same ignores white space, punctuation and case.
+func same(a, b string) bool {
+	return strings.Join(bareWords(a), " ") == strings.Join(bareWords(b), " ")
+}
+
+func bareWords(s string) []string {
+	return strings.Fields(noWord.ReplaceAllString(strings.ToLower(s), " "))
+}
+
+// similarity is the part of the different words of two sentences that both contain.
+func similarity(a, b string) float64 {
+	x, y := bareWords(a), bareWords(b)
+	both := 0
+	for _, w := range x {
+		if slices.Contains(y, w) {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, len(x)+len(y)-both))
+}
+
+// TestPromises: each sentence of a document that promises something names the test
+// that proves it, in testdata/promises.txt, which contains nothing else.
+func TestPromises(t *testing.T) {
+	header, rows := listed(t)
+	var kept, missing []promise
+	stale := slices.Clone(rows)
+	for _, name := range append(allFiles(t, ".md"), allFiles(t, "doc.go")...) {
+		if withoutPromises[name] != "" || strings.HasPrefix(name, "internal/") || strings.Contains(name, "/internal/") {
+			continue
+		}
+		for _, sentence := range promises(t, name) {
+			is := func(p promise) bool { return p.file == name && same(p.sentence, sentence) }
+			if i := slices.IndexFunc(rows, is); i >= 0 {
+				kept = append(kept, rows[i])
+				stale = slices.DeleteFunc(stale, is)
+			} else {
+				kept = append(kept, promise{name, "", sentence})
+				missing = append(missing, promise{name, "", sentence})
+			}
+		}
+	}
+	if len(rows) < 50 {
+		t.Errorf("%d promises: where are the others?", len(rows))
+	}
+	if *update {
+		reword(t, header, kept, stale)
+		return
+	}
+	for _, p := range missing {
+		t.Errorf("%s promises:\n\t%s\nIf you changed the wording, run go test ./internal/tools/documents -run TestPromises -update. "+
+			"Otherwise add the line \"folder/TestName: sentence\" to %s.", p.file, p.sentence, promiseList)
+	}
+	for _, p := range stale {
+		t.Errorf("%s: %s does not contain this sentence: %q", promiseList, p.file, p.sentence)
+	}
+	for _, p := range rows {
+		checkProof(t, p)
+	}
+}
+
+// checkProof reports a proof that is not a test. The groups of internal/tests/chaos are
+// functions of a program that the gate runs.
+func checkProof(t *testing.T, p promise) {
+	t.Helper()
+	if slices.Contains(noPromise, p.proof) {
+		return
+	}
+	for proof := range strings.SplitSeq(p.proof, ", ") {
+		dir, test := path.Split(proof)
+		pattern := "*_test.go"
+		if dir == "internal/tests/chaos/" {
+			pattern = "*.go"
+		} else if !isTest.MatchString(test) {
+			t.Errorf("%s: %q: %s is not a test", promiseList, p.sentence, proof)
+		}
+		if !strings.Contains(source(dir, pattern), "func "+test+"(") {
+			t.Errorf("%s: %q: there is no test %s", promiseList, p.sentence, proof)
+		}
+	}
+}
+
+var isTest = regexp.MustCompile(`^(?:Test|Fuzz|Example)`)
+
+// reword writes the list again. A sentence without a proof takes that of the most
+// similar sentence that its document no longer contains.
+func reword(t *testing.T, header string, kept, stale []promise) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(header)
+	file := ""
+	for _, p := range kept {
+		if p.proof == "" {
+			best := 0.4
+			for _, old := range stale {
+				if s := similarity(old.sentence, p.sentence); old.file == p.file && s > best {
+					best, p.proof = s, old.proof
+				}
+			}
+		}
+		if p.proof == "" {
+			t.Errorf("%s: name the test that proves this: %s", p.file, p.sentence)
+			p.proof = "?"
+		}
+		if p.file != file {
+			file = p.file
+			fmt.Fprintf(&b, "\n[%s]\n", file)
+		}
+		fmt.Fprintf(&b, "%s: %s\n", p.proof, p.sentence)
+	}
+	if err := os.WriteFile(filepath.FromSlash(promiseList), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
