@@ -143,6 +143,9 @@ func BenchmarkMix(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
 // TestConcurrentReads parses bodies and reads events at the same time. The race
 // detector checks that no method changes an event.
 func TestConcurrentReads(t *testing.T) {
