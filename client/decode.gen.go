@@ -18,20 +18,52 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 		switch name {
 		case "campaign_id":
 			v.ID = c.Int()
-		case "list_id":
-			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			if !c.Is(`,"name":`) {
+				continue
+			}
+			fallthrough
 		case "name":
 			v.Name = c.String()
-		case "content":
-			v.Content = jsonscan.Optional(c, readMessageContent)
-		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
-		case "scheduled_for":
-			v.ScheduledFor = jsonscan.Optional(c, readTime)
+			if !c.Is(`,"list_id":`) {
+				continue
+			}
+			fallthrough
+		case "list_id":
+			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			if !c.Is(`,"sender":`) {
+				continue
+			}
+			fallthrough
 		case "sender":
 			v.Sender = jsonscan.Optional(c, readSender)
+			if !c.Is(`,"content":`) {
+				continue
+			}
+			fallthrough
+		case "content":
+			v.Content = jsonscan.Optional(c, readMessageContent)
+			if !c.Is(`,"status":`) {
+				continue
+			}
+			fallthrough
 		case "status":
 			v.Status = jsonscan.Text[CampaignStatus](c)
+			if !c.Is(`,"scheduled_for":`) {
+				continue
+			}
+			fallthrough
+		case "scheduled_for":
+			v.ScheduledFor = jsonscan.Optional(c, readTime)
+			if !c.Is(`,"created_on":`) {
+				continue
+			}
+			fallthrough
+		case "created_on":
+			v.CreatedOn = jsonscan.Optional(c, readTime)
+			if !c.Is(`,"updated_on":`) {
+				continue
+			}
+			fallthrough
 		case "updated_on":
 			v.UpdatedOn = jsonscan.Optional(c, readTime)
 		case "id":
@@ -83,22 +115,54 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		switch name {
 		case "id":
 			v.ID = c.Int()
+			if !c.Is(`,"email":`) {
+				continue
+			}
+			fallthrough
 		case "email":
 			v.Email = c.String()
-		case "bounces_count":
-			v.BouncesCount = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
-		case "custom_attributes":
-			v.CustomAttributes = jsonscan.Optional(c, func(c *jsonscan.Cursor) []CustomAttribute { return jsonscan.Slice(c, readCustomAttribute) })
-		case "interests":
-			v.Interests = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
-		case "last_bounce_type":
-			v.LastBounceType = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
+			if !c.Is(`,"status":`) {
+				continue
+			}
+			fallthrough
 		case "status":
 			v.Status = jsonscan.Text[events.ContactStatus](c)
+			if !c.Is(`,"subscribed_on":`) {
+				continue
+			}
+			fallthrough
 		case "subscribed_on":
 			v.SubscribedOn = jsonscan.Optional(c, readTime)
+			if !c.Is(`,"custom_attributes":`) {
+				continue
+			}
+			fallthrough
+		case "custom_attributes":
+			v.CustomAttributes = jsonscan.Optional(c, func(c *jsonscan.Cursor) []CustomAttribute { return jsonscan.Slice(c, readCustomAttribute) })
+			if !c.Is(`,"tags":`) {
+				continue
+			}
+			fallthrough
 		case "tags":
 			v.Tags = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
+			if !c.Is(`,"interests":`) {
+				continue
+			}
+			fallthrough
+		case "interests":
+			v.Interests = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
+			if !c.Is(`,"last_bounce_type":`) {
+				continue
+			}
+			fallthrough
+		case "last_bounce_type":
+			v.LastBounceType = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
+			if !c.Is(`,"bounces_count":`) {
+				continue
+			}
+			fallthrough
+		case "bounces_count":
+			v.BouncesCount = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		default:
 			c.Skip()
 		}
@@ -271,12 +335,24 @@ func readList(c *jsonscan.Cursor) (v List) {
 		switch name {
 		case "list_id":
 			v.ID = c.Int()
+			if !c.Is(`,"name":`) {
+				continue
+			}
+			fallthrough
 		case "name":
 			v.Name = c.String()
-		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
+			if !c.Is(`,"policy_accepted":`) {
+				continue
+			}
+			fallthrough
 		case "policy_accepted":
 			v.PolicyAccepted = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
+			if !c.Is(`,"created_on":`) {
+				continue
+			}
+			fallthrough
+		case "created_on":
+			v.CreatedOn = jsonscan.Optional(c, readTime)
 		case "id":
 			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		default:
@@ -314,10 +390,14 @@ func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
 	start := c.Offset()
 	for name := range c.Envelope("data") {
 		switch name {
-		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
 		case "email":
 			v.Email = c.String()
+			if !c.Is(`,"created_on":`) {
+				continue
+			}
+			fallthrough
+		case "created_on":
+			v.CreatedOn = jsonscan.Optional(c, readTime)
 		default:
 			c.Skip()
 		}
@@ -375,12 +455,28 @@ func readTemplate(c *jsonscan.Cursor) (v Template) {
 		switch name {
 		case "template_id":
 			v.ID = c.Int()
+			if !c.Is(`,"name":`) {
+				continue
+			}
+			fallthrough
 		case "name":
 			v.Name = c.String()
+			if !c.Is(`,"content":`) {
+				continue
+			}
+			fallthrough
 		case "content":
 			v.Content = readTemplateContent(c)
+			if !c.Is(`,"created_on":`) {
+				continue
+			}
+			fallthrough
 		case "created_on":
 			v.CreatedOn = jsonscan.Optional(c, readTime)
+			if !c.Is(`,"updated_on":`) {
+				continue
+			}
+			fallthrough
 		case "updated_on":
 			v.UpdatedOn = jsonscan.Optional(c, readTime)
 		case "id":
@@ -497,22 +593,50 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 	var otherID string
 	for name := range c.Envelope("data") {
 		switch name {
-		case "list_id":
-			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "workflow_id":
 			v.ID = readAnyID(c)
+			if !c.Is(`,"name":`) {
+				continue
+			}
+			fallthrough
 		case "name":
 			v.Name = c.String()
-		case "content":
-			v.Content = jsonscan.Optional(c, readMessageContent)
-		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
-		case "sender":
-			v.Sender = jsonscan.Optional(c, readSender)
-		case "status":
-			v.Status = jsonscan.Text[WorkflowStatus](c)
+			if !c.Is(`,"list_id":`) {
+				continue
+			}
+			fallthrough
+		case "list_id":
+			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			if !c.Is(`,"trigger":`) {
+				continue
+			}
+			fallthrough
 		case "trigger":
 			v.Trigger = jsonscan.Optional(c, readWorkflowTrigger)
+			if !c.Is(`,"sender":`) {
+				continue
+			}
+			fallthrough
+		case "sender":
+			v.Sender = jsonscan.Optional(c, readSender)
+			if !c.Is(`,"content":`) {
+				continue
+			}
+			fallthrough
+		case "content":
+			v.Content = jsonscan.Optional(c, readMessageContent)
+			if !c.Is(`,"status":`) {
+				continue
+			}
+			fallthrough
+		case "status":
+			v.Status = jsonscan.Text[WorkflowStatus](c)
+			if !c.Is(`,"created_on":`) {
+				continue
+			}
+			fallthrough
+		case "created_on":
+			v.CreatedOn = jsonscan.Optional(c, readTime)
 		case "id":
 			otherID = jsonscan.Optional(c, readAnyID)
 		case "audience":
@@ -556,6 +680,20 @@ func readWorkflowPage(c *jsonscan.Cursor) (v WorkflowPage) {
 	return v
 }
 
+func readSender(c *jsonscan.Cursor) (v Sender) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "email":
+			v.Email = c.String()
+		case "name":
+			v.Name = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
 func readMessageContent(c *jsonscan.Cursor) (v MessageContent) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -567,20 +705,6 @@ func readMessageContent(c *jsonscan.Cursor) (v MessageContent) {
 			v.Subject = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "text":
 			v.Text = jsonscan.Optional(c, (*jsonscan.Cursor).String)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readSender(c *jsonscan.Cursor) (v Sender) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "email":
-			v.Email = c.String()
-		case "name":
-			v.Name = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
@@ -609,6 +733,10 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 		switch name {
 		case "name":
 			v.Name = c.String()
+			if !c.Is(`,"value":`) {
+				continue
+			}
+			fallthrough
 		case "value":
 			v.Value = c.String()
 		default:
@@ -682,16 +810,36 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 		switch name {
 		case "webhook_id":
 			v.ID = readAnyID(c)
-		case "events":
-			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
-		case "rate_limit":
-			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
-		case "rate_limit_period":
-			v.RateLimitPeriod = jsonscan.Optional(c, readRateLimitPeriod)
-		case "status":
-			v.Status = jsonscan.Optional(c, jsonscan.Text[WebhookStatus])
+			if !c.Is(`,"url":`) {
+				continue
+			}
+			fallthrough
 		case "url":
 			v.URL = c.String()
+			if !c.Is(`,"events":`) {
+				continue
+			}
+			fallthrough
+		case "events":
+			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
+			if !c.Is(`,"rate_limit":`) {
+				continue
+			}
+			fallthrough
+		case "rate_limit":
+			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			if !c.Is(`,"rate_limit_period":`) {
+				continue
+			}
+			fallthrough
+		case "rate_limit_period":
+			v.RateLimitPeriod = jsonscan.Optional(c, readRateLimitPeriod)
+			if !c.Is(`,"status":`) {
+				continue
+			}
+			fallthrough
+		case "status":
+			v.Status = jsonscan.Optional(c, jsonscan.Text[WebhookStatus])
 		case "event":
 			otherEvent = jsonscan.Optional(c, readOne)
 		case "id":

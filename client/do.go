@@ -31,12 +31,10 @@ func kept[T any](v T, err error) (T, error) {
 // decode decodes body with read. An empty body counts as null: neither contains
 // a required field.
 func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
-	text := string(body)
 	if len(bytes.TrimSpace(body)) == 0 {
-		text = "null"
+		body = []byte("null")
 	}
-	c := jsonscan.New(text)
-	c.Clone = true // otherwise one string that is kept would retain a whole page
+	c := jsonscan.Borrow(body) // the buffer is used again
 	c.QuotedInts = true
 	v = read(c)
 	if err := c.End(); err != nil { // err is a pointer, so returning it directly would return a non-nil error

@@ -28,6 +28,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 const maxDepth = 10000 // of open arrays and objects, as in encoding/json
@@ -51,6 +52,12 @@ type Cursor struct {
 
 // New returns a cursor before text.
 func New(text string) *Cursor { return &Cursor{text: text} }
+
+// Borrow returns a cursor before text whose strings are copies, so text can change after
+// reading. Names of fields and the results of Since are parts of text.
+func Borrow(text []byte) *Cursor {
+	return &Cursor{text: unsafe.String(unsafe.SliceData(text), len(text)), Clone: true} //nolint:gosec // saves a copy of each response
+}
 
 // Peek returns the first byte of the next value or separator, or 0 at the end.
 func (c *Cursor) Peek() byte {
@@ -263,6 +270,18 @@ func (c *Cursor) Next() (name string, ok bool) {
 		return "", false
 	}
 	return c.name()
+}
+
+// Is reads the name of the next field in an object if it is written exactly as expected,
+// such as `,"id":`, and a value other than null follows. It reports whether it did.
+// Reading a field in its usual place this way is faster than Next.
+func (c *Cursor) Is(expected string) bool {
+	end := c.i + len(expected)
+	if end >= len(c.text) || c.text[c.i:end] != expected || c.text[end] <= ' ' || c.text[end] == 'n' {
+		return false
+	}
+	c.i = end
+	return true
 }
 
 // name reads the name of a field and the colon after it.

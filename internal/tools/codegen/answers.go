@@ -20,6 +20,8 @@ type answers struct {
 	Envelope string `yaml:"envelope"`
 
 	Schemas map[string]*spelling `yaml:"schemas"`
+
+	order map[string][]string // the members of the elements of lists in openapi.yaml, by type
 }
 
 // spelling is what an overlay says of one type. Members go by their names in
@@ -54,6 +56,14 @@ func (a *answers) of(name string) *spelling {
 		return &spelling{}
 	}
 	return a.Schemas[name]
+}
+
+// orderOf returns the names of the members of a type in their order, or nil.
+func (a *answers) orderOf(name string) []string {
+	if a == nil {
+		return nil
+	}
+	return a.order[name]
 }
 
 // aliases returns the other names in their order.
@@ -98,6 +108,17 @@ func (r reader) field(member string) field {
 		}
 	}
 	return field{}
+}
+
+// sort sorts the fields by their members' places in order, and reports whether order has
+// all members.
+func (r reader) sort(order []string) bool {
+	place := func(f field) int { return slices.Index(order, f.member) }
+	if slices.ContainsFunc(r.fields, func(f field) bool { return place(f) < 0 }) {
+		return false
+	}
+	slices.SortFunc(r.fields, func(a, b field) int { return place(a) - place(b) })
+	return true
 }
 
 // loop returns the head of the loop over the names of the members. named is

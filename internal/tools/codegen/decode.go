@@ -40,6 +40,9 @@ type decoder struct {
 // promised one the cursor has a mistake. Where that is a list, which may be empty,
 // the members detail and error are read by readErrorField(c, name).
 //
+// The readers of elements of lists expect the members in the order of openapi.yaml and
+// compare the next name with the expected one, which is faster than to read any name.
+//
 // Fields may be of type string, bool, int64, [json.RawMessage], a type of
 // types.gen.go (a struct with json tags, or a named type of any of these), a string
 // type of the hand-written files or of package events, and pointers to and slices of
@@ -140,8 +143,12 @@ func (g *decoder) function(name string) {
 	g.printf("\nfunc read%s(c *jsonscan.Cursor) (v %[1]s) {", name)
 	r.declare()
 	g.printf("for %s {\nswitch name {", r.loop(g.named[name]))
-	for _, f := range r.fields {
+	hints := r.sort(g.answers.orderOf(name))
+	for i, f := range r.fields {
 		g.printf("case %q:\nv.%s = %s", f.member, f.name, r.read(f.member, f))
+		if hints && i+1 < len(r.fields) {
+			g.printf("if !c.Is(`,%q:`) {\ncontinue\n}\nfallthrough", r.fields[i+1].member)
+		}
 	}
 	r.readAliases()
 	r.readRefusals()

@@ -96,6 +96,7 @@ func TestDecodeResponses(t *testing.T) {
 	must(t, err)
 	answers, err := readAnswers("testdata/answers.overlay.yaml")
 	must(t, err)
+	answers.order = map[string][]string{"Item": {"name", "index", "done"}, "Hook": {"names"}} // not all of Hook's
 	inPackage(t, map[string]string{
 		"types.gen.go": string(types),
 		"hand.go":      "package sample\n\nvar read, also = readHook, readHookPage\n",

@@ -166,6 +166,22 @@ func (doc *document) event(name string) (event, error) {
 	return e, nil
 }
 
+// elements returns the properties of the schemas whose values are elements of arrays, in
+// their order.
+func (doc *document) elements() map[string][]string {
+	out := map[string][]string{}
+	for _, schema := range doc.root.at("components", "schemas").all() {
+		for _, property := range schema.at("properties").all() {
+			name := property.at("items").schemaNamed()
+			out[name] = nil // it may be in several arrays
+			for member := range doc.root.schema(name).at("properties").all() {
+				out[name] = append(out[name], member)
+			}
+		}
+	}
+	return out
+}
+
 // shapes returns the schema called name, or those that it is one of.
 func (doc *document) shapes(name string) (out []shape) {
 	t := doc.root.schema(name)

@@ -44,14 +44,14 @@ func generate(root string) error {
 		return err
 	}
 	return errors.Join(
-		generateClient(filepath.Join(root, "client")),
+		generateClient(filepath.Join(root, "client"), doc),
 		generateEvents(filepath.Join(root, "events"), doc),
 		generateMock(filepath.Join(root, "mockserver", "internal"), doc),
 		generateReference(root, doc),
 	)
 }
 
-func generateClient(dir string) error {
+func generateClient(dir string, doc *document) error {
 	if err := oapiCodegen(dir, "client.types.yaml", "client.requests.yaml"); err != nil {
 		return err
 	}
@@ -77,6 +77,7 @@ func generateClient(dir string) error {
 	if err != nil {
 		return err
 	}
+	answers.order = doc.elements()
 	return writeReaders(dir, answers)
 }
 
