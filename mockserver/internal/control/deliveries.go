@@ -40,17 +40,17 @@ func (c *Control) deliveryRoutes() section {
 func (c *Control) deliveries(r *request) (recordList[delivery.Summary], error) {
 	q := listQueryOf(r)
 	n, newest := c.Deliveries.NewestDeliveries()
-	return list(q, n, rowsOf(newest, func(x delivery.Newest) row[delivery.Summary] {
-		return row[delivery.Summary]{
-			id: x.ID,
-			allowed: q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) && q.allows("event", string(x.Event)) &&
-				q.allows("webhook_id", x.WebhookID),
-			text: func() []string {
-				return []string{x.ID, x.EventID, string(x.Event), x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State), string(x.Body)}
-			},
-			record: x.Summary,
-		}
-	})), nil
+	return list(q, n, newest, view[delivery.Stored, delivery.Summary]{
+		id: func(x delivery.Stored) string { return x.ID },
+		allowed: func(x delivery.Stored) bool {
+			return q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) && q.allows("event", string(x.Event)) &&
+				q.allows("webhook_id", x.WebhookID)
+		},
+		text: func(x delivery.Stored) []string {
+			return []string{x.ID, x.EventID, string(x.Event), x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State), string(x.Body)}
+		},
+		record: delivery.Stored.Summary,
+	}), nil
 }
 
 func (c *Control) delivery(id string) (*delivery.Record, error) {

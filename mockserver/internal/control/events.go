@@ -46,14 +46,16 @@ func (c *Control) eventRoutes() section {
 func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) {
 	q := listQueryOf(r)
 	newest := c.Deliveries.NewestEvents()
-	return list(q, len(newest), rowsOf(slices.Values(newest), func(e *record.FiredEvent) row[delivery.EventSummary] {
-		return row[delivery.EventSummary]{
-			id:      e.ID,
-			allowed: q.allowsAccount(e.AccountID) && q.allows("event", string(e.Event)) && q.allows("message_id", e.MessageID),
-			text:    func() []string { return []string{e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject, string(e.Body)} },
-			record:  func() delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} },
-		}
-	})), nil
+	return list(q, len(newest), slices.Values(newest), view[*record.FiredEvent, delivery.EventSummary]{
+		id: func(e *record.FiredEvent) string { return e.ID },
+		allowed: func(e *record.FiredEvent) bool {
+			return q.allowsAccount(e.AccountID) && q.allows("event", string(e.Event)) && q.allows("message_id", e.MessageID)
+		},
+		text: func(e *record.FiredEvent) []string {
+			return []string{e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject, string(e.Body)}
+		},
+		record: func(e *record.FiredEvent) delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} },
+	}), nil
 }
 
 func (c *Control) event(id string) (*record.FiredEvent, error) {

@@ -64,21 +64,23 @@ func (q listQuery) unfiltered() bool {
 	return true
 }
 
-// row is a record that a list may contain.
-type row[T any] struct {
-	id      string
-	allowed bool            // whether the filters allow it
-	text    func() []string // returns the texts to search
-	record  func() T
+// view is how a list reads records of type V and shows them as type T.
+type view[V, T any] struct {
+	id      func(V) string
+	allowed func(V) bool     // whether the filters allow a record
+	text    func(V) []string // returns the texts to search
+	record  func(V) T
 }
 
-// matches reports whether the filters and the search allow a row.
-func (r row[T]) matches(q listQuery) bool {
-	if !r.allowed || len(q.words) == 0 {
-		return r.allowed
+// matches reports whether the filters and the search allow a record.
+func (w view[V, T]) matches(q listQuery, v V) bool {
+	if !w.allowed(v) || len(q.words) == 0 {
+		return w.allowed(v)
 	}
-	all := strings.ToLower(strings.Join(r.text(), " "))
-	return !slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(all, word) })
+	texts := w.text(v)
+	return !slices.ContainsFunc(q.words, func(word string) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), word) })
+	})
 }
 
 // recordList is a response that contains a list of records.
@@ -91,15 +93,15 @@ type recordList[T any] struct {
 	ids []string // ids of the records in data
 }
 
-// list returns the page of rows that a query selects. The parameter rows yields the
-// newest row first, and n is the number of rows, or 0 if it is unknown. If n is known
-// and the query has no filters, list does not read the rows after the page.
-func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
+// list returns the page of records that a query selects. The parameter all yields the
+// newest record first, and n is the number of records, or 0 if it is unknown. If n is
+// known and the query has no filters, list does not read the records after the page.
+func list[V, T any](q listQuery, n int, all iter.Seq[V], w view[V, T]) recordList[T] {
 	out := recordList[T]{Data: []T{}}
-	before, skip := q.query["before"], offset(q, rows)
+	before, skip := q.query["before"], offset(q, all, w)
 	older := before == ""
-	for r := range rows {
-		if r.matches(q) {
+	for v := range all {
+		if w.matches(q, v) {
 			switch {
 			case !older || skip > 0:
 				out.Offset++
@@ -107,7 +109,7 @@ func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 					skip--
 				}
 			case len(out.Data) < q.number("limit"):
-				out.Data, out.ids = append(out.Data, r.record()), append(out.ids, r.id)
+				out.Data, out.ids = append(out.Data, w.record(v)), append(out.ids, w.id(v))
 			default:
 				out.HasMore = true
 				if n > 0 && q.unfiltered() {
@@ -117,38 +119,27 @@ func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 			}
 			out.Total++
 		}
-		older = older || r.id == before
+		older = older || w.id(v) == before
 	}
 	return out
 }
 
-// offset returns the number of rows to skip. If the query parameter around is set, the
-// record with that id is in the middle of the page.
-func offset[T any](q listQuery, rows iter.Seq[row[T]]) int {
+// offset returns the number of records to skip. If the query parameter around is set,
+// the record with that id is in the middle of the page.
+func offset[V, T any](q listQuery, all iter.Seq[V], w view[V, T]) int {
 	around, before, newer := q.query["around"], q.query["before"], 0
 	if around == "" {
 		return q.number("offset")
 	}
 	older := before == ""
-	for r := range rows {
-		if older && r.matches(q) {
-			if r.id == around {
+	for v := range all {
+		if older && w.matches(q, v) {
+			if w.id(v) == around {
 				return max(0, newer-q.number("limit")/2)
 			}
 			newer++
 		}
-		older = older || r.id == before
+		older = older || w.id(v) == before
 	}
 	return 0
-}
-
-// rowsOf converts records to rows.
-func rowsOf[V, T any](all iter.Seq[V], rowOf func(V) row[T]) iter.Seq[row[T]] {
-	return func(yield func(row[T]) bool) {
-		for v := range all {
-			if !yield(rowOf(v)) {
-				return
-			}
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,14 +33,8 @@ func asked(t *testing.T, query string) listQuery {
 }
 
 func TestListPages(t *testing.T) {
-	rows := func(yield func(row[string]) bool) {
-		for _, id := range []string{"5", "4", "3", "2", "1"} { // newest first
-			text := func() []string { return []string{"Number", id} }
-			if !yield(row[string]{id, id != "3", text, func() string { return id }}) {
-				return
-			}
-		}
-	}
+	own := func(id string) string { return id }
+	rows := view[string, string]{own, func(id string) bool { return id != "3" }, func(id string) []string { return []string{"Number", id} }, own}
 	for query, want := range map[string]struct {
 		ids   string
 		total int
@@ -71,7 +66,7 @@ func TestListPages(t *testing.T) {
 		"around=x&offset=3":         {"5 4 2 1", 4, 0, false},
 		"around=4&search=4&limit=1": {"4", 1, 0, false},
 	} {
-		out := list(asked(t, query), 0, rows)
+		out := list(asked(t, query), 0, slices.Values([]string{"5", "4", "3", "2", "1"}), rows)
 		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.HasMore != want.more ||
 			out.Offset != want.first {
 			t.Errorf("%s: %q of %d from %d, more %v; want %+v", query, got, out.Total, out.Offset, out.HasMore, want)
@@ -90,14 +85,13 @@ func TestListReadsOnlyItsPage(t *testing.T) {
 		"limit=2&search=number": {100, 2},
 	} {
 		seen := 0
-		out := list(asked(t, query), 100, func(yield func(row[int]) bool) {
+		out := list(asked(t, query), 100, func(yield func(int) bool) {
 			for i := range 100 {
-				seen++
-				if !yield(row[int]{strconv.Itoa(100 - i), true, func() []string { return []string{"number"} }, func() int { return i }}) {
+				if seen++; !yield(100 - i) {
 					return
 				}
 			}
-		})
+		}, view[int, int]{strconv.Itoa, func(int) bool { return true }, func(int) []string { return []string{"number"} }, func(i int) int { return i }})
 		if seen != want.seen || len(out.Data) != want.shown || out.Total != 100 || !out.HasMore {
 			t.Errorf("%s: looked at %d, showed %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.HasMore, want)
 		}

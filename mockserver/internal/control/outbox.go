@@ -84,11 +84,15 @@ func withoutBody(act func(id string) error) func(string, nothing) error {
 func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
 	q := listQueryOf(r)
 	n, sent := c.Platform.NewestSent()
-	return list(q, n, rowsOf(sent, func(m platform.Sent) row[platform.Summary] {
-		allowed := q.allowsAccount(m.AccountID) && q.allows("to", m.To) && q.allows("status", m.Status) &&
-			q.allows("sent_by", string(m.SentBy)) && q.allowsID("campaign_id", m.CampaignID) && q.allowsID("workflow_id", m.WorkflowID)
-		return row[platform.Summary]{m.ID, allowed, m.Words, m.Summary}
-	})), nil
+	return list(q, n, sent, view[platform.Sent, platform.Summary]{
+		id: func(m platform.Sent) string { return m.ID },
+		allowed: func(m platform.Sent) bool {
+			return q.allowsAccount(m.AccountID) && q.allows("to", m.To) && q.allows("status", m.Status) &&
+				q.allows("sent_by", string(m.SentBy)) && q.allowsID("campaign_id", m.CampaignID) && q.allowsID("workflow_id", m.WorkflowID)
+		},
+		text:   platform.Sent.Words,
+		record: platform.Sent.Summary,
+	}), nil
 }
 
 func (c *Control) message(id string) (*platform.Record, error) {

@@ -39,17 +39,17 @@ func (c *Control) requestRoutes() section {
 func (c *Control) requests(r *request) (recordList[gateway.Summary], error) {
 	q := listQueryOf(r)
 	newest := c.API.Log.Newest()
-	return list(q, len(newest), rowsOf(slices.Values(newest), func(e *record.Request) row[gateway.Summary] {
-		return row[gateway.Summary]{
-			id: e.ID,
-			allowed: q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&
-				q.allowsStatus(e.Status),
-			text: func() []string {
-				return []string{e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status), string(e.Body)}
-			},
-			record: func() gateway.Summary { return gateway.SummaryOf(*e) },
-		}
-	})), nil
+	return list(q, len(newest), slices.Values(newest), view[*record.Request, gateway.Summary]{
+		id: func(e *record.Request) string { return e.ID },
+		allowed: func(e *record.Request) bool {
+			return q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&
+				q.allowsStatus(e.Status)
+		},
+		text: func(e *record.Request) []string {
+			return []string{e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status), string(e.Body)}
+		},
+		record: func(e *record.Request) gateway.Summary { return gateway.SummaryOf(*e) },
+	}), nil
 }
 
 func (c *Control) request(id string) (*gateway.Record, error) {

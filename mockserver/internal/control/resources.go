@@ -31,14 +31,12 @@ func (c *Control) contacts(r *request) (out recordList[platform.Member], err err
 		return out, problem.NotFound("list", r.PathValue("id"), "path", "id")
 	}
 	q := listQueryOf(r)
-	return list(q, n, rowsOf(members, func(m platform.Member) row[platform.Member] {
-		return row[platform.Member]{
-			id:      strconv.FormatInt(m.ID, 10),
-			allowed: q.allows("status", m.Status),
-			text:    func() []string { return []string{m.Email} },
-			record:  func() platform.Member { m.Tags = append([]string{}, m.Tags...); return m },
-		}
-	})), nil
+	return list(q, n, members, view[platform.Member, platform.Member]{
+		id:      func(m platform.Member) string { return strconv.FormatInt(m.ID, 10) },
+		allowed: func(m platform.Member) bool { return q.allows("status", m.Status) },
+		text:    func(m platform.Member) []string { return []string{m.Email} },
+		record:  func(m platform.Member) platform.Member { m.Tags = append([]string{}, m.Tags...); return m },
+	}), nil
 }
 
 // resourceRoutes returns the routes for data that the API does not return: statistics of
@@ -75,30 +73,26 @@ func (c *Control) resourceRoutes() section {
 
 func (c *Control) lists(r *request) (recordList[platform.ListSummary], error) {
 	q, all := listQueryOf(r), c.Platform.Lists()
-	return list(q, len(all), rowsOf(slices.Values(all), func(l platform.ListSummary) row[platform.ListSummary] {
-		id := strconv.FormatInt(l.ID, 10)
-		return row[platform.ListSummary]{
-			id:      id,
-			allowed: q.allowsAccount(l.AccountID),
-			text:    func() []string { return []string{id, l.Name} },
-			record:  func() platform.ListSummary { return l },
-		}
-	})), nil
+	id := func(l platform.ListSummary) string { return strconv.FormatInt(l.ID, 10) }
+	return list(q, len(all), slices.Values(all), view[platform.ListSummary, platform.ListSummary]{
+		id:      id,
+		allowed: func(l platform.ListSummary) bool { return q.allowsAccount(l.AccountID) },
+		text:    func(l platform.ListSummary) []string { return []string{id(l), l.Name} },
+		record:  func(l platform.ListSummary) platform.ListSummary { return l },
+	}), nil
 }
 
 // sendings returns a function that lists campaigns or workflows.
 func sendings(get func() []platform.Sending) func(*request) (recordList[platform.Sending], error) {
 	return func(r *request) (recordList[platform.Sending], error) {
 		q, all := listQueryOf(r), get()
-		return list(q, len(all), rowsOf(slices.Values(all), func(s platform.Sending) row[platform.Sending] {
-			id := strconv.FormatInt(s.ID, 10)
-			return row[platform.Sending]{
-				id:      id,
-				allowed: q.allowsAccount(s.AccountID) && q.allows("status", s.Status),
-				text:    func() []string { return []string{id, s.Name, s.Subject, s.ListName, s.Status} },
-				record:  func() platform.Sending { return s },
-			}
-		})), nil
+		id := func(s platform.Sending) string { return strconv.FormatInt(s.ID, 10) }
+		return list(q, len(all), slices.Values(all), view[platform.Sending, platform.Sending]{
+			id:      id,
+			allowed: func(s platform.Sending) bool { return q.allowsAccount(s.AccountID) && q.allows("status", s.Status) },
+			text:    func(s platform.Sending) []string { return []string{id(s), s.Name, s.Subject, s.ListName, s.Status} },
+			record:  func(s platform.Sending) platform.Sending { return s },
+		}), nil
 	}
 }
 

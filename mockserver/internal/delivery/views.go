@@ -11,12 +11,10 @@ import (
 )
 
 // Events returns copies of the logged events that wanted accepts, the oldest
-// first.
+// first. The engine continues to run.
 func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	out := []record.FiredEvent{}
-	for _, e := range d.history.events {
+	for _, e := range slices.Backward(d.NewestEvents()) {
 		if wanted(e) {
 			copied := *e
 			copied.Body, copied.Deliveries = slices.Clone(e.Body), append([]string{}, e.Deliveries...)
@@ -26,13 +24,14 @@ func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEven
 	return out
 }
 
-// NewestEvents returns the logged events, the latest first. Logged events do not change.
+// NewestEvents returns the logged events, the latest first. Logged events do not
+// change.
 func (d *Engine) NewestEvents() []*record.FiredEvent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := slices.Clone(d.history.events)
-	slices.Reverse(all)
-	return all
+	newest := slices.Clone(d.history.events)
+	slices.Reverse(newest)
+	return newest
 }
 
 // all returns all deliveries, and the number of deliveries that are not deleted.
@@ -56,28 +55,32 @@ func (d *Engine) Deliveries() []record.Delivery {
 	return out
 }
 
-// Newest is a delivery in a list, with a function that returns its summary.
-type Newest struct {
-	*record.Delivery
-	Summary func() Summary
+// Stored is a delivery in the history.
+type Stored struct {
+	*delivery
+
+	engine *Engine
 }
 
 // NewestDeliveries returns the number of deliveries, and iterates over them, the
 // latest first.
-func (d *Engine) NewestDeliveries() (int, iter.Seq[Newest]) {
+func (d *Engine) NewestDeliveries() (int, iter.Seq[Stored]) {
 	all, n := d.all()
-	return n, func(yield func(Newest) bool) {
+	return n, func(yield func(Stored) bool) {
 		for x := range all.Backward() {
-			summary := func() Summary {
-				d.mu.Lock()
-				defer d.mu.Unlock()
-				return summaryOf(x, d.queues[x.webhookID], d.Clock.Now())
-			}
-			if !x.Forgotten && !yield(Newest{&x.Delivery, summary}) {
+			if !x.Forgotten && !yield(Stored{x, d}) {
 				return
 			}
 		}
 	}
+}
+
+// Summary returns the delivery without its body.
+func (x Stored) Summary() Summary {
+	d := x.engine
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return summaryOf(x.delivery, d.queues[x.webhookID], d.Clock.Now())
 }
 
 // Record returns a delivery with all details, or nil if there is none with the

@@ -72,20 +72,23 @@ func TestViewsOmitDeletedDeliveries(t *testing.T) {
 	}
 }
 
-// Reading events does not hold the lock of the engine.
+// TestEventsConcurrent: no event is visited while the lock is held, and events that are
+// added during a visit are not visited.
 func TestEventsConcurrent(t *testing.T) {
 	e := newEngine(t)
 	for range 3 {
 		e.history.addEvent(&Event{}, nil)
 	}
-	newest := e.NewestEvents()
-	var seen []string
-	for _, x := range newest {
-		e.ClockSet() // takes the lock
+	var visited []string
+	e.Events(func(x *record.FiredEvent) bool {
+		if visited = append(visited, x.ID); !e.mu.TryLock() {
+			t.Fatalf("the lock is held at %s", x.ID)
+		}
 		e.history.addEvent(&Event{}, nil)
-		seen = append(seen, x.ID)
-	}
-	if want := []string{"evt-3", "evt-2", "evt-1"}; !slices.Equal(seen, want) {
-		t.Errorf("got %v, want %v", seen, want)
+		e.mu.Unlock()
+		return true
+	})
+	if want := []string{"evt-1", "evt-2", "evt-3"}; !slices.Equal(visited, want) {
+		t.Errorf("visited %v, want %v", visited, want)
 	}
 }

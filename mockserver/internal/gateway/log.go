@@ -120,7 +120,7 @@ type Record struct {
 // Record returns a request with all details, or nil if there is none with the
 // id.
 func (l *Log) Record(id string) *Record {
-	for _, r := range l.Newest() {
+	for _, r := range l.now() {
 		if r.ID != id {
 			continue
 		}

@@ -111,6 +111,9 @@ func MergeText(s string, value func(name string) string) string {
 		}
 		s = after
 	}
+	if b.Len() == 0 { // no copy of a text without tags
+		return s
+	}
 	b.WriteString(s)
 	return b.String()
 }

@@ -59,7 +59,7 @@ func (m *message) outline() record.Message {
 func (m *message) headers(out record.Message, base string) []record.Header {
 	from := out.FromEmail
 	if out.FromName != "" {
-		name := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(out.FromName) // %q would escape letters too
+		name := strings.ReplaceAll(strings.ReplaceAll(out.FromName, `\`, `\\`), `"`, `\"`) // %q would escape letters too
 		from = fmt.Sprintf(`"%s" <%s>`, name, out.FromEmail)
 	}
 	headers := []record.Header{

@@ -79,12 +79,16 @@ func (p *Platform) OutboxTo(address string) []record.Message {
 }
 
 func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
-	out := []record.Message{}
 	messages, _ := p.sent()
+	var found []*message // rendered messages are large, so their slice must not grow
 	for m := range messages.All() {
 		if m.sent() && wanted(m) {
-			out = append(out, p.rendered(m))
+			found = append(found, m)
 		}
+	}
+	out := make([]record.Message, len(found))
+	for i, m := range found {
+		out[i] = p.rendered(m)
 	}
 	return out
 }

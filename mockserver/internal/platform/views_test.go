@@ -2,6 +2,7 @@ package platform
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -100,5 +101,27 @@ func TestContactsConcurrent(t *testing.T) {
 	}
 	if _, _, ok := p.NewestMembers(901); ok {
 		t.Error("there is a list that there is not")
+	}
+}
+
+// TestOutboxMemory: a list of messages takes as much memory per message for many messages as for few.
+func TestOutboxMemory(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	email := submission("a@example.org")
+	email.Body.Sender.Name = "Shop"
+	perMessage := func(n int) uint64 {
+		for i := len(p.Outbox()); i < n; i++ {
+			succeed(t)(p.SubmitEmail(ctx, email))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p.Outbox()
+		runtime.ReadMemStats(&after)
+		return (after.TotalAlloc - before.TotalAlloc) / uint64(n)
+	}
+	few, many := perMessage(100), perMessage(5000)
+	if many > 2048 || many > few*5/4 {
+		t.Errorf("%d bytes per message of 5,000 and %d of 100, want at most 2,048", many, few)
 	}
 }
