@@ -16,7 +16,7 @@ func (c *Control) deliveryRoutes() section {
 				"Deliveries to webhooks, past and pending, with every attempt.").
 				filters(
 					ofAccount("the account of the webhook"),
-					choice("state", "their state", named(deliveryStates())...),
+					choice("state", "their state", named(delivery.States())...),
 					eventName("the name of an event of the API; `search` finds others"),
 					text("webhook_id", "the webhook"),
 				).

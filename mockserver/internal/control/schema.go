@@ -35,7 +35,7 @@ var types = sync.OnceValue(func() schema.Types {
 		reflect.TypeFor[fault.Wire]():            "Fault",
 		platform.StateType():                     "State",
 	}, Enums: map[reflect.Type][]string{
-		reflect.TypeFor[record.DeliveryState]():  named(deliveryStates()),
+		reflect.TypeFor[record.DeliveryState]():  named(delivery.States()),
 		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
 		reflect.TypeFor[events.BounceCategory](): named(bounceCategories()),
 		reflect.TypeFor[record.FaultAction]():    named(fault.Actions()),
@@ -61,13 +61,6 @@ func requestOf(t reflect.Type) *schema.Schema {
 		s.Field("event").Schema.Enum = append(named(api.EventNames()), "*")
 	}
 	return s
-}
-
-func deliveryStates() []record.DeliveryState {
-	return []record.DeliveryState{
-		record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying, record.DeliveryDelivered,
-		record.DeliveryFailed, record.DeliveryDropped,
-	}
 }
 
 func sendingTypes() []events.SendingType {

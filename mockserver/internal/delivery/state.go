@@ -117,7 +117,7 @@ func (s State) Check(hooks []Webhook) error {
 			problem = fmt.Sprintf("webhook_id %s does not exist", d.WebhookID)
 		case d.Tries < 0:
 			problem = fmt.Sprintf("tries must be 0 or more, got %d", d.Tries)
-		case !d.Forgotten && !slices.Contains(states(), d.State):
+		case !d.Forgotten && !slices.Contains(States(), d.State):
 			problem = fmt.Sprintf("state %q does not exist", d.State)
 		}
 		if problem != "" {
@@ -130,7 +130,8 @@ func (s State) Check(hooks []Webhook) error {
 	return nil
 }
 
-func states() []record.DeliveryState {
+// States returns all states of deliveries.
+func States() []record.DeliveryState {
 	return append(unfinished(), record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryDropped)
 }
 
