@@ -40,7 +40,7 @@ func (s *stage) binaries(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return packReleased(ctx, s.repo, s.next)
 }
 
 // targets are the systems that the binaries of a command are for.

@@ -8,6 +8,7 @@
 //
 //   - a program for each module builds with what go get downloads, and the quickstart runs outside of the repository
 //   - go install builds the commands, which print their version
+//   - npm installs the npm package in an empty project, where it starts the mock server
 //   - gorelease finds no error, and CHANGELOG.md names incompatible changes since the last release
 //   - goreleaser builds the binaries, which print their version; -binaries=false omits that
 //
@@ -17,6 +18,7 @@
 //	go run ./internal/tools/release -notes v0.2.0     # the section of CHANGELOG.md
 //	go run ./internal/tools/release -push v0.2.0      # tags the commit for all modules, and pushes one tag at a time
 //	go run ./internal/tools/release -tagged v0.2.0    # checks that the commit has all tags
+//	go run ./internal/tools/release -npm v0.2.0       # packs the npm packages with the binaries in dist
 package main
 
 import (
@@ -45,6 +47,7 @@ func run(ctx context.Context, args []string) error {
 	notes := flags.String("notes", "", "print what CHANGELOG.md says of this `version`")
 	complete := flags.String("tagged", "", "find what the commit lacks to be this `version` of all modules")
 	publish := flags.String("push", "", "tag the commit as this `version` of all modules, and push the tags to origin")
+	npm := flags.String("npm", "", "pack the npm packages of this `version` with the binaries in dist, into dist/npm")
 	binaries := flags.Bool("binaries", true, "make the binaries, too")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -58,6 +61,8 @@ func run(ctx context.Context, args []string) error {
 		return tagged(ctx, ".", *complete)
 	case *publish != "":
 		return push(ctx, ".", *publish)
+	case *npm != "":
+		return packReleased(ctx, ".", *npm)
 	case *notes != "":
 		return printNotes(*notes)
 	}
@@ -85,7 +90,7 @@ func rehearse(ctx context.Context, binaries bool) (err error) {
 		return err
 	}
 	steps := []func(context.Context) error{
-		s.use, s.install, s.compare,
+		s.use, s.install, s.npm, s.compare,
 	}
 	if binaries {
 		steps = append(steps, s.binaries)
