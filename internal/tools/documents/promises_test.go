@@ -227,7 +227,7 @@ func checkProof(t *testing.T, p promise) {
 			t.Errorf("%s: %q: %s is not a test", promiseList, p.sentence, proof)
 		}
 		if !strings.Contains(source(dir, pattern), "func "+test+"(") {
-			t.Errorf("%s: %q: there is no test %s", promiseList, p.sentence, proof)
+			t.Errorf("%s: %q: there is no test %s. If you renamed it, change the list.", promiseList, p.sentence, proof)
 		}
 	}
 }

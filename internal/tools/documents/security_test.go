@@ -13,8 +13,8 @@ import (
 var limits = []struct{ quote, file, code string }{
 	{"response bodies (10 MiB by default)", "client/config.go", `orDefault\(c\.MaxResponseBytes, (.+?)\)`},
 	{"at most 1 MiB of body", "webhook/handler.go", `opts\.MaxBodyBytes = (.+)`},
-	{"at most 8 times the length", "internal/json/jsonscan/slice.go", `growth = (.+)`},
-	{"plus 256 KiB", "internal/json/jsonscan/slice.go", `free   = (.+)`},
+	{"at most 12 times the length", "events/bad_test.go", `const maxFactor, free = (.+?),`},
+	{"plus 256 KiB", "events/bad_test.go", `const maxFactor, free = .+?, (.+?) //`},
 	{"at most 16 times the length", "client/memory_test.go", `const maxFactor = (.+)`},
 	{"at most 100 details", "client/detail.go", `maxDetails      = (.+)`},
 	{"at most 1 MiB. The nesting", "client/csv_rows.go", `const maxCSVRow = (.+)`},
