@@ -17,7 +17,7 @@ func (a Send) act(w *world, id string) {
 		to = w.contacts[(a.Contact-1)%len(w.contacts)]
 	}
 	var got client.SubmittedEmail
-	d := c.do(id, "sends to "+to, func(ctx context.Context, api *client.Client) (err error) {
+	d := c.do(&call{id: id, what: "sends to " + to}, func(ctx context.Context, api *client.Client) (err error) {
 		got, err = api.Emails.Send(ctx, client.EmailSubmission{
 			To: to, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: id, Text: "Hello"},
 		})
@@ -87,7 +87,7 @@ func (a Lookup) act(w *world, id string) {
 // lookUp looks up an email. A call that is canceled after some time must end then, even if it waits for the rate limiter.
 func (c *caller) lookUp(id, email string, cancel time.Duration) {
 	var got client.Email
-	c.await(id, "looks up "+email, func(ctx context.Context, api *client.Client) (err error) {
+	c.do(&call{id: id, what: "looks up " + email}, func(ctx context.Context, api *client.Client) (err error) {
 		if cancel > 0 {
 			var stop context.CancelFunc
 			ctx, stop = context.WithTimeout(ctx, cancel)
@@ -99,7 +99,7 @@ func (c *caller) lookUp(id, email string, cancel time.Duration) {
 		if d.err == nil && got.ID != email {
 			c.w.violate(nilIsComplete, "%s: the id is %q, want %q", id, got.ID, email)
 		}
-		if most := cancel + 10*time.Millisecond + c.w.stalls(c.proc.name); cancel > 0 && d.took > most {
+		if most := cancel + 10*time.Millisecond; cancel > 0 && d.took > most {
 			c.w.violate(ends, "%s took %v after it was canceled after %v: %v", id, d.took, cancel, d.err)
 		}
 	})
@@ -109,10 +109,8 @@ func (a Refuse) act(w *world, _ string)  { w.arm(a.On, a) }
 func (a Silence) act(w *world, _ string) { w.arm(a.On, a) }
 func (a Cut) act(w *world, _ string)     { w.arm(a.On, a) }
 func (a Handle) act(w *world, _ string)  { w.arm(a.Replica, a) }
-func (a Stall) act(w *world, _ string)   { w.process(a.Process).stall(a.For) }
 
 func (a Crash) act(w *world, _ string) {
-	w.record.count(func(s *Stats) { s.Crashes++ })
 	w.process(a.Process).crash(a.For)
 }
 

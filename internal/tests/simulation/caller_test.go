@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// caller is a process that calls the platform.
+// caller is a process with a client.
 type caller struct {
 	w     *world
 	setup Client
@@ -24,7 +24,7 @@ type caller struct {
 	mu     sync.Mutex
 	way    *http.Transport
 	api    *client.Client
-	emails []string       // ids that it was told
+	emails []string       // known ids
 	sent   map[uint64]int // how often a request has left
 }
 
@@ -47,9 +47,6 @@ func (c *caller) run(*life) {
 		Timeout:    c.setup.Timeout,
 		Retry:      client.RetryConfig{MaxAttempts: c.setup.MaxAttempts},
 	}
-	if c.setup.Renews {
-		cfg.Token, cfg.TokenSource = "", c.renew()
-	}
 	api, err := client.New(cfg)
 	if err != nil {
 		c.w.violate(ends, "%s: New: %v", c.proc.name, err)
@@ -60,65 +57,38 @@ func (c *caller) run(*life) {
 	c.mu.Unlock()
 }
 
-// renew is a source whose first token is stale.
-func (c *caller) renew() client.TokenSource {
-	asked := 0
-	return func(ctx context.Context) (client.Token, error) {
-		asked++
-		if err := pause(ctx, c.w.chance.brief(fmt.Sprintf("renew %s %d", c.proc.name, asked))); err != nil {
-			return client.Token{}, err
-		}
-		if asked == 1 {
-			return client.Token{Value: "stale-" + c.token()}, nil
-		}
-		return client.Token{Value: c.token()}, nil
-	}
-}
-
 func (c *caller) client() *client.Client {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.api
 }
 
-// call is one call of the client, and what came of it.
+// call is a call of the client with its result.
 type call struct {
 	id    string
 	what  string
-	waits bool // it is several calls, or waits for its turn
 	began time.Time
 	took  time.Duration
 	err   error
-	ended bool // and somebody was there to hear of it
+	ended bool // while the process lived
 
 	mu    sync.Mutex
 	tries []try
 }
 
-// heard reports whether the process lived to hear what came of the call, if it was made.
+// heard reports whether the process got the result of the call.
 func (d *call) heard() bool { return d != nil && d.ended }
 
 type callKey struct{}
 
-// do makes a call in a goroutine of the process's life, and hands the outcome to
-// done. It returns nil if the process is down.
-func (c *caller) do(id, what string, f func(context.Context, *client.Client) error, done func(*call)) *call {
-	return c.begin(&call{id: id, what: what}, f, done)
-}
-
-// await is do for what is several calls, or waits for its turn.
-func (c *caller) await(id, what string, f func(context.Context, *client.Client) error, done func(*call)) {
-	c.begin(&call{id: id, what: what, waits: true}, f, done)
-}
-
-func (c *caller) begin(d *call, f func(context.Context, *client.Client) error, done func(*call)) *call {
+// do makes a call in a goroutine of the process, and passes the outcome to done. It returns nil if the process is down.
+func (c *caller) do(d *call, f func(context.Context, *client.Client) error, done func(*call)) *call {
 	l := c.proc.life()
 	if !l.lives() {
 		c.w.trace.add(c.proc.name, "%s %s: is down", d.id, d.what)
 		return nil
 	}
 	c.w.busy(d.id, func() {
-		c.proc.ready(d.id)
 		d.began = time.Now()
 		err := f(context.WithValue(l.ctx, callKey{}, d), c.client())
 		if !l.lives() {
@@ -126,22 +96,20 @@ func (c *caller) begin(d *call, f func(context.Context, *client.Client) error, d
 		}
 		d.err, d.took, d.ended = err, time.Since(d.began), true
 		c.w.trace.add(c.proc.name, "%s %s: %v", d.id, d.what, err)
-		c.w.checkCall(c, d)
-		if done != nil {
-			done(d)
-		}
+		c.w.checkCall(d)
+		done(d)
 	})
 	return d
 }
 
-// knows keeps the id of an email.
+// knows stores the id of an email.
 func (c *caller) knows(email string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.emails = append(c.emails, email)
 }
 
-// newest returns the id of the email that the process was told last.
+// newest returns the id of the last email that the process knows.
 func (c *caller) newest() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,19 +119,18 @@ func (c *caller) newest() string {
 	return c.emails[len(c.emails)-1]
 }
 
-// outlet is where requests leave a process: each at an instant of its own, and not while the process stands still.
+// outlet sends the requests of a process, each at its own instant.
 type outlet struct {
 	c   *caller
 	way *http.Transport
 }
 
-// try is a request of a call, as the process's own transport saw it.
+// try is a request of a call, as its transport saw it.
 type try struct {
 	connected bool
-	status    int // of an answer that came whole
+	status    int // of a complete response
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := o.c
 	var body []byte
@@ -173,7 +140,6 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	name := c.nameOf(fingerprint(r, body))
-	c.proc.ready(name)
 	time.Sleep(c.w.chance.brief(name))
 	c.w.record.leaves(fingerprint(r, body))
 	d, _ := r.Context().Value(callKey{}).(*call)
@@ -192,7 +158,7 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// nameOf names a request that leaves to chance.
+// nameOf returns the name of a request for random values.
 func (c *caller) nameOf(request uint64) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,18 +166,18 @@ func (c *caller) nameOf(request uint64) string {
 	return fmt.Sprintf("outlet %s %x %d", c.proc.name, request, c.sent[request])
 }
 
-// note keeps what came of a request.
+// note records a request.
 func (d *call) note(t try) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tries = append(d.tries, t)
 }
 
-// inlet is the body of an answer on its way in.
+// inlet is the body of a response.
 type inlet struct {
 	io.ReadCloser
 
-	broken time.Duration // how much later a failure is seen
+	broken time.Duration // the delay of a failure
 	whole  func()
 	done   func() // does nothing the second time
 }
@@ -230,7 +196,6 @@ func (i *inlet) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close implements [io.Closer].
 func (i *inlet) Close() error {
 	i.done()
 	return i.ReadCloser.Close()

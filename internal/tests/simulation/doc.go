@@ -4,8 +4,8 @@
 //
 // A seed determines a Plan: what the processes do, and what goes wrong. Connections are refused, never established, or
 // cut at any byte. The platform injects faults of its own. Calls are canceled while they wait for the rate limiter.
-// Processes stall for minutes, or die and restart with what they have on disk: the platform with its snapshot, a replica
-// with its database. At the end, when nothing goes wrong anymore, the invariants must hold.
+// Processes die and restart with what they have on disk: the platform with its snapshot, a replica with its database. At
+// the end, when nothing goes wrong anymore, the invariants must hold.
 //
 //	go test ./internal/tests/simulation                                  # 60 seeds
 //	go test ./internal/tests/simulation -run TestSeeds -seeds 5000       # as .ci/run does

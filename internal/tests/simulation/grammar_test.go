@@ -26,7 +26,6 @@ func Generate(seed uint64) Plan {
 			HTTP2:       g.oneIn(2),
 			MaxAttempts: pick(g, 3, 3, 1, 2, 5),
 			Timeout:     pick(g, 15*time.Second, 2*time.Second, time.Minute),
-			Renews:      g.oneIn(4),
 		})
 	}
 	g.plan = &p
@@ -102,7 +101,7 @@ func (g *grammar) work() Action {
 
 // trouble draws something that goes wrong.
 func (g *grammar) trouble() Action {
-	switch g.upTo(9) {
+	switch g.upTo(8) {
 	case 0:
 		return Refuse{g.linkName()}
 	case 1:
@@ -112,8 +111,6 @@ func (g *grammar) trouble() Action {
 	case 4, 5:
 		return Fault{g.fault()}
 	case 6:
-		return Stall{g.processName(), g.time(pick(g, 10*time.Second, 5*time.Minute))}
-	case 7:
 		if g.oneIn(6) { // for longer than anybody tries to deliver
 			return Crash{g.replicaName(), 9 * time.Hour}
 		}

@@ -88,7 +88,7 @@ func (l *link) dial(ctx context.Context) (net.Conn, error) {
 		return nil, dialError(syscall.ECONNREFUSED)
 	}
 	c := &conn{link: l, name: name}
-	c.up, c.down = newPipe(c, true, l.from, l.to), newPipe(c, false, l.to, l.from)
+	c.up, c.down = newPipe(c, true), newPipe(c, false)
 	client, server := &end{conn: c, owner: l.from, in: c.down, out: c.up}, &end{conn: c, owner: l.to, in: c.up, out: c.down}
 	l.w.net.mu.Lock()
 	l.w.net.open[client], l.w.net.open[server] = true, true
@@ -169,7 +169,6 @@ type end struct {
 func (e *end) Read(b []byte) (int, error)  { return e.in.read(b) }
 func (e *end) Write(b []byte) (int, error) { return e.out.write(b) }
 
-// Close implements [net.Conn].
 func (e *end) Close() error {
 	e.once.Do(func() {
 		e.in.fail(errDead)
@@ -210,16 +209,12 @@ type address string
 func (address) Network() string  { return "sim" }
 func (a address) String() string { return string(a) }
 
-// LocalAddr implements [net.Conn].
 func (e *end) LocalAddr() net.Addr { return address(e.conn.name) }
 
-// RemoteAddr implements [net.Conn].
 func (e *end) RemoteAddr() net.Addr { return address(e.conn.name) }
 
-// SetDeadline implements [net.Conn].
 func (e *end) SetDeadline(t time.Time) error { return e.SetReadDeadline(t) }
 
-// SetReadDeadline implements [net.Conn].
 func (e *end) SetReadDeadline(t time.Time) error {
 	e.in.setDeadline(t)
 	return nil
@@ -239,7 +234,6 @@ func newListener() *listener {
 	return &listener{incoming: make(chan *end, 1000), closed: make(chan struct{})}
 }
 
-// Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case <-l.closed:
@@ -254,11 +248,9 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements [net.Listener].
 func (l *listener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
-// Addr implements [net.Listener].
 func (*listener) Addr() net.Addr { return address("sim") }

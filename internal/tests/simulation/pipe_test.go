@@ -13,10 +13,8 @@ import (
 // pipe is one direction of a connection. What is written arrives some time later, all that was written by then at once:
 // how a transport divides its writes shows nowhere.
 type pipe struct {
-	conn   *conn
-	up     bool // from the client to the server
-	reader *process
-	writer *process
+	conn *conn
+	up   bool // from the client to the server
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -31,8 +29,8 @@ type pipe struct {
 	trips    int // deliveries so far
 }
 
-func newPipe(c *conn, up bool, writer, reader *process) *pipe {
-	p := &pipe{conn: c, up: up, writer: writer, reader: reader}
+func newPipe(c *conn, up bool) *pipe {
+	p := &pipe{conn: c, up: up}
 	p.changed = sync.NewCond(&p.mu)
 	return p
 }
@@ -134,12 +132,8 @@ func (p *pipe) setOffLocked() {
 	time.AfterFunc(p.conn.link.latency(p.name()), p.arrive)
 }
 
-// arrive delivers what was sent, unless one of the two processes stands still.
+// arrive delivers what was sent.
 func (p *pipe) arrive() {
-	if still := max(p.reader.stillFor(), p.writer.stillFor()); still > 0 {
-		time.AfterFunc(still+p.conn.link.w.chance.brief(p.name()), p.arrive)
-		return
-	}
 	p.mu.Lock()
 	data, ended := p.sent, p.ended
 	p.sent, p.under = nil, false

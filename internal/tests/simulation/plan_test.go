@@ -31,7 +31,6 @@ type Client struct {
 	HTTP2       bool
 	MaxAttempts int           // of the client's RetryConfig
 	Timeout     time.Duration // of one attempt
-	Renews      bool          // its first token is stale, and its source is asked again
 }
 
 // Store is a kind of [webhook.Once].
@@ -112,11 +111,6 @@ type (
 type (
 	// Crash kills a process, and starts it again later.
 	Crash struct {
-		Process string
-		For     time.Duration
-	}
-	// Stall lets a process stand still: what it sends leaves later, what arrives is seen later.
-	Stall struct {
 		Process string
 		For     time.Duration
 	}

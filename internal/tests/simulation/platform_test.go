@@ -126,7 +126,6 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.violate(neverTwice, "%s %s arrives once more than %s has sent it", r.Method, r.URL.Path, c.link.name)
 	}
 	name := fmt.Sprintf("edge %x %d", visit.request, visit.n)
-	e.p.proc.ready(name)
 	time.Sleep(w.chance.brief(name))
 	if !e.life.lives() {
 		panic(http.ErrAbortHandler)

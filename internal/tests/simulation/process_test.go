@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// process is something that can be killed and started again, and that can stand
-// still. What it keeps in memory is lost with a life of it.
+// process is something that can be killed and started again. Each life starts with an empty memory.
 type process struct {
 	w    *world
 	name string
@@ -16,7 +15,6 @@ type process struct {
 
 	mu      sync.Mutex
 	current *life
-	still   time.Time // until when it stands still
 	port    *listener
 }
 
@@ -94,29 +92,6 @@ func (p *process) kill() {
 	_ = p.listener().Close()
 	p.w.net.killAll(p)
 	l.cancel()
-}
-
-// stall lets the process stand still.
-func (p *process) stall(d time.Duration) {
-	p.w.trace.add(p.name, "stands still for %v", d)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.still = time.Now().Add(d)
-}
-
-// stillFor returns for how long the process stands still from now on.
-func (p *process) stillFor() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return time.Until(p.still)
-}
-
-// ready returns when the process does not stand still. name gives the caller an
-// instant of its own among those who wait.
-func (p *process) ready(name string) {
-	for d := p.stillFor(); d > 0; d = p.stillFor() {
-		time.Sleep(d + p.w.chance.brief("ready "+name))
-	}
 }
 
 // accept hands a connection to the server of the process.

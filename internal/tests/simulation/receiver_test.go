@@ -83,7 +83,6 @@ func (rc *receiver) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	rc.seen[id]++
 	name := fmt.Sprintf("delivery %x %d", id, rc.seen[id])
 	rc.mu.Unlock()
-	rc.w.platform.proc.ready(name)
 	time.Sleep(rc.w.chance.brief(name))
 	first := rc.w.chance.upTo(len(rc.replicas), name)
 	for i := range rc.replicas {
@@ -123,7 +122,6 @@ func (r *replica) run(l *life) {
 	handle := func(ctx context.Context, e *events.Event) error { return r.handle(ctx, l, e) }
 	h := webhook.NewHandler(r.w.verifier, handle, webhook.Options{Once: r.w.store.of(r.proc, l), Logger: slog.New(slog.DiscardHandler)})
 	server := serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		r.proc.ready("hook " + req.RemoteAddr)
 		watched := &watch{ResponseWriter: rw}
 		defer func() { r.w.trace.add(r.proc.name, "answers %s", watched) }()
 		h.ServeHTTP(watched, req)
@@ -158,7 +156,6 @@ func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 	if err := pause(ctx, r.w.chance.between(0, time.Second, "handling "+name)); err != nil {
 		return err
 	}
-	r.proc.ready(name)
 	if how.How == Hangs {
 		time.Sleep(how.For) // whoever waits
 	}
@@ -184,7 +181,7 @@ func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 	return nil
 }
 
-// enter holds the calls of one life against the contract, and returns what leaves.
+// enter checks that no event is handled concurrently or twice in one life.
 func (r *replica) enter(key string) func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,7 +14,6 @@ import (
 // record is what was seen on the way, for the invariants.
 type record struct {
 	mu      sync.Mutex
-	stats   Stats
 	left    map[uint64]int                                 // requests that have left a process
 	arrived map[uint64]int                                 // requests that have arrived whole
 	finally []func(outbox map[string][]mockserver.Message) // what is to hold in the end, by subject
@@ -41,17 +40,9 @@ func (r *record) arrives(req *http.Request, body []byte) (v visit, known bool) {
 	id := fingerprint(req, body)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stats.Requests++
 	r.arrived[id]++
 	v = visit{request: id, n: r.arrived[id]}
 	return v, req.Method == http.MethodGet || v.n <= r.left[id]
-}
-
-// count changes the counts of the run.
-func (r *record) count(f func(*Stats)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f(&r.stats)
 }
 
 // inTheEnd has a check made when all is over.

@@ -47,7 +47,6 @@ type session struct {
 
 type txKey struct{}
 
-// Do implements [webhook.Once].
 func (s *session) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if handled, err := s.begin(ctx, key); handled || err != nil {
 		return false, err
@@ -59,7 +58,6 @@ func (s *session) Do(ctx context.Context, key string, fn func(context.Context) e
 	}
 	name := fmt.Sprintf("commit %s %s %d", s.p.name, key, s.l.n)
 	time.Sleep(s.w.chance.brief(name))
-	s.p.ready(name)
 	return true, s.commit(ctx, key, *tx)
 }
 

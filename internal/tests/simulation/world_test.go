@@ -59,20 +59,6 @@ type Run struct {
 	Plan       Plan
 	Violations []Violation
 	Trace      string
-	Stats      Stats
-}
-
-// Stats counts what happened in a run.
-type Stats struct{ Requests, Deliveries, Crashes, Unknown, Failed, Calls int }
-
-// Add adds the counts of another run.
-func (s *Stats) Add(t Stats) {
-	s.Requests += t.Requests
-	s.Deliveries += t.Deliveries
-	s.Crashes += t.Crashes
-	s.Unknown += t.Unknown
-	s.Failed += t.Failed
-	s.Calls += t.Calls
 }
 
 // Simulate carries a plan out in a bubble of its own. It must not be called by parallel tests.
@@ -94,7 +80,7 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 		w.calm()
 		w.judge()
 		w.tearDown()
-		run = Run{Plan: plan, Violations: w.violations, Trace: w.trace.String(), Stats: w.record.stats}
+		run = Run{Plan: plan, Violations: w.violations, Trace: w.trace.String()}
 	})
 	return run
 }
@@ -272,7 +258,7 @@ func (w *world) isCalm() bool {
 
 func (w *world) allUp() bool {
 	for _, p := range w.processes {
-		if !p.isUp() || p.stillFor() > 0 {
+		if !p.isUp() {
 			return false
 		}
 	}
