@@ -285,30 +285,6 @@ func TestReorderConcurrentDeliveries(t *testing.T) {
 	})
 }
 
-// Redeliver of a reordered delivery delivers it once.
-func TestRedeliverReordered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{}
-		slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			h.ServeHTTP(w, r)
-			time.Sleep(3 * time.Second)
-		})
-		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": slow}})
-		p.webhook(events.NameSuppressedEmailAdded)
-		if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}); err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range []string{"a", "b"} {
-			p.must("POST", "/suppressed-emails", `{"email":"`+name+`@example.org"}`)
-		}
-		must(t, p.Redeliver(p.Deliveries()[0].ID))
-		must(t, p.Drain(t.Context()))
-		if len(h.bodies) != 2 {
-			t.Errorf("%d attempts, want 2", len(h.bodies))
-		}
-	})
-}
-
 // A response that does not end in time is a failure, whatever its status. If the connection is lost, the status counts.
 func TestIncompleteResponse(t *testing.T) {
 	for name, row := range map[string]struct {

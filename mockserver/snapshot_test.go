@@ -207,34 +207,6 @@ func TestSnapshotDuringAttempt(t *testing.T) {
 	})
 }
 
-// After a restore, a delivery without a webhook that was in progress has failed.
-func TestSnapshotDeliveriesWithoutWebhook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(t, mockserver.Config{Targets: slow(), DeliveryConcurrency: 1})
-		for range 2 { // one is attempted, the other in the queue behind it
-			if _, err := p.SendEventTo("http://app.test/", parsedSecret(t, "k"), []byte("{}")); err != nil {
-				t.Fatal(err)
-			}
-		}
-		synctest.Wait()
-		q := newProbe(t, mockserver.Config{})
-		must(t, q.Restore(strings.NewReader(snapshotOf(t, p.Server))))
-		if err := p.Wait(t.Context()); err != nil { // for the receiver to end
-			t.Fatal(err)
-		}
-		var got []string
-		for _, d := range q.Deliveries() {
-			got = append(got, string(d.State))
-			for _, a := range d.Attempts {
-				got = append(got, a.Error)
-			}
-		}
-		if want := []string{"failed", "the state was saved before there was a response", "failed"}; !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	})
-}
-
 // A redelivery stays at the end of the queue after a restore.
 func TestSnapshotDeliveryOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -146,12 +146,17 @@ func TestRecordWithoutQueue(t *testing.T) {
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
 		e.Open(hook)
 		id := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
+		queued := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
 		synctest.Wait()
 		state := read(t, e)
 		other := engineTo(t, func(http.ResponseWriter, *http.Request) { t.Error("there is no secret to sign with") })
 		other.Replace(nil, state)
-		if r := other.Record(id); r.State != record.DeliveryFailed || r.Secret != "" {
-			t.Errorf("%+v, want that it failed", r)
+		if r := other.Record(id); r.State != record.DeliveryFailed || r.Secret != "" || len(r.Attempts) != 1 ||
+			r.Attempts[0].Error != "the state was saved before there was a response" {
+			t.Errorf("got %+v, want a failed delivery that names the reason", r)
+		}
+		if r := other.Record(queued); r.State != record.DeliveryFailed || len(r.Attempts) != 0 {
+			t.Errorf("got %+v, want a failed delivery without attempts", r)
 		}
 		if err := other.Redeliver(id); err == nil {
 			t.Error("it is delivered again without a secret")
