@@ -178,6 +178,12 @@ func (c controlled) filled(text string) string {
 	if resource == "templates" {
 		return strings.ReplaceAll(text, "$ID", c.must("POST", "/templates", `{"name":"Welcome","content":{"html":"{{name}}"}}`).id("template_id"))
 	}
+	switch {
+	case resource == "campaigns":
+		return strings.ReplaceAll(text, "$ID", c.must("POST", "/campaigns", `{"name":"May","content":{"html":"{{name}}"}}`).id("campaign_id"))
+	case strings.HasSuffix(text, "/restore"):
+		c.must("DELETE", "/_mock/outbox/"+c.email, nil)
+	}
 	id := map[string]string{
 		"outbox": c.email, "lists": strings.TrimPrefix(c.list, "/lists/"), "events": "evt-1", "deliveries": "dlv-1", "requests": "req-00000001", "faults": "fault-1",
 	}[resource]

@@ -46,6 +46,16 @@ func TestDeleteMessage(t *testing.T) {
 		must(t, c.Restore(state))
 		c.gone(id, kept)
 	}
+	c.must("POST", "/_mock/outbox/"+id+"/restore", nil)
+	if got, sent := c.ids("/_mock/outbox"), c.overview("").Messages["sent"]; got != id+" "+kept || sent != 2 {
+		t.Errorf("after it was restored the outbox has %s, and %d messages are counted", got, sent)
+	}
+	if err := c.RestoreMessage(id); err == nil {
+		t.Error("it was restored twice")
+	}
+	if got := c.do("POST", "/_mock/outbox/"+id+"/restore", nil); got.status != 404 {
+		t.Errorf("to restore it again answers %d", got.status)
+	}
 }
 
 // gone fails if a message is still there, or if the other one is not.

@@ -51,6 +51,10 @@ func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.Outb
 // does not exist.
 func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
 
+// RestoreMessage returns a deleted message to its place in the outbox. It
+// returns an error if there is no deleted message with the id.
+func (s *Server) RestoreMessage(id string) error { return s.env.Platform.RestoreMessage(id) }
+
 // Deliveries returns the past and pending deliveries to webhooks, in the order of
 // their events.
 func (s *Server) Deliveries() []Delivery { return s.env.Deliveries.Deliveries() }

@@ -107,6 +107,7 @@ func TestForms(t *testing.T) {
 			for _, form := range []struct{ hash, button, ok string }{
 				{"#/lists", "New list", "Create the list"},
 				{"#/lists", "Add a contact", "Add"},
+				{"#/contacts", "Import", "Import"},
 				{"#/templates", "New", "Create the template"},
 				{"#/campaigns", "New", "Create the campaign"},
 				{fmt.Sprintf("#/campaigns/%d", unfinished.ID), "Schedule", "Schedule"}, // rejected, but no field is invalid

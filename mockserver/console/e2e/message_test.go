@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
 )
 
 // What recipients do has keys, which the help names.
@@ -22,7 +23,7 @@ func TestKeysOfRecipients(t *testing.T) {
 	p.says(".actions", "Bounce")
 	p.press("o")
 	p.says(".toasts", "Email.Opened")
-	for key, menu := range map[string]string{"c": "harbour.example/track", "s": "Gmail", "u": "From all email", "b": "550 5.1.1"} {
+	for key, menu := range map[string]string{"c": "harbour.example/track", "u": "From all email"} {
 		p.press(key)
 		p.until(fmt.Sprintf(`document.querySelector(':popover-open')?.textContent.includes(%q) && document.activeElement.matches(':popover-open button')`, menu))
 		if text := p.text(":popover-open"); key == "u" && strings.Contains(text, "From this list") { // the recipient is not on a list
@@ -35,17 +36,23 @@ func TestKeysOfRecipients(t *testing.T) {
 	p.until(`document.activeElement.matches(':popover-open button')`)
 	p.press("\r")
 	p.says(".toasts", "Email.Clicked")
+	p.press("s") // at once
+	p.says(".toasts", "Message reported as spam. Email.ReportedAsSpam occurred.")
 	p.press("b")
-	p.until(`document.activeElement.matches(':popover-open button')`)
-	p.press("\r")
-	p.says(".rows a[aria-current]", "bounced")
+	p.says(".toasts", "Message bounced. Email.Bounced occurred.")
+	if m := w.srv.Outbox()[1]; m.BounceCategory != mockserver.HardBounce || !m.ReportedAsSpam {
+		t.Errorf("the message is %+v, want a hard bounce and a report", m)
+	}
+	p.click(".detail [aria-label='Bounce: more']", "")
+	p.says(":popover-open", "550 5.1.1")
+	p.press(kb.Escape)
 	p.fill("#filter", "obcsu") // typed, not done
 	p.press(kb.Escape)
 	if opens := w.srv.Outbox()[1].Opens; opens != 1 {
 		t.Errorf("opened %d times", opens)
 	}
 	p.press("?")
-	for _, said := range []string{"a bounce", "a click", "an unsubscribe", "delete the message"} {
+	for _, said := range []string{"a bounce", "a click", "an unsubscribe", "select the item", "undo"} {
 		p.says("dialog[open]", said)
 	}
 }
@@ -62,6 +69,14 @@ func TestMessageIsDeleted(t *testing.T) {
 	p.press("jj")
 	p.says(".head h2", "Order 1")
 	p.says(".actions", "Delete")
+	p.press(kb.Delete)
+	p.rows(2)
+	p.says(".toast", "Message deleted.")
+	p.press("z")
+	p.says(".toast", "Undone.")
+	p.rows(3)
+	p.goTo("#/inbox/" + ids[1])
+	p.says(".head h2", "Order 1")
 	p.press(kb.Delete)
 	p.rows(2)
 	p.says(".head h2", "Order 0")
@@ -87,9 +102,9 @@ func TestMessageAsFileAndItsChecks(t *testing.T) {
 	})
 	w.check(err)
 	p := open(t, w.srv.URL(), "#/inbox/"+email.ID, desk)
-	p.until(`[...document.querySelectorAll('[role=tab]')].some(t => t.textContent === 'Checks4')`)
+	p.until(`[...document.querySelectorAll('[role=tab]')].some(t => t.textContent === 'Checks5')`)
 	p.click("[role=tab]", "Checks")
-	for _, said := range []string{"invalid target", "no text part", "List-Unsubscribe", "102 kB"} {
+	for _, said := range []string{"invalid target", "no text part", "List-Unsubscribe", "{{unsubscribe_url}}", "102 kB"} {
 		p.says(".findings", said)
 	}
 	p.click("[role=tab]", "Source")

@@ -100,7 +100,7 @@ function Places({ place, children: feet }) {
 /** @type {[string[], string][]} */
 const shortcuts = [[['j', 'k'], 'select the next or previous item'], [['Enter'], 'open the selected item'], [['Esc'], 'back to the list'], [['/'], 'filter'],
   [['1', '…', '6'], 'tabs of the open item'],
-  [['o', 'c'], 'simulate an open or a click'], [['b', 's'], 'simulate a bounce or a spam report'], [['u'], 'simulate an unsubscribe'], [['Delete'], 'delete the message'], [['p'], 'pause and resume'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
+  [['o', 'c'], 'simulate an open or a click'], [['b', 's'], 'simulate a bounce or a spam report at once'], [['u'], 'simulate an unsubscribe'], [['Delete'], 'delete'], [['x'], 'select the item'], [['z'], 'undo'], [['p'], 'pause and resume'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
 
 /** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
 const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title', tabindex: -1, autofocus: true }, 'Keys'),
@@ -114,12 +114,18 @@ function useKeys(help, on) {
   useEffect(() => {
     let leader = 0; // when g was pressed
     let tabbed = false; // by the last key
+    let left = /** @type {HTMLElement|null} */ (null); // the frame that had the focus last
+    let copying = false; // its keys belong to it for a moment
     const f = (/** @type {KeyboardEvent} */ e) => {
       const target = /** @type {HTMLElement} */ (e.target);
       tabbed = e.key === 'Tab';
+      if ((e.key === 'Control' || e.key === 'Meta') && left?.isConnected && target === document.body && getSelection()?.isCollapsed !== false) { // what is selected there can be copied
+        copying = true;
+        left.focus();
+      }
       const typing = target.closest('input:not([type=radio], [type=checkbox]), textarea, select');
       if (document.querySelector('dialog[open], :popover-open')) return;
-      if (e.key === 'Escape') return typing ? target.blur() : moveTo(0);
+      if (e.key === 'Escape') return typing ? target.blur() : (/** @type {HTMLElement|null} */ (document.querySelector('.selected .clear')) ?? { click: () => moveTo(0) }).click();
       if (e.key === 'Enter' && target.matches('.rows a') && within(/** @type {HTMLAnchorElement} */ (target).hash, location.hash)) {
         e.preventDefault();
         return /** @type {HTMLElement|null} */ (document.querySelector('.detail article h2') ?? document.querySelector('.detail'))?.focus(); // it may still be loading
@@ -128,13 +134,15 @@ function useKeys(help, on) {
       const place = Date.now() - leader < 1000 && places.find(p => p.key === e.key);
       leader = 0;
       const tab = /** @type {HTMLElement|undefined} */ (/^[1-9]$/.test(e.key) ? document.querySelectorAll('.detail [role=tab]')[Number(e.key) - 1] : undefined);
-      const button = /** @type {HTMLElement|null} */ (document.querySelector(`.detail [data-key=${CSS.escape(e.key)}]:enabled`));
+      const button = /** @type {HTMLElement|null} */ (document.querySelector(`.selected [data-key=${CSS.escape(e.key)}]:enabled`) ?? document.querySelector(`.detail [data-key=${CSS.escape(e.key)}]:enabled`));
       if (place) location.hash = '#/' + place.id;
       else if (tab) tab.click();
       else if (button) button.click();
       else if (e.key === 'g') leader = Date.now();
       else if (e.key === 'j') moveTo(1);
       else if (e.key === 'k') moveTo(-1);
+      else if (e.key === 'x') row(document.activeElement?.matches('.rows a') ? /** @type {HTMLAnchorElement} */ (document.activeElement).hash : location.hash)?.parentElement?.querySelector('input')?.click();
+      else if (e.key === 'z') /** @type {HTMLElement|null} */ (document.querySelector('.toast button'))?.click();
       else if (e.key === 'p') live.pause(!live.paused);
       else if (e.key === '/') document.getElementById('filter')?.focus();
       else if (e.key === '?') help.current?.showModal();
@@ -142,7 +150,11 @@ function useKeys(help, on) {
       e.preventDefault();
     };
     const back = () => setTimeout(() => { // a click in the frame of an email takes the keys with it; Tab may
-      if (!tabbed && document.activeElement?.matches('iframe')) /** @type {HTMLElement} */ (document.activeElement).blur();
+      const frame = /** @type {HTMLElement|null} */ (document.activeElement);
+      if (tabbed || !frame?.matches('iframe')) return;
+      if (copying) return void setTimeout(() => { copying = false; back(); }, 3000);
+      left = frame;
+      frame.blur();
     });
     addEventListener('keydown', f);
     addEventListener('blur', back);

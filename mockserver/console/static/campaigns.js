@@ -7,8 +7,9 @@ import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
+import { Filled, mergeTags } from './templates.js';
 import { Countdown, local, now, when } from './time.js';
-import { Choice, Copy, Doing, Heading, Search, Split, attempt, chip, counted, empty, icon, seen, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Search, Split, attempt, chip, counted, empty, icon, key, seen, tags } from './ui.js';
 /**
  * @typedef {import('./api.js').Message} Message @typedef {import('./create.js').Part} Part
  * @typedef {{id: string, name: string, list_id?: number, list_name?: string, from_email?: string, subject?: string, template_id?: number, status: string, created_on: string, scheduled_for?: string, outcome: import('./overview.js').Outcome}} Sending
@@ -27,13 +28,13 @@ const tones = { incomplete: ['', 'page'], scheduled: ['warn', 'clock'], deliveri
 /** @param {Sending} s */
 const state = s => chip(...(tones[s.status] ?? ['info', '']), s.status === 'incomplete' ? 'draft' : s.status);
 
-/** @param {{id?: string}} props */
-export const Campaigns = ({ id }) => h(Sendings, { kind: 'campaign', id });
+/** @param {{id?: string, tab?: string}} props */
+export const Campaigns = ({ id, tab }) => h(Sendings, { kind: 'campaign', id, tab });
 /** @param {{id?: string}} props */
 export const Workflows = ({ id }) => h(Sendings, { kind: 'workflow', id });
 
-/** @param {{kind: Kind, id?: string}} props */
-function Sendings({ kind, id }) {
+/** @param {{kind: Kind, id?: string, tab?: string}} props */
+function Sendings({ kind, id, tab }) {
   useSession();
   const { title, sign, states, none } = kinds[kind];
   const search = useSearch();
@@ -44,7 +45,7 @@ function Sendings({ kind, id }) {
     title, count: list.total, open: !!id, home: link(place), side: h(New, { kind }),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search name, subject, list' }), h(Choice, { label: 'State', value: only, onChange: setOnly, options: states })],
     list: h(Rows, { list, current: id, filtered: !!(search.asked || only), none: empty(sign, `No ${kind} yet`, none), row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current) }),
-    detail: id ? h(Opened, { key: id, kind, id }) : empty(sign, `No ${kind} open`, 'Choose one to see its recipients and results.'),
+    detail: id ? h(Opened, { key: id, kind, id, tab }) : empty(sign, `No ${kind} open`, 'Choose one to see its recipients and results.'),
   });
 }
 
@@ -61,13 +62,14 @@ const found = (path, id) => async () => {
   return it;
 };
 
-/** @param {{kind: Kind, id: string}} props */
-function Opened({ kind, id }) {
+/** @param {{kind: Kind, id: string, tab?: string}} props */
+function Opened({ kind, id, tab }) {
   const path = `/${kind}s?around=${encodeURIComponent(id)}&limit=1`;
   const { data: s, error, reload } = /** @type {ReturnType<typeof useAnswer<Sending>>} */ (useAnswer(path, ['records', 'message', 'clock', 'event'], found(path, id)));
   if (error) return empty('warn', 'Not here', error);
   if (!s) return div({ class: 'loading', 'aria-busy': 'true' });
-  const act = (/** @type {string} */ what, /** @type {string} */ said) => attempt(() => call('POST', ofAccount(`/workflows/${id}/${what}`)), () => [said]).then(reload);
+  const set = (/** @type {string} */ what) => call('POST', ofAccount(`/workflows/${id}/${what}`)).then(reload);
+  const act = (/** @type {string} */ what, /** @type {string} */ back) => attempt(() => set(what), () => [`${s.name} ${what}d.`, undefined, () => set(back)]);
   const sendNow = () => attempt(() => call('POST', ofAccount(`/campaigns/${id}/schedule`), {}), c => [`${c.name} is being sent.`]).then(reload);
   return article({ class: 'sending' },
     header({ class: 'head' },
@@ -78,12 +80,13 @@ function Opened({ kind, id }) {
         s.list_id ? a({ href: `#/contacts/${s.list_id}` }, 'list ', seen(s.list_name)) : span('no list'), s.template_id ? a({ href: `#/templates/${s.template_id}` }, `template ${s.template_id}`) : null,
         span({ class: 'id' }, `${kind} ${id}`, h(Copy, { value: id, label: `Copy the ${kind} id` }))),
       div({ class: 'actions' },
-        s.status === 'incomplete' && [h(Doing, { label: 'Send' }, button({ type: 'button', class: 'button main', onClick: sendNow }, icon('send'), 'Send now')), h(Schedule, { s, reload })],
-        kind === 'workflow' && h(Doing, { label: 'State' }, s.status === 'active' ? button({ type: 'button', class: 'button', onClick: () => act('deactivate', `${s.name} deactivated.`) }, icon('pause'), 'Deactivate')
-          : button({ type: 'button', class: 'button main', onClick: () => act('activate', `${s.name} activated.`) }, icon('play'), 'Activate')),
+        s.status === 'incomplete' && [h(Doing, { label: 'Send' }, button({ type: 'button', class: 'button main', onClick: sendNow }, icon('send'), 'Send now')), h(Schedule, { s, reload }), h(Draft, { id })],
+        kind === 'workflow' && h(Doing, { label: 'State' }, s.status === 'active' ? button({ type: 'button', class: 'button', onClick: () => act('deactivate', 'activate') }, icon('pause'), 'Deactivate')
+          : button({ type: 'button', class: 'button main', onClick: () => act('activate', 'deactivate') }, icon('play'), 'Activate')),
         a({ class: 'button', href: '#/events?q=' + id }, icon('pulse'), 'Events'))),
     s.outcome.sent > 0 && h(CameOf, { o: s.outcome }),
-    h(Got, { kind, id, sent: s.outcome.sent }));
+    h(Got, { kind, id, sent: s.outcome.sent }),
+    kind === 'campaign' && s.status !== 'delivered' && [s.list_id ? h(Reach, { list: s.list_id }) : null, h(Content, { id, tab })]);
 }
 
 /** @param {{o: import('./overview.js').Outcome}} props */
@@ -113,29 +116,78 @@ const Schedule = ({ s, reload }) => h(Create, {
   done: c => { reload(); return [`${c.name} is ${c.status}.`]; },
 });
 
-/** A campaign or a workflow of one's own; the lists and templates to choose from come when the form opens. @param {{kind: Kind}} props */
-function New({ kind }) {
+/**
+ * @typedef {{campaign_id: number, name: string, list_id?: number, sender?: {name?: string, email?: string}, content?: {subject?: string, html?: string, text?: string, template_id?: number}, status: string}} Campaign
+ */
+
+/** A campaign as the API has it. @param {string} id @returns {ReturnType<typeof useAnswer<Campaign>>} */
+const useCampaign = id => useAnswer(ofAccount(`/campaigns/${id}`), ['records']);
+
+/** How many a campaign will reach. @param {{list: number}} props */
+function Reach({ list }) {
+  const { data } = /** @type {ReturnType<typeof useAnswer<{data: import('./lists.js').List[]}>>} */ (useAnswer(`/lists?around=${list}&limit=1`, ['records', 'message']));
+  const l = data?.data.find(found => found.id === String(list));
+  return l && p({ class: 'lead' }, `${counted(l.contacts.active, 'active contact')} of ${l.name} will get it, except suppressed addresses.`);
+}
+
+/** What a campaign says: its own parts, or those of its template. @param {{id: string, tab?: string}} props */
+function Content({ id, tab }) {
+  const { data: c } = useCampaign(id);
+  const from = c?.content?.template_id;
+  const { data: t } = /** @type {ReturnType<typeof useAnswer<import('./templates.js').Template>>} */ (useAnswer(from ? ofAccount(`/templates/${from}`) : '', ['records']));
+  const content = from ? t?.content : c?.content ?? {};
+  if (!c || !content) return null;
+  return content.html || content.text ? h(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab }) : p({ class: 'lead' }, 'It has no content yet. Edit it to add HTML, text or a template.');
+}
+
+/** @param {{id: string}} props */
+function Draft({ id }) {
+  const { data: c, reload } = useCampaign(id);
+  const { account } = useSession();
+  if (!c) return null;
+  const { content = {}, sender } = c;
+  const change = (/** @type {object} */ body) => call('PATCH', ofAccount(`/campaigns/${id}`), body);
+  const before = { name: c.name, ...(c.list_id && { list_id: c.list_id }), ...(sender?.email && { sender }), content: content.template_id ? { subject: content.subject ?? '', template_id: content.template_id } : { subject: content.subject ?? '', html: content.html ?? '', text: content.text || null } };
+  const remove = () => attempt(() => call('DELETE', `/campaigns/${id}`), () => { // a seed brings it back with its id
+    go(link('campaigns'));
+    return [`${c.name} deleted.`, undefined, () => call('POST', '/seed', { account_id: Number(account), campaigns: [{ ...before, campaign_id: c.campaign_id, content: { ...before.content, text: content.text ?? '' } }] })];
+  });
+  return [
+    h(Form, { kind: 'campaign', label: 'Edit', c, stands: JSON.stringify(before),
+      send: (body, v) => change({ ...body, content: v['content.template_id'] ? body.content : { ...body.content, html: v['content.html'], text: v['content.text'] || null } }),
+      done: now => { reload(); return [`${now.name} updated.`, undefined, () => change(before).then(reload)]; } }),
+    h(Doing, { label: 'Delete' }, button({ type: 'button', class: 'button', onClick: remove, ...key('Delete') }, icon('trash'), 'Delete')),
+  ];
+}
+
+/** The form of a campaign or a workflow; the lists and templates to choose from come before it opens. @param {{kind: Kind, label: string, c?: Campaign, stands?: string, send: (body: any, values: Record<string, any>) => Promise<any>, done: Parameters<typeof Create>[0]['done']}} props */
+function Form({ kind, label, c, stands, send, done }) {
   const lists = /** @type {ReturnType<typeof useAnswer<{data: {list_id: number, name: string}[]}>>} */ (useAnswer(ofAccount('/lists'), ['records'], everyPage)).data?.data ?? [];
   const templates = /** @type {ReturnType<typeof useAnswer<{data: {template_id: number, name: string}[]}>>} */ (useAnswer(ofAccount('/templates?per_page=100'), ['records'])).data?.data ?? [];
   const id = (/** @type {string} */ v) => v ? Number(v) : undefined;
   const own = (/** @type {Record<string, any>} */ v) => !v['content.template_id'];
+  const list = c ? c.list_id : lists.length === 1 ? lists[0].list_id : undefined;
+  const { sender = {}, content = {} } = c ?? {};
   /** @type {Part[]} */
   const parts = [
-    { name: 'name', label: 'Name', hint: kind === 'campaign' ? 'Autumn catalogue' : 'Welcome' },
-    { name: 'list_id', label: 'List', kind: 'select', options: [['', 'none'], ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), l.name]))], read: id },
-    { name: 'sender.name', label: 'Sender’s name', hint: 'Harbour Books' },
-    { name: 'sender.email', label: 'Sender’s address', hint: 'hello@example.com' },
-    { name: 'content.subject', label: 'Subject', hint: 'Hello {{first_name}}' },
-    { name: 'content.template_id', label: 'Content', kind: 'select', options: [['', 'inline, below'], ...templates.map(t => /** @type {[string, string]} */ ([String(t.template_id), `template ${t.name}`]))], read: id },
-    { name: 'content.html', label: 'HTML', kind: 'area', hint: '<p>Hello {{first_name}}</p>', when: own },
-    { name: 'content.text', label: 'Text', kind: 'area', hint: 'Hello {{first_name}}', when: own },
+    { name: 'name', label: 'Name', hint: kind === 'campaign' ? 'Autumn catalogue' : 'Welcome', start: c?.name },
+    { name: 'list_id', label: 'List', kind: 'select', start: list && String(list), options: [['', 'none'], ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), l.name]))], read: id },
+    { name: 'sender.name', label: 'Sender’s name', hint: 'Harbour Books', start: sender.name },
+    { name: 'sender.email', label: 'Sender’s address', hint: 'hello@example.com', start: sender.email },
+    { name: 'content.subject', label: 'Subject', hint: 'Hello {{first_name}}', start: content.subject },
+    { name: 'content.template_id', label: 'Content', kind: 'select', start: content.template_id && String(content.template_id), options: [['', 'inline, below'], ...templates.map(t => /** @type {[string, string]} */ ([String(t.template_id), `template ${t.name}`]))], read: id },
+    { name: 'content.html', label: 'HTML', kind: 'area', hint: '<p>Hello {{first_name}}</p>', start: content.html, when: own, note: mergeTags },
+    { name: 'content.text', label: 'Text', kind: 'area', hint: 'Hello {{first_name}}', start: content.text, when: own },
   ];
-  return h(Create, {
-    label: 'New', title: `New ${kind}`, main: true, ok: `Create the ${kind}`, parts,
-    send: body => call('POST', ofAccount(`/${kind}s`), kind === 'workflow' ? { trigger: 'subscribed', ...body } : body),
-    done: made => {
-      go(link(`${kind}s/${made[kind + '_id']}`));
-      return [kind === 'campaign' ? `Draft ${made.name} created. Send it now or schedule it.` : `${made.name} created. Activate it to send it.`];
-    },
-  });
+  return h(Create, { label, sign: c && 'page', title: c ? `Edit ${c.name}` : `New ${kind}`, main: !c, ok: c ? 'Save' : `Create the ${kind}`, parts, stands, send, done });
 }
+
+/** @param {{kind: Kind}} props */
+const New = ({ kind }) => h(Form, {
+  kind, label: 'New',
+  send: body => call('POST', ofAccount(`/${kind}s`), kind === 'workflow' ? { trigger: 'subscribed', ...body } : body),
+  done: made => {
+    go(link(`${kind}s/${made[kind + '_id']}`));
+    return [kind === 'campaign' ? `Draft ${made.name} created. Send it now or schedule it.` : `${made.name} created. Activate it to send it.`];
+  },
+});

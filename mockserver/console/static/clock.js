@@ -20,7 +20,10 @@ export function Clock() {
   useEffect(() => { if (view) set(view); }, [view]);
   const at = new Date(useNow()).toISOString(), narrow = useNarrow();
   if (!view) return null;
-  const freeze = () => attempt(() => call('PUT', '/clock', { frozen: !view.frozen }), (/** @type {View} */ v) => { set(v); return [v.frozen ? 'Clock frozen.' : 'Clock resumed.']; });
+  const freeze = () => attempt(() => call('PUT', '/clock', { frozen: !view.frozen }), (/** @type {View} */ v) => {
+    set(v);
+    return [v.frozen ? 'Clock frozen.' : 'Clock resumed.', undefined, () => call('PUT', '/clock', { frozen: view.frozen })];
+  });
   return h(Doing, { label: 'Virtual clock', class: 'clock' },
     button({ type: 'button', class: 'foot', 'aria-pressed': String(view.frozen), onClick: freeze, title: view.frozen ? 'Resume the clock' : 'Freeze the clock' },
       icon('clock'), span(dated(at), view.frozen ? ' frozen' : ' running')),

@@ -1,11 +1,14 @@
 // Contacts: the lists of the account and who is on them.
 import { h, useEffect, useRef } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
+import { Create, words } from './create.js';
+import { Import } from './import.js';
 import { ask, go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
+import { Selected, actOnEach, useSelection } from './selection.js';
 import { when } from './time.js';
-import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, seen, tags, usePages, useRanOut } from './ui.js';
-import { NewContact, NewList } from './lists.js';
+import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, counted, empty, icon, key, pairs, seen, tags, usePages, useRanOut } from './ui.js';
+import { NewContact, NewList, attributes } from './lists.js';
 import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
@@ -96,21 +99,23 @@ const pickList = (lists, list) => h(Select, {
 function Members({ list, lists, contact, reload }) {
   const { search, status, sort, part, filtered, pages, data, error } = useMembers(list, contact);
   const count = data?.pagination?.count;
-  const shown = page(data, `${pages.page} ${search.asked}`);
+  const shown = page(data, `${pages.page} ${search.asked} ${status} ${sort}`);
   const ranOut = useRanOut(pages, data);
+  const selection = useSelection(shown.key, shown.rows);
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`Policy of ${list.name} accepted.`]).then(reload);
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
     side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, 'Accept policy')),
-      h(NewContact, { label: 'Add', list: { id: String(list.list_id), name: list.name } })],
+      h(Import, { list: { id: String(list.list_id), name: list.name } }), h(NewContact, { label: 'Add', list: { id: String(list.list_id), name: list.name } })],
     tools: div({ class: 'tools' },
       pickList(lists, list),
       h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),
       div({ class: 'pair' },
         h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
         h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
-    list: [h(Rows, { list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
-      none: filtered ? empty('people', 'No matching contact', 'Enter a part of an address, or a whole tag or interest.') : empty('people', 'No contacts on this list', 'Add a contact with the button above.') }),
+    list: [h(Rows, { select: { selection, name: (/** @type {Contact} */ c) => c.email }, list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
+      none: filtered ? empty('people', 'No matching contact', 'Enter a part of an address, or a whole tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above.') }),
+    h(Selected, { selection, rows: shown.rows, noun: 'contact', children: h(Acts, { list, contacts: (data?.data ?? []).filter(c => selection.has(String(c.id))), after: () => selection.set([]) }) }),
     part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'No contact selected', 'Choose a contact to see its attributes and tags.'),
   });
@@ -133,16 +138,13 @@ function Opened({ list, id }) {
   const { data: c, error, reload } = /** @type {ReturnType<typeof useAnswer<Contact>>} */ (useAnswer(ofAccount(path), ['records', 'message']));
   if (error) return empty('warn', 'Not here', error);
   if (!c) return div({ class: 'loading', 'aria-busy': 'true' });
-  const gone = c.status === 'deleted' || c.status === 'unsubscribed';
-  const act = (/** @type {'POST'|'DELETE'} */ method, /** @type {string} */ sub, /** @type {string} */ done) => attempt(() => call(method, ofAccount(path + sub)), () => [done]).then(reload);
   return article(
     header({ class: 'head' },
       h(Heading, { text: c.email }),
       p({ class: 'meta' }, state(c), name(c), span(`list ${list.name}`), span({ class: 'id' }, `contact ${c.id}`, h(Copy, { value: String(c.id), label: 'Copy the contact id' }))),
       h(Doing, { label: 'Actions', class: 'actions' },
         a({ class: 'button', href: '#/inbox?q=' + encodeURIComponent(c.email) }, icon('inbox'), 'Messages'),
-        !gone && button({ type: 'button', class: 'button', onClick: () => act('POST', '/unsubscribe', `${c.email} unsubscribed from ${list.name}.`) }, icon('exit'), 'Unsubscribe'),
-        c.status !== 'deleted' && button({ type: 'button', class: 'button', onClick: () => act('DELETE', '', `${c.email} deleted from ${list.name}.`) }, icon('trash'), 'Delete'))),
+        c.status !== 'deleted' && h(Edit, { list, c, reload }), h(Acts, { list, contacts: [c], after: reload }))),
     pairs([
       ['Subscribed', date(c.subscribed_on)],
       ['Bounces', `${c.bounces_count ?? 0}${c.last_bounce_type && c.last_bounce_type !== 'none' ? `, the last one ${c.last_bounce_type}` : ''}`],
@@ -151,5 +153,38 @@ function Opened({ list, id }) {
     c.custom_attributes?.length ? [header({ class: 'part' }, 'Attributes'), pairs(c.custom_attributes.map(x => [x.name, typeof x.value === 'string' ? x.value : JSON.stringify(x.value)]))] : null);
 }
 
-/** @param {string[]} [words] */
-const labels = words => words?.length ? span({ class: 'tags' }, words.map(w => span({ class: 'chip', key: w }, w))) : 'none';
+/** @param {string[]} [all] */
+const labels = all => all?.length ? span({ class: 'tags' }, all.map(w => span({ class: 'chip', key: w }, w))) : 'none';
+
+/** What can be done with one contact or with several. @param {{list: List, contacts: Contact[], after: () => void}} props */
+function Acts({ list, contacts, after }) {
+  const at = (/** @type {string|number} */ id) => ofAccount(`/lists/${list.list_id}/contacts/${id}`);
+  const back = () => call('POST', at('import'), { contacts: contacts.map(({ email }) => ({ email })), resubscribe: true }); // the same contacts, active again
+  const act = (/** @type {'POST'|'DELETE'} */ method, /** @type {string} */ sub, /** @type {string} */ did) => actOnEach(contacts.map(c => String(c.id)), id => call(method, at(id) + sub),
+    done => [`${done.length === 1 ? contacts[0].email : counted(done.length, 'contact')} ${did} ${list.name}.`, undefined, contacts.every(c => c.status === 'active') ? () => back().then(after) : undefined]).then(after);
+  const left = contacts.every(c => c.status === 'deleted');
+  return [
+    !left && h(Create, {
+      label: 'Tag', sign: 'tag', title: contacts.length === 1 ? `Tag ${contacts[0].email}` : `Tag ${counted(contacts.length, 'contact')}`, ok: 'Tag',
+      parts: [{ name: 'tags', label: 'Tags to add', hint: 'vip, customer', read: words, note: 'Separated by commas. The API cannot remove tags.' }],
+      send: body => call('POST', at('tag'), { contact_ids: contacts.map(c => c.id), tags: [], ...body }),
+      done: () => { after(); return [`${counted(contacts.length, 'contact')} tagged.`]; },
+    }),
+    contacts.some(c => c.status !== 'deleted' && c.status !== 'unsubscribed') && button({ type: 'button', class: 'button', onClick: () => act('POST', '/unsubscribe', 'unsubscribed from'), ...key('u') }, icon('exit'), 'Unsubscribe'),
+    !left && button({ type: 'button', class: 'button', onClick: () => act('DELETE', '', 'deleted from'), ...key('Delete') }, icon('trash'), 'Delete'),
+  ];
+}
+
+/** Changes the attributes of a contact: a line that is removed removes its attribute. @param {{list: List, c: Contact, reload: () => void}} props */
+function Edit({ list, c, reload }) {
+  const all = (c.custom_attributes ?? []).filter(x => !x.name.includes('=') && !/^\s|\s$|\n/.test(`${x.name}=${x.value}`)); // others cannot be a line
+  const lines = all.map(x => `${x.name}=${x.value}`).join('\n');
+  const send = (/** @type {{name: string, value: unknown}[]} */ custom_attributes) => call('PATCH', ofAccount(`/lists/${list.list_id}/contacts/${c.id}`), { custom_attributes });
+  const without = (/** @type {{name: string, value: unknown}[]} */ now, /** @type {{name: string}[]} */ old) => [...now, ...old.filter(o => !now.some(n => n.name === o.name)).map(({ name }) => ({ name, value: null }))];
+  return h(Create, {
+    label: 'Edit', sign: 'page', title: `Edit ${c.email}`, ok: 'Save', stands: lines,
+    parts: [{ name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', start: lines, read: attributes, note: 'One per line: name=value. They replace merge tags.' }],
+    send: (_, v) => send(without(attributes(v.custom_attributes), all)),
+    done: now => { reload(); return [`${c.email} updated.`, undefined, () => send(without(all, now.custom_attributes ?? [])).then(reload)]; },
+  });
+}

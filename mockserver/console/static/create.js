@@ -9,14 +9,14 @@ const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p
 
 /**
  * A member of the body, which a field asks for. Its name is where it stands: sender.email.
- * @typedef {{name: string, label: string, kind?: 'line'|'area'|'select'|'tick'|'ticks'|'number'|'time', options?: [string, string][], note?: string, hint?: string, start?: any,
- *   read?: (value: any) => unknown, aside?: boolean, when?: (values: Record<string, any>) => boolean}} Part read: as the body has it; aside: it is no member of the body
+ * @typedef {{name: string, label: string, kind?: 'line'|'area'|'select'|'tick'|'ticks'|'number'|'time', options?: [string, string][], note?: string | ((value: any) => string), hint?: string, start?: any, file?: string,
+ *   read?: (value: any) => unknown, aside?: boolean, when?: (values: Record<string, any>) => boolean}} Part read: as the body has it; aside: it is no member of the body; file: the types of files whose text can be put in
  */
 
 /**
  * A button that opens a form.
  * @param {{label: string, title?: string, sign?: string, main?: boolean, ok?: string, intro?: Child, parts: Part[], send: (body: any, values: Record<string, any>) => Promise<any>,
- *   done: (answer: any) => [Child, [string, string]?], after?: (answer: any, close: () => void) => Child, stands?: string}} props after: what is shown before the dialog closes; stands: what is edited, as it stands now
+ *   done: (answer: any) => Parameters<typeof toast>, after?: (answer: any, close: () => void) => Child, stands?: string}} props after: what is shown before the dialog closes, if there is something; stands: what is edited, as it stands now
  */
 export function Create(props) {
   const [open, setOpen] = useState(false);
@@ -36,7 +36,7 @@ function Box(props) {
   const close = () => box.current?.close(); // gives the focus back to the button
   const sent = (/** @type {any} */ got) => {
     toast(...props.done(got));
-    if (props.after) setAnswer(got ?? {});
+    if (props.after?.(got, close)) setAnswer(got ?? {});
     else close();
   };
   return dialog({ ref: box, class: 'help create', 'aria-labelledby': id, onClose: props.close },
@@ -54,7 +54,9 @@ function After({ show, close }) {
 /** @param {Parameters<typeof Create>[0] & {sent: (answer: any) => void, cancel: () => void}} props */
 function Form({ parts, send, sent, cancel, ok, intro, label: name, stands }) {
   const [began] = useState(stands);
-  const [values, set] = useState(() => /** @type {Record<string, any>} */ (Object.fromEntries(parts.map(x => [x.name, x.start ?? (x.kind === 'ticks' ? [] : x.kind === 'tick' ? false : '')]))));
+  const [starts] = useState(() => startsOf(parts));
+  const [typed, set] = useState(/** @type {Record<string, any>} */ ({}));
+  const values = { ...starts, ...startsOf(parts.filter(x => x.kind === 'select')), ...typed }; // what can be chosen may come later than the form
   const [mistakes, setMistakes] = useState(/** @type {Mistake[]} */ ([]));
   const [busy, setBusy] = useState(false);
   const el = useRef(/** @type {HTMLFormElement|null} */ (null));
@@ -79,6 +81,9 @@ function Form({ parts, send, sent, cancel, ok, intro, label: name, stands }) {
     asked.map(x => h(Field, { key: x.name, part: x, value: values[x.name], wrong: mistakes.filter(m => isAbout(m, x, asked)), onChange: v => set(old => ({ ...old, [x.name]: v })) })),
     div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)), button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel')));
 }
+
+/** What the fields begin with. @param {Part[]} parts @returns {Record<string, any>} */
+const startsOf = parts => Object.fromEntries(parts.map(x => [x.name, x.start ?? (x.kind === 'ticks' ? [] : x.kind === 'tick' ? false : '')]));
 
 /** The field that a mistake names: itself, a part of it, or the first within it. @param {Mistake} m @param {Part} x @param {Part[]} all */
 function isAbout({ where }, x, all) {
@@ -107,10 +112,11 @@ function bodyOf(parts, values) {
 /** @param {{part: Part, value: any, wrong: Mistake[], onChange: (v: any) => void}} props */
 function Field({ part: x, value, wrong, onChange }) {
   const id = useId();
-  const told = wrong.length || x.note ? id + 'note' : undefined;
+  const about = typeof x.note === 'function' ? x.note(value) : x.note;
+  const told = wrong.length || about ? id + 'note' : undefined;
   const common = { id, name: x.name, 'aria-invalid': wrong.length ? 'true' : undefined, 'aria-describedby': told };
   const typed = (/** @type {Typed} */ e) => onChange(e.target.value);
-  const note = told && div({ id: told, class: 'note' }, wrong.map(m => p({ class: 'wrongly', key: m.msg }, icon('warn'), sentence(m))), x.note && p({ class: 'dim' }, x.note));
+  const note = told && div({ id: told, class: 'note' }, wrong.map(m => p({ class: 'wrongly', key: m.msg }, icon('warn'), sentence(m))), about && p({ class: 'dim' }, about));
   if (x.kind === 'ticks') {
     return fieldset({ class: 'pick', 'aria-describedby': told }, legend(x.label, ' ', button({ type: 'button', class: 'button quiet', onClick: () => onChange(value.length ? [] : x.options?.map(([v]) => v)) }, value.length ? 'None' : 'All')), note,
       div({ class: 'ticks' }, x.options?.map(([v, text], n) => label({ class: 'tick', key: v },
@@ -121,7 +127,8 @@ function Field({ part: x, value, wrong, onChange }) {
     x.kind === 'select' ? select({ ...common, value, onChange: typed }, x.options?.map(([v, text]) => option({ key: v, value: v, selected: v === value }, text)))
       : x.kind === 'area' ? textarea({ ...common, class: 'mono', rows: 5, spellcheck: false, placeholder: x.hint, value, onInput: typed })
       : input({ ...common, type: x.kind === 'number' ? 'number' : x.kind === 'time' ? 'datetime-local' : 'text', step: x.kind === 'time' ? 1 : undefined, placeholder: x.hint, value, autocomplete: 'off', onInput: typed }),
-    note);
+    note,
+    x.file && label({ class: 'button file' }, icon('page'), 'Read a file', input({ type: 'file', accept: x.file, 'aria-label': `${x.label} from a file`, onChange: async (/** @type {Typed} */ e) => { const [file] = e.target.files ?? []; if (file) onChange(await file.text()); } })));
 }
 
 /** A number as the body has it, or nothing. @param {string} v */

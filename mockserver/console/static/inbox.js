@@ -7,8 +7,9 @@ import { First } from './first.js';
 import { useList } from './list.js';
 import { go, link, useSearch } from './place.js';
 import { Rows } from './rows.js';
+import { Selected, actOnEach, useSelection } from './selection.js';
 import { when } from './time.js';
-import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, key, pairs, seen, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, chip, code, counted, empty, icon, key, pairs, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
@@ -58,12 +59,15 @@ export function Inbox({ id, tab }) {
   const opened = list.rows?.find(m => m?.id === open);
   const unread = useMarks(list.rows, !search.asked);
   useEffect(() => { if (opened) markRead(opened); }, [opened?.id]);
+  const selection = useSelection(list.key, list.rows);
   return h(Split, {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
     side: [a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the latest message' }, 'Follow'), unread.markAll],
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
-    list: h(Rows, { list, current: open, filtered: !!search.asked, tall: true, none: h(First, {}),
+    list: [h(Rows, { list, current: open, filtered: !!search.asked, tall: true, none: h(First, {}),
+      select: { selection, name: (/** @type {Message} */ m) => `${m.subject} to ${m.to}` },
       row: (/** @type {Message} */ m, /** @type {boolean} */ current, /** @type {number} */ n) => row(m, current, unread.is(m, n)) }),
+    h(Selected, { selection, rows: list.rows, noun: 'message', children: h(Acts, { ids: selection.ids, onList: true, after: () => selection.set([]) }) })],
     detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: opened, next: id === 'latest' ? 'latest' : beside(list.rows, open) })
       : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
@@ -92,7 +96,7 @@ function Opened({ id, at, tab, summary, next }) {
       p({ class: 'who' }, seen(m.from_name), ' ', span({ class: 'dim' }, `<${m.from_email}> to `), seen(m.to)),
       p({ class: 'meta' }, state(m), marks(m), span(kind(m)), m.bounce_category && span({ class: 'mono' }, m.bounce_category),
         m.list_id ? a({ href: `#/contacts/${m.list_id}/${m.contact_id ?? ''}` }, `list ${m.list_id}`) : null, m.template_id ? span(`template ${m.template_id}`) : null,
-        span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy the message id' })), when(m.time)),
+        span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy the message id' }), download(m.id)), when(m.time)),
       h(Actions, { m, next })),
     h(Tabs, {
       label: 'Parts of the message', value: tab, onChange: t => go(link(`inbox/${at}/${t}`)),
@@ -116,36 +120,57 @@ const diagnostics = {
 /** Whether a message went to a contact of a list, who can leave that list. @param {Message} m */
 const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
 
-/** What a recipient can do. Each button is one call under /_mock/. @param {{m: FullMessage, next: string}} props */
-function Actions({ m, next }) {
+/** @type {Record<string, string>} */
+const past = { bounce: 'bounced', complain: 'reported as spam', open: 'opened', click: 'clicked', unsubscribe: 'unsubscribed', 'global-unsubscribe': 'unsubscribed from all email', confirm: 'confirmed' };
+
+/** Says what recipients did, and which events that caused. @param {string} what @param {FullFired[][]} events of each message @returns {[string, [string, string]?]} */
+function said(what, events) {
+  const subject = events.length === 1 ? 'Message' : counted(events.length, 'message');
+  const all = events.flat(), sent = all.flatMap(e => e.deliveries), names = [...new Set(all.map(e => e.event))].join(' and ');
+  if (!all.length) return [`${subject} ${past[what]}. No event was sent.`];
+  if (!sent.length) return [`${subject} ${past[what]}. ${names} occurred. No webhook is subscribed to it.`, ['Events', `#/events/${all[0].id}`]];
+  return [`${subject} ${past[what]}. ${names}: ${counted(sent.length, 'delivery', 'deliveries')} queued.`, ['Show', `#/deliveries/${sent[0]}`]];
+}
+
+/** What recipients do with messages. @param {string[]} ids @param {string} what @param {object} [body] */
+const actAs = (ids, what, body = {}) => actOnEach(ids, async id => {
+  const before = /** @type {FullMessage} */ (await call('GET', `/outbox/${id}`));
+  const after = /** @type {FullMessage} */ (await call('POST', `/outbox/${id}/${what}`, body));
+  return after.events.slice(before.events.length);
+}, events => said(what, events));
+
+/** What can be done with one message or with several. Each button is one call under /_mock/ for each. @param {{ids: string[], onList: boolean, after?: () => void, gone?: () => void}} props gone: after they were deleted */
+function Acts({ ids, onList, after, gone = after }) {
   const { info } = useSession();
+  const act = (/** @type {string} */ what, body = {}) => actAs(ids, what, body).then(after);
+  const remove = () => actOnEach(ids, id => call('DELETE', `/outbox/${id}`), done => [done.length === 1 ? 'Message deleted.' : `${done.length} messages deleted.`, undefined,
+    async () => { for (const id of ids) await call('POST', `/outbox/${id}/restore`); }]).then(gone);
+  return [
+    h(Menu, {
+      label: 'Bounce', sign: 'cross', keyed: 'b', atOnce: 'bounce_hb', onPick: category => act('bounce', { category, diagnostic: diagnostics[category] ?? '' }),
+      items: (info?.bounce_categories ?? []).map(c => ({ value: c.category, label: c.description, note: diagnostics[c.category] })),
+    }),
+    h(Menu, { label: 'Report spam', sign: 'warn', keyed: 's', atOnce: 'Gmail', items: ['Gmail', 'Yahoo', 'Outlook', 'Comcast'].map(v => ({ value: v, label: v })), onPick: provider => act('complain', { provider }) }),
+    h(Menu, {
+      label: 'Unsubscribe', sign: 'exit', keyed: 'u', onPick: what => act(what),
+      items: [...(onList ? [{ value: 'unsubscribe', label: 'From this list', note: 'List-Unsubscribe' }] : []), { value: 'global-unsubscribe', label: 'From all email', note: 'suppression list' }],
+    }),
+    button({ type: 'button', class: 'button', onClick: remove, ...key('Delete') }, icon('trash'), 'Delete'),
+  ];
+}
+
+/** What the recipient of the open message can do. @param {{m: FullMessage, next: string}} props */
+function Actions({ m, next }) {
   if (m.status !== 'delivered' && m.status !== 'bounced') {
     return p({ class: 'actions dim' }, `The message is ${m.status}: it was not delivered.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
   }
-  const remove = () => attempt(() => call('DELETE', `/outbox/${m.id}`), () => { go(link(next ? `inbox/${next}` : 'inbox')); return ['Message deleted.']; });
-  const act = (/** @type {string} */ what, body = {}) => attempt(() => call('POST', `/outbox/${m.id}/${what}`, body), (/** @type {FullMessage} */ after) => {
-    const now = after.events.slice(m.events.length);
-    if (!now.length) return ['Done. No event was sent.'];
-    const sent = now.reduce((n, e) => n + e.deliveries.length, 0);
-    const names = [...new Set(now.map(e => e.event))].join(' and ');
-    return sent ? [`${names} queued for ${counted(sent, 'webhook')}.`, ['Deliveries', '#/deliveries?q=' + (now[0].event_id || now[0].event)]]
-      : [`${names} occurred. No webhook is subscribed to it.`, ['Events', `#/events/${now[0].id}`]];
-  });
+  const act = (/** @type {string} */ what, body = {}) => actAs([m.id], what, body);
   return h(Doing, { label: 'Recipient actions', class: 'actions' },
     span({ class: 'dim', 'aria-hidden': 'true' }, 'Recipient:'),
     m.confirmation && !m.confirmed && button({ type: 'button', class: 'button main', onClick: () => act('confirm') }, icon('check'), 'Confirm'),
     button({ type: 'button', class: 'button', onClick: () => act('open'), ...key('o') }, icon('eye'), 'Open'),
     m.links.length > 0 && h(Menu, { label: 'Click', sign: 'hand', keyed: 'c', items: [...new Set(m.links)].map(l => ({ value: l, label: l })), onPick: url => act('click', { url }) }),
-    h(Menu, {
-      label: 'Bounce', sign: 'cross', keyed: 'b', onPick: category => act('bounce', { category, diagnostic: diagnostics[category] ?? '' }),
-      items: (info?.bounce_categories ?? []).map(c => ({ value: c.category, label: c.description, note: diagnostics[c.category] })),
-    }),
-    h(Menu, { label: 'Report spam', sign: 'warn', keyed: 's', items: ['Gmail', 'Yahoo', 'Outlook', 'Comcast'].map(v => ({ value: v, label: v })), onPick: provider => act('complain', { provider }) }),
-    h(Menu, {
-      label: 'Unsubscribe', sign: 'exit', keyed: 'u', onPick: what => act(what),
-      items: [...(onList(m) ? [{ value: 'unsubscribe', label: 'From this list', note: 'List-Unsubscribe' }] : []), { value: 'global-unsubscribe', label: 'From all email', note: 'suppression list' }],
-    }),
-    button({ type: 'button', class: 'button', onClick: remove, ...key('Delete') }, icon('trash'), 'Delete'));
+    h(Acts, { ids: [m.id], onList: onList(m), gone: () => go(link(next ? `inbox/${next}` : 'inbox')) }));
 }
 
 /** The HTML in a frame of its own origin, without scripts and without the network. @param {{id: string, subject: string}} props */
@@ -167,11 +192,14 @@ function Preview({ id, subject }) {
       })));
 }
 
+/** Downloads a message as a file. @param {string} id @param {string} [text] */
+const download = (id, text) => a({ class: text ? 'button' : 'bare', href: href(`/outbox/${id}/eml`), download: `${id}.eml`, title: 'Download .eml', 'aria-label': text ? undefined : 'Download .eml' }, icon('mail'), text);
+
 /** @param {{id: string}} props */
 function Source({ id }) {
   const [s, set] = useState('');
   useEffect(() => { text(`/outbox/${id}/source`).then(set); }, [id]);
-  return [div({ class: 'bar' }, span({ class: 'dim' }, `${s.length.toLocaleString('en')} characters`), a({ class: 'button', href: href(`/outbox/${id}/eml`), download: `${id}.eml` }, icon('mail'), 'Download .eml'), h(Copy, { value: s, label: 'Copy the source', text: 'Copy' })), code(s)];
+  return [div({ class: 'bar' }, span({ class: 'dim' }, `${s.length.toLocaleString('en')} characters`), download(id, 'Download .eml'), h(Copy, { value: s, label: 'Copy the source', text: 'Copy' })), code(s)];
 }
 
 const bad = new Set(['Email.Bounced', 'Email.ReportedAsSpam', 'Email.Rejected', 'Email.Error']);

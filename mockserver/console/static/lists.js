@@ -3,6 +3,7 @@ import { h } from './vendor/preact.js';
 import { call, useAnswer } from './api.js';
 import { Whole, legend } from './chart.js';
 import { Create, words } from './create.js';
+import { Import, contactsPart, importInto, imported, rejected } from './import.js';
 import { useSearch } from './place.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { when } from './time.js';
@@ -42,7 +43,7 @@ function Card({ l, reload }) {
     l.contacts.pending > 0 && p({ class: 'dim' }, `${counted(l.contacts.pending, 'contact')} of a double opt-in ${l.contacts.pending === 1 ? 'has' : 'have'} not confirmed yet. Confirm for them in the `, a({ href: '#/inbox?q=' + encodeURIComponent('confirm ' + l.name) }, 'inbox'), '.'),
     div({ class: 'actions' },
       a({ class: 'button', href: `#/contacts/${l.id}` }, icon('people'), 'Contacts'),
-      h(NewContact, { list: { id: l.id, name: l.name } }),
+      h(NewContact, { list: { id: l.id, name: l.name } }), h(Import, { list: l }),
       !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, icon('check'), 'Accept policy'))));
 }
 
@@ -52,17 +53,19 @@ export const NewList = ({ main }) => h(Create, {
   parts: [
     { name: 'name', label: 'Name', hint: 'Newsletter' },
     { name: 'accept', label: 'Accept the anti-spam policy', kind: 'tick', start: true, aside: true, note: 'Sending to a list requires an accepted policy.' },
+    contactsPart,
   ],
-  send: async (body, { accept }) => {
+  send: async (body, { accept, contacts }) => {
     const list = await call('POST', ofAccount('/lists'), body);
     if (accept) await call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`));
-    return list;
+    return { list, got: contacts.trim() ? await importInto(list.list_id, contacts) : undefined };
   },
-  done: list => [`List ${list.name} created.`, ['Contacts', `#/contacts/${list.list_id}`]],
+  done: ({ list, got }) => [got ? `List created. ${imported(list.name, got)}` : `List ${list.name} created.`, ['Contacts', `#/contacts/${list.list_id}`]],
+  after: ({ got }) => rejected(got),
 });
 
 /** Attributes as the API takes them, of lines such as name=value. @param {string} text */
-const attributes = text => text.split('\n').filter(line => line.trim()).map(line => {
+export const attributes = text => text.split('\n').filter(line => line.trim()).map(line => {
   const at = line.indexOf('=');
   return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? '' : line.slice(at + 1).trim() };
 });

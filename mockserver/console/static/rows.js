@@ -1,8 +1,10 @@
 // The rows of a list: of however many there are, those are drawn that are seen.
 import { h, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { useDensity } from './density.js';
+import { tickOf } from './selection.js';
 import { empty, tags } from './ui.js';
 /** @typedef {import('./list.js').Row} Row @typedef {import('./ui.js').VNode} VNode */
+/** @typedef {{selection: import('./selection.js').Selection, name: (record: any) => string}} Select */
 const { div, li, p, ul } = tags;
 
 /** How many rows are drawn above and below those that are seen. */
@@ -13,17 +15,17 @@ const reach = 200_000;
 /**
  * The rows of a list, or why there are none.
  * @template {Row} T
- * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, tall?: boolean}} props none says that there is nothing at all
+ * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, tall?: boolean, select?: Select}} props none says that there is nothing at all
  */
-export function Rows({ list, current, filtered, row, none, tall }) {
+export function Rows({ list, current, filtered, row, none, tall, select }) {
   if (list.error) return empty('warn', 'No answer', list.error);
   if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
   if (!list.rows.length) return filtered ? empty('search', 'No matches', 'Try fewer words, or another filter.') : none;
-  return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall });
+  return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall, select });
 }
 
-/** @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current: boolean, n: number) => VNode, tall?: boolean}} props */
-function Windowed({ list, rows, current, row, tall }) {
+/** @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current: boolean, n: number) => VNode, tall?: boolean, select?: Select}} props */
+function Windowed({ list, rows, current, row, tall, select }) {
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const last = useRef(current), focused = useRef('');
   last.current = current ?? last.current; // a narrow page comes back from it
@@ -39,7 +41,7 @@ function Windowed({ list, rows, current, row, tall }) {
     ul({ style: { height: `${count * view.each}px` } }, drawn(from, to, count, open, held).map(n => {
       const r = rows[n];
       return li({ key: r?.id ?? n, class: r?.fresh ? 'fresh' : '', style: { top: `${n * view.each}px` }, 'aria-setsize': count, 'aria-posinset': n + 1, onFocusIn: () => { focused.current = r?.id ?? ''; } },
-        r ? row(r, r.id === current, n) : null);
+        r && select ? tickOf(select.selection, r.id, select.name(r)) : null, r ? row(r, r.id === current, n) : null);
     })),
     rows.length > count && p({ class: 'dim' }, `Use the search to find records before the latest ${count.toLocaleString('en')}.`));
 }

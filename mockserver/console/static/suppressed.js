@@ -21,6 +21,9 @@ async function matching(address) {
   return { data: found.flatMap(f => f.data) };
 }
 
+const adder = (/** @type {string} */ email) => call('POST', ofAccount('/suppressed-emails'), { email });
+const remover = (/** @type {string} */ email) => call('DELETE', ofAccount('/suppressed-emails/' + encodeURIComponent(email)));
+
 export function Suppressed() {
   useSession();
   const [q, setQ] = useState('');
@@ -34,10 +37,10 @@ export function Suppressed() {
   const count = data?.pagination?.count ?? data?.data.length ?? 0;
   const add = async (/** @type {Event} */ e) => {
     e.preventDefault();
-    if (await attempt(() => call('POST', ofAccount('/suppressed-emails'), { email: email.trim() }), () => [`${email.trim()} suppressed.`])) setEmail('');
+    if (await attempt(() => adder(email.trim()), () => { const added = email.trim(); return [`${added} suppressed.`, undefined, () => remover(added).then(reload)]; })) setEmail('');
     reload();
   };
-  const remove = (/** @type {string} */ who) => attempt(() => call('DELETE', ofAccount('/suppressed-emails/' + encodeURIComponent(who))), () => [`${who} removed from the suppression list.`]).then(reload);
+  const remove = (/** @type {string} */ who) => attempt(() => remover(who), () => [`${who} removed from the suppression list.`, undefined, () => adder(who).then(reload)]).then(reload);
   return h(Page, {
     title: 'Suppressed', count,
     children: [

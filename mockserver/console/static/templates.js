@@ -40,7 +40,7 @@ const row = (t, current) => a({ href: link(`templates/${t.template_id}`), 'aria-
   span({ class: 'line' }, strong(seen(t.name)), date(t.updated_on)),
   span({ class: 'line' }, span({ class: 'dim cut' }, [t.content.html && 'HTML', t.content.text && 'text'].filter(Boolean).join(' and ') || 'empty', tagsOf(t).length ? ` · ${tagsOf(t).join(', ')}` : '')));
 
-/** The names of the merge tags of a template. @param {Template} t */
+/** The names of the merge tags of a template. @param {{content: Template['content']}} t */
 const tagsOf = t => [...new Set([...`${t.content.html ?? ''} ${t.content.text ?? ''}`.matchAll(/\{\{([^{}]+)\}\}/g)].map(m => m[1].trim()).filter(Boolean))];
 
 /** @type {Record<string, string>} what to begin with; else a tag stands for its own name */
@@ -59,22 +59,22 @@ function Opened({ id, tab }) {
       h(Heading, { text: t.name }),
       p({ class: 'meta' }, span({ class: 'id' }, `template ${t.template_id}`, h(Copy, { value: String(t.template_id), label: 'Copy the template id' })), t.updated_on && span('changed ', date(t.updated_on))),
       div({ class: 'actions' }, h(Edit, { t, reload }))),
-    h(Filled, { key: JSON.stringify(t.content), t, tab }));
+    h(Filled, { key: JSON.stringify(t.content), t, at: `templates/${t.template_id}`, tab }));
 }
 
-/** A template and what its merge tags stand for. @param {{t: Template, tab?: string}} props */
-function Filled({ t, tab }) {
+/** The content of a template or a campaign, and what its merge tags stand for. @param {{t: {name: string, content: Template['content']}, at: string, source?: string, tab?: string}} props at: its address; source: of its parts, if it is another one's */
+export function Filled({ t, at, source = at, tab }) {
   const names = tagsOf(t);
   const [values, set] = useState(() => Object.fromEntries(names.map(n => [n, Object.hasOwn(samples, n) ? samples[n] : n])));
   const rested = useRested(JSON.stringify(values));
-  const part = (/** @type {string} */ name) => `/templates/${t.template_id}/${name}?attributes=${encodeURIComponent(rested)}`;
+  const part = (/** @type {string} */ name) => `/${source}/${name}?attributes=${encodeURIComponent(rested)}`;
   return [
     names.length > 0 && fieldset({ class: 'samples' }, legend('Sample attributes'), names.map(n => h(Field, { key: n, label: n, value: values[n] ?? '', onInput: v => set(old => ({ ...old, [n]: v })) }))),
     h(Tabs, {
-      label: 'Parts of the template', value: tab, onChange: v => go(link(`templates/${t.template_id}/${v}`)),
+      label: 'Parts of the content', value: tab, onChange: v => go(link(`${at}/${v}`)),
       tabs: [
-        { id: 'html', label: 'HTML', panel: () => t.content.html ? h(Preview, { name: t.name, src: href(part('html')) }) : empty('page', 'No HTML', 'This template has a text part only.') },
-        { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'This template has only an HTML part. Some recipients and many spam filters require both parts.') },
+        { id: 'html', label: 'HTML', panel: () => t.content.html ? h(Preview, { name: t.name, src: href(part('html')) }) : empty('page', 'No HTML', 'There is only a text part.') },
+        { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'There is only an HTML part. Some recipients and many spam filters require both parts.') },
         { id: 'source', label: 'Source', panel: () => [t.content.html && [div({ class: 'bar dim' }, 'HTML'), code(t.content.html)], t.content.text && [div({ class: 'bar dim' }, 'Text'), code(t.content.text)]] },
       ],
     }),
@@ -100,7 +100,9 @@ function Text({ path }) {
 }
 
 const name = { name: 'name', label: 'Name', hint: 'Welcome' };
-const html = { name: 'content.html', label: 'HTML', kind: /** @type {const} */ ('area'), hint: '<p>Hello {{first_name}}</p>', note: 'A merge tag such as {{first_name}} is replaced with an attribute of the contact or the email.' };
+/** What can stand in the text of an email. */
+export const mergeTags = 'A merge tag such as {{first_name}} is replaced with an attribute of the contact or the email. {{unsubscribe_url}} and {{global_unsubscribe_url}} are links to unsubscribe from the list and from all email.';
+const html = { name: 'content.html', label: 'HTML', kind: /** @type {const} */ ('area'), hint: '<p>Hello {{first_name}}</p>', note: mergeTags };
 const plain = { name: 'content.text', label: 'Text', kind: /** @type {const} */ ('area'), hint: 'Hello {{first_name}}' };
 
 export const NewTemplate = () => h(Create, {

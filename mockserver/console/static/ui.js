@@ -97,9 +97,9 @@ export const key = name => name && { 'data-key': name, 'aria-keyshortcuts': name
 
 /**
  * A button that opens a list of things to do. The browser closes it on Escape and on a click elsewhere.
- * @param {{label: string, sign: string, keyed?: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props
+ * @param {{label: string, sign: string, keyed?: string, atOnce?: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props atOnce: what the button does itself; another one opens the list
  */
-export function Menu({ label, sign, keyed, items, onPick }) {
+export function Menu({ label, sign, keyed, atOnce, items, onPick }) {
   const id = useId();
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const buttons = () => [...(box.current?.querySelectorAll('button') ?? [])];
@@ -116,7 +116,9 @@ export function Menu({ label, sign, keyed, items, onPick }) {
   };
   const pick = (/** @type {string} */ v) => { box.current?.hidePopover(); onPick(v); };
   return [
-    button({ type: 'button', class: 'button', popovertarget: id, ...key(keyed) }, icon(sign), label, icon('down')),
+    atOnce ? span({ class: 'split' }, button({ type: 'button', class: 'button', onClick: () => onPick(atOnce), ...key(keyed) }, icon(sign), label),
+      button({ type: 'button', class: 'button', popovertarget: id, 'aria-label': `${label}: more`, title: 'More' }, icon('down')))
+      : button({ type: 'button', class: 'button', popovertarget: id, ...key(keyed) }, icon(sign), label, icon('down')),
     div({ popover: 'auto', id, class: 'menu', ref: box, onKeyDown, onToggle },
       items.map(it => button({ type: 'button', key: it.value, onClick: () => pick(it.value) }, span(it.label), it.note && small(it.note)))),
   ];
@@ -208,12 +210,12 @@ export const Tick = ({ label: name, checked, onChange, kind }) => label({ class:
 /** @param {string} sign @param {string} title @param {Child[]} words */
 export const empty = (sign, title, ...words) => div({ class: 'empty' }, icon(sign), h2(title), p(...words));
 
-/** @typedef {{text: Child, link?: [string, string], key: number}} Said */
+/** @typedef {{text: Child, link?: [string, string], undo?: () => Promise<unknown>, key: number}} Said */
 let say = (/** @type {Said} */ _) => {};
-/** Says in a corner, and to screen readers, what has just been done. @param {Child} text @param {[string, string]} [link] */
-export const toast = (text, link) => say({ text, link, key: Date.now() });
+/** Says in a corner, and to screen readers, what has just been done, and offers to undo it. @param {Child} text @param {[string, string]} [link] @param {() => Promise<unknown>} [undo] */
+export const toast = (text, link, undo) => say({ text, link, undo, key: Date.now() });
 
-/** Does something and says so, or why it could not be done. @template T @param {() => Promise<T>} what @param {(answer: T) => [Child, [string, string]?]} done */
+/** Does something and says so, or why it could not be done. @template T @param {() => Promise<T>} what @param {(answer: T) => Parameters<typeof toast>} done */
 export async function attempt(what, done) {
   try {
     toast(...done(await what()));
@@ -229,10 +231,12 @@ export function Toasts() {
   useEffect(() => { say = set; }, []);
   useEffect(() => {
     if (!t) return;
-    const x = setTimeout(() => set(null), 6000);
+    const x = setTimeout(() => set(null), t.undo ? 12_000 : 6000);
     return () => clearTimeout(x);
   }, [t]);
-  return div({ class: 'toasts', role: 'status' }, t && div({ class: 'toast', key: t.key }, span(typeof t.text === 'string' ? seen(t.text) : t.text), t.link && a({ href: t.link[1] }, t.link[0])));
+  const { undo, link } = t ?? {};
+  return div({ class: 'toasts', role: 'status' }, t && div({ class: 'toast', key: t.key }, span(typeof t.text === 'string' ? seen(t.text) : t.text), link && a({ href: link[1] }, link[0]),
+    undo && button({ type: 'button', 'aria-keyshortcuts': 'z', title: 'Key: z', onClick: () => attempt(undo, () => ['Undone.']) }, 'Undo')));
 }
 
 /** How many pages a list has. @param {number} count @param {number} perPage */

@@ -26,11 +26,9 @@ export function Webhooks() {
 /** @param {{w: Webhook, reload: () => void}} props */
 function Card({ w, reload }) {
   const archived = w.status === 'archived';
-  const toggle = async () => {
-    const what = archived ? 'unarchive' : 'archive';
-    await attempt(() => call('POST', ofAccount(`/webhooks/${w.webhook_id}/${what}`)), () => [archived ? `Webhook ${w.webhook_id} unarchived. Kept deliveries are sent.` : `Webhook ${w.webhook_id} archived. Queued deliveries are kept.`]);
-    reload();
-  };
+  const set = (/** @type {string} */ what) => call('POST', ofAccount(`/webhooks/${w.webhook_id}/${what}`)).then(reload);
+  const toggle = () => archived ? attempt(() => set('unarchive'), () => [`Webhook ${w.webhook_id} unarchived. Kept deliveries are sent.`, undefined, () => set('archive')])
+    : attempt(() => set('archive'), () => [`Webhook ${w.webhook_id} archived. Queued deliveries are kept.`, undefined, () => set('unarchive')]);
   return li({ class: 'card' },
     div({ class: 'line' }, strong(`Webhook ${w.webhook_id}`), archived ? chip('', 'archive', 'archived') : chip('ok', 'check', w.status)),
     p({ class: 'id' }, w.url, h(Copy, { value: w.url, label: 'Copy the URL' })),

@@ -34,6 +34,8 @@ func (c *Control) messageRoutes() section {
 			handle("DELETE outbox/{id}", byID(c.deleteMessage),
 				"Removes a message from the outbox. Its id then returns 404 here, but the API still returns the "+
 					"email, and its events and deliveries stay."),
+			handle("POST outbox/{id}/restore", byID(c.restoreMessage),
+				"Returns a deleted message to the outbox, in its place."),
 		}, c.mailRoutes(), c.recipientRoutes()),
 	}
 }
@@ -110,6 +112,13 @@ func (c *Control) deleteMessage(id string) (nothing, error) {
 	return nothing{}, c.Platform.DeleteMessage(id)
 }
 
+func (c *Control) restoreMessage(id string) (*platform.Record, error) {
+	if err := c.Platform.RestoreMessage(id); err != nil {
+		return nil, problem.NotFound("deleted message", id, "path", "id")
+	}
+	return c.message(id)
+}
+
 type bounceBody struct {
 	Category   events.BounceCategory `json:"category,omitzero" doc:"the category of the bounce; the default is a hard bounce"`
 	Diagnostic string                `json:"diagnostic,omitzero" doc:"the response of the receiving server; the default depends on the category"`
@@ -156,8 +165,9 @@ func (c *Control) mailRoutes() []route {
 		handle("GET outbox/{id}/eml", c.messageResponse("message/rfc822", writeEML),
 			"A message as a file for mail programs: RFC 5322 and MIME in ASCII, text and HTML as alternatives."),
 		handle("GET outbox/{id}/checks", byID(c.checks),
-			"Probable problems of a message: links without a valid target, no text part, marketing without "+
-				"List-Unsubscribe, HTML of more than 102 kB, and images without alternative text."),
+			"Probable problems of a message: merge tags without a value, links without a valid target, no text part, "+
+				"marketing without List-Unsubscribe or without a link to unsubscribe, HTML of more than 102 kB, images without "+
+				"alternative text, and HTML and CSS that common email clients do not support."),
 	}
 }
 
@@ -195,9 +205,9 @@ type findings struct {
 }
 
 func (c *Control) checks(id string) (findings, error) {
-	m, err := c.message(id)
-	if err != nil {
-		return findings{}, err
+	found, ok := c.Platform.Checks(id)
+	if !ok {
+		return findings{}, problem.NotFound("message", id, "path", "id")
 	}
-	return findings{mail.Check(m.Message)}, nil
+	return findings{found}, nil
 }

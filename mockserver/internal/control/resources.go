@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -62,10 +63,16 @@ func (c *Control) resourceRoutes() section {
 				"Workflows, with the results of their messages.").
 				filters(ofAccount("the account of the workflow"),
 					choice("status", "its status", "active", "inactive")),
-			handle("GET templates/{id}/html", c.templateResponse("text/html", html),
+			handle("DELETE campaigns/{id}", byID(c.deleteCampaign),
+				"Deletes a draft. The API has no such operation. Returns 409 for a campaign that is scheduled or sent."),
+			handle("GET campaigns/{id}/html", filled("campaign", c.Platform.FilledCampaign, "text/html", html),
+				"The HTML of a campaign, as `templates/{id}/html`.").params(attributes...).try(ada),
+			handle("GET campaigns/{id}/text", filled("campaign", c.Platform.FilledCampaign, "text/plain", plain),
+				"The text part of a campaign, rendered for a recipient with these attributes.").params(attributes...).try(ada),
+			handle("GET templates/{id}/html", filled("template", c.Platform.FilledTemplate, "text/html", html),
 				"The HTML of a template, rendered for a recipient with these attributes, with a content security "+
 					"policy that allows no scripts and loads nothing.").params(attributes...).try(ada),
-			handle("GET templates/{id}/text", c.templateResponse("text/plain", plain),
+			handle("GET templates/{id}/text", filled("template", c.Platform.FilledTemplate, "text/plain", plain),
 				"The text part of a template, rendered for a recipient with these attributes.").params(attributes...).try(ada),
 		},
 	}
@@ -96,8 +103,20 @@ func sendings(get func() []platform.Sending) func(*request) (recordList[platform
 	}
 }
 
-// templateResponse returns a handler that responds with a rendered part of a template.
-func (c *Control) templateResponse(media string, write func(w http.ResponseWriter, html, text string)) handler {
+func (c *Control) deleteCampaign(id string) (nothing, error) {
+	n, _ := strconv.ParseInt(id, 10, 64) // no campaign has the id 0
+	if err := c.Platform.DeleteCampaign(n); err != nil {
+		return nothing{}, err
+	}
+	c.Changes.Publish(activity.Records, nil)
+	return nothing{}, nil
+}
+
+// filled returns a handler that responds with a rendered part of a template or a campaign.
+func filled(
+	kind string, get func(int64, map[string]string) (html, text string, ok bool),
+	media string, write func(w http.ResponseWriter, html, text string),
+) handler {
 	return rawResponse(media, func(w http.ResponseWriter, r *request) error {
 		attributes := map[string]string{}
 		if given := r.query["attributes"]; given != "" {
@@ -105,10 +124,10 @@ func (c *Control) templateResponse(media string, write func(w http.ResponseWrite
 				return problem.Invalid("must be a JSON object of strings", "query", "attributes")
 			}
 		}
-		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no template has the id 0
-		html, text, ok := c.Platform.FilledTemplate(id, attributes)
+		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no record has the id 0
+		html, text, ok := get(id, attributes)
 		if !ok {
-			return problem.NotFound("template", r.PathValue("id"), "path", "id")
+			return problem.NotFound(kind, r.PathValue("id"), "path", "id")
 		}
 		write(w, html, text)
 		return nil

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/markup"
+	"example.com/emailplatform/mockserver/internal/suggest"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -19,19 +20,24 @@ const clipped = 102_000
 
 // Finding is a probable problem of a message.
 type Finding struct {
-	Check string `json:"check" doc:"the name: dead_link, no_text, no_unsubscribe, clipped or no_alt"`
+	Check string `json:"check" doc:"the name: empty_tag, dead_link, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported"`
 	Text  string `json:"text" doc:"a description of the problem"`
 }
 
-// Check returns probable problems of a message: links without a valid target,
-// no text part, marketing without List-Unsubscribe, HTML that will be
-// truncated, and images without alternative text.
-func Check(m record.Message) []Finding {
-	found := append([]Finding{}, deadLinks(m)...)
+// Check returns probable problems of a message: merge tags without a value,
+// links without a valid target, no text part, marketing without
+// List-Unsubscribe or without a link to unsubscribe, HTML that will be
+// truncated, images without alternative text, and HTML and CSS that common
+// email clients do not support.
+func Check(m record.Message, tags Tags) []Finding {
+	found := append([]Finding{}, tags.empty()...)
+	found = append(found, deadLinks(m)...)
 	found = append(found, noText(m)...)
 	found = append(found, noUnsubscribe(m)...)
+	found = append(found, noUnsubscribeLink(m, tags)...)
 	found = append(found, tooLarge(m)...)
-	return append(found, noAlternative(m)...)
+	found = append(found, noAlternative(m)...)
+	return append(found, notSupported(m.HTML)...)
 }
 
 func deadLinks(m record.Message) (found []Finding) {
@@ -101,11 +107,26 @@ func noText(m record.Message) []Finding {
 // noUnsubscribe checks marketing against RFC 8058, which large mailbox
 // providers require.
 func noUnsubscribe(m record.Message) []Finding {
-	marketing := m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
-	if !marketing || hasHeader(m, "List-Unsubscribe") {
+	if !marketing(m) || hasHeader(m, "List-Unsubscribe") {
 		return nil
 	}
 	return []Finding{{"no_unsubscribe", "It has no List-Unsubscribe header, which mailbox providers require for marketing."}}
+}
+
+func marketing(m record.Message) bool {
+	return m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
+}
+
+// noUnsubscribeLink reports marketing without a link to unsubscribe, which is a
+// merge tag or a link of the sender. A misspelled tag has a finding of its own.
+func noUnsubscribeLink(m record.Message, tags Tags) []Finding {
+	links := []string{"unsubscribe_url", "global_unsubscribe_url"}
+	tagged := slices.ContainsFunc(tags.names(), func(name string) bool { return suggest.Closest(name, links) != "" })
+	own := func(part string) bool { return strings.Contains(strings.ToLower(part), "unsubscribe") }
+	if !marketing(m) || tagged || own(m.Text) || slices.ContainsFunc(markup.Targets(m.HTML), own) {
+		return nil
+	}
+	return []Finding{{"no_unsubscribe_link", "The message has no link to unsubscribe: add the merge tag {{unsubscribe_url}}."}}
 }
 
 func hasHeader(m record.Message, name string) bool {

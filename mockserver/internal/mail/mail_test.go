@@ -3,6 +3,8 @@ package mail
 import (
 	"fmt"
 	"html"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -145,18 +147,27 @@ func TestCheck(t *testing.T) {
 		"no address":               {link("mailto:"), "dead_link has no address"},
 		"no URL":                   {link("https://[x"), "dead_link is no URL"},
 		"HTML alone":               {record.Message{HTML: "<p>", Text: " \n"}, "no_text"},
-		"marketing":                {record.Message{Text: "x", Type: "marketing"}, "no_unsubscribe"},
-		"a campaign":               {record.Message{Text: "x", SentBy: "campaign"}, "no_unsubscribe"},
-		"a workflow":               {record.Message{Text: "x", SentBy: "workflow"}, "no_unsubscribe"},
+		"marketing":                {record.Message{Text: "unsubscribe", Type: "marketing"}, "no_unsubscribe"},
+		"a campaign":               {record.Message{Text: "unsubscribe", SentBy: "campaign"}, "no_unsubscribe"},
+		"a workflow":               {record.Message{Text: "unsubscribe", SentBy: "workflow"}, "no_unsubscribe"},
 		"a confirmation":           {record.Message{Text: "x", SentBy: "workflow", Confirmation: true}, ""},
 		"transactional":            {record.Message{Text: "x", Type: "transactional", SentBy: "email_api"}, ""},
-		"with the header":          {record.Message{Text: "x", SentBy: "campaign", Headers: unsubscribe}, ""},
+		"with the header":          {record.Message{Text: "unsubscribe", SentBy: "campaign", Headers: unsubscribe}, ""},
+		"no link to unsubscribe":   {record.Message{Text: "x", SentBy: "campaign", Headers: unsubscribe}, "no_unsubscribe_link {{unsubscribe_url}}"},
+		"a link to unsubscribe":    {record.Message{Text: "x", HTML: `<a href="https://shop.example/Unsubscribe">x</a>`, SentBy: "campaign", Headers: unsubscribe}, ""},
+		"a property":               {record.Message{Text: "x", HTML: `<p style="color: red; Border-Radius: 2px">`}, "not_supported Outlook for Windows does not support border-radius."},
+		"a value":                  {record.Message{Text: "x", HTML: `<p style='display:flex'>`}, "not_supported display:flex"},
+		"a function":               {record.Message{Text: "x", HTML: `<style>/* z-index: 1 */ p { color: rgba(0, 0, 0, .5) } </style>`}, "not_supported rgba()"},
+		"a rule":                   {record.Message{Text: "x", HTML: `<style>@media print { p { color: red } }</style>`}, "not_supported @media"},
+		"a pseudo-class":           {record.Message{Text: "x", HTML: `<style>a:link { color: red }</style>`}, "not_supported Gmail does not support :link."},
+		"an element":               {record.Message{Text: "x", HTML: `<FORM action="https://shop.example/">`}, "not_supported <form>"},
+		"a property that is text":  {record.Message{Text: "x", HTML: `<p>border-radius: 1px</p><!-- <form> -->`}, ""},
 		"102 kB":                   {record.Message{Text: "x", HTML: strings.Repeat("x", 102_000)}, ""},
 		"a byte more":              {record.Message{Text: "x", HTML: strings.Repeat("x", 102_001)}, "clipped 102 kB"},
 		"a picture without a text": {record.Message{Text: "x", HTML: `<img src="a>b.png">`}, "no_alt An image"},
 		"two of them":              {record.Message{Text: "x", HTML: `<img src=a><IMG src=b><img alt src=c>`}, "no_alt 2 images"},
 	} {
-		found := Check(row.m)
+		found := Check(row.m, Tags{})
 		check, text, _ := strings.Cut(row.want, " ")
 		switch {
 		case row.want == "" && len(found) > 0, row.want != "" && len(found) != 1:
@@ -167,11 +178,38 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A merge tag without a value is named, with the name that was probably meant.
+func TestCheckOfMergeTags(t *testing.T) {
+	values := map[string]string{"name": "Ada", "city": "", "unsubscribe_url": "https://shop.example/u"}
+	for content, want := range map[string]string{
+		"":                           "",
+		"{{name}} {{ name }}":        "",
+		"Hi {{nam}}, {{nam}}":        "The merge tag {{nam}} is empty for this recipient. Did you mean {{name}}?",
+		"{{city}}":                   "The merge tag {{city}} is empty for this recipient.",
+		"{{order}}":                  "The merge tag {{order}} is empty for this recipient.",
+		`<a href="{{unsubscribe}}">`: "The merge tag {{unsubscribe}} is empty for this recipient. Did you mean {{unsubscribe_url}}?",
+	} {
+		tags := Tags{Content: content, Value: func(name string) string { return values[name] }, Known: slices.Sorted(maps.Keys(values))}
+		unsubscribe := record.Message{Text: "x", Type: "marketing", Headers: []record.Header{{Name: "List-Unsubscribe"}}}
+		var texts []string
+		for _, f := range Check(unsubscribe, tags) {
+			if f.Check == "empty_tag" {
+				texts = append(texts, f.Text)
+			} else if strings.Contains(content, "unsubscribe") {
+				t.Errorf("%q: %v, though the tag is only misspelled", content, f)
+			}
+		}
+		if got := strings.Join(texts, "\n"); got != want {
+			t.Errorf("%q: %s, want %s", content, got, want)
+		}
+	}
+}
+
 func FuzzCheck(f *testing.F) {
 	f.Add("", "<a href=#0\xf70")
 	f.Add("{{a}}", `<a href="#(">x</a><img>`)
 	f.Fuzz(func(t *testing.T, text, html string) {
-		for _, found := range Check(record.Message{Text: text, HTML: html}) {
+		for _, found := range Check(record.Message{Text: text, HTML: html}, Tags{Content: text + html, Value: strings.ToLower, Known: []string{text}}) {
 			if found.Check == "" || !strings.HasSuffix(found.Text, ".") {
 				t.Errorf("%+v", found)
 			}
@@ -185,7 +223,7 @@ func TestCheckManyAnchors(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&contents, `<a href="#p%d">x</a><p id="p%d">y</p>`, i, i/2*2)
 	}
-	if found := Check(record.Message{HTML: contents.String(), Text: "x"}); len(found) != 1000 {
+	if found := Check(record.Message{HTML: contents.String(), Text: "x"}, Tags{}); len(found) != 1000 {
 		t.Errorf("%d links lead nowhere, want every other one", len(found))
 	}
 }

@@ -143,3 +143,29 @@ func (t *tx) complete(c *campaign) (*list, error) {
 	}
 	return l, l.mayBeSentTo("path", "campaign_id")
 }
+
+// DeleteCampaign deletes a draft of any account. The API has no such operation.
+func (p *Platform) DeleteCampaign(id int64) error {
+	p.mu.Lock()
+	owner := int64(0)
+	for _, a := range p.accounts {
+		if a.Campaigns.get(id) != nil {
+			owner = a.ID
+		}
+	}
+	p.mu.Unlock()
+	if owner == 0 {
+		return problem.NotFound("campaign", id, "path", "id")
+	}
+	return p.transact(owner, nil, func(t *tx) error {
+		c, err := t.account.Campaigns.find(id, "campaign", "path", "id")
+		if err != nil {
+			return err
+		}
+		if c.Status != campaignIncomplete {
+			return c.invalidState("is " + c.Status)
+		}
+		t.account.Campaigns.remove(id)
+		return nil
+	})
+}

@@ -180,21 +180,35 @@ func (a *account) sending(id int64, name string, listID int64, from api.Sender, 
 // FilledTemplate returns the parts of a template of any account, rendered for a
 // recipient with some attributes. If ok is false, the template does not exist.
 func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html, text string, ok bool) {
-	tpl, ok := p.templateNow(id)
-	value := func(name string) string { return attributes[name] }
-	return mail.MergeHTML(tpl.Content.HTML, value), mail.MergeText(tpl.Content.Text, value), ok
+	return p.filled(attributes, func(a *account) *api.MessageContent {
+		if found := a.Templates.get(id); found != nil {
+			return &api.MessageContent{HTML: found.Content.HTML, Text: found.Content.Text}
+		}
+		return nil
+	})
 }
 
-// templateNow returns the current version of a template of any account.
-func (p *Platform) templateNow(id int64) (tpl api.Template, ok bool) {
+// FilledCampaign does the same for a campaign.
+func (p *Platform) FilledCampaign(id int64, attributes map[string]string) (html, text string, ok bool) {
+	return p.filled(attributes, func(a *account) *api.MessageContent {
+		if found := a.Campaigns.get(id); found != nil {
+			return new((&tx{account: a}).sendable(found.Content))
+		}
+		return nil
+	})
+}
+
+// filled renders the content that one of the accounts has.
+func (p *Platform) filled(attributes map[string]string, of func(*account) *api.MessageContent) (html, text string, ok bool) {
+	value := func(name string) string { return attributes[name] }
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range p.accounts {
-		if found := a.Templates.get(id); found != nil {
-			return *found, true
+		if c := of(a); c != nil {
+			return mail.MergeHTML(c.HTML, value), mail.MergeText(c.Text, value), true
 		}
 	}
-	return tpl, false
+	return "", "", false
 }
 
 // ofAll returns views of some resources of all accounts, the latest first.

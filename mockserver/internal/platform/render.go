@@ -2,6 +2,8 @@ package platform
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,6 +136,21 @@ func (m *message) merged(base string) func(name string) string {
 		}
 		return ""
 	}
+}
+
+// tagNames returns the names of the merge tags that have a value in the message.
+func (m *message) tagNames() []string {
+	names := slices.Collect(maps.Keys(m.Values))
+	for _, a := range m.Attributes {
+		names = append(names, a.Name)
+	}
+	for _, link := range []string{tagConfirm, tagUnsubscribe, tagGlobalUnsubscribe} {
+		if m.merged("/")(link) != "" {
+			names = append(names, link)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // unsubscribeHeaders returns the header fields for one-click unsubscribe (RFC

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/internal/table"
 	"example.com/emailplatform/mockserver/record"
 )
@@ -32,6 +33,20 @@ func (p *Platform) Message(id string) *Record {
 	return out
 }
 
+// Checks returns the probable problems of a message. If ok is false, there is no
+// message with the id.
+func (p *Platform) Checks(id string) (found []mail.Finding, ok bool) {
+	m := p.messageNow(id)
+	if m == nil {
+		return nil, false
+	}
+	return mail.Check(p.rendered(m), mail.Tags{
+		Content: strings.Join([]string{m.Content.Subject, m.Content.HTML, m.Content.Text}, "\n"),
+		Value:   m.merged(p.BaseURL()),
+		Known:   m.tagNames(),
+	}), true
+}
+
 // messageNow returns a copy of a message, or nil. The parts that the copy shares with
 // the message are immutable.
 func (p *Platform) messageNow(id string) *message {
@@ -45,12 +60,17 @@ func (p *Platform) messageNow(id string) *message {
 
 // DeleteMessage removes a message from the outbox. The API still returns its
 // email, and its events and deliveries stay.
-func (p *Platform) DeleteMessage(id string) error {
+func (p *Platform) DeleteMessage(id string) error { return p.setDeleted(id, true) }
+
+// RestoreMessage returns a deleted message to the outbox.
+func (p *Platform) RestoreMessage(id string) error { return p.setDeleted(id, false) }
+
+func (p *Platform) setDeleted(id string, deleted bool) error {
 	err := p.withMessage(id, func(_ *tx, m *message) error {
-		if m.Deleted {
+		if m.Deleted == deleted {
 			return noEmail(id)
 		}
-		m.Deleted = true
+		m.Deleted = deleted
 		return nil
 	})
 	p.Changes.Publish(activity.State, nil)

@@ -1,0 +1,73 @@
+// Contacts in bulk: addresses or CSV, pasted or from a file, through the API's import.
+import { h } from './vendor/preact.js';
+import { call } from './api.js';
+import { Create, words } from './create.js';
+import { ofAccount } from './session.js';
+import { counted, tags } from './ui.js';
+/**
+ * @typedef {{email: string, tags?: string[], interests?: string[], custom_attributes?: {name: string, value: string}[]}} Entry
+ * @typedef {{imported: number, updated: number, errors: {email?: string, msg: string}[]}} Result
+ */
+const { li, p, ul } = tags;
+
+/** How many contacts the API takes at a time. */
+const most = 1000;
+
+/** The cells of CSV, whose separator is the first one that stands outside quotes. @param {string} text @returns {string[][]} */
+function cells(text) {
+  const separator = /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text)?.[1] ?? ',';
+  const cell = new RegExp(`("(?:[^"]|"")*"|[^"${separator}\\r\\n][^${separator}\\r\\n]*|)(${separator}|\\r?\\n|\\r|$)`, 'gy');
+  const rows = [/** @type {string[]} */ ([])];
+  for (const [all, value, end] of text.matchAll(cell)) {
+    /** @type {string[]} */ (rows.at(-1)).push((value[0] === '"' ? value.slice(1, -1).replaceAll('""', '"') : value).trim());
+    if (!all) break;
+    if (end !== separator) rows.push([]);
+  }
+  return rows.filter(row => row.some(Boolean));
+}
+
+/** A contact of a row of CSV: columns that the API does not name are attributes. @param {string[]} names @param {string[]} row @returns {Entry} */
+function entry(names, row) {
+  const of = (/** @type {string} */ name) => row[names.findIndex(n => n.toLowerCase() === name)] ?? '';
+  const own = names.flatMap((name, n) => /^(email|tags|interests|)$/i.test(name) || !row[n] ? [] : [{ name, value: row[n] }]);
+  const list = (/** @type {string} */ name) => words(of(name).replaceAll(/[;|]/g, ','));
+  return { email: of('email'), ...(list('tags').length && { tags: list('tags') }), ...(list('interests').length && { interests: list('interests') }), ...(own.length && { custom_attributes: own }) };
+}
+
+/** The contacts in a text: CSV whose first line has a column email, or any text with addresses. @param {string} text @returns {Entry[]} */
+export function contactsIn(text) {
+  const [names = [], ...rows] = cells(text.replace(/^\ufeff/, ''));
+  if (names.some(n => n.toLowerCase() === 'email')) return rows.map(row => entry(names, row));
+  return (text.match(/[^\s,;<>()"]+@[^\s,;<>()"]+/g) ?? []).map(email => ({ email }));
+}
+
+/** @param {string} text */
+const note = text => text.trim() ? `${counted(contactsIn(text).length, 'contact')} found.` : 'One address per line, or CSV with a column email. Columns tags and interests are lists. Other columns are attributes.';
+
+/** @type {import('./create.js').Part} */
+export const contactsPart = { name: 'contacts', label: 'Contacts', kind: 'area', file: '.csv,.txt,text/csv,text/plain', hint: 'email,first_name\nada@example.org,Ada', note, aside: true };
+
+/** @param {string|number} list @param {string} text @returns {Promise<Result>} */
+export async function importInto(list, text) {
+  const all = contactsIn(text), result = { imported: 0, updated: 0, errors: /** @type {Result['errors']} */ ([]) };
+  if (!all.length) throw new Error('No address found. Paste addresses, or CSV with a column email.');
+  for (let at = 0; at < all.length; at += most) {
+    const { imported, updated, errors } = /** @type {Result} */ (await call('POST', ofAccount(`/lists/${list}/contacts/import`), { contacts: all.slice(at, at + most) }));
+    result.imported += imported, result.updated += updated, result.errors.push(...errors);
+  }
+  return result;
+}
+
+/** @param {string} name of the list @param {Result} r @returns {string} */
+export const imported = (name, r) => `${counted(r.imported, 'contact')} imported to ${name}` + (r.updated ? `, ${r.updated} updated` : '') + (r.errors.length ? `, ${r.errors.length} rejected.` : '.');
+
+/** The entries that were rejected, or nothing. @param {Result} [r] */
+export const rejected = r => r?.errors.length ? [p('The other contacts are imported. These entries are not:'), ul({ class: 'how' }, r.errors.slice(0, 100).map((e, n) => li({ key: n }, `${e.email || '(no address)'}: ${e.msg}`)))] : null;
+
+/** @param {{list: {id: string, name: string}}} props */
+export const Import = ({ list }) => h(Create, {
+  label: 'Import', sign: 'people', title: `Import contacts to ${list.name}`, ok: 'Import', parts: [contactsPart],
+  send: (_, { contacts }) => importInto(list.id, contacts),
+  done: r => [imported(list.name, r), ['Contacts', `#/contacts/${list.id}`]],
+  after: rejected,
+});
