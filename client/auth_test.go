@@ -33,9 +33,7 @@ func TestTokenSource(t *testing.T) {
 		}
 	})
 	ctx := context.WithValue(t.Context(), key{}, 1)
-	if _, err := c.Templates.Create(ctx, TemplateCreate{Name: "n"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(c.Templates.Create(ctx, TemplateCreate{Name: "n"}))
 	if asked.Load() != 2 || requests.Load() != 2 {
 		t.Errorf("asked %d times for %d requests, want 2 and 2", asked.Load(), requests.Load())
 	}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/altformat"
 )
 
 const testToken = "secret-token-7d1f"
@@ -562,5 +564,45 @@ func fatal(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// newBubbleClient returns a client without a socket. f responds to its requests.
+func newBubbleClient(t *testing.T, f roundTrip, change ...func(*Config)) *Client {
+	t.Helper()
+	cfg := Config{BaseURL: "https://example.com", Token: testToken, HTTPClient: &http.Client{Transport: Spelled(f)}}
+	for _, c := range change {
+		c(&cfg)
+	}
+	c, err := New(cfg)
+	fatal(t, err)
+	return c
+}
+
+func withoutRetries(cfg *Config) { cfg.Retry.MaxAttempts = 1 }
+
+// respond returns a response with headers given in pairs.
+func respond(status int, body string, headers ...string) *http.Response {
+	h := http.Header{"Content-Type": {"application/json"}}
+	for i := 0; i < len(headers); i += 2 {
+		h.Set(headers[i], headers[i+1])
+	}
+	return &http.Response{StatusCode: status, Header: h, ContentLength: -1, Body: io.NopCloser(strings.NewReader(body))}
+}
+
+// Spelled returns next. If EMAILPLATFORM_TEST_ALTFORMAT is set, it returns a transport that converts responses to the
+// other known response format.
+func Spelled(next http.RoundTripper) http.RoundTripper {
+	if os.Getenv("EMAILPLATFORM_TEST_ALTFORMAT") == "" {
+		return next
+	}
+	return altformat.Transport(next)
+}
+
+// must ends the test if a call fails.
+func must(t testing.TB) func(any, error) {
+	return func(_ any, err error) {
+		t.Helper()
+		fatal(t, err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
 // TestInvalidRequestBodies: an invalid body is not sent, and the error names the field.
@@ -86,10 +88,21 @@ func TestReplacementCharacterIsSent(t *testing.T) {
 		answer(http.StatusOK, "application/json", `{"template_id":1}`)(w, r)
 	})
 	update := TemplateUpdate{Name: new(text), Content: &TemplateContentUpdate{Text: Null[string]()}}
-	if _, err := c.Templates.Update(t.Context(), 1, update); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(c.Templates.Update(t.Context(), 1, update))
 	if want := `{"content":{"text":null},"name":"` + "\ufffd" + `, \\ufffd and \":null"}`; strings.TrimSpace(sent) != want {
 		t.Errorf("sent %s, want %s", sent, want)
+	}
+}
+
+func TestAttributes(t *testing.T) {
+	attributes := Attributes{{Name: "z\"", Value: "<é>"}, {Name: "a", Value: ""}}
+	email := EmailSubmission{CustomAttributes: attributes}
+	var w jsonwrite.Writer
+	email.write(&w)
+	if want := `{"email":"","content":{"subject":""},"custom_attributes":{"z\"":"<é>","a":""},"sender":{"email":""}}`; string(w.Bytes) != want || w.Err() != nil {
+		t.Errorf("got  %s, %v\nwant %s", w.Bytes, w.Err(), want)
+	}
+	if attributes.Get(`z"`) != "<é>" || attributes.Get("a") != "" || attributes.Get("b") != "" {
+		t.Error(attributes)
 	}
 }

@@ -78,9 +78,7 @@ func (d *dialer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // unsafe reports whether the operation creates or sends something.
-func unsafe(op operation) bool {
-	return op.count != nil && op.id != "addSuppressedEmail"
-}
+func unsafe(op operation) bool { return op.count != nil && op.id != "addSuppressedEmail" }
 
 // TestFaultMatrix: every operation meets every fault one, two and three times.
 func TestFaultMatrix(t *testing.T) {
@@ -114,9 +112,7 @@ func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f faul
 	} else {
 		rule := f.rule
 		rule.Operation, rule.Times = op.id, times
-		if _, err := p.Inject(rule); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(p.Inject(rule))
 		defer p.ClearFaults()
 	}
 	c := p.client(client.Config{HTTPClient: &http.Client{Transport: d}, MaxResponseBytes: 16 << 10, LookupLimiter: client.NoLookupLimit{}})
@@ -222,9 +218,7 @@ func runRandomFaults(t *testing.T, seed uint64) (hits int) {
 			rules = append(rules, rule)
 		}
 	}
-	if _, err := p.Inject(rules...); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(p.Inject(rules...))
 	on := func(on bool) {
 		faulty = on
 		for _, r := range p.Faults() {
@@ -250,9 +244,7 @@ func TestCancelEachOperation(t *testing.T) {
 		p := newPlatform(t)
 		defer p.Close()
 		fx := p.fixture()
-		if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultHang}); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(p.Inject(mockserver.Fault{Action: mockserver.FaultHang}))
 		for _, op := range operations() {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			c := p.client(client.Config{})

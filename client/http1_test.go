@@ -192,9 +192,7 @@ func cutResponse(t *testing.T, cut int, op string, attempts, warm int, reset boo
 	p := &http1Platform{whole: warm, response: http1Response[:cut], reset: reset}
 	c := p.client(t, attempts)
 	for range warm {
-		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(c.Templates.Get(t.Context(), 1))
 	}
 	err := operations(c)[op](t.Context())
 	want := attempts
@@ -241,9 +239,7 @@ func cutRequest(t *testing.T, cut, warm int) bool {
 	}
 	c := p.client(t, 3)
 	for range warm {
-		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(c.Templates.Get(t.Context(), 1))
 		p.dialed[0].breakAfter(cut)
 	}
 	_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})

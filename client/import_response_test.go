@@ -99,19 +99,13 @@ func TestResubscribe(t *testing.T) {
 	})
 	one := ImportContact{Email: "a@x"}
 	for _, resubscribe := range []bool{false, true} {
-		if _, err := c.Contacts.Import(t.Context(), 1, ContactsFromSlice([]ImportContact{one}), ImportOptions{Resubscribe: resubscribe}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: []ImportContact{one}, Resubscribe: resubscribe}); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(c.Contacts.Import(t.Context(), 1, ContactsFromSlice([]ImportContact{one}), ImportOptions{Resubscribe: resubscribe}))
+		must(t)(c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: []ImportContact{one}, Resubscribe: resubscribe}))
 	}
 	for _, contact := range []ContactCreate{
 		{Email: "a@x"}, {Email: "a@x", Resubscribe: true}, {Email: "a@x", DoubleOptIn: true}, {Email: "a@x", Resubscribe: true, DoubleOptIn: true},
 	} {
-		if _, err := c.Contacts.Create(t.Context(), 1, contact); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(c.Contacts.Create(t.Context(), 1, contact))
 	}
 	want := []string{
 		` {"contacts":[{"email":"a@x"}]}`, ` {"contacts":[{"email":"a@x"}]}`,

@@ -112,9 +112,7 @@ func TestLookupDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &lookupServer{}
 		c := newBubbleClient(t, srv.RoundTrip)
-		if _, err := c.Emails.Get(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(c.Emails.Get(t.Context(), "a"))
 		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
 		defer cancel()
 		start := time.Now()
@@ -385,9 +383,7 @@ func TestLookupAfterRetryAfter(t *testing.T) {
 			return respond(200, `{"id":"e"}`), nil
 		})
 		for range 2 {
-			if _, err := c.Emails.Get(t.Context(), "e"); err != nil {
-				t.Fatal(err)
-			}
+			must(t)(c.Emails.Get(t.Context(), "e"))
 		}
 		if len(at) != 3 || at[1].Sub(at[0]).Truncate(200*time.Millisecond) != 30*time.Second || at[2].Sub(at[1]).Round(time.Millisecond) != lookupGap {
 			t.Errorf("requests at %v; want pauses of 30 s and %v", at, lookupGap)
@@ -414,9 +410,7 @@ func TestLookupIntervalWithNewTokens(t *testing.T) {
 			}
 		})
 		for range 4 {
-			if _, err := c.Emails.Get(t.Context(), "e"); err != nil {
-				t.Fatal(err)
-			}
+			must(t)(c.Emails.Get(t.Context(), "e"))
 		}
 		for i := range at[1:] {
 			if gap := at[i+1].Sub(at[i]); gap.Round(time.Millisecond) != lookupGap {

@@ -1,9 +1,15 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"log/slog"
+	"maps"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,9 +65,7 @@ func TestObserve(t *testing.T) {
 			}
 			return respond(200, `{"template_id":1}`, "X-Request-Id", "three"), nil
 		}, func(cfg *Config) { cfg.Observe, cfg.Retry.BaseDelay = o.observe, -1 })
-		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(c.Templates.Get(t.Context(), 1))
 		if len(o.begun) != 1 || len(o.retry) != 2 || len(o.end) != 1 {
 			t.Fatalf("%d begun, %d retries, %d ended, want 1, 2, 1", len(o.begun), len(o.retry), len(o.end))
 		}
@@ -97,9 +101,7 @@ func TestObserveLookups(t *testing.T) {
 			return respond(200, `{"id":"1"}`), nil
 		}, func(cfg *Config) { cfg.Observe = o.observe })
 		for range 2 {
-			if _, err := c.Emails.Get(t.Context(), "1"); err != nil {
-				t.Fatal(err)
-			}
+			must(t)(c.Emails.Get(t.Context(), "1"))
 		}
 		if len(o.end) != 2 || o.end[0].Queued != 0 || o.end[1].Queued.Round(time.Microsecond) != lookupGap ||
 			o.end[1].Duration != o.end[1].Queued+lookupGap {
@@ -164,9 +166,7 @@ func TestObserveCalls(t *testing.T) {
 			return ctx, Observer{}
 		}
 	})
-	if _, err := c.Contacts.Import(t.Context(), 1, numbered(3, 0), ImportOptions{BatchSize: 1}); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(c.Contacts.Import(t.Context(), 1, numbered(3, 0), ImportOptions{BatchSize: 1}))
 	for _, err := range c.Lists.All(t.Context(), ListListsParams{}) {
 		t.Error(err)
 	}
@@ -174,4 +174,91 @@ func TestObserveCalls(t *testing.T) {
 	if got := strings.Join(o.begun, " "); got != want {
 		t.Errorf("observed %s, want %s", got, want)
 	}
+}
+
+// TestMain discards the records of clients without a logger.
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// TestDefaultLogger: without Config.Logger, records go to slog.Default at the time of
+// the call.
+func TestDefaultLogger(t *testing.T) {
+	c := newTestClient(t, answer(503, "text/html", "<h1>down</h1>"), func(cfg *Config) { cfg.Logger = nil })
+	var log bytes.Buffer
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	_, _ = c.Templates.Get(t.Context(), 1)
+	var got []string
+	for line := range strings.Lines(log.String()) {
+		got = append(got, checkRecord(t, line))
+	}
+	if len(got) != 5 {
+		t.Errorf("got the records %q, want three requests and two retries", got)
+	}
+}
+
+// TestLogger compares the records of a call with three attempts with the documentation of Config.Logger.
+func TestLogger(t *testing.T) {
+	for name, tc := range map[string]struct {
+		level slog.Level
+		want  []string // messages
+	}{
+		"debug": {slog.LevelDebug, []string{
+			"platform request", "retrying platform request", "platform request",
+			"retrying platform request", "platform request",
+		}},
+		"info": {slog.LevelInfo, []string{"retrying platform request", "retrying platform request"}},
+		"warn": {slog.LevelWarn, nil},
+	} {
+		var log bytes.Buffer
+		c := newTestClient(t, answer(503, "text/html", "<h1>down</h1>"), func(cfg *Config) {
+			cfg.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: tc.level}))
+		})
+		_, _ = c.Templates.Get(t.Context(), 1)
+		var got []string
+		for line := range strings.Lines(log.String()) {
+			got = append(got, checkRecord(t, line))
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: got the records %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestLoggerOfSuccess(t *testing.T) {
+	for status, failed := range map[int]bool{200: false, 404: true} {
+		var log bytes.Buffer
+		c := newTestClient(t, answer(status, "application/json", `{"template_id":1}`), func(cfg *Config) {
+			cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		})
+		if _, err := c.Templates.Get(t.Context(), 1); (err != nil) != failed {
+			t.Fatal(err)
+		}
+		if strings.Count(log.String(), "\n") != 1 || strings.Contains(log.String(), "error") != failed {
+			t.Errorf("status %d: %s", status, log.String())
+		}
+	}
+}
+
+// checkRecord checks the keys of a record, and returns its message.
+func checkRecord(t *testing.T, line string) string {
+	t.Helper()
+	var record map[string]any
+	fatal(t, json.Unmarshal([]byte(line), &record))
+	message := record["msg"].(string)
+	want := []string{"attempt", "duration", "error", "level", "method", "msg", "op", "path", "request_id", "status", "time"}
+	if message == "retrying platform request" {
+		want[1] = "delay"
+		slices.Sort(want)
+	}
+	if got := slices.Sorted(maps.Keys(record)); !slices.Equal(got, want) {
+		t.Errorf("%s: has the keys %q, want %q", message, got, want)
+	}
+	if record["op"] != "getTemplate" || record["method"] != "GET" || record["path"] != "/templates/1" ||
+		record["status"] != 503.0 || record["request_id"] != "req-1" {
+		t.Errorf("record %s", line)
+	}
+	return message
 }

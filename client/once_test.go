@@ -102,9 +102,7 @@ func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(htt
 	})
 	fatal(t, err)
 	for range warm {
-		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(c.Templates.Get(t.Context(), 1))
 	}
 	err = operations(c)[op](t.Context())
 	want := attempts
@@ -194,9 +192,7 @@ func TestNoResendAfterProtocolChange(t *testing.T) {
 			})},
 		})
 		fatal(t, err)
-		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t)(c.Templates.Get(t.Context(), 1))
 		_, err = c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
 		if got := p.arrived(); got != 1 || err == nil || !l.certain && !errors.Is(err, ErrOutcomeUnknown) {
 			t.Errorf("%s: arrived %d times, %v", l.name, got, err)

@@ -33,9 +33,7 @@ func TestWithHeader(t *testing.T) {
 		ctx = WithHeader(ctx, "X-Tenant", "ours and theirs")
 		both := WithHeader(ctx, "Traceparent", "00-1")
 		for _, ctx := range []context.Context{both, ctx, WithHeader(ctx, "X-TENANT", ""), t.Context()} {
-			if _, err := c.Templates.Get(ctx, 1); err != nil {
-				t.Fatal(err)
-			}
+			must(t)(c.Templates.Get(ctx, 1))
 		}
 		plain := fmt.Sprintf(" [] [] [Bearer %s]", testToken)
 		traced := fmt.Sprintf(" [ours and theirs] [00-1] [Bearer %s]", testToken)

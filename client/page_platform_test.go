@@ -64,9 +64,7 @@ func contactsOf(t *testing.T, c *client.Client, list int64, n int) int64 {
 	for i := range contacts {
 		contacts[i].Email = fmt.Sprintf("r%04d.%d@example.org", i, map[bool]int{true: 0, false: 1}[first])
 	}
-	if _, err := c.Contacts.Import(t.Context(), list, client.ContactsFromSlice(contacts), client.ImportOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(c.Contacts.Import(t.Context(), list, client.ContactsFromSlice(contacts), client.ImportOptions{}))
 	return list
 }
 

@@ -73,9 +73,7 @@ func TestPayloadAfterClose(t *testing.T) {
 			p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
 			r, err := p.open()
 			fatal(t, err)
-			if _, err := io.ReadFull(r, make([]byte, tc.read)); err != nil {
-				t.Fatal(err)
-			}
+			must(t)(io.ReadFull(r, make([]byte, tc.read)))
 			_ = r.Close()
 			if tc.over {
 				p.release()
@@ -95,9 +93,7 @@ func TestPayloadReadAgain(t *testing.T) {
 	fatal(t, err)
 	_ = r.Close()
 	first := make([]byte, 1)
-	if _, err := r.Read(first); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(r.Read(first))
 	p.release() // the call is over
 	if p.writer == nil {
 		t.Fatal("the memory is given away during the second reading")
@@ -129,9 +125,7 @@ func TestGetBody(t *testing.T) {
 		}
 		return respond(201, `{"list_id":1}`), nil
 	}, func(cfg *Config) { cfg.BaseURL = "http://127.0.0.1" }) // over https HTTP/2 is likely, where there is none
-	if _, err := c.Lists.Create(t.Context(), ListCreate{Name: "Customers"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t)(c.Lists.Create(t.Context(), ListCreate{Name: "Customers"}))
 	if _, err := again(); !errors.Is(err, errBodyGone) {
 		t.Errorf("a body is made when the call is over: %v", err)
 	}

@@ -270,10 +270,8 @@ func TestInvalidTokenStatus(t *testing.T) {
 	handler := newHandler(t, p, mcp.Options{})
 	call := func(token string) *httptest.ResponseRecorder {
 		const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp", strings.NewReader(body))
+		r := newRequest(t, http.MethodPost, body)
 		r.Header.Set("Authorization", "Bearer "+token)
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		return w

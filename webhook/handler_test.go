@@ -1,13 +1,18 @@
 package webhook_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -400,4 +405,125 @@ func fatal(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestInvalidOnce: if the store returns a wrong result, the event must be delivered again.
+func TestInvalidOnce(t *testing.T) {
+	type function = func(context.Context) error
+	panics := func(context.Context, *events.Event) error { panic("boom") }
+	for _, tt := range []struct {
+		name   string
+		handle func(context.Context, *events.Event) error
+		once   storeFunc
+		want   int
+	}{
+		{
+			name:   "never calls, says it did",
+			handle: succeed, once: func(context.Context, string, function) (bool, error) { return true, nil },
+			want: http.StatusInternalServerError,
+		},
+		{
+			name:   "calls, says it did not",
+			handle: succeed,
+			once:   func(ctx context.Context, _ string, fn function) (bool, error) { return false, fn(ctx) },
+			want:   http.StatusInternalServerError,
+		},
+		{
+			name:   "calls a failure a success",
+			handle: fail,
+			once:   func(ctx context.Context, _ string, fn function) (bool, error) { _ = fn(ctx); return true, nil },
+			want:   http.StatusInternalServerError,
+		},
+		{
+			name:   "calls a failure a duplicate",
+			handle: fail,
+			once:   func(ctx context.Context, _ string, fn function) (bool, error) { _ = fn(ctx); return false, nil },
+			want:   http.StatusInternalServerError,
+		},
+		{
+			name:   "swallows a panic",
+			handle: panics,
+			once: func(ctx context.Context, _ string, fn function) (bool, error) {
+				defer func() { _ = recover() }()
+				_ = fn(ctx)
+				return true, nil
+			},
+			want: http.StatusInternalServerError,
+		},
+		{
+			name:   "tells the truth",
+			handle: succeed,
+			once:   func(ctx context.Context, _ string, fn function) (bool, error) { return true, fn(ctx) },
+			want:   http.StatusNoContent,
+		},
+		{
+			name:   "knows the event",
+			handle: succeed, once: func(context.Context, string, function) (bool, error) { return false, nil },
+			want: http.StatusNoContent,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log strings.Builder
+			h := webhook.NewHandler(newVerifier(t, secret), tt.handle,
+				webhook.Options{Once: tt.once, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			w := serve(h, newRequest(t, eventBody))
+			if w.Code != tt.want {
+				t.Errorf("status %d, want %d", w.Code, tt.want)
+			}
+			if broken := strings.Contains(log.String(), "the Once breaks its contract"); broken != (tt.want >= 500) {
+				t.Errorf("log: %s", log.String())
+			}
+		})
+	}
+}
+
+// FuzzHandler compares the handler with an HMAC that was computed without this package.
+func FuzzHandler(f *testing.F) {
+	body := []byte(eventBody)
+	good := sign(secret, body)
+	f.Add(http.MethodPost, body, good, "", false, true)
+	f.Add(http.MethodPost, body, good, good, true, false)
+	f.Add(http.MethodPost, body, "", "", false, false)
+	f.Add(http.MethodPost, body, good[:43], "", false, false)
+	f.Add(http.MethodPost, []byte(`{"event":"Email.Bounced","data":{"email":{"id":[]}}}`), "", "", false, true)
+	f.Add(http.MethodPost, []byte(`{"event":"Email.ReportedAsSpam","id":"\u0000","created_on":1e99}`), "", "", false, true)
+	f.Add(http.MethodGet, []byte("{}"), good, "", false, true)
+	f.Fuzz(func(t *testing.T, method string, body []byte, first, second string, two, sign bool) {
+		mac := hmac.New(sha256.New, []byte(secret.Reveal()))
+		mac.Write(body)
+		genuine := base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		if sign {
+			first = genuine
+		}
+		mayCall := method == http.MethodPost && !two && first == genuine
+		calls := 0
+		h := webhook.NewHandler(newVerifier(t, secret), func(ctx context.Context, ev *events.Event) error {
+			calls++
+			if d, ok := webhook.FromContext(ctx); !ok || !bytes.Equal(d.Body, body) || d.Key == "" || ev.Name == "" {
+				t.Errorf("delivery %+v, event %+v", d, ev)
+			}
+			return nil
+		}, webhook.Options{Logger: slog.New(slog.DiscardHandler)})
+
+		var code int
+		for range 2 { // the second time it is a duplicate
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.NopCloser(bytes.NewReader(body)))
+			req.Method = method
+			req.Header[webhook.DefaultSignatureHeader] = []string{first, second}[:1]
+			if two {
+				req.Header[webhook.DefaultSignatureHeader] = []string{first, second}
+			}
+			code = serve(h, req).Code
+		}
+		switch {
+		case calls > 1:
+			t.Errorf("called %d times", calls)
+		case calls == 1 && !mayCall:
+			t.Error("a forgery is accepted")
+		case calls == 1 && code != http.StatusNoContent, calls == 0 && code < 400:
+			t.Errorf("%d calls, status %d", calls, code)
+		case mayCall && calls == 0 && !slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge}, code):
+			t.Errorf("status %d for a valid delivery", code)
+		}
+	})
 }

@@ -164,35 +164,6 @@ func TestErrorTypes(t *testing.T) {
 	}
 }
 
-// TestImport: each batch is a span below the caller's.
-func TestImport(t *testing.T) {
-	srv := mockserver.Start(mockserver.Config{})
-	defer srv.Close()
-	r := record(t)
-	c := r.client(srv, nil)
-	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "l"})
-	fatal(t, err)
-	ctx, parent := r.tracer.Tracer("app").Start(t.Context(), "import")
-	r.spans.Reset()
-	_, err = c.Contacts.Import(ctx, list.ID, func(yield func(client.ImportContact, error) bool) {
-		for i := range 2500 {
-			if !yield(client.ImportContact{Email: fmt.Sprintf("a%d@example.org", i)}, nil) {
-				return
-			}
-		}
-	}, client.ImportOptions{})
-	fatal(t, err)
-	batches := 0
-	for _, s := range r.spans.GetSpans() {
-		if s.Name == "emailplatform importContacts" && s.Parent.SpanID() == parent.SpanContext().SpanID() {
-			batches++
-		}
-	}
-	if batches != 3 {
-		t.Errorf("%d batches, want 3: %q", batches, r.names())
-	}
-}
-
 // receive delivers body to a receiver that is watched, and returns the status.
 func (r *recorder) receive(handle func(context.Context, *events.Event) error, body string, change ...func(*http.Request)) int {
 	r.t.Helper()

@@ -5,6 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +20,7 @@ import (
 
 	"example.com/emailplatform/contrib/pgstore"
 	"example.com/emailplatform/contrib/pgstore/internal/testdb"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/webhook"
 	"example.com/emailplatform/webhook/webhooktest"
 )
@@ -185,36 +190,6 @@ func deliver(t testing.TB, once webhook.Once, key string, fn func(context.Contex
 	}
 }
 
-// TestDuplicateDoesNotWait: an INSERT would wait for the other transaction.
-func TestDuplicateDoesNotWait(t *testing.T) {
-	a, b, key := pgstore.NewOnce(direct(t), pgstore.OnceOptions{}), pgstore.NewOnce(direct(t), pgstore.OnceOptions{}), rand.Text()
-	_, err := a.Do(t.Context(), key, func(ctx context.Context) error {
-		short, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		if ran, err := b.Do(short, key, func(context.Context) error { return nil }); ran || !errors.Is(err, webhook.ErrInFlight) {
-			t.Errorf("Do = %v, %v; want false and %v", ran, err, webhook.ErrInFlight)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-// TestCrashedProcess: a connection that ends frees the key at once.
-func TestCrashedProcess(t *testing.T) {
-	wire := &testdb.Wire{}
-	a, b, key := pgstore.NewOnce(direct(t, through(wire)), pgstore.OnceOptions{}), pgstore.NewOnce(direct(t), pgstore.OnceOptions{}), rand.Text()
-	_, err := a.Do(t.Context(), key, func(context.Context) error {
-		wire.Cut()
-		deliver(t, b, key, func(context.Context) error { return nil })
-		return nil
-	})
-	if err == nil {
-		t.Error("the first one has committed too")
-	}
-}
-
 // TestPoolIsExhausted: a handler that takes a second connection of the same pool
 // waits, but only until its context ends. Then nothing is stuck.
 func TestPoolIsExhausted(t *testing.T) {
@@ -317,4 +292,65 @@ func TestNilDatabasePanics(t *testing.T) {
 		}
 	}()
 	pgstore.NewOnce(nil, pgstore.OnceOptions{})
+}
+
+// TestEarlyEvent: the README's handler counts a bounce that arrives before the program
+// has stored the id of the email.
+func TestEarlyEvent(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil || !strings.Contains(string(readme), countBounce) {
+		t.Fatalf("the README does not show countBounce (%v)", err)
+	}
+	pool := direct(t)
+	ctx := t.Context()
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := pool.Exec(ctx, query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("DROP TABLE IF EXISTS recipients")
+	exec("CREATE TABLE recipients (email_id text PRIMARY KEY, bounces int NOT NULL DEFAULT 0)")
+
+	secret, err := webhook.ParseSecret("whsec_example", "sha256")
+	fatal(t, err)
+	verifier, err := webhook.NewVerifier(secret)
+	fatal(t, err)
+	handler := webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
+		tx, err := pgstore.Tx(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, countBounce, e.EmailID())
+		return err
+	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})})
+	body := []byte(`{"id":"` + rand.Text() + `","event":"Email.Bounced","data":{"email":{"id":"email-1"}}}`)
+	for range 2 { // the platform can deliver an event several times
+		r, err := webhook.NewRequest(ctx, "http://shop.test/hook", secret, body)
+		fatal(t, err)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != http.StatusNoContent {
+			t.Fatalf("response %d: %s", w.Code, w.Body)
+		}
+	}
+	exec("INSERT INTO recipients (email_id) VALUES ($1) ON CONFLICT DO NOTHING", "email-1")
+	var bounces int
+	if err := pool.QueryRow(ctx, "SELECT bounces FROM recipients WHERE email_id = $1", "email-1").Scan(&bounces); err != nil || bounces != 1 {
+		t.Errorf("%d bounces, %v", bounces, err)
+	}
+}
+
+// BenchmarkOnce handles events with 16 callers.
+func BenchmarkOnce(b *testing.B) {
+	pool := direct(b, func(cfg *pgxpool.Config) { cfg.MaxConns = 24 })
+	once := pgstore.NewOnce(pool, pgstore.OnceOptions{})
+	b.SetParallelism(max(1, 16/runtime.GOMAXPROCS(0)))
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := once.Do(b.Context(), rand.Text(), func(context.Context) error { return nil }); err != nil {
+				b.Error(err)
+			}
+		}
+	})
 }

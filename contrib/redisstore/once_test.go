@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -72,18 +74,6 @@ func TestOnceRenewsLease(t *testing.T) {
 		t.Error(ran, err)
 	}
 	expect(t, b, key, "handled before")
-}
-
-// TestCrashedProcess: its event is free when the lease has run out.
-func TestCrashedProcess(t *testing.T) {
-	t.Parallel()
-	o, key := NewOnce(newRedis(t), OnceOptions{Lease: 2 * time.Second}), rand.Text()
-	if state, err := o.run(t.Context(), "begin", key, "dead", o.opts.Lease); state != "mine" || err != nil {
-		t.Fatal(state, err)
-	}
-	expect(t, o, key, "in flight")
-	time.Sleep(2100 * time.Millisecond)
-	expect(t, o, key, "ran")
 }
 
 // TestLeaseLost: a process that cannot reach Redis for longer than its lease loses the event to another process, and
@@ -244,6 +234,23 @@ func TestNilClientPanics(t *testing.T) {
 				}
 			}()
 			f()
+		})
+	}
+}
+
+// BenchmarkOnce handles events with several callers.
+func BenchmarkOnce(b *testing.B) {
+	for _, callers := range []int{2, 16, 64} {
+		b.Run(fmt.Sprint(callers), func(b *testing.B) {
+			o := NewOnce(newRedis(b), OnceOptions{})
+			b.SetParallelism(max(1, callers/runtime.GOMAXPROCS(0)))
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, err := o.Do(b.Context(), rand.Text(), succeed); err != nil {
+						b.Error(err)
+					}
+				}
+			})
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	shop "example.com/emailplatform/examples/mock-in-your-tests"
+	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
@@ -141,4 +142,36 @@ func check(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestConfirmUnderFaults: Confirm, repeated until it succeeds, sends one email, or at
+// most one if a person must check the order.
+func TestConfirmUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
+		s := setupOn(t, p)
+		return func() {
+			errs := recipes.Repeat(t, func() error { return s.Confirm(t.Context(), "A-17", "ada@example.org") })
+			unknown := errors.Is(errors.Join(errs...), client.ErrOutcomeUnknown)
+			if n := len(p.Outbox()); n > 1 || n == 0 && !unknown || unknown != (len(s.ToCheck()) == 1) {
+				t.Errorf("%d emails after %v, to check: %v", n, errs, s.ToCheck())
+			}
+		}
+	})
+}
+
+// TestBounceUnderFaults: an address that bounced hard gets no more email, even if
+// lookups or deliveries fail.
+func TestBounceUnderFaults(t *testing.T) {
+	bounce := func(t *testing.T, p *mockserver.Server) func() {
+		s := setupOn(t, p)
+		return func() {
+			check(t, s.Confirm(t.Context(), "A-17", "bounce+hb@mock.test"))
+			check(t, p.Drain(t.Context()))
+			if err := s.Confirm(t.Context(), "A-18", "bounce+hb@mock.test"); err == nil {
+				t.Error("the second email was sent")
+			}
+		}
+	}
+	recipes.UnderFaults(t, []string{"getEmail"}, bounce)
+	recipes.UnderDeliveryFaults(t, bounce)
 }

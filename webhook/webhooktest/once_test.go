@@ -1,10 +1,14 @@
 package webhooktest
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"example.com/emailplatform/webhook"
 )
@@ -41,4 +45,201 @@ func failures(t *testing.T, do storeFunc) (names []string) {
 		})
 	}
 	return names
+}
+
+type (
+	function  = func(context.Context) error
+	storeFunc = func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error)
+)
+
+// brokenStore adds a fault to a store without one.
+type brokenStore struct {
+	store webhook.Once
+	do    storeFunc
+}
+
+func (b brokenStore) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {
+	return b.do(ctx, b.store, key, fn)
+}
+
+var brokenStores = []struct {
+	fault    string
+	do       storeFunc
+	reported []string
+}{
+	{
+		fault: "remembers nothing",
+		do:    remembersNothing,
+		reported: []string{
+			"success is remembered", "duplicate in flight is refused", "done context runs nothing",
+			"many at once succeed once",
+		},
+	},
+	{
+		fault: "remembers too early",
+		do:    remembersTooEarly,
+		reported: []string{
+			"failure frees the key", "panic frees the key and goes on", "duplicate in flight is refused",
+			"canceled failure frees the key",
+		},
+	},
+	{fault: "takes a duplicate in flight for handled", do: duplicateIsSuccess, reported: []string{"duplicate in flight is refused"}},
+	{fault: "waits for the one in flight", do: waits, reported: []string{"duplicate in flight is refused"}},
+	{fault: "keeps the key of a panic", do: keepsKeyOfPanic, reported: []string{"panic frees the key and goes on"}},
+	{fault: "swallows a panic", do: swallowsPanic, reported: []string{"panic frees the key and goes on"}},
+	{fault: "keeps the key of a canceled failure", do: keepsKeyOfCancelled, reported: []string{"canceled failure frees the key"}},
+	{
+		fault: "forgets a canceled success in silence",
+		do:    forgetsCancelledSuccess, reported: []string{"canceled success is kept or undone"},
+	},
+	{fault: "swallows an error", do: swallowsError, reported: []string{"failure frees the key"}},
+	{
+		fault:    "takes all keys for one",
+		do:       withKey(func(string) string { return "key" }),
+		reported: []string{"other keys do not wait", "keys are compared byte for byte"},
+	},
+	{fault: "ignores case", do: withKey(strings.ToLower), reported: []string{"keys are compared byte for byte"}},
+	{fault: "trims spaces", do: withKey(strings.TrimSpace), reported: []string{"keys are compared byte for byte"}},
+	{
+		fault:    "cuts long keys",
+		do:       withKey(func(key string) string { return key[:min(len(key), 64)] }),
+		reported: []string{"keys are compared byte for byte"},
+	},
+	{
+		fault:    "ends keys at a NUL",
+		do:       withKey(func(key string) string { key, _, _ = strings.Cut(key, "\x00"); return key }),
+		reported: []string{"keys are any bytes"},
+	},
+	{
+		fault:    "makes keys valid UTF-8",
+		do:       withKey(func(key string) string { return strings.ToValidUTF8(key, "\ufffd") }),
+		reported: []string{"keys are any bytes"},
+	},
+	{
+		fault:    "refuses what is not UTF-8",
+		do:       refuses(func(key string) bool { return !utf8.ValidString(key) }),
+		reported: []string{"keys are any bytes"},
+	},
+	{
+		fault:    "refuses long keys",
+		do:       refuses(func(key string) bool { return len(key) > 2704 }),
+		reported: []string{"keys are of any length"},
+	},
+	{
+		fault:    "cuts keys at 8,000 bytes",
+		do:       withKey(func(key string) string { return key[:min(len(key), 8000)] }),
+		reported: []string{"keys are of any length"},
+	},
+	{fault: "gives the function a new context", do: newContext, reported: []string{"function gets the context"}},
+	{fault: "shields the function from cancellation", do: shields, reported: []string{"function gets the context"}},
+	{fault: "does not look at the context", do: ignoresContext, reported: []string{"done context runs nothing"}},
+}
+
+func remembersNothing(ctx context.Context, _ webhook.Once, _ string, fn function) (bool, error) {
+	return true, fn(ctx)
+}
+
+func remembersTooEarly(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	if ran, err := m.Do(ctx, key, succeed); !ran {
+		return false, err
+	}
+	return true, fn(ctx)
+}
+
+func duplicateIsSuccess(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	ran, err := m.Do(ctx, key, fn)
+	if errors.Is(err, webhook.ErrInFlight) {
+		err = nil
+	}
+	return ran, err
+}
+
+func waits(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	for range 100 {
+		ran, err := m.Do(ctx, key, fn)
+		if !errors.Is(err, webhook.ErrInFlight) {
+			return ran, err
+		}
+		time.Sleep(time.Second)
+	}
+	return false, errors.New("waited in vain")
+}
+
+func keepsKeyOfPanic(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	var panicked any
+	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
+		defer func() { panicked = recover() }()
+		return fn(ctx)
+	})
+	if panicked != nil {
+		panic(panicked)
+	}
+	return ran, err
+}
+
+func swallowsPanic(ctx context.Context, m webhook.Once, key string, fn function) (ran bool, err error) {
+	defer func() { _ = recover() }()
+	return m.Do(ctx, key, fn)
+}
+
+func keepsKeyOfCancelled(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	var failed error
+	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
+		failed = fn(ctx)
+		if ctx.Err() == nil {
+			return failed
+		}
+		return nil
+	})
+	return ran, errors.Join(err, failed)
+}
+
+func forgetsCancelledSuccess(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	succeeded := false
+	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
+		if err := fn(ctx); err != nil {
+			return err
+		}
+		succeeded = true
+		return ctx.Err()
+	})
+	if succeeded {
+		err = nil
+	}
+	return ran, err
+}
+
+func swallowsError(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	ran, err := m.Do(ctx, key, fn)
+	if ran {
+		err = nil
+	}
+	return ran, err
+}
+
+func withKey(change func(string) string) storeFunc {
+	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+		return m.Do(ctx, change(key), fn)
+	}
+}
+
+func refuses(bad func(string) bool) storeFunc {
+	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+		if bad(key) {
+			return false, errors.New("the key is not allowed")
+		}
+		return m.Do(ctx, key, fn)
+	}
+}
+
+func newContext(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	return m.Do(ctx, key, func(context.Context) error { return fn(context.Background()) })
+}
+
+func shields(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	return m.Do(ctx, key, func(ctx context.Context) error { return fn(context.WithoutCancel(ctx)) })
+}
+
+func ignoresContext(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	return m.Do(context.WithoutCancel(ctx), key, fn)
 }

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/mockserver"
+)
+
+// TestKilled: an import whose process is killed continues after the last batch that
+// the platform confirmed.
+func TestKilled(t *testing.T) {
+	platform := mockserver.Start(mockserver.Config{})
+	defer platform.Close()
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
+	check(t, err)
+	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
+	check(t, err)
+	name := filepath.Join(t.TempDir(), "contacts.csv")
+	check(t, writeRows(name, 12_000))
+	if _, err := platform.Inject(mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultHang}); err != nil {
+		t.Fatal(err)
+	}
+	confirmed := killed(t, platform, list.ID, name)
+	platform.ClearFaults()
+	var out bytes.Buffer
+	check(t, importFile(t.Context(), c, &out, target{BaseURL: platform.URL(), ListID: list.ID}, name))
+	if want := strconv.Itoa(confirmed) + " contacts were imported before"; !strings.Contains(out.String(), want) {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	page, err := c.Contacts.List(t.Context(), list.ID, client.ListContactsParams{WithCount: true})
+	if err != nil || page.Pagination.Count != 12_000 {
+		t.Errorf("%d contacts, %v", page.Pagination.Count, err)
+	}
+}
+
+// killed runs the command and kills it before it can complete. It returns the number of contacts in its checkpoint.
+func killed(t *testing.T, platform *mockserver.Server, listID int64, name string) int {
+	t.Helper()
+	program, err := os.Executable()
+	check(t, err)
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestImportAsProcess$", "-test.v")
+	cmd.Env = append(os.Environ(), "EMAILPLATFORM_BASE_URL="+platform.URL(), "EMAILPLATFORM_TOKEN="+platform.Token(),
+		"IMPORT_LIST="+strconv.FormatInt(listID, 10), "IMPORT_FILE="+name)
+	stdout, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	lines := bufio.NewScanner(stdout)
+	lines.Split(scanBars)
+	for batches := 0; batches < 7 && lines.Scan(); batches++ { // all that precede the one that hangs
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = cmd.Wait()
+	text, err := os.ReadFile(name + ".progress")
+	check(t, err)
+	var saved checkpoint
+	if err := json.Unmarshal(text, &saved); err != nil || saved.Confirmed < 4000 || saved.Confirmed > 11_000 {
+		t.Errorf("checkpoint %s, %v", text, err)
+	}
+	return int(saved.Confirmed)
+}
+
+// scanBars splits the output after the percentage of each progress bar.
+func scanBars(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if i := bytes.IndexByte(data, '%'); i >= 0 {
+		return i + 1, data[:i+1], nil
+	}
+	if atEOF {
+		return len(data), nil, nil
+	}
+	return 0, nil, nil
+}
+
+// TestImportAsProcess is the command in a process of its own, for TestKilled.
+func TestImportAsProcess(t *testing.T) {
+	list, _ := strconv.ParseInt(os.Getenv("IMPORT_LIST"), 10, 64)
+	if list == 0 {
+		t.Skip("runs as a process of TestKilled")
+	}
+	if err := run(t.Context(), list, []string{os.Getenv("IMPORT_FILE")}); err != nil {
+		t.Error(err)
+	}
+}
+
+// check ends the test if there is an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCheckpointOfAnotherImport: a checkpoint is valid only for the same file,
+// platform and list.
+func TestCheckpointOfAnotherImport(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "contacts.csv")
+	sums := map[string]string{}
+	for _, text := range []string{"email\nada@example.org\n", "email\nbob@example.org\n"} {
+		check(t, os.WriteFile(name, []byte(text), 0o600))
+		contacts, sum, err := survey(name)
+		if err != nil || contacts != 1 {
+			t.Fatal(contacts, err)
+		}
+		sums[text[6:9]] = sum
+	}
+	before := checkpoint{target{"https://staging.test", 81, time.Unix(1, 0).UTC(), sums["ada"]}, 1}
+	check(t, before.store(name+".progress"))
+	for what, change := range map[string]func(*target){
+		"the same":                 func(*target) {},
+		"another file":             func(to *target) { to.SHA256 = sums["bob"] },
+		"another platform":         func(to *target) { to.BaseURL = "https://mail.test" },
+		"a list of another time":   func(to *target) { to.ListCreatedOn = time.Unix(2, 0).UTC() },
+		"a list of another number": func(to *target) { to.ListID = 82 },
+	} {
+		c := checkpoint{target: before.target}
+		change(&c.target)
+		same := what == "the same"
+		if err := c.load(name + ".progress"); (err == nil) != same || (c == before) != same {
+			t.Errorf("%s: %+v, %v", what, c, err)
+		}
+	}
+}
+
+// TestStoppedAndContinuedElsewhere: an import that was stopped is not continued on
+// another platform, even if the list there has the same id.
+func TestStoppedAndContinuedElsewhere(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "contacts.csv")
+	check(t, writeRows(name, 10_000))
+	var ids []int64
+	for i := range 2 {
+		platform := mockserver.New(mockserver.Config{})
+		defer platform.Close()
+		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
+		check(t, err)
+		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
+		check(t, err)
+		ids = append(ids, list.ID)
+		_, err = platform.Inject(mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultStatus, Status: 403})
+		check(t, err)
+		base := []string{"https://staging.test", "https://mail.test"}[i]
+		err = importFile(t.Context(), c, io.Discard, target{BaseURL: base, ListID: list.ID}, name)
+		if refused := !errors.Is(err, client.ErrForbidden); err == nil || refused != (i == 1) {
+			t.Errorf("platform %d: %v", i, err)
+		}
+	}
+	if ids[0] != ids[1] {
+		t.Fatalf("lists %v do not have the same id", ids)
+	}
+}
+
+// TestImportUnderFaults: an import, started again until it succeeds, imports each row.
+func TestImportUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"importContacts", "getList"}, func(t *testing.T, p *mockserver.Server) func() {
+		c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
+		check(t, err)
+		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
+		check(t, err)
+		name := filepath.Join(t.TempDir(), "contacts.csv")
+		check(t, writeRows(name, 1500))
+		return func() {
+			recipes.Repeat(t, func() error {
+				return importFile(t.Context(), c, io.Discard, target{BaseURL: p.URL(), ListID: list.ID}, name)
+			})
+			found := map[string]bool{}
+			for contact, err := range c.Contacts.All(t.Context(), list.ID, client.ListContactsParams{}) {
+				if found[contact.Email] = true; err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i := range 1500 {
+				if address := fmt.Sprintf("customer%05d@example.org", i); !found[address] {
+					t.Fatalf("%s is missing", address)
+				}
+			}
+		}
+	})
+}
