@@ -17,8 +17,8 @@ import (
 
 var realTime = flag.Bool("real", false, "run the tests that wait for seconds")
 
-// inRealTime skips a test that waits for seconds, unless it is asked for:
-// TestSuiteCatches holds a sound limiter against the same rules in no time.
+// inRealTime skips a test that waits for seconds, unless -real is set. TestSuiteCatches runs the same rules on
+// virtual time.
 func inRealTime(t *testing.T) {
 	t.Helper()
 	if !*realTime {
@@ -32,7 +32,7 @@ func TestProcessLimiter(t *testing.T) {
 	TestLookupLimiter(t, func(*testing.T) client.LookupLimiter { return client.NewLookupLimiter() })
 }
 
-// TestShared gives every process the same limiter, as if they shared one.
+// TestShared uses the same limiter in every process.
 func TestShared(t *testing.T) {
 	inRealTime(t)
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestShared(t *testing.T) {
 	TestSharedLookupLimiter(t, func(*testing.T) client.LookupLimiter { return shared })
 }
 
-// limiterFunc is a limiter made of a sound one.
+// limiterFunc is a limiter that is based on a correct one.
 type limiterFunc func(ctx context.Context, sound client.LookupLimiter, key string) (func(time.Duration), error)
 
 type broken struct {
@@ -74,8 +74,7 @@ var brokenLimiters = []struct {
 	{"hangs", hangs, []string{"first turn comes at once"}},
 }
 
-// TestSuiteCatches proves the suite: the named rules must be among those that
-// report a broken limiter, and none may report a sound one.
+// TestSuiteCatches: the named rules report each broken limiter, and no rule reports a correct one.
 func TestSuiteCatches(t *testing.T) {
 	for _, tt := range brokenLimiters {
 		t.Run(tt.fault, func(t *testing.T) {
@@ -92,7 +91,7 @@ func TestSuiteCatches(t *testing.T) {
 	}
 }
 
-// failures returns the names of the rules that the limiter breaks, in no time.
+// failures returns the names of the rules that the limiter breaks, on virtual time.
 func failures(t *testing.T, acquire limiterFunc) (names []string) {
 	for _, r := range rules {
 		synctest.Test(t, func(t *testing.T) {
@@ -113,7 +112,7 @@ func neverWaits(ctx context.Context, _ client.LookupLimiter, key string) (func(t
 	return client.NoLookupLimit{}.Acquire(ctx, key)
 }
 
-// fromBegin is what one writes with x/time/rate.
+// fromBegin returns a limiter of x/time/rate, which counts from the start of a slot.
 func fromBegin() limiterFunc {
 	var mu sync.Mutex
 	limiters := map[string]*rate.Limiter{}
@@ -134,8 +133,7 @@ func ignoresDelay(ctx context.Context, l client.LookupLimiter, key string) (func
 	return func(time.Duration) { release(0) }, err
 }
 
-// queues is a limiter of its own, sound with a gap of a second and unless the
-// last is served first.
+// queues is a separate limiter. It is correct with an interval of a second and if lastFirst is false.
 type queues struct {
 	gap       time.Duration
 	lastFirst bool
@@ -210,7 +208,6 @@ func slow(ctx context.Context, l client.LookupLimiter, key string) (func(time.Du
 	return func(d time.Duration) { release(max(2*d, 2500*time.Millisecond)) }, err
 }
 
-// ignoresContext waits for its turn whatever becomes of the context.
 func ignoresContext(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
 	defer cancel()
@@ -227,7 +224,7 @@ func ownError(ctx context.Context, l client.LookupLimiter, key string) (func(tim
 	return release, err
 }
 
-// keepsCanceled stays in the queue for those who left, and have their turn.
+// keepsCanceled keeps canceled callers in the queue.
 func keepsCanceled(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -263,7 +260,7 @@ func oneKey(ctx context.Context, l client.LookupLimiter, _ string) (func(time.Du
 	return l.Acquire(ctx, "key")
 }
 
-// checksContextLate looks at the context only every two seconds.
+// checksContextLate checks the context only every two seconds.
 func checksContextLate(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
 	for {
 		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)

@@ -18,8 +18,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestMonitoring checks the alert rules and the dashboard against recorded metrics:
-// each metric, label and label value that they name exists, and they use each metric.
+// TestMonitoring compares the alert rules and the dashboard with recorded metrics: each metric, label and value that
+// they use exists, and they use each metric.
 func TestMonitoring(t *testing.T) {
 	names, labels := exported(t)
 	files := map[string]string{}
@@ -75,8 +75,7 @@ func TestMonitoring(t *testing.T) {
 	}
 }
 
-// exported returns the names of all metrics, and the labels with their recorded
-// values, as the exporter for Prometheus writes them.
+// exported returns the names of all metrics and the labels with their values, in the format of Prometheus.
 func exported(t *testing.T) (names map[string]bool, labels map[string]map[string]bool) {
 	t.Helper()
 	r := record(t)
@@ -120,7 +119,7 @@ func exported(t *testing.T) (names map[string]bool, labels map[string]map[string
 	return names, labels
 }
 
-// recordAll records the outcomes that the rules name.
+// recordAll records the outcomes that the rules use.
 func recordAll(t *testing.T, r *recorder) {
 	t.Helper()
 	srv := mockserver.Start(mockserver.Config{})

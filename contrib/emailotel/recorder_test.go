@@ -44,7 +44,7 @@ func (r *recorder) wire(rt http.RoundTripper) http.RoundTripper {
 	return otelhttp.NewTransport(rt, otelhttp.WithTracerProvider(r.tracer), otelhttp.WithMeterProvider(r.meter))
 }
 
-// client returns a client of srv that is watched.
+// client returns an observed client of srv.
 func (r *recorder) client(srv *mockserver.Server, base http.RoundTripper) *client.Client {
 	r.t.Helper()
 	c, err := client.New(client.Config{
@@ -55,7 +55,7 @@ func (r *recorder) client(srv *mockserver.Server, base http.RoundTripper) *clien
 	return c
 }
 
-// span returns the only span of that name.
+// span returns the only span with the name.
 func (r *recorder) span(name string) tracetest.SpanStub {
 	r.t.Helper()
 	var found []tracetest.SpanStub
@@ -77,7 +77,6 @@ func (r *recorder) names() (names []string) {
 	return names
 }
 
-// attributes are those of a span that are not otelhttp's, as text.
 func attributes(set []attribute.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, a := range set {
@@ -86,7 +85,7 @@ func attributes(set []attribute.KeyValue) map[string]string {
 	return m
 }
 
-// metrics returns the count or sum of each of our series, as "name{attributes}".
+// metrics returns the count or sum of each series of this package, as "name{attributes}".
 func (r *recorder) metrics() map[string]uint64 {
 	r.t.Helper()
 	var all metricdata.ResourceMetrics
@@ -114,7 +113,7 @@ func (r *recorder) metrics() map[string]uint64 {
 	return series
 }
 
-// everything is all that was recorded, as text to search in.
+// everything returns all recorded data as text.
 func (r *recorder) everything() string {
 	r.t.Helper()
 	var all metricdata.ResourceMetrics

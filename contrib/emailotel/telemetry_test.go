@@ -43,7 +43,7 @@ func (o *once) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
-// TestCall: a call that is tried again is one span with two of the wire below it.
+// TestCall: a call with a retry is one span with two spans of the transport.
 func TestCall(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
@@ -83,7 +83,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestLookup also tells how long it queued, and what kind of error there was.
+// TestLookup: a lookup also has its time in the queue.
 func TestLookup(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
@@ -107,8 +107,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestCallOutcomes checks that spans and metrics distinguish emails that were not
-// queued, emails that may be sent, and emails that were certainly not sent.
+// TestCallOutcomes: spans and metrics distinguish emails that were not queued, may be sent, and were certainly not
+// sent.
 func TestCallOutcomes(t *testing.T) {
 	for _, tt := range []struct {
 		to                 string
@@ -164,7 +164,7 @@ func TestErrorTypes(t *testing.T) {
 	}
 }
 
-// receive delivers body to a receiver that is watched, and returns the status.
+// receive delivers body to an observed receiver and returns the status.
 func (r *recorder) receive(handle func(context.Context, *events.Event) error, body string, change ...func(*http.Request)) int {
 	r.t.Helper()
 	parsed, err := webhook.ParseSecret(secret, "")
@@ -292,7 +292,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestUnknownEvents: their names are bounded, and so are ids.
+// TestUnknownEvents: the number of event names and the length of ids are limited.
 func TestUnknownEvents(t *testing.T) {
 	r := record(t)
 	for i := range 100 {
@@ -308,7 +308,6 @@ func TestUnknownEvents(t *testing.T) {
 	}
 }
 
-// TestKnownEvents: every event of the platform has its own name.
 func TestKnownEvents(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
@@ -322,7 +321,7 @@ func TestKnownEvents(t *testing.T) {
 	}
 }
 
-// TestHandleAsync: a worker's trace is its own, and linked to the receipt.
+// TestHandleAsync: the span of a worker has its own trace with a link to the receipt.
 func TestHandleAsync(t *testing.T) {
 	r := record(t)
 	_, receipt := r.tracer.Tracer("app").Start(t.Context(), "POST")
@@ -336,7 +335,7 @@ func TestHandleAsync(t *testing.T) {
 	}
 }
 
-// TestGlobalProviders: the zero Options are those of the whole program.
+// TestGlobalProviders: the zero Options use the global providers.
 func TestGlobalProviders(t *testing.T) {
 	tel, err := emailotel.New(emailotel.Options{})
 	fatal(t, err)

@@ -15,8 +15,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestNoPersonalData: no attribute holds an address, a token or a secret,
-// whatever fails.
+// TestNoPersonalData: no attribute contains an address, a token or a secret, whatever fails.
 func TestNoPersonalData(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
@@ -62,7 +61,7 @@ func TestNoPersonalData(t *testing.T) {
 	}
 }
 
-// seen is the URL that an instrument sees.
+// seen records the URL that an instrument gets.
 type seen struct {
 	next http.RoundTripper
 	url  *string
@@ -110,7 +109,6 @@ func TestTransportRedactsURL(t *testing.T) {
 	}
 }
 
-// TestTransportRemovesCredentials: user and password are gone, too.
 func TestTransportRemovesCredentials(t *testing.T) {
 	var saw string
 	base := seen{http.DefaultTransport, new(string)}

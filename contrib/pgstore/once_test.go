@@ -44,7 +44,7 @@ func TestOnceCrash(t *testing.T) {
 	}
 }
 
-// table makes a table for what a handler writes.
+// table creates a table for the rows of a handler.
 func table(t testing.TB, pool *pgxpool.Pool) (name string) {
 	t.Helper()
 	name = "effects_" + strings.ToLower(rand.Text())
@@ -61,8 +61,8 @@ func count(t testing.TB, pool *pgxpool.Pool, table string) (n int) {
 	return n
 }
 
-// TestModel: whatever a handler does with its transaction, it counts as handled
-// exactly if its rows and its key are committed.
+// TestModel: whatever a handler does with its transaction, the event is handled if and only if its rows and its key
+// are committed.
 func TestModel(t *testing.T) {
 	pool := direct(t)
 	once, effects := pgstore.NewOnce(pool, pgstore.OnceOptions{}), table(t, pool)
@@ -89,7 +89,7 @@ func TestModel(t *testing.T) {
 	store.Check(t, 500)
 }
 
-// step does what testdb names.
+// step runs a step of testdb.
 func step(ctx context.Context, tx pgx.Tx, name, effects string, row int) error {
 	insert := fmt.Sprintf("INSERT INTO %s VALUES (%d)", effects, row)
 	in := func(db beginner) error {
@@ -137,8 +137,8 @@ func TestTxWithoutOnce(t *testing.T) {
 	}
 }
 
-// TestConcurrentProcesses: each of many events comes to several pools at once, in a
-// database whose default is another isolation. One effect each.
+// TestConcurrentProcesses: many events arrive at several pools at the same time, in a database with another default
+// isolation level. Each has one effect.
 func TestConcurrentProcesses(t *testing.T) {
 	const events, deliveries = 300, 4
 	strict := func(cfg *pgxpool.Config) {
@@ -175,7 +175,7 @@ func TestConcurrentProcesses(t *testing.T) {
 	}
 }
 
-// deliver does as the platform: it delivers until the event was handled.
+// deliver repeats a delivery until the event is handled, as the platform does.
 func deliver(t testing.TB, once webhook.Once, key string, fn func(context.Context) error) {
 	for {
 		_, err := once.Do(t.Context(), key, fn)
@@ -190,8 +190,8 @@ func deliver(t testing.TB, once webhook.Once, key string, fn func(context.Contex
 	}
 }
 
-// TestPoolIsExhausted: a handler that takes a second connection of the same pool
-// waits, but only until its context ends. Then nothing is stuck.
+// TestPoolIsExhausted: a handler that needs a second connection of an exhausted pool waits until its context ends.
+// Afterwards the pool can be used.
 func TestPoolIsExhausted(t *testing.T) {
 	const conns = 2
 	pool := direct(t, func(cfg *pgxpool.Config) { cfg.MaxConns = conns })
@@ -258,7 +258,6 @@ func TestForgetTooYoung(t *testing.T) {
 	}
 }
 
-// TestConcurrentSchema: processes that start together all make the table.
 func TestConcurrentSchema(t *testing.T) {
 	pool := direct(t)
 	schema := "s" + strings.ToLower(rand.Text())

@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/contrib/pgstore/internal/testdb"
 )
 
-// newPool returns a pool of the PostgreSQL at url, with the table made.
+// newPool returns a pool of the PostgreSQL at url with the table.
 func newPool(t testing.TB, url string, change ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(url)

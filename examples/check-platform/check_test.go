@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// check returns the table for the platform in memory, changed by change.
+// table returns the report about the mock server, changed by change.
 func table(t *testing.T, write bool, change func(*mockserver.Server, http.RoundTripper) http.RoundTripper) (string, *mockserver.Server) {
 	t.Helper()
 	demo, email, err := startDemo(t.Context())
@@ -32,7 +32,7 @@ func table(t *testing.T, write bool, change func(*mockserver.Server, http.RoundT
 
 func asItIs(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper { return next }
 
-// row returns the line of the table that begins with what it says.
+// row returns the line of the report with the text.
 func row(t *testing.T, table, says string) string {
 	t.Helper()
 	for line := range strings.Lines(table) {
@@ -51,7 +51,7 @@ func TestWithoutFlags(t *testing.T) {
 	}
 }
 
-// TestReadsOnly: without -write nothing but GET is sent.
+// TestReadsOnly: without -write only GET requests are sent.
 func TestReadsOnly(t *testing.T) {
 	var methods []string
 	out, _ := table(t, false, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper {
@@ -79,7 +79,7 @@ func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
-// TestRemovesOwnRecords: what was made is gone, but for the list.
+// TestRemovesOwnRecords: all created records except the list are deleted.
 func TestRemovesOwnRecords(t *testing.T) {
 	out, demo := table(t, true, asItIs)
 	if strings.Contains(out, "differs") || strings.Count(out, "What stays") != 1 || !strings.Contains(out, "What stays: the list ") {
@@ -90,8 +90,7 @@ func TestRemovesOwnRecords(t *testing.T) {
 	}
 }
 
-// TestReportsResponseFormat: a platform that spells its answers otherwise is read, and
-// each row says how it spells.
+// TestReportsResponseFormat: the other response format is read, and each row reports its differences.
 func TestReportsResponseFormat(t *testing.T) {
 	out, _ := table(t, true, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper { return altformat.Transport(next) })
 	for says, want := range map[string]string{
@@ -113,8 +112,8 @@ func TestReportsResponseFormat(t *testing.T) {
 	}
 }
 
-// TestChangesOnlyOwnRecords has what is made fail: nothing else may be changed in
-// its place. What may have been made, as after a 500, is told.
+// TestChangesOnlyOwnRecords: if creating records fails, no other record is changed. Records that may exist after a
+// 500 are reported.
 func TestChangesOnlyOwnRecords(t *testing.T) {
 	var sent []string
 	out, _ := table(t, true, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
@@ -138,7 +137,7 @@ func TestChangesOnlyOwnRecords(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what was made is removed also when the program is interrupted.
+// TestInterrupted: created records are deleted even if the program is interrupted.
 func TestInterrupted(t *testing.T) {
 	demo, email, err := startDemo(t.Context())
 	fatal(t, err)
@@ -160,14 +159,13 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestTerminal: a platform writes no more than a cell of the table.
+// TestTerminal: control characters of the platform are replaced.
 func TestTerminal(t *testing.T) {
 	if got := (verdict{differs, "a\tb\n\x1b[2J\u202ec"}).String(); got != "differs: a\ufffdb\ufffd\ufffd[2J\ufffdc" {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestInvalidResponses has answers that cannot be used: each row says so.
 func TestInvalidResponses(t *testing.T) {
 	out, _ := table(t, false, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
 		for _, operation := range []string{"listTags", "renderTemplate"} {

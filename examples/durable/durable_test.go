@@ -21,8 +21,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestMain is the program too, which starts itself; "hang" is a worker that is
-// killed while it has jobs.
+// TestMain can also run the program, which starts itself. "hang" is a worker that is killed while it has jobs.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "hang":
@@ -36,7 +35,7 @@ func TestMain(m *testing.M) {
 
 const secret = "whsec_durable_example"
 
-// newDatabase returns an empty database of the server of POSTGRES_URL.
+// newDatabase returns an empty database on the server of POSTGRES_URL.
 func newDatabase(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	address := os.Getenv("POSTGRES_URL")
@@ -70,7 +69,7 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 	return pool
 }
 
-// deliver returns the status of each of n events, delivered that often.
+// deliver delivers n events several times and returns the statuses.
 func deliver(t *testing.T, pool *pgxpool.Pool, n, times int) (statuses []int) {
 	t.Helper()
 	h, err := newReceiver(pool, secret, 0)
@@ -95,7 +94,7 @@ func mustCount(t *testing.T, pool *pgxpool.Pool, what string) int {
 	return n
 }
 
-// startWorkers works in this process until the test ends.
+// startWorkers runs workers in this process until the test ends.
 func startWorkers(t *testing.T, pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) {
 	t.Helper()
 	jobs, err := newWorkers(pool, handle, change...)
@@ -108,8 +107,8 @@ func startWorkers(t *testing.T, pool *pgxpool.Pool, handle handler, change ...fu
 	})
 }
 
-// TestAcknowledgedBeforeWork: with nobody to work on them, events are
-// acknowledged, and are a job once, however often they come.
+// TestAcknowledgedBeforeWork: without workers, each event is acknowledged and is one job, however often it is
+// delivered.
 func TestAcknowledgedBeforeWork(t *testing.T) {
 	pool := newDatabase(t)
 	statuses := deliver(t, pool, 30, 3)
@@ -126,7 +125,7 @@ func TestAcknowledgedBeforeWork(t *testing.T) {
 	}
 }
 
-// hang takes jobs and never ends them.
+// hang starts jobs and never completes them.
 func hang() {
 	pool, err := pgxpool.New(context.Background(), os.Getenv("POSTGRES_URL"))
 	if err != nil {
@@ -143,8 +142,7 @@ func hang() {
 	}
 }
 
-// TestKilledWorker: the jobs of a worker that was killed are given to another,
-// and what it had written of them is not there.
+// TestKilledWorker: another worker gets the jobs of a killed worker, whose rows are rolled back.
 func TestKilledWorker(t *testing.T) {
 	pool := newDatabase(t)
 	deliver(t, pool, 5, 1)
@@ -169,7 +167,7 @@ func TestKilledWorker(t *testing.T) {
 	}
 }
 
-// TestFailuresAreRetried, and leave no trace of the attempts that failed.
+// TestFailuresAreRetried: failed attempts leave no rows.
 func TestFailuresAreRetried(t *testing.T) {
 	pool := newDatabase(t)
 	deliver(t, pool, 3, 1)
@@ -192,7 +190,7 @@ func TestFailuresAreRetried(t *testing.T) {
 	}
 }
 
-// TestInvalidEvent: a body that is none is not tried again.
+// TestInvalidEvent: an invalid body is not retried.
 func TestInvalidEvent(t *testing.T) {
 	pool := newDatabase(t)
 	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{})
@@ -207,8 +205,8 @@ func TestInvalidEvent(t *testing.T) {
 	}
 }
 
-// TestShop: an order is confirmed once, although the response of one email is lost
-// and one order is placed twice; see demonstrateShop.
+// TestShop: an order is confirmed once although a response is lost and one order is placed twice; see
+// demonstrateShop.
 func TestShop(t *testing.T) {
 	pool := newDatabase(t)
 	check(t, demonstrateShop(t.Context(), pool))

@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// served lets a handler answer requests without a socket.
+// served is a transport that calls a handler without a socket.
 type served struct{ http.Handler }
 
 func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -26,8 +26,7 @@ func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// withTokens runs f in a bubble, where hours pass in no time, with a client
-// whose source make makes of the credentials.
+// withTokens runs f on virtual time with a client whose token source is made from the credentials.
 func withTokens(t *testing.T, secret string, source func(*clientcredentials.Config) client.TokenSource, f func(t *testing.T, c *client.Client, e *endpoint)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,8 +40,7 @@ func withTokens(t *testing.T, secret string, source func(*clientcredentials.Conf
 	})
 }
 
-// through has x/oauth2 ask the endpoint e, as it does everywhere: by the
-// context.
+// through returns a context in which x/oauth2 requests tokens from e.
 func through(t *testing.T, e *endpoint) context.Context {
 	return context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: served{e}})
 }
@@ -52,7 +50,7 @@ func tags(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// TestTokenRevoked: after a 401 the adapter asks anew, and the call succeeds.
+// TestTokenRevoked: after a 401 the adapter requests a new token, and the call succeeds.
 func TestTokenRevoked(t *testing.T) {
 	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
 		ctx := through(t, e)
@@ -67,7 +65,7 @@ func TestTokenRevoked(t *testing.T) {
 	})
 }
 
-// TestTokenReplacedBeforeExpiry: no call is refused because a token ended.
+// TestTokenReplacedBeforeExpiry: no call is rejected because a token expired.
 func TestTokenReplacedBeforeExpiry(t *testing.T) {
 	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
 		ctx := client.WithResponseHook(through(t, e), func(r client.Response) {
@@ -117,7 +115,7 @@ func TestEndpointHangs(t *testing.T) {
 	})
 }
 
-// TestCachingSourceNeverRecovers is why tokens does not use cfg.TokenSource.
+// TestCachingSourceNeverRecovers shows why tokens does not use cfg.TokenSource.
 func TestCachingSourceNeverRecovers(t *testing.T) {
 	var e *endpoint
 	caching := func(cfg *clientcredentials.Config) client.TokenSource {
@@ -143,8 +141,7 @@ func TestCachingSourceNeverRecovers(t *testing.T) {
 	})
 }
 
-// TestWrongCredentials: the endpoint's refusal reaches the caller, in one line
-// and without the secret.
+// TestWrongCredentials: the caller gets the error of the endpoint in one line, without the secret.
 func TestWrongCredentials(t *testing.T) {
 	withTokens(t, "wrong-s3cret", tokens, func(t *testing.T, c *client.Client, e *endpoint) {
 		err := tags(through(t, e), c)

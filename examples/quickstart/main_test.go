@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// secretToken must not come out anywhere.
+// secretToken must not be in any output.
 const secretToken = "canary-7f3a9c"
 
 func env(url, token string) func(string) string {
@@ -83,7 +83,7 @@ func writeFile(t *testing.T, text string) string {
 	return file
 }
 
-// answering returns the environment of a server that always gives one answer.
+// answering returns the environment of a server that always returns the same response.
 func answering(t *testing.T, status int, media, body string, length int) func(string) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", media)
@@ -97,7 +97,7 @@ func answering(t *testing.T, status int, media, body string, length int) func(st
 	return env(srv.URL, secretToken)
 }
 
-// TestBadInput has one clear line for each thing that can be wrong.
+// TestBadInput: each error is one line.
 func TestBadInput(t *testing.T) {
 	embedded := env("", "")
 	mock := mockserver.Start(mockserver.Config{})
@@ -150,7 +150,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// closedAddress returns an address where nobody listens.
+// closedAddress returns an address without a listener.
 func closedAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -174,7 +174,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// stopWriter stops the program in the midst of the import.
+// stopWriter stops the program during the import.
 type stopWriter struct {
 	strings.Builder
 	stop func()

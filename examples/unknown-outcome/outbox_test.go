@@ -28,8 +28,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// TestEventAfterLostResponse: an email whose answer was lost is sent once, and
-// known to be sent as soon as its recipient does something.
+// TestEventAfterLostResponse: an email whose response was lost is sent once. Its state is known after the first event
+// of its recipient.
 func TestEventAfterLostResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
@@ -65,8 +65,8 @@ func TestEventAfterLostResponse(t *testing.T) {
 	})
 }
 
-// TestLostRequestNeedsDecision: the platform never got the email, so no event tells of
-// it. It is not sent again before somebody decides.
+// TestLostRequestNeedsDecision: the platform did not get the email, so there is no event. It is not sent again until
+// a person decides.
 func TestLostRequestNeedsDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
@@ -90,7 +90,7 @@ func TestLostRequestNeedsDecision(t *testing.T) {
 	})
 }
 
-// TestRetryAfterRejection: what certainly was not done can be tried again at once.
+// TestRetryAfterRejection: an email that was certainly not sent can be sent again at once.
 func TestRetryAfterRejection(t *testing.T) {
 	s := opened(t)
 	_, err := s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1})
@@ -104,8 +104,7 @@ func TestRetryAfterRejection(t *testing.T) {
 	}
 }
 
-// TestNotQueued checks that an order whose email the platform did not queue is
-// not recorded as sent, and can be confirmed again.
+// TestNotQueued: an order whose email was not queued is not recorded as sent, and can be confirmed again.
 func TestNotQueued(t *testing.T) {
 	s := opened(t)
 	for range 2 {
@@ -118,8 +117,7 @@ func TestNotQueued(t *testing.T) {
 	}
 }
 
-// TestLostResponseOfRejectedEmail checks that an event resolves an order whose email was
-// not queued and whose response was lost: nothing was sent.
+// TestLostResponseOfRejectedEmail: an event resolves an order whose email was rejected and whose response was lost.
 func TestLostResponseOfRejectedEmail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
@@ -148,12 +146,11 @@ func (s *shop) state(t *testing.T, order string) state {
 	return s.entries[order].state
 }
 
-// TestEventAfterForget: a person may let an order be sent again just when an event
-// tells of it.
+// TestEventAfterForget: an event can arrive after a person decided to send the order again.
 func TestEventAfterForget(*testing.T) { newOutbox(nil).found("A-17", "id") }
 
-// TestOutboxUnderFaults: each order has at most one email. If it was sent, its order
-// is known to be sent once the recipient has opened it; otherwise a person is asked.
+// TestOutboxUnderFaults: each order has at most one email. An order is known to be sent after its email was opened;
+// other orders need a decision.
 func TestOutboxUnderFaults(t *testing.T) {
 	recipe := func(t *testing.T, p *mockserver.Server) func() {
 		s, err := open(t.Context(), p)

@@ -14,8 +14,7 @@ import (
 
 var errDown = errors.New("the store is down")
 
-// leased is a store that several processes share, as simple as one can be: a
-// key that is begun is free again after a second, unless it was handled.
+// leased is a simple shared store: a started key is free after its lease, unless it was handled.
 type leased struct {
 	shared *table
 	faults faults
@@ -30,7 +29,7 @@ type table struct {
 	handled map[string]bool
 }
 
-// faults are what a store could get wrong.
+// faults are faults of the store.
 type faults struct {
 	forgetsInSilence, keepsForEver, runsUnasked, handledFirst, takesDownForBusy bool
 }
@@ -91,8 +90,7 @@ func (s *leased) Do(ctx context.Context, key string, fn func(context.Context) er
 	return true, nil
 }
 
-// TestCrashRules proves the suite: the named rules, and no others, must report
-// a store with a fault.
+// TestCrashRules: exactly the named rules report a store with a fault.
 func TestCrashRules(t *testing.T) {
 	const (
 		remembering = "crash between handling and remembering"
@@ -131,7 +129,6 @@ func TestCrashRules(t *testing.T) {
 	}
 }
 
-// TestSharedStore runs the suite as a user would.
 func TestSharedStore(t *testing.T) {
 	shared := &table{until: map[string]time.Time{}, handled: map[string]bool{}}
 	TestCrash(t, func(*testing.T) (webhook.Once, func()) {

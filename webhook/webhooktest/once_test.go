@@ -17,8 +17,7 @@ func TestMemoryOnce(t *testing.T) {
 	TestOnce(t, func(*testing.T) webhook.Once { return webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}) })
 }
 
-// TestSuiteCatches proves the suite: the named rules must be among those that
-// report a broken store.
+// TestSuiteCatches: the named rules report each broken store.
 func TestSuiteCatches(t *testing.T) {
 	for _, tt := range brokenStores {
 		t.Run(tt.fault, func(t *testing.T) {
@@ -32,8 +31,7 @@ func TestSuiteCatches(t *testing.T) {
 	}
 }
 
-// failures returns the names of the rules that the store breaks. Its time is
-// fake: a store that hangs takes none.
+// failures returns the names of the rules that the store breaks, on virtual time.
 func failures(t *testing.T, do storeFunc) (names []string) {
 	for _, r := range rules {
 		synctest.Test(t, func(t *testing.T) {
@@ -52,7 +50,7 @@ type (
 	storeFunc = func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error)
 )
 
-// brokenStore adds a fault to a store without one.
+// brokenStore adds a fault to a correct store.
 type brokenStore struct {
 	store webhook.Once
 	do    storeFunc

@@ -60,8 +60,8 @@ func TestOnceCrash(t *testing.T) {
 	}
 }
 
-// TestModel: whatever a handler does with its transaction, it counts as handled
-// exactly if its rows and its key are committed.
+// TestModel: whatever a handler does with its transaction, the event is handled if and only if its rows and its key
+// are committed.
 func TestModel(t *testing.T) {
 	db := open(t, testdb.URLs(t)["direct"])
 	once, effects := sqlonce.NewOnce(db, sqlonce.OnceOptions{}), "effects_"+strings.ToLower(rand.Text())
@@ -112,8 +112,8 @@ func TestTxEndedByMethod(t *testing.T) {
 	}
 }
 
-// TestCommitEndsWithContext: a server that stops during the commit does not hold the
-// caller, and the connection is not used again.
+// TestCommitEndsWithContext: if the server hangs during the commit, Do returns when the context ends, and the
+// connection is not used again.
 func TestCommitEndsWithContext(t *testing.T) {
 	wire := &testdb.Wire{}
 	cfg, err := pgx.ParseConfig(testdb.URLs(t)["direct"])
@@ -144,7 +144,7 @@ func TestCommitEndsWithContext(t *testing.T) {
 	}
 }
 
-// slowCommit makes a table: the commit of a row takes 30 seconds.
+// slowCommit creates a table whose commits take 30 seconds.
 func slowCommit(t testing.TB, db *sql.DB) (name string) {
 	t.Helper()
 	name = "slow_" + strings.ToLower(rand.Text())
@@ -163,8 +163,7 @@ func TestTxWithoutOnce(t *testing.T) {
 	}
 }
 
-// TestCancellationFreesKey: database/sql rolls back in the background when a context
-// ends; Do does not return before.
+// TestCancellationFreesKey: database/sql rolls back in the background when a context ends. Do waits for the rollback.
 func TestCancellationFreesKey(t *testing.T) {
 	once := sqlonce.NewOnce(open(t, testdb.URLs(t)["direct"]), sqlonce.OnceOptions{})
 	for range 50 {
@@ -180,8 +179,8 @@ func TestCancellationFreesKey(t *testing.T) {
 	}
 }
 
-// TestPoolIsExhausted: who waits for a connection stops when its context ends,
-// and nothing is left open.
+// TestPoolIsExhausted: a caller that waits for a connection returns when its context ends, and no connection remains
+// in use.
 func TestPoolIsExhausted(t *testing.T) {
 	db := open(t, testdb.URLs(t)["direct"])
 	db.SetMaxOpenConns(1)
