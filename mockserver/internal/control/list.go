@@ -25,21 +25,29 @@ func (rt route) filters(own ...param) route {
 // listQuery is the query of a list.
 type listQuery struct {
 	query
-	words []string // search words, in lower case
+	words    []string // search words, in lower case
+	filtered bool     // whether a filter is set
 }
 
 func listQueryOf(r *request) listQuery {
-	return listQuery{r.query, strings.Fields(strings.ToLower(r.query["search"]))}
+	q := listQuery{query: r.query, words: strings.Fields(strings.ToLower(r.query["search"]))}
+	for name := range r.query {
+		q.filtered = q.filtered || !slices.Contains([]string{"search", "limit", "offset", "around", "before"}, name)
+	}
+	return q
 }
 
 // allows reports whether a filter is not set or has the value.
 func (q listQuery) allows(name, value string) bool {
+	if !q.filtered { // fast path
+		return true
+	}
 	want := q.query[name]
 	return want == "" || strings.EqualFold(want, value)
 }
 
 func (q listQuery) allowsID(name string, id int64) bool {
-	return q.allows(name, strconv.FormatInt(id, 10))
+	return !q.filtered || q.allows(name, strconv.FormatInt(id, 10))
 }
 
 // allowsAccount reports whether the account filter allows an id. It always allows
@@ -52,16 +60,6 @@ func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("
 func (q listQuery) allowsStatus(status int) bool {
 	text := strconv.Itoa(status)
 	return q.allows("status", text) || q.allows("status", text[:1]+"xx")
-}
-
-// unfiltered reports whether the query has no filter, so it selects all records.
-func (q listQuery) unfiltered() bool {
-	for name := range q.query {
-		if !slices.Contains([]string{"limit", "offset", "around", "before"}, name) {
-			return false
-		}
-	}
-	return true
 }
 
 // view is how a list reads records of type V and shows them as type T.
@@ -79,7 +77,9 @@ func (w view[V, T]) matches(q listQuery, v V) bool {
 	}
 	texts := w.text(v)
 	return !slices.ContainsFunc(q.words, func(word string) bool {
-		return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), word) })
+		return !slices.ContainsFunc(texts, func(text string) bool {
+			return strings.Contains(text, word) || strings.Contains(strings.ToLower(text), word)
+		})
 	})
 }
 
@@ -112,7 +112,7 @@ func list[V, T any](q listQuery, n int, all iter.Seq[V], w view[V, T]) recordLis
 				out.Data, out.ids = append(out.Data, w.record(v)), append(out.ids, w.id(v))
 			default:
 				out.HasMore = true
-				if n > 0 && q.unfiltered() {
+				if n > 0 && !q.filtered && len(q.words) == 0 {
 					out.Total = n
 					return out
 				}
