@@ -96,6 +96,7 @@ func BenchmarkDecodePage(b *testing.B) {
 	for _, p := range jsonPackages() {
 		compare(b, p.name, func() { check(p.unmarshal(body, new(contacts))) })
 	}
+	compare(b, "json.Valid", func() { json.Valid(body) })
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)

@@ -1,8 +1,8 @@
-# report.awk prints the results of run in a table in Markdown, and how many targets of targets.txt hold.
+# report.awk prints the results of run in a table in Markdown, and whether each target of targets.txt is met.
 
-FNR == NR && (NF != 5 || /^#/) { next }
+FNR == NR && (NF != 6 || /^#/) { next }
 
-FNR == NR { targets[$1, $2, 1] = $4; targets[$1, $2, 2] = $5; mean[group($1), $2] = $3 == "mean"; next }
+FNR == NR { targets[$1, $2, 1] = $4; targets[$1, $2, 2] = $5; mean[group($1), $2] = $3 == "mean"; floor[$1] = $6; next }
 
 $1 == "release:" { if (!($2 in column)) { column[$2] = ++releases; title[releases] = $2 } release = column[$2] }
 
@@ -23,27 +23,30 @@ END {
 		impl = names[row]; sub(/.*impl=/, "", impl)
 		print "| " group(names[row]) " | " impl " |" cells(names[row], units[row], 1) cells(names[row], units[row], 2)
 	}
-	printf "\n%d of %d targets hold.\n\n", held, held + missed
+	printf "\n%d of %d targets are met.\n\n```\n%s```\n\n", held, held + missed, list
 }
 
 function group(name) { sub(/\/impl=.*/, "", name); return name }
 
 function value(name, unit, r) { return mean[group(name), unit] && seen[name, unit, r] ? sum[name, unit, r] / seen[name, unit, r] : least[name, unit, r] }
 
-function cells(name, unit, r, number, ours, ratio) {
+function cells(name, unit, r, number, ours, ratio, least) {
 	number = value(name, unit, r); ours = value(group(name) "/impl=sdk", unit, r)
+	least = value(group(name) "/impl=" floor[name], unit, r)
+	subject = title[r] " " name " " unit; bound = least && least < ours ? sprintf(", at most %.2f", number / least) : ""
 	if (name !~ /impl=sdk$/ && ours) ratio = judge(sprintf("%.2f", number / ours), number / ours, targets[name, unit, r], ">=")
 	return " " judge(human(number, unit), number, targets[name, unit, r], "<=", unit) " | " ratio " |"
 }
 
-# judge adds the target to a text: >= for ratios, <= for results of the SDK.
-function judge(text, number, target, relation, unit, limit) {
-	if (substr(target, 1, 2) != relation) return text
+# judge adds the target to a text and the target to the list: >= for ratios, <= for results of the SDK.
+function judge(text, number, target, relation, unit, limit, met) {
+	if (substr(target, 1, 2) != relation || number == "") return text
 	limit = substr(target, 3) + 0
 	text = text ", " (relation == ">=" ? "≥ " limit : "≤ " human(limit, unit))
-	if (relation == ">=" ? number >= limit : number <= limit) { held++; return text }
-	missed++
-	return "**" text ": missed**"
+	met = relation == ">=" ? number >= limit : number <= limit
+	met ? held++ : missed++
+	list = list sprintf("%-6s %s: %s%s\n", met ? "met" : "MISSED", subject, text, bound)
+	return met ? text : "**" text ": missed**"
 }
 
 function human(number, unit) {

@@ -104,6 +104,7 @@ func BenchmarkVerifyAndDecode(b *testing.B) {
 	}
 	all, decoder := schemes(bodies), unmarshal(json.Unmarshal)
 	compare(b, "sdk", receive(all[0], parse))
+	compare(b, "sha256", each(bodies, func(body []byte) { sha256.Sum256(body) }))
 	for _, s := range all[1:] {
 		compare(b, s.name, receive(s, decoder.typed))
 		compare(b, s.name+"-one-bounce-type", receive(s, decoder.oneBounce))
