@@ -115,6 +115,14 @@ func printable(base string) string {
 // LogValue implements [slog.LogValuer].
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
+// MarshalText implements [encoding.TextMarshaler] for encoders such as encoding/xml and
+// YAML encoders. It returns the same text as String.
+func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// MarshalBinary implements [encoding.BinaryMarshaler] for encoders such as encoding/gob
+// and CBOR encoders. It returns the same text as String.
+func (c Config) MarshalBinary() ([]byte, error) { return []byte(c.String()), nil }
+
 // MarshalJSON implements [json.Marshaler]. The JSON contains no token.
 func (c Config) MarshalJSON() ([]byte, error) {
 	type plain Config

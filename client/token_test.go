@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding"
 	"encoding/gob"
 	"encoding/json"
 	"encoding/xml"
@@ -274,6 +275,9 @@ func TestSourceCallsItsOwnClient(t *testing.T) {
 	}
 }
 
+// TestEncodersHideSecrets includes the methods that encoders of other formats call:
+// MarshalText for YAML and TOML, and MarshalBinary for CBOR and MessagePack. Without them
+// these encoders write the exported fields.
 func TestEncodersHideSecrets(t *testing.T) {
 	secret := NewSecret(testToken)
 	values := []any{
@@ -292,6 +296,22 @@ func TestEncodersHideSecrets(t *testing.T) {
 				"json": func(w io.Writer) error { return json.NewEncoder(w).Encode(v) },
 				"xml":  func(w io.Writer) error { return xml.NewEncoder(w).Encode(v) },
 				"gob":  func(w io.Writer) error { return gob.NewEncoder(w).Encode(v) },
+				"text": func(w io.Writer) error {
+					if m, ok := v.(encoding.TextMarshaler); ok {
+						text, err := m.MarshalText()
+						fmt.Fprintf(w, "%s", text)
+						return err
+					}
+					return nil
+				},
+				"binary": func(w io.Writer) error {
+					if m, ok := v.(encoding.BinaryMarshaler); ok {
+						text, err := m.MarshalBinary()
+						fmt.Fprintf(w, "%s", text)
+						return err
+					}
+					return nil
+				},
 				"expvar": func(w io.Writer) error {
 					_, err := io.WriteString(w, expvar.Func(func() any { return v }).String())
 					return err
@@ -305,6 +325,12 @@ func TestEncodersHideSecrets(t *testing.T) {
 		}
 	}
 }
+
+// Types with exported secret fields need both methods.
+var _ = []interface {
+	encoding.TextMarshaler
+	encoding.BinaryMarshaler
+}{Token{}, Config{}}
 
 func TestTokenHidesValue(t *testing.T) {
 	token := Token{Value: testToken, Expiry: time.Unix(0, 0).UTC()}
