@@ -108,6 +108,8 @@ func contentTypeOf(name string) string {
 		return "text/javascript; charset=utf-8"
 	case ".css":
 		return "text/css; charset=utf-8"
+	case ".json":
+		return "application/json"
 	case ".svg":
 		return "image/svg+xml"
 	case "": // the license

@@ -1,8 +1,9 @@
 // Package console is the web console of the mock server. It shows messages,
 // events, deliveries, requests, pending work and the results of campaigns and
 // workflows. It simulates bounces, spam reports and unsubscribes, adds faults
-// and sends your own events. It creates lists, contacts, templates, campaigns,
-// workflows and webhooks through the API.
+// and sends your own events. It creates and edits lists, contacts, templates,
+// campaigns, workflows and webhooks through the API, imports contacts from CSV, and
+// sends requests that you edit to any operation of the API.
 //
 // Command mockserver serves it at /_mock/. In your own program, set the field
 // Console of the server's configuration:
@@ -13,9 +14,10 @@
 //
 // The console consists of static files, embedded in the binary: one page, one
 // style sheet and ES modules in plain JavaScript. There is no build step. The
-// only library is Preact, a single file in static/vendor with its license. All
-// data comes from the control routes under /_mock/ (docs/control-api.md). A
-// stream of server-sent events keeps the page up to date.
+// only library is Preact, a single file in static/vendor with its license. The
+// description of the API in static/operations.json is generated. All other data
+// comes from the control routes under /_mock/ (docs/control-api.md). A stream of
+// server-sent events keeps the page up to date.
 //
 // # Hostile content
 //

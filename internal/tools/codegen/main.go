@@ -8,6 +8,7 @@
 //     that traffic is validated from (contract), the transaction of each operation
 //     (platform), and examples of events (samples)
 //   - docs/reference.md: every endpoint and every event
+//   - mockserver/console/static/operations.json: every endpoint
 //
 // What the document lacks, or the code that is written by hand beside it, fails
 // the pass with an error that names it. The YAML files in this folder say what Go
@@ -48,6 +49,7 @@ func generate(root string) error {
 		generateEvents(filepath.Join(root, "events"), doc),
 		generateMock(filepath.Join(root, "mockserver", "internal"), doc),
 		generateReference(root, doc),
+		generateConsole(filepath.Join(root, "mockserver", "console", "static"), doc),
 	)
 }
 
@@ -115,6 +117,14 @@ func generateReference(root string, doc *document) error {
 		return err
 	}
 	return writeAll(root, files)
+}
+
+func generateConsole(dir string, doc *document) error {
+	files, err := operationsFile(doc)
+	if err != nil {
+		return err
+	}
+	return writeAll(dir, files)
 }
 
 // oapiCodegen runs the generator of models and routes with settings of this

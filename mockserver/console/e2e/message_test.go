@@ -5,8 +5,10 @@ import (
 	"net/mail"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -135,6 +137,8 @@ func TestFrameAndPrint(t *testing.T) {
 	p.says(".head h2", "Please confirm")
 	p.press("k")
 	p.says(".head h2", "Your order")
+	p.rest()
+	p.copiesFromFrame("Your order is on its way")
 	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
 		t.Fatal(err)
 	}
@@ -149,5 +153,41 @@ func TestFrameAndPrint(t *testing.T) {
 	p.until(`![...document.querySelectorAll('.actions button')].some(b => b.textContent === 'Confirm')`)
 	if m := w.srv.Outbox()[0]; !m.Confirmed {
 		t.Errorf("the message is %+v, want it confirmed", m)
+	}
+}
+
+// copiesFromFrame selects the heading in the frame of an email by three clicks and copies it with the keyboard: then it can be pasted.
+func (p *page) copiesFromFrame(heading string) {
+	p.Helper()
+	at := eval[[]float64](p, `(() => { const r = document.querySelector('iframe').getBoundingClientRect(); return [r.x + r.width / 2 - 150, r.y + 75] })()`)
+	for n := range 3 {
+		p.do(chromedp.MouseClickXY(at[0], at[1], chromedp.ClickCount(n+1)))
+	}
+	p.until(`document.activeElement === document.body`)
+	p.do(chromedp.Sleep(200 * time.Millisecond))
+	p.held("c", "copy")
+	p.until(`document.activeElement === document.body`) // the keys come back
+	p.do(focus("#filter"))
+	p.held("v", "paste")
+	p.until(fmt.Sprintf(`document.getElementById('filter').value.includes(%q)`, heading))
+	p.fill("#filter", "")
+	p.press(kb.Escape)
+	p.rows(2)
+}
+
+// held presses a key while Control is held, with the command that a browser has for it.
+func (p *page) held(key, command string) {
+	p.Helper()
+	code := strings.ToUpper(key)
+	for _, event := range []input.DispatchKeyEventParams{
+		{Type: "rawKeyDown", Key: "Control", Code: "ControlLeft", WindowsVirtualKeyCode: 17, Modifiers: 2},
+		{Type: "rawKeyDown", Key: key, Code: "Key" + code, WindowsVirtualKeyCode: int64(code[0]), Modifiers: 2, Commands: []string{command}},
+		{Type: "keyUp", Key: key, Code: "Key" + code, WindowsVirtualKeyCode: int64(code[0]), Modifiers: 2},
+		{Type: "keyUp", Key: "Control", Code: "ControlLeft", WindowsVirtualKeyCode: 17},
+	} {
+		if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, event); err != nil {
+			p.Fatal(err)
+		}
+		p.do(chromedp.Sleep(100 * time.Millisecond))
 	}
 }

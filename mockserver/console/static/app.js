@@ -21,6 +21,13 @@ import { accountFilter, choose, look, useSession } from './session.js';
 import { useUnread } from './unread.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
 
+/** The place API, which few open: its module is loaded then. @param {{id?: string}} props */
+function Api(props) {
+  const [view, set] = useState(/** @type {((props: {id?: string}) => any)|null} */ (null));
+  useEffect(() => { import('./explorer.js').then(m => set(() => m.Explorer)); }, []);
+  return view ? h(view, props) : div({ class: 'loading', 'aria-busy': 'true' });
+}
+
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
 const places = [
   { id: 'overview', title: 'Overview', sign: 'bars', key: 'o', view: Overview },
@@ -36,6 +43,7 @@ const places = [
   { id: 'requests', title: 'Requests', sign: 'list', key: 'r', view: Requests },
   { id: 'faults', title: 'Faults', sign: 'bolt', key: 'f', view: Faults },
   { id: 'trigger', title: 'Send event', sign: 'send', key: 't', view: Trigger },
+  { id: 'api', title: 'API', sign: 'play', key: 'p', view: Api },
 ];
 
 /** What fits along the bottom of a phone. */

@@ -1,0 +1,157 @@
+// API: each operation with its documentation, a request to edit and to send, and
+// what the platform answers. It is loaded when it is opened first.
+import { h, useEffect, useState } from './vendor/preact.js';
+import { base, call, href } from './api.js';
+import { link, useSearch } from './place.js';
+import { Rows } from './rows.js';
+import { useSession } from './session.js';
+import { took } from './time.js';
+import { Copy, Doing, Field, Heading, Search, Select, Split, chip, code, empty, icon, json, pairs, quote, seen, tags } from './ui.js';
+/**
+ * @typedef {{name: string, in?: string, type: string, description: string, optional?: boolean}} Parameter
+ * @typedef {{id: string, method: string, path: string, tag: string, summary: string, description: string, repeatable?: boolean, parameters?: Parameter[], body?: string, fields?: Parameter[], examples?: {name: string, value: string}[]}} Operation
+ * @typedef {{method: string, url: string, token: string, body: string}} Request
+ * @typedef {{status: number, statusText: string, ms: number, headers: [string, string][], body: string}} Answer
+ */
+const { a, article, button, div, form, h3, header, label, p, section, span, strong, table, tbody, td, textarea, th, thead, tr } = tags;
+
+/** How much of an answer is shown, in characters. */
+const most = 200_000;
+
+/** @type {Promise<Operation[]>|undefined} */
+let loading;
+const load = () => loading ??= fetch(href('/operations.json')).then(res => res.json());
+
+/** @param {{id?: string}} props */
+export function Explorer({ id }) {
+  const [all, setAll] = useState(/** @type {Operation[]|null} */ (null));
+  const search = useSearch();
+  useEffect(() => { load().then(setAll); }, []);
+  const words = search.asked.toLowerCase().split(/\s+/);
+  const rows = all?.filter(o => words.every(w => `${o.id} ${o.method} ${o.path} ${o.tag} ${o.summary}`.toLowerCase().includes(w))) ?? null;
+  const open = all?.find(o => o.id === id);
+  return h(Split, {
+    title: 'API', count: rows?.length, open: !!id, home: link('api'),
+    tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, resource' }),
+    list: h(Rows, { list: { key: search.asked, rows, total: rows?.length ?? 0, error: '', look: () => {} }, current: id, filtered: !!search.asked, row, none: empty('book', 'No operations', 'The console has no description of the API.') }),
+    detail: open ? h(Opened, { key: open.id, o: open }) : id && all ? empty('warn', 'Not here', `The API has no operation ${id}.`) : empty('send', 'No operation open', 'Choose one to read its documentation and to send a request.'),
+  });
+}
+
+/** @param {Operation} o @param {boolean} current */
+const row = (o, current) => a({ href: link(`api/${o.id}`), 'aria-current': current ? 'true' : undefined },
+  span({ class: 'line' }, span({ class: `method ${o.method.toLowerCase()}` }, o.method), strong({ class: 'mono' }, o.path)),
+  span({ class: 'line' }, span({ class: 'dim cut' }, o.summary), span({ class: 'dim kind' }, o.tag)));
+
+/** @type {Record<string, string>} the lists of records whose newest one a path begins with */
+const newest = { list_id: 'lists', campaign_id: 'campaigns', workflow_id: 'workflows', email_id: 'outbox' };
+
+/** The values of the parameters, of which the newest records are a start. @param {Operation} o */
+function useValues(o) {
+  const [values, set] = useState(/** @type {Record<string, string>} */ ({}));
+  const { account } = useSession();
+  useEffect(() => {
+    for (const x of o.parameters ?? []) {
+      if (x.in === 'path' && newest[x.name]) call('GET', `/${newest[x.name]}?limit=1&account_id=${account || 1}`).then(({ data: [r] }) => { if (r) set(old => ({ [x.name]: r.id, ...old })); }, () => {});
+    }
+  }, [o.id, account]);
+  return { values, put: (/** @type {string} */ name, /** @type {string} */ v) => set(old => ({ ...old, [name]: v })) };
+}
+
+/** The URL of a request. @param {Operation} o @param {Record<string, string>} values */
+function urlOf(o, values) {
+  const query = new URLSearchParams((o.parameters ?? []).filter(x => x.in === 'query' && values[x.name]).map(x => [x.name, values[x.name]]));
+  return base + o.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? '')) + (query.size ? `?${query}` : '');
+}
+
+/** @param {Request} r @returns {Promise<Answer>} */
+async function send({ method, url, token, body }) {
+  const began = performance.now();
+  const res = await fetch(url, { method, headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) }, body: body || undefined });
+  const text = await res.text();
+  return { status: res.status, statusText: res.statusText, ms: performance.now() - began, headers: [...res.headers], body: text };
+}
+
+/** @param {{o: Operation}} props */
+function Opened({ o }) {
+  const { info } = useSession();
+  const { values, put } = useValues(o);
+  const [token, setToken] = useState(info?.default_token ?? '');
+  const [body, setBody] = useState(pretty(o.examples?.[0]?.value));
+  const [answer, setAnswer] = useState(/** @type {Answer|string|null} */ (null));
+  useEffect(() => { if (info?.default_token) setToken(old => old || (info.default_token ?? '')); }, [info]);
+  const missing = (o.parameters ?? []).find(x => x.in === 'path' && !values[x.name]);
+  const request = { method: o.method, url: urlOf(o, values), token, body: o.body ? body : '' };
+  const submit = (/** @type {Event} */ e) => { e.preventDefault(); send(request).then(setAnswer, error => setAnswer(`There was no response: ${error.message}`)); };
+  return article({ class: 'explorer' },
+    header({ class: 'head' }, h(Heading, { text: o.path, sign: span({ class: `method ${o.method.toLowerCase()}` }, o.method) }),
+      p({ class: 'who' }, o.summary), p({ class: 'meta' }, span({ class: 'id' }, o.id), o.repeatable ? chip('ok', 'retry', 'repeatable') : chip('warn', 'warn', 'not repeatable')),
+      p(o.description)),
+    form({ class: 'part form', onSubmit: submit },
+      (o.parameters ?? []).map(x => h(Field, { key: x.name, label: `${x.name} (${x.in}${x.optional ? ', optional' : ''})`, value: values[x.name] ?? '', onInput: v => put(x.name, v), hint: x.type, mono: true })),
+      o.body && [
+        (o.examples?.length ?? 0) > 1 && h(Select, { label: 'Example', value: '', onChange: v => setBody(pretty(o.examples?.[Number(v)]?.value)), options: (o.examples ?? []).map((x, n) => [String(n), x.name]) }),
+        div({ class: 'pick' }, label({ for: 'request-body' }, `Body (${o.body})`), textarea({ id: 'request-body', class: 'mono', rows: Math.min(16, body.split('\n').length + 1), spellcheck: false, value: body, onInput: (/** @type {import('./ui.js').Typed} */ e) => setBody(e.target.value) }))],
+      h(Field, { label: 'Access token', value: token, onInput: setToken, mono: true }),
+      div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!missing, title: missing ? `Fill in ${missing.name}` : undefined }, icon('send'), 'Send')),
+        Object.entries(programs).map(([name, of]) => h(Copy, { key: name, value: of(request), label: `Copy the request as ${name}`, text: `Copy as ${name}` })))),
+    answer && h(Shown, { answer }),
+    o.fields && h(Fields, { title: 'Fields of the body', rows: o.fields }),
+    o.parameters && h(Fields, { title: 'Parameters', rows: o.parameters }));
+}
+
+/** @param {string} [raw] */
+const pretty = raw => raw ? JSON.stringify(JSON.parse(raw), null, 2) : '';
+
+/** @param {{answer: Answer|string}} props */
+function Shown({ answer }) {
+  if (typeof answer === 'string') return section({ class: 'part', role: 'status' }, h3('Response'), p({ class: 'refused' }, answer));
+  const good = answer.status < 400;
+  return section({ class: 'part answer', 'aria-label': 'Response' },
+    h3('Response'), p({ class: 'meta', role: 'status' }, chip(good ? 'ok' : 'bad', good ? 'check' : 'cross', `${answer.status} ${answer.statusText}`), span(took(answer.ms)), span(`${answer.body.length.toLocaleString('en')} characters`)),
+    pairs(answer.headers.map(([name, value]) => [name, seen(value)])),
+    answer.body && (answer.body.length > most ? [p({ class: 'dim' }, `The first ${most.toLocaleString('en')} characters.`), code(answer.body.slice(0, most))] : json(answer.body, true)));
+}
+
+/** @param {{title: string, rows: Parameter[]}} props */
+const Fields = ({ title, rows }) => section({ class: 'part' }, h3(title), table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Name'), th({ scope: 'col' }, 'Type'), th({ scope: 'col' }, 'Description'))),
+  tbody(rows.map(x => tr({ key: x.name }, td(span({ class: 'mono' }, x.name), x.optional ? '' : ' *'), td(span({ class: 'mono' }, x.type)), td(x.description))))), rows.some(x => !x.optional) && p({ class: 'dim' }, '* required'));
+
+/** A request as a program or a command. @type {Record<string, (r: Request) => string>} */
+const programs = {
+  curl: ({ method, url, token, body }) => [`curl -i -X ${method} ${quote(url)}`, `-H ${quote(`Authorization: Bearer ${token}`)}`, ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : [])].join(' \\\n  '),
+  Go: ({ method, url, token, body }) => `package main
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"strings"
+)
+
+func main() {
+	req, err := http.NewRequest(${JSON.stringify(method)}, ${JSON.stringify(url)}, strings.NewReader(${JSON.stringify(body)}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	req.Header.Set("Authorization", ${JSON.stringify(`Bearer ${token}`)})
+${body && '	req.Header.Set("Content-Type", "application/json")\n'}	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Status, string(text))
+}
+`,
+  Node: ({ method, url, token, body }) => `const response = await fetch(${JSON.stringify(url)}, {
+  method: ${JSON.stringify(method)},
+  headers: { Authorization: ${JSON.stringify(`Bearer ${token}`)}${body && ", 'Content-Type': 'application/json'"} },
+${body && `  body: ${JSON.stringify(body)},\n`}});
+console.log(response.status, await response.text());
+`,
+};
