@@ -4,6 +4,9 @@
 // can judge stands on a list, with a reason. The documents are all files *.md,
 // but the specification, and the code in the documentation of packages.
 //
+// A sentence that promises something names its tests in testdata/promises.txt, and each
+// number of SECURITY.md is compared with the code.
+//
 // A block behind a comment such as
 //
 //	<!-- from examples/newsletter/newsletter.go: signUp, export -->
