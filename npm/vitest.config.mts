@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
+    maxWorkers: 4, // the files of test/shop run in parallel on the shared server
     setupFiles: ['@example/emailplatform-mock/vitest'],
     server: {deps: {external: [/\/dist\//]}}, // the package is its built files, as in node_modules
   },

@@ -1,6 +1,6 @@
 import {type EmailMatchers, emailMatchers, Mock} from '@example/emailplatform-mock';
 import {expect as jestExpect} from 'expect';
-import {expect, test} from 'vitest';
+import {expect, test, vi} from 'vitest';
 
 const account = await Mock.connect().account();
 
@@ -38,7 +38,7 @@ interface Expect {
   extend(matchers: object): void;
 }
 
-test.each<[string, Expect]>([['vitest', expect], ['jest', Object.assign(jestExpect)]])('failures with %s say what was sent', async (_, expect) => {
+test.each<[string, Expect]>([['vitest', expect], ['jest', jestExpect]])('failures with %s say what was sent', async (_, expect) => {
   expect.extend(emailMatchers);
   const matchers = expect(account);
   await send('ada@example.org', 'Order 3', '<p>Order 3</p>');
@@ -47,6 +47,13 @@ test.each<[string, Expect]>([['vitest', expect], ['jest', Object.assign(jestExpe
     /^no email matches \{"subject":"\/Order 4\/","timeoutMs":50\} after 50 ms: the account sent \d+ emails, the latest are "Order 3" to ada@example\.org/);
   await jestExpect(matchers.not.toHaveReceivedEmail({subject: 'Order 3'})).rejects.toThrow(
     'an email matches, which was not expected: "Order 3" to ada@example.org');
+});
+
+test('the entry for jest extends the global expect', async () => {
+  const extend = vi.fn();
+  vi.stubGlobal('expect', {extend});
+  await import('@example/emailplatform-mock/jest');
+  expect(extend).toHaveBeenCalledWith(emailMatchers);
 });
 
 test('the matcher requires an account', async () => {
