@@ -21,7 +21,7 @@ func TestTokenSource(t *testing.T) {
 			w.WriteHeader(401)
 			return
 		}
-		answer(200, "application/json", `{"template_id":1}`)(w, r)
+		respondWith(200, "application/json", `{"template_id":1}`)(w, r)
 	}, func(cfg *Config) {
 		cfg.Token = ""
 		cfg.Retry.MaxAttempts = 1
@@ -221,39 +221,6 @@ func TestTokenSourceKeepsRejected(t *testing.T) {
 	})
 }
 
-// TestTokenSourceIgnoresContext: a source that ignores its context delays no call beyond its deadline. It is called
-// once at a time, and its token is used.
-func TestTokenSourceIgnoresContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		asked := 0
-		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
-			return respond(200, `{"template_id":1}`), nil
-		}, func(cfg *Config) {
-			cfg.Token, cfg.TokenSource = "", func(context.Context) (Token, error) {
-				asked++
-				time.Sleep(time.Minute)
-				return Token{Value: "t"}, nil
-			}
-		})
-		start := time.Now()
-		for range 2 {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			_, err := c.Templates.Get(ctx, 1)
-			cancel()
-			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrOutcomeUnknown) {
-				t.Errorf("got %v, want a deadline", err)
-			}
-		}
-		if d := time.Since(start); d != 2*time.Second {
-			t.Errorf("two calls took %v, want a second each", d)
-		}
-		_, err := c.Templates.Get(t.Context(), 1)
-		if d := time.Since(start); err != nil || d != time.Minute || asked != 1 {
-			t.Errorf("got %v after %v, asked %d times", err, d, asked)
-		}
-	})
-}
-
 // TestTokenSourceFailsForCallsInFlight: calls that were in flight when the source failed do not call it again for the
 // same token.
 func TestTokenSourceFailsForCallsInFlight(t *testing.T) {
@@ -310,7 +277,7 @@ func TestTokenSourceCanceledAfter401(t *testing.T) {
 func TestTokenKeptUnless401(t *testing.T) {
 	for _, status := range []int{400, 403, 404, 422, 500} {
 		asked := 0
-		c := newTestClient(t, answer(status, "application/json", "{}"), func(cfg *Config) {
+		c := newTestClient(t, respondWith(status, "application/json", "{}"), func(cfg *Config) {
 			cfg.Token, cfg.Retry.MaxAttempts = "", 1
 			cfg.TokenSource = func(context.Context) (Token, error) { asked++; return Token{Value: "t"}, nil }
 		})

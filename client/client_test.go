@@ -42,8 +42,8 @@ func newTestClient(t *testing.T, h http.HandlerFunc, change ...func(*Config)) *C
 	return c
 }
 
-// answer returns a handler that always returns the same response.
-func answer(status int, contentType, body string) http.HandlerFunc {
+// respondWith returns a handler that always returns the same response.
+func respondWith(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		w.Header().Set("X-Request-Id", "req-1")
@@ -109,13 +109,13 @@ func TestNewAcceptsConfig(t *testing.T) {
 
 func TestSuccessStatuses(t *testing.T) {
 	for status, good := range map[int]bool{200: true, 201: true, 299: true, 300: false, 399: false, 400: false} {
-		c := newTestClient(t, answer(status, "application/json", `{"template_id":1}`))
+		c := newTestClient(t, respondWith(status, "application/json", `{"template_id":1}`))
 		if _, err := c.Templates.Get(t.Context(), 1); (err == nil) != good {
 			t.Errorf("status %d: %v, want success: %v", status, err, good)
 		}
 	}
 	for body, good := range map[string]bool{"": true, " \n": true, "<p>": false} { // as proxies may label nothing at all
-		c := newTestClient(t, answer(200, "text/html", body))
+		c := newTestClient(t, respondWith(200, "text/html", body))
 		if err := c.SuppressedEmails.Remove(t.Context(), "a@example.com"); (err == nil) != good {
 			t.Errorf("a success that is %q as HTML: %v, want success: %v", body, err, good)
 		}
@@ -128,7 +128,7 @@ func TestRequest(t *testing.T) {
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		got, body = r, string(b)
-		answer(201, "application/json", `{"template_id":7,"name":"n","unknown":{"x":[1]}}`)(w, r)
+		respondWith(201, "application/json", `{"template_id":7,"name":"n","unknown":{"x":[1]}}`)(w, r)
 	}, func(cfg *Config) {
 		cfg.BaseURL += "/mail/v9/"
 		cfg.UserAgent = "shop/2.1"
@@ -276,11 +276,11 @@ func TestMaxResponseBytes(t *testing.T) {
 
 // TestMaximumConfigValues: the largest values do not overflow.
 func TestMaximumConfigValues(t *testing.T) {
-	c := newTestClient(t, answer(201, "application/json", `{"list_id":7,"name":"n"}`), func(cfg *Config) { cfg.MaxResponseBytes = math.MaxInt64 })
+	c := newTestClient(t, respondWith(201, "application/json", `{"list_id":7,"name":"n"}`), func(cfg *Config) { cfg.MaxResponseBytes = math.MaxInt64 })
 	if l, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"}); err != nil || l.ID != 7 {
 		t.Errorf("Create = %+v, %v", l, err)
 	}
-	c = newTestClient(t, answer(503, "application/json", ""), func(cfg *Config) {
+	c = newTestClient(t, respondWith(503, "application/json", ""), func(cfg *Config) {
 		cfg.Retry = RetryConfig{BaseDelay: math.MaxInt64, MaxDelay: math.MaxInt64}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -313,7 +313,7 @@ func TestQuery(t *testing.T) {
 	var query string
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		query = r.URL.RawQuery
-		answer(200, "application/json", `{"data":[],"pagination":{"page":1,"per_page":50}}`)(w, r)
+		respondWith(200, "application/json", `{"data":[],"pagination":{"page":1,"per_page":50}}`)(w, r)
 	})
 	for want, params := range map[string]ListContactsParams{
 		"": {},
@@ -337,7 +337,7 @@ func TestTolerantReader(t *testing.T) {
 		"unknown members":    {200, `{"x":{"y":[null]},"template_id":1,"z":1e9}`, Template{ID: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newTestClient(t, answer(tc.status, "application/json", tc.body))
+			c := newTestClient(t, respondWith(tc.status, "application/json", tc.body))
 			got, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
 			if err != nil || got != tc.want {
 				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
@@ -366,7 +366,7 @@ func TestFieldTypeMismatch(t *testing.T) {
 		"both, optional first": {`{"created_on":[],"name":"n","list_id":{}}`, List{Name: "n"}, "list_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newTestClient(t, answer(201, "application/json", tc.body))
+			c := newTestClient(t, respondWith(201, "application/json", tc.body))
 			got, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
 			if got != tc.want || errors.Is(err, ErrInvalidResponse) != (tc.path != "") || errors.Is(err, ErrOutcomeUnknown) != (tc.path != "") {
 				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
@@ -379,13 +379,13 @@ func TestFieldTypeMismatch(t *testing.T) {
 }
 
 func TestFieldTypeMismatchInItems(t *testing.T) {
-	c := newTestClient(t, answer(200, "application/json",
+	c := newTestClient(t, respondWith(200, "application/json",
 		`{"webhook_id":41,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
 	hook, err := c.Webhooks.Get(t.Context(), "41")
 	if want := (Webhook{ID: "41", URL: "u", Events: []events.Name{}, Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("Get = %+v, %v", hook, err)
 	}
-	c = newTestClient(t, answer(200, "application/json",
+	c = newTestClient(t, respondWith(200, "application/json",
 		`{"data":[{"id":1,"email":"a","status":"active","tags":[5]},{"id":true,"email":"b"}],"pagination":{"page":1,"per_page":50}}`))
 	page, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
 	if err == nil || !strings.Contains(err.Error(), "data[1].id") {
@@ -394,7 +394,7 @@ func TestFieldTypeMismatchInItems(t *testing.T) {
 	if want := []Contact{{ID: 1, Email: "a", Status: "active"}, {Email: "b"}}; !reflect.DeepEqual(page.Data, want) {
 		t.Errorf("List = %+v, want %+v", page.Data, want)
 	}
-	c = newTestClient(t, answer(200, "application/json", `{"name":"n","list_id":7,`))
+	c = newTestClient(t, respondWith(200, "application/json", `{"name":"n","list_id":7,`))
 	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("of text that is not JSON: %+v, %v", l, err)
 	}
@@ -405,10 +405,10 @@ func TestFailedRetryReturnsNoValue(t *testing.T) {
 	asked := 0
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		if asked++; asked == 1 {
-			answer(200, "application/json", `{"list_id":7,"name":5}`)(w, r)
+			respondWith(200, "application/json", `{"list_id":7,"name":5}`)(w, r)
 			return
 		}
-		answer(404, "application/json", "")(w, r)
+		respondWith(404, "application/json", "")(w, r)
 	})
 	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrNotFound) || asked != 2 {
 		t.Errorf("Get = %+v, %v after %d requests", l, err, asked)
@@ -417,20 +417,20 @@ func TestFailedRetryReturnsNoValue(t *testing.T) {
 
 func TestWebhookIDs(t *testing.T) {
 	for id, want := range map[string]string{`"wh-1"`: "wh-1", `41`: "41", `"41"`: "41"} {
-		c := newTestClient(t, answer(200, "application/json", `{"data":[{"webhook_id":`+id+`}]}`))
+		c := newTestClient(t, respondWith(200, "application/json", `{"data":[{"webhook_id":`+id+`}]}`))
 		page, err := c.Webhooks.List(t.Context(), ListWebhooksParams{})
 		if err != nil || len(page.Data) != 1 || page.Data[0].ID != want {
 			t.Errorf("%s: %+v, %v", id, page, err)
 		}
 	}
-	c := newTestClient(t, answer(200, "application/json", `{"webhook_id":{}}`))
+	c := newTestClient(t, respondWith(200, "application/json", `{"webhook_id":{}}`))
 	if _, err := c.Webhooks.Get(t.Context(), "1"); !errors.Is(err, ErrInvalidResponse) || strings.Contains(err.Error(), "a number") {
 		t.Errorf("an object: %v", err)
 	}
 }
 
 func TestResponseHook(t *testing.T) {
-	c := newTestClient(t, answer(200, "application/json", `{"webhook_id":"1","secret":"`+testToken+`","new":1}`))
+	c := newTestClient(t, respondWith(200, "application/json", `{"webhook_id":"1","secret":"`+testToken+`","new":1}`))
 	var got []Response
 	ctx := WithResponseHook(t.Context(), func(r Response) { got = append(got, r) })
 	wh, err := c.Webhooks.Get(ctx, "1")
@@ -472,10 +472,10 @@ func TestTokenHidden(t *testing.T) {
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == "GET" { // a proxy that shows too much
 			w.Header().Set("X-Request-Id", r.Header.Get("Authorization"))
-			answer(403, "text/plain", strings.Repeat("x", maxErrorBody-8)+r.Header.Get("Authorization"))(w, r)
+			respondWith(403, "text/plain", strings.Repeat("x", maxErrorBody-8)+r.Header.Get("Authorization"))(w, r)
 			return
 		}
-		answer(422, "application/json", `{"detail":[{"loc":["header"],"msg":"bad `+r.Header.Get("Authorization")+`"}]}`)(w, r)
+		respondWith(422, "application/json", `{"detail":[{"loc":["header"],"msg":"bad `+r.Header.Get("Authorization")+`"}]}`)(w, r)
 	}, func(cfg *Config) { cfg.Logger = logger })
 	_, err1 := c.Templates.Get(t.Context(), 1)
 	_, err2 := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
@@ -515,7 +515,7 @@ func TestCloseIdleConnections(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		var open atomic.Int64
 		closed := make(chan struct{}, 10)
-		srv := httptest.NewUnstartedServer(answer(200, "application/json", `{"template_id":1}`))
+		srv := httptest.NewUnstartedServer(respondWith(200, "application/json", `{"template_id":1}`))
 		srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 			switch s {
 			case http.StateNew:
@@ -549,7 +549,7 @@ func TestCloseIdleConnections(t *testing.T) {
 
 func TestHTTPClientIsNotChanged(t *testing.T) {
 	hc := &http.Client{}
-	c := newTestClient(t, answer(302, "text/plain", ""), func(cfg *Config) { cfg.HTTPClient = hc })
+	c := newTestClient(t, respondWith(302, "text/plain", ""), func(cfg *Config) { cfg.HTTPClient = hc })
 	_, err := c.Templates.Get(t.Context(), 1)
 	if !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("a redirect: %v, want ErrInvalidResponse", err)

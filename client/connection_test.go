@@ -40,7 +40,7 @@ func TestUnusableConnection(t *testing.T) {
 		if r.Method == http.MethodPost {
 			created <- string(body)
 		}
-		answer(http.StatusOK, "application/json", `{"template_id":1}`)(w, r)
+		respondWith(http.StatusOK, "application/json", `{"template_id":1}`)(w, r)
 	}))
 	srv.EnableHTTP2 = true
 	srv.StartTLS()
@@ -115,7 +115,7 @@ func TestConnectionPoolSize(t *testing.T) {
 		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			time.Sleep(20 * time.Millisecond)
-			answer(http.StatusCreated, "application/json", `{"id":"x"}`)(w, r)
+			respondWith(http.StatusCreated, "application/json", `{"id":"x"}`)(w, r)
 		})}
 		go srv.Serve(p) //nolint:errcheck // it ends by Close
 		c, err := New(Config{BaseURL: "http://127.0.0.1", Token: testToken})

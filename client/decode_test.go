@@ -118,7 +118,7 @@ func TestTimes(t *testing.T) {
 		`"delivered_on":"soon"`:       {},
 		`"status":"queued"`:           {},
 	} {
-		c := newTestClient(t, answer(200, "application/json", `{"id":"e-1",`+field+`}`))
+		c := newTestClient(t, respondWith(200, "application/json", `{"id":"e-1",`+field+`}`))
 		email, err := c.Emails.Get(t.Context(), "e-1")
 		if err != nil || email.DeliveredOn != want {
 			t.Errorf("%s: got %v, %v; want %v", field, email.DeliveredOn, err, want)

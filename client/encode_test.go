@@ -85,7 +85,7 @@ func TestReplacementCharacterIsSent(t *testing.T) {
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		sent = string(b)
-		answer(http.StatusOK, "application/json", `{"template_id":1}`)(w, r)
+		respondWith(http.StatusOK, "application/json", `{"template_id":1}`)(w, r)
 	})
 	update := TemplateUpdate{Name: new(text), Content: &TemplateContentUpdate{Text: Null[string]()}}
 	must(t)(c.Templates.Update(t.Context(), 1, update))

@@ -48,7 +48,7 @@ func TestErrorIs(t *testing.T) {
 		"201, wrong type": {201, `{"template_id":"x"}`, []error{ErrInvalidResponse, ErrOutcomeUnknown}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newTestClient(t, answer(tc.status, "application/json", tc.body), withoutRetries)
+			c := newTestClient(t, respondWith(tc.status, "application/json", tc.body), withoutRetries)
 			_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
 			for _, target := range all {
 				want := false
@@ -69,7 +69,7 @@ func TestErrorIs(t *testing.T) {
 
 func TestErrorDetailLimits(t *testing.T) {
 	long := strings.Repeat("ä", 600)
-	c := newTestClient(t, answer(422, "application/json",
+	c := newTestClient(t, respondWith(422, "application/json",
 		`{"detail":[{"loc":["body"],"msg":"`+long+`","type":"t"}`+strings.Repeat(`,{"msg":"m"}`, 99_999)+`]}`))
 	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
 	var e *Error
@@ -147,7 +147,7 @@ func TestErrorBodies(t *testing.T) {
 		"too large":     {"application/json", `{"detail":[{"msg":"x"}]}` + strings.Repeat(" ", 30_000), "422 Unprocessable Entity", 4096},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newTestClient(t, answer(422, tc.contentType, tc.body), func(cfg *Config) { cfg.MaxResponseBytes = 20_000 })
+			c := newTestClient(t, respondWith(422, tc.contentType, tc.body), func(cfg *Config) { cfg.MaxResponseBytes = 20_000 })
 			_, err := c.Lists.Create(t.Context(), ListCreate{})
 			var e *Error
 			if !errors.As(err, &e) || e.StatusCode != 422 || !strings.Contains(e.Error(), tc.want) || len(e.Body) != tc.keeps {
@@ -221,7 +221,7 @@ func (l causeLimiter) Acquire(ctx context.Context, _ string) (func(time.Duration
 func TestContextCauseOfLimiter(t *testing.T) {
 	why := errors.New("the shop closes")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	c := newTestClient(t, answer(200, "application/json", "{}"), func(cfg *Config) {
+	c := newTestClient(t, respondWith(200, "application/json", "{}"), func(cfg *Config) {
 		cfg.LookupLimiter = causeLimiter{func() { cancel(why) }}
 	})
 	if _, err := c.Emails.Get(ctx, "e"); !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
@@ -274,7 +274,7 @@ func TestErrorIsOneLine(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
 	}
-	c := newTestClient(t, answer(422, "application/json", `{"detail":[{"loc":["body","a\nb"],"msg":"no\u001b[31m","type":"x\ry"}]}`))
+	c := newTestClient(t, respondWith(422, "application/json", `{"detail":[{"loc":["body","a\nb"],"msg":"no\u001b[31m","type":"x\ry"}]}`))
 	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
 	want := `createList: POST /lists: 422 Unprocessable Entity: body.a\nb: no\x1b[31m (x\ry) [request req-1]`
 	if err == nil || err.Error() != want || fmt.Sprintf("%s", err) != want {
@@ -318,7 +318,7 @@ func TestContextCause(t *testing.T) {
 			})
 		})
 	}
-	c := newTestClient(t, answer(404, "application/json", ""))
+	c := newTestClient(t, respondWith(404, "application/json", ""))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ctx = WithResponseHook(ctx, func(Response) { cancel(closing) })
 	if _, err := c.Lists.Get(ctx, 1); !errors.Is(err, ErrNotFound) || errors.Is(err, closing) {

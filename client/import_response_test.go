@@ -18,7 +18,7 @@ func TestImportResponseWithTooFewContacts(t *testing.T) {
 		`{"imported":600,"updated":399,"errors":[]}`,
 		`{"imported":998,"updated":0,"errors":[{"index":7},{"index":7}]}`,
 	} {
-		c := newTestClient(t, answer(200, "application/json", body))
+		c := newTestClient(t, respondWith(200, "application/json", body))
 		report, err := c.Contacts.Import(t.Context(), 1, numbered(3000, 0), ImportOptions{
 			OnBatchError: ContinueOnError, OnCheckpoint: func(n int64) error { t.Errorf("checkpoint %d", n); return nil },
 		})
@@ -54,7 +54,7 @@ func TestImportBatchAccepted(t *testing.T) {
 				if asked.Add(1) == 1 && tc.first != "" {
 					body = tc.first
 				}
-				answer(200, "application/json", body)(w, r)
+				respondWith(200, "application/json", body)(w, r)
 			})
 			got, err := c.Contacts.ImportBatch(t.Context(), 1, three)
 			if err != nil || fmt.Sprint(got) != fmt.Sprint(tc.want) {
@@ -67,7 +67,7 @@ func TestImportBatchAccepted(t *testing.T) {
 func TestImportBatchPartialResult(t *testing.T) {
 	one := ImportBatch{Contacts: []ImportContact{{Email: "a@x"}}}
 	for body, want := range map[string]int64{`{"imported":1,"errors":"none"}`: 1, `{"imported":1`: 0} {
-		c := newTestClient(t, answer(200, "application/json", body), withoutRetries)
+		c := newTestClient(t, respondWith(200, "application/json", body), withoutRetries)
 		if got, err := c.Contacts.ImportBatch(t.Context(), 1, one); !errors.Is(err, ErrInvalidResponse) || got.Imported != want {
 			t.Errorf("%s: %+v, %v; want %d imported and an error", body, got, err, want)
 		}
@@ -95,7 +95,7 @@ func TestResubscribe(t *testing.T) {
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		sent = append(sent, r.URL.RawQuery+" "+strings.TrimSpace(string(b)))
-		answer(http.StatusOK, "application/json", `{"id":1,"imported":1,"updated":0,"errors":[]}`)(w, r)
+		respondWith(http.StatusOK, "application/json", `{"id":1,"imported":1,"updated":0,"errors":[]}`)(w, r)
 	})
 	one := ImportContact{Email: "a@x"}
 	for _, resubscribe := range []bool{false, true} {

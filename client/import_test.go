@@ -182,7 +182,7 @@ func TestImportStatuses(t *testing.T) {
 }
 
 func TestImportInvalidResponse(t *testing.T) {
-	c := newTestClient(t, answer(202, "application/json", `{"imported":1,"updated":0,"errors":[{"index":2}]}`))
+	c := newTestClient(t, respondWith(202, "application/json", `{"imported":1,"updated":0,"errors":[{"index":2}]}`))
 	_, err := c.Contacts.Import(t.Context(), 73, numbered(2, 0), ImportOptions{})
 	var e *Error
 	if !errors.As(err, &e) || e.Path != "/lists/73/contacts/import" || e.StatusCode != 202 || e.Attempts != 3 || e.RequestID != "req-1" {
@@ -233,7 +233,7 @@ func TestImportResponses(t *testing.T) {
 		"not JSON":            {`<`, ImportUnknown, ErrOutcomeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newTestClient(t, answer(200, "application/json", tc.body))
+			c := newTestClient(t, respondWith(200, "application/json", tc.body))
 			report, err := c.Contacts.Import(t.Context(), 1, numbered(2, 0), ImportOptions{})
 			if !errors.Is(err, tc.fail) || (err == nil) != (tc.fail == nil) {
 				t.Errorf("error %v, want %v", err, tc.fail)

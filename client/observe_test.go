@@ -131,7 +131,7 @@ func TestObserveEveryEnd(t *testing.T) {
 	} {
 		var o observations
 		var asked atomic.Int64
-		c := newTestClient(t, answer(401, "application/json", ""), func(cfg *Config) {
+		c := newTestClient(t, respondWith(401, "application/json", ""), func(cfg *Config) {
 			cfg.Observe, cfg.Token = o.observe, ""
 			cfg.TokenSource = func(context.Context) (Token, error) {
 				return Token{Value: strings.Repeat(testToken, int(asked.Add(1)))}, nil
@@ -156,10 +156,10 @@ func TestObserveCalls(t *testing.T) {
 	var o observations
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
-			answer(200, "application/json", `{"imported":1}`)(w, r)
+			respondWith(200, "application/json", `{"imported":1}`)(w, r)
 			return
 		}
-		answer(200, "application/json", `{"data":[],"pagination":{"page":1}}`)(w, r)
+		respondWith(200, "application/json", `{"data":[],"pagination":{"page":1}}`)(w, r)
 	}, func(cfg *Config) {
 		cfg.Observe = func(ctx context.Context, call Call) (context.Context, Observer) {
 			ctx, _ = o.observe(ctx, call)
@@ -185,7 +185,7 @@ func TestMain(m *testing.M) {
 // TestDefaultLogger: without Config.Logger, records go to slog.Default at the time of
 // the call.
 func TestDefaultLogger(t *testing.T) {
-	c := newTestClient(t, answer(503, "text/html", "<h1>down</h1>"), func(cfg *Config) { cfg.Logger = nil })
+	c := newTestClient(t, respondWith(503, "text/html", "<h1>down</h1>"), func(cfg *Config) { cfg.Logger = nil })
 	var log bytes.Buffer
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
@@ -213,7 +213,7 @@ func TestLogger(t *testing.T) {
 		"warn": {slog.LevelWarn, nil},
 	} {
 		var log bytes.Buffer
-		c := newTestClient(t, answer(503, "text/html", "<h1>down</h1>"), func(cfg *Config) {
+		c := newTestClient(t, respondWith(503, "text/html", "<h1>down</h1>"), func(cfg *Config) {
 			cfg.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: tc.level}))
 		})
 		_, _ = c.Templates.Get(t.Context(), 1)
@@ -230,7 +230,7 @@ func TestLogger(t *testing.T) {
 func TestLoggerOfSuccess(t *testing.T) {
 	for status, failed := range map[int]bool{200: false, 404: true} {
 		var log bytes.Buffer
-		c := newTestClient(t, answer(status, "application/json", `{"template_id":1}`), func(cfg *Config) {
+		c := newTestClient(t, respondWith(status, "application/json", `{"template_id":1}`), func(cfg *Config) {
 			cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		})
 		if _, err := c.Templates.Get(t.Context(), 1); (err != nil) != failed {

@@ -22,7 +22,7 @@ func TestWithHeader(t *testing.T) {
 				w.WriteHeader(http.StatusServiceUnavailable)
 				return
 			}
-			answer(200, "application/json", `{"template_id":1}`)(w, r)
+			respondWith(200, "application/json", `{"template_id":1}`)(w, r)
 		}))
 		srv.EnableHTTP2 = version == 2
 		srv.StartTLS()
@@ -94,7 +94,7 @@ func TestWithHeaderByObserver(t *testing.T) {
 	got := ""
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header.Get("Traceparent")
-		answer(200, "application/json", `{"template_id":1}`)(w, r)
+		respondWith(200, "application/json", `{"template_id":1}`)(w, r)
 	}, func(cfg *Config) {
 		cfg.Observe = func(ctx context.Context, call Call) (context.Context, Observer) {
 			return WithHeader(ctx, "Traceparent", call.Op), Observer{}
@@ -106,7 +106,7 @@ func TestWithHeaderByObserver(t *testing.T) {
 }
 
 func TestTokenSourceGetsNoCallOptions(t *testing.T) {
-	c := newTestClient(t, answer(200, "application/json", `{"template_id":1}`), func(cfg *Config) {
+	c := newTestClient(t, respondWith(200, "application/json", `{"template_id":1}`), func(cfg *Config) {
 		cfg.Token = ""
 		cfg.TokenSource = func(ctx context.Context) (Token, error) {
 			if o := optionsOf(ctx); o.header != nil || o.maxAttempts != 0 {
@@ -130,7 +130,7 @@ func TestWithMaxAttempts(t *testing.T) {
 				hijack(t, w, "HTTP/1.1 200 OK\r\nContent-Le")
 				return
 			}
-			answer(status, "application/json", "{}")(w, r)
+			respondWith(status, "application/json", "{}")(w, r)
 		})
 		for n, want := range map[int]int{-1: 1, 0: 3, 1: 1, 2: 2, 7: 7} {
 			for op, call := range operations(c) {
@@ -159,7 +159,7 @@ func TestWithMaxAttemptsAfter401(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		answer(200, "application/json", `{"template_id":1}`)(w, r)
+		respondWith(200, "application/json", `{"template_id":1}`)(w, r)
 	}, func(cfg *Config) {
 		cfg.Token = ""
 		cfg.TokenSource = func(context.Context) (Token, error) {

@@ -551,7 +551,7 @@ func TestAllDefaults(t *testing.T) {
 			out.Data[i].ID = 100*page + int64(i)
 		}
 		body, _ := json.Marshal(out)
-		answer(200, "application/json", string(body))(w, r)
+		respondWith(200, "application/json", string(body))(w, r)
 	})
 	n := 0
 	for _, err := range c.Contacts.All(t.Context(), 1, ListContactsParams{}) {

@@ -76,7 +76,7 @@ func TestRollingRestarts(t *testing.T) {
 			case served <- struct{}{}:
 			default:
 			}
-			answer(201, "application/json", `{"template_id":1}`)(w, r)
+			respondWith(201, "application/json", `{"template_id":1}`)(w, r)
 		}))
 		_ = srv.Listener.Close()
 		srv.Listener, srv.EnableHTTP2 = newProcessListener(l, conns), true

@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 							fault(w, r)
 							return
 						}
-						answer(200, "application/json", `{"template_id":1}`)(w, r)
+						respondWith(200, "application/json", `{"template_id":1}`)(w, r)
 					}, func(cfg *Config) { cfg.MaxResponseBytes = 1000 })
 					checkFault(t, operations(c)[op](t.Context()), op, passes, int(requests.Load()), tc.refused, tc.is)
 				}
@@ -553,10 +553,10 @@ func TestRetryDiscardsInvalidResponse(t *testing.T) {
 		var asked atomic.Int64
 		return newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 			if asked.Add(1) == 1 {
-				answer(http.StatusOK, "application/json", first)(w, r)
+				respondWith(http.StatusOK, "application/json", first)(w, r)
 				return
 			}
-			answer(http.StatusOK, "application/json", second)(w, r)
+			respondWith(http.StatusOK, "application/json", second)(w, r)
 		})
 	}
 	list, err := then(`{"list_id":7,"name":false,"policy_accepted":true}`, `{"list_id":99}`).Lists.Get(t.Context(), 99)

@@ -249,21 +249,21 @@ func TestFieldNamePrecedence(t *testing.T) {
 		`{"id":8,"data":"none"}`:                                {ID: 8},
 		`{"id":"8","object":"list","created":true,"data":null}`: {ID: 8},
 	} {
-		c := newTestClient(t, answer(200, "text/plain", body))
+		c := newTestClient(t, respondWith(200, "text/plain", body))
 		if got, err := c.Lists.Get(t.Context(), 7); got != want || err != nil {
 			t.Errorf("%s: %+v, %v; want %+v", body, got, err, want)
 		}
 	}
-	c := newTestClient(t, answer(200, "text/plain", `{"webhook_id":"1","id":2,"events":["a","b"],"event":"c","secret":"s","signature":{"key":"k","hash_function":"sha512"},"hash_function":"sha256"}`))
+	c := newTestClient(t, respondWith(200, "text/plain", `{"webhook_id":"1","id":2,"events":["a","b"],"event":"c","secret":"s","signature":{"key":"k","hash_function":"sha512"},"hash_function":"sha256"}`))
 	hook, err := c.Webhooks.Get(t.Context(), "1")
 	if want := (Webhook{ID: "1", Events: []events.Name{"a", "b"}, Secret: NewSecret("s"), HashFunction: "sha256"}); !reflect.DeepEqual(hook, want) || err != nil {
 		t.Errorf("%+v, %v", hook, err)
 	}
-	c = newTestClient(t, answer(200, "text/plain", `{"campaign_id":1,"audience":{"list_id":2},"list_id":3}`))
+	c = newTestClient(t, respondWith(200, "text/plain", `{"campaign_id":1,"audience":{"list_id":2},"list_id":3}`))
 	if got, err := c.Campaigns.Get(t.Context(), 1); got.ListID != 3 || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
-	c = newTestClient(t, answer(200, "text/plain", `{"campaign_id":1,"audience":[2]}`))
+	c = newTestClient(t, respondWith(200, "text/plain", `{"campaign_id":1,"audience":[2]}`))
 	if got, err := c.Campaigns.Get(t.Context(), 1); got != (Campaign{ID: 1}) || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}

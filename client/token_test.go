@@ -101,28 +101,6 @@ func TestTokensReplacedBeforeExpiry(t *testing.T) {
 	}
 }
 
-func TestTokenRefreshIsShared(t *testing.T) {
-	i := &issuer{life: time.Hour, takes: time.Second}
-	expiring(t, i, func(t *testing.T, get func() error) {
-		for range 3 {
-			var all sync.WaitGroup
-			for range 50 {
-				all.Go(func() {
-					if err := get(); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			all.Wait()
-			time.Sleep(59*time.Minute + i.takes)
-		}
-		synctest.Wait()
-		if i.issued != 3 || i.refused > 0 {
-			t.Errorf("fetched %d times, want 3; %d requests refused", i.issued, i.refused)
-		}
-	})
-}
-
 // TestTokenRefreshFails: the valid token is used, the source is called again after half of the remaining lifetime,
 // and calls fail after the token has expired.
 func TestTokenRefreshFails(t *testing.T) {

@@ -164,21 +164,27 @@ func TestErrorTypes(t *testing.T) {
 	}
 }
 
+func parsed(t testing.TB) webhook.Secret {
+	parsed, err := webhook.ParseSecret(secret, "")
+	fatal(t, err)
+	return parsed
+}
+
+func verifier(t testing.TB) *webhook.Verifier {
+	v, err := webhook.NewVerifier(parsed(t))
+	fatal(t, err)
+	return v
+}
+
 // receive delivers body to an observed receiver and returns the status.
 func (r *recorder) receive(handle func(context.Context, *events.Event) error, body string, change ...func(*http.Request)) int {
 	r.t.Helper()
-	parsed, err := webhook.ParseSecret(secret, "")
-	fatal(r.t, err)
-	v, err := webhook.NewVerifier(parsed)
-	fatal(r.t, err)
-	return r.serve(webhook.NewHandler(v, r.Wrap(handle), webhook.Options{Observe: r.ObserveDelivery, Logger: slog.New(slog.DiscardHandler)}), body, change...)
+	return r.serve(webhook.NewHandler(verifier(r.t), r.Wrap(handle), webhook.Options{Observe: r.ObserveDelivery, Logger: slog.New(slog.DiscardHandler)}), body, change...)
 }
 
 func (r *recorder) serve(h http.Handler, body string, change ...func(*http.Request)) int {
 	r.t.Helper()
-	parsed, err := webhook.ParseSecret(secret, "")
-	fatal(r.t, err)
-	req, err := webhook.NewRequest(r.t.Context(), "http://receiver.test/hook", parsed, []byte(body))
+	req, err := webhook.NewRequest(r.t.Context(), "http://receiver.test/hook", parsed(r.t), []byte(body))
 	fatal(r.t, err)
 	for _, c := range change {
 		c(req)
@@ -254,13 +260,9 @@ func TestOutcomes(t *testing.T) {
 
 func TestDuplicateAndInFlight(t *testing.T) {
 	r := record(t)
-	parsed, err := webhook.ParseSecret(secret, "")
-	fatal(t, err)
-	v, err := webhook.NewVerifier(parsed)
-	fatal(t, err)
 	var h http.Handler
 	again := true
-	h = webhook.NewHandler(v, r.Wrap(func(context.Context, *events.Event) error {
+	h = webhook.NewHandler(verifier(t), r.Wrap(func(context.Context, *events.Event) error {
 		if again {
 			again = false
 			r.serve(h, opened)
