@@ -7,7 +7,6 @@ package fault
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,42 +28,6 @@ type Wire struct {
 	record.Fault
 	DelayMS int64 `json:"delay_ms,omitzero" min:"0" max:"86400000" doc:"a delay before the action, up to 24 hours"`
 }
-
-// aim is the kind of target that a rule applies to.
-type aim int
-
-const (
-	requests aim = iota
-	messages
-	deliveries
-	attempts // of deliveries
-)
-
-// actions returns every action with its kind of target.
-func actions() map[record.FaultAction]aim {
-	return map[record.FaultAction]aim{
-		record.FaultStatus: requests, record.FaultReset: requests, record.FaultHang: requests,
-		record.FaultTruncate: requests, record.FaultOversize: requests, record.FaultNotJSON: requests,
-		record.FaultRedirect: requests, record.FaultDelay: requests,
-		record.FaultInternalError: messages,
-		record.FaultDrop:          deliveries, record.FaultDuplicate: deliveries, record.FaultReorder: deliveries,
-	}
-}
-
-func aimOf(f record.Fault) aim {
-	if f.Event != "" || f.WebhookID != "" {
-		switch f.Action {
-		case record.FaultDelay:
-			return deliveries
-		case record.FaultStatus, record.FaultReset, record.FaultHang:
-			return attempts
-		}
-	}
-	return actions()[f.Action]
-}
-
-// Actions lists the names of all actions, sorted.
-func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions())) }
 
 // FieldErrors contains an error for each invalid field of a fault.
 type FieldErrors []FieldError

@@ -9,12 +9,49 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/inproc"
 	"example.com/emailplatform/mockserver/record"
 )
+
+// aim is the kind of target that a rule applies to.
+type aim int
+
+const (
+	requests aim = iota
+	messages
+	deliveries
+	attempts // of deliveries
+)
+
+// actions returns every action with its kind of target.
+func actions() map[record.FaultAction]aim {
+	return map[record.FaultAction]aim{
+		record.FaultStatus: requests, record.FaultReset: requests, record.FaultHang: requests,
+		record.FaultTruncate: requests, record.FaultOversize: requests, record.FaultNotJSON: requests,
+		record.FaultRedirect: requests, record.FaultDelay: requests,
+		record.FaultInternalError: messages,
+		record.FaultDrop:          deliveries, record.FaultDuplicate: deliveries, record.FaultReorder: deliveries,
+	}
+}
+
+func aimOf(f record.Fault) aim {
+	if f.Event != "" || f.WebhookID != "" {
+		switch f.Action {
+		case record.FaultDelay:
+			return deliveries
+		case record.FaultStatus, record.FaultReset, record.FaultHang:
+			return attempts
+		}
+	}
+	return actions()[f.Action]
+}
+
+// Actions lists the names of all actions, sorted.
+func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions())) }
 
 // Disturb applies a fault to a request. The function act processes the request and
 // writes the response to its argument. To lose the connection, Disturb panics with
