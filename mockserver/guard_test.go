@@ -44,15 +44,12 @@ func TestControlOnLoopback(t *testing.T) {
 		want   int
 	}{
 		{name: "no token", method: "GET", want: 200},
-		{name: "localhost", method: "GET", header: []string{"Host: localhost:" + port}, want: 200},
-		{name: "IPv6", method: "GET", header: []string{"Host: [::1]:" + port}, want: 200},
 		{name: "another loopback address", method: "GET", header: []string{"Host: 127.9.9.9"}, want: 200},
 		{name: "a name that was made to point here", method: "GET", header: []string{"Host: rebound.example:" + port}, want: 403},
 		{
 			name:   "a name that begins like a loopback address",
 			method: "GET", header: []string{"Host: 127.0.0.1.example"}, want: 403,
 		},
-		{name: "another address", method: "GET", header: []string{"Host: 192.0.2.1"}, want: 403},
 		{name: "the page of this server", method: "GET", header: []string{"Origin: " + srv.URL()}, want: 200},
 		{name: "the page of another site", method: "GET", header: []string{"Origin: https://evil.example"}, want: 403},
 		{name: "a page on another port", method: "GET", header: []string{"Origin: http://127.0.0.1:1"}, want: 403},

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,5 +102,87 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// As gorelease prints it.
+const report = `# github.com/acme/emailplatform/client
+## incompatible changes
+(*Contacts).Find: removed
+Config.Timeout: changed from int to time.Duration
+## compatible changes
+Added: added
+
+# github.com/acme/emailplatform/webhook
+## incompatible changes
+package removed
+
+# summary
+v0.2.0 is a valid semantic version for this release.`
+
+func TestIncompatible(t *testing.T) {
+	want := []string{
+		"client.(*Contacts).Find: removed", "client.Config.Timeout: changed from int to time.Duration", "webhook.package removed",
+	}
+	if got := incompatible(report); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestBreakingChangesAreListed(t *testing.T) {
+	const find, timeout, pkg = "- `client.Contacts.Find` is no more.\n", "- `client.Config.Timeout`\n", "- webhook.package removed\n"
+	for _, tt := range []struct {
+		name, notes string
+		want        []string // what is not told
+	}{
+		{"nothing", "", []string{"Find", "Timeout", "webhook"}},
+		{"all", "### Added\n\n- More.\n\n### Breaking\n\n" + find + timeout + pkg, nil},
+		{"first", "### Breaking\n\n" + find + timeout + pkg + "\n### Added\n", nil},
+		{"one", "### Breaking\n\n" + find, []string{"Timeout", "webhook"}},
+		{"elsewhere", "### Breaking\n\n" + timeout + pkg + "\n### Removed\n\n" + find, []string{"Find"}},
+		{"a member of it", "### Breaking\n\n- `client.Contacts.Find.Deep`, `client.Config.Timeout`.\n" + pkg, []string{"Find"}},
+		{"a longer name", "### Breaking\n\n- `client.Contacts.Finder`\n" + timeout + pkg, []string{"Find"}},
+	} {
+		err := told(report, tt.notes)
+		var lines []string
+		if err != nil {
+			lines = strings.Split(err.Error(), "\n")
+		}
+		if len(lines) != len(tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+			continue
+		}
+		for i, want := range tt.want {
+			if !strings.Contains(lines[i], want) {
+				t.Errorf("%s: %s, want %s", tt.name, lines[i], want)
+			}
+		}
+	}
+}
+
+func TestNextVersion(t *testing.T) {
+	for last, want := range map[string]string{"": "v0.1.0", "v0.1.0": "v0.2.0", "v0.9.4": "v0.10.0", "v1.2.3": "v1.3.0"} {
+		if got := following(last); got != want {
+			t.Errorf("%q: %s, want %s", last, got, want)
+		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	for m, want := range map[string]string{".": "v0.1.0", "contrib/pgstore": "contrib/pgstore/v0.1.0"} {
+		if got := (module{dir: m}).tag("v0.1.0"); got != want {
+			t.Errorf("%s: %s, want %s", m, got, want)
+		}
+	}
+}
+
+func TestUnknownModules(t *testing.T) {
+	files := []string{"go.mod", "client/client.go", "mcp/go.mod", "internal/benchmarks/go.mod", "examples/durable/go.mod", "mockserver/console/e2e/go.mod"}
+	if err := (&stage{files: files}).whole(); err != nil {
+		t.Error(err)
+	}
+	err := (&stage{files: append(files, "contrib/new/go.mod", "internals/go.mod")}).whole()
+	if err == nil || !strings.Contains(err.Error(), "contrib/new is") || !strings.Contains(err.Error(), "internals is") {
+		t.Errorf("two modules that nobody knows: %v", err)
 	}
 }

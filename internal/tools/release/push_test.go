@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,5 +74,13 @@ func TestPushRefused(t *testing.T) {
 	}
 	if _, err := os.Stat(pushes); err == nil {
 		t.Error("something was pushed")
+	}
+}
+
+// needGit skips a test on a developer's machine without git. In CI the test fails.
+func needGit(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil && os.Getenv("CI") != "true" {
+		t.Skip("this test needs git")
 	}
 }

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -197,5 +198,168 @@ func TestBouncePayloads(t *testing.T) {
 		l.bounce(l.submitTo(list, ada), "bounce_fm")
 		l.delete(path).ok()
 		l.data(l.fires("Contact.Removed")[0], `{"contact":{"last_bounce_type":"soft","bounces_count":2,"…":0},"…":0}`)
+	}))
+}
+
+// complaints are the ways of sending, with the data of Email.ReportedAsSpam and the pieces that it proves.
+var complaints = []struct {
+	name   string
+	send   func(l *lab) sent
+	data   string
+	proves []string
+}{
+	{
+		name: "campaign",
+		send: (*lab).sendByCampaign,
+		data: `{"fbl":{"provider":"Mailbox.example","source_ip":"<string>"},
+			"campaign":{"type":"campaign","id":$campaign,"name":"Spring"},
+			"contact":{"id":"$contact","email":"ada@example.org","status":"spam"},"list":{"id":"$list","name":"<any>"},
+			"segment":` + noSegment + `,"context":` + noContext + `}`,
+		proves: []string{"reported/contact", "reported/list", "decision/31", "resources/contact/id-in-complaints"},
+	},
+	{
+		name: "workflow",
+		send: (*lab).sendByWorkflow,
+		data: `{"fbl":{"provider":"Mailbox.example","source_ip":"<string>"},
+			"automation":{"trigger":{"id":"<integer>","name":"Welcome"}},
+			"contact":{"id":"$contact","email":"ada@example.org","status":"spam"},"list":{"id":"$list","name":"<any>"},
+			"segment":` + noSegment + `,"context":` + noContext + `}`,
+		proves: []string{"reported/contact", "reported/list"},
+	},
+	{
+		name: "transactional",
+		send: (*lab).sendByTransactional,
+		data: `{"fbl":{"provider":"Mailbox.example","source_ip":"<string>"},"transactional_email":` + legacyEmail + `,
+			"contact":{"email":"ada@example.org"},"list":` + noList + `,
+			"segment":` + noSegment + `,"context":` + noContext + `}`,
+		proves: []string{"reported/transactional"},
+	},
+	{
+		name:   "email API",
+		send:   (*lab).sendByEmailAPI,
+		data:   `{"event_time":"<unix>","email":{"id":"$id"}}`,
+		proves: []string{"reported/email-api"},
+	},
+}
+
+func TestReportedAsSpam(t *testing.T) {
+	for _, row := range complaints {
+		t.Run(row.name, inLab(func(l *lab) {
+			proves(l, "reported/fires", "events/Email.ReportedAsSpam", "shape/depends-on-sending",
+				"events/compliance-envelope", "envelope/user-null", "states/contact/complaint/suppressed-first")
+			proves(l, row.proves...)
+			if row.name != "email API" {
+				proves(l, "reported/fbl", "reported/segment", "reported/context", "reported/sending-part")
+			}
+			l.listen("Email.ReportedAsSpam", "SuppressedEmail.Added")
+			s := row.send(l)
+			suppressed := false
+			l.receiver.respond(func(http.ResponseWriter, *http.Request, int) { suppressed = l.isSuppressed(ada) })
+			l.complain(s.id)
+			d := l.fires("Email.ReportedAsSpam")[0]
+			want(l, "suppressed when the event came", suppressed, true)
+			l.envelope(d, `{"id":"<uuid>","event":"Email.ReportedAsSpam","account_id":1204,"account_lineage":null,
+				"ip":"<string>","user":`+noUser+`,"created_on":"<unix>","data":"<any>"}`)
+			l.data(d, s.fill(row.data))
+			l.complain(s.id)
+			l.fires()
+		}))
+		t.Run("who complained about "+row.name, inLab(func(l *lab) {
+			proves(l, "states/contact/complaint")
+			s := row.send(l)
+			if s.list == 0 { // a transactional message goes to an address; let a contact have it
+				s.list = l.list()
+				s.contact = l.contact(s.list, ada)
+				s.id = row.send(l).id
+			}
+			l.complain(s.id)
+			want(l, "status", l.status(s.list, s.contact), "spam")
+		}))
+	}
+	t.Run("found by looking up", inLab(func(l *lab) {
+		proves(l, "reported/email-api/look-up")
+		l.listen("Email.ReportedAsSpam")
+		s := l.sendByEmailAPI()
+		l.complain(s.id)
+		l.fires("Email.ReportedAsSpam")
+		l.lookUp(s.id, s.fill(`{"email":"ada@example.org","contact_id":$contact,"reported_as_spam":true,"…":0}`))
+	}))
+}
+
+// Events in the general envelope, which tell what contacts do.
+
+func TestOpenedAndClicked(t *testing.T) {
+	t.Run("Email.Opened", inLab(func(l *lab) {
+		proves(l, "events/Email.Opened", "events/opened-body", "decision/29", "decision/30/Email.Opened",
+			"decision/30/ids", "decision/30/times")
+		l.listen("Email.Opened")
+		s := l.sendByCampaign()
+		l.open(s.id)
+		l.envelope(l.fires("Email.Opened")[0], s.fill(`{"event":"Email.Opened","timestamp":"<iso>",
+			"data":{"email_id":"$id","contact_id":"$contact","campaign_id":"$campaign","list_id":"$list",
+				"email_address":"ada@example.org","opened_at":"<iso>"}}`))
+		l.open(s.id)
+		l.fires("Email.Opened")
+	}))
+	t.Run("Email.Clicked", inLab(func(l *lab) {
+		proves(l, "events/Email.Clicked", "decision/29", "decision/30/Email.Clicked", "decision/30/ids", "decision/30/times")
+		l.listen("Email.Clicked")
+		s := l.sendByCampaign()
+		l.click(s.id, "https://shop.example/?a=1&b=2")
+		l.envelope(l.fires("Email.Clicked")[0], s.fill(`{"event":"Email.Clicked","timestamp":"<iso>",
+			"data":{"email_id":"$id","contact_id":"$contact","campaign_id":"$campaign","list_id":"$list",
+				"email_address":"ada@example.org","url":"https://shop.example/?a=1&b=2","clicked_at":"<iso>"}}`))
+	}))
+	for _, sending := range sendings {
+		t.Run("by "+sending.name, inLab(func(l *lab) {
+			l.listen("Email.Opened", "Email.Clicked")
+			s := sending.send(l)
+			l.open(s.id)
+			l.open(s.id)
+			l.click(s.id, "https://shop.example/")
+			fired := l.fires("Email.Opened", "Email.Opened", "Email.Clicked")
+			l.data(fired[0], s.fill(`{"email_id":"$id","email_address":"ada@example.org","…":0}`))
+			data := fired[2].body["data"].(map[string]any)
+			_, ofContact := data["contact_id"].(string)
+			want(l, "it names a contact", ofContact, s.contact != 0)
+			_, ofCampaign := data["campaign_id"].(string)
+			want(l, "it names a campaign", ofCampaign, s.campaign != 0)
+		}))
+	}
+}
+
+func TestAddedAndUnsubscribed(t *testing.T) {
+	t.Run("Contact.Added", inLab(func(l *lab) {
+		proves(l, "events/Contact.Added", "decision/29", "decision/30/Contact.Added", "decision/30/ids", "decision/30/times")
+		l.listen("Contact.Added")
+		list := l.list()
+		contact := l.contact(list, ada)
+		l.envelope(l.fires("Contact.Added")[0], f(`{"event":"Contact.Added","timestamp":"<iso>",
+			"data":{"contact_id":"%d","list_id":"%d","email_address":"ada@example.org","added_at":"<iso>"}}`,
+			contact, list))
+	}))
+	t.Run("Contact.Added for everyone who becomes active", inLab(func(l *lab) {
+		proves(l, "decision/33")
+		l.listen("Contact.Added")
+		list := l.list()
+		l.member(list, "gone@example.org", "unsubscribed")
+		l.fires("Contact.Added")
+		l.contact(list, "gone@example.org")
+		l.fires("Contact.Added")
+		l.member(list, "later@example.org", "pending")
+		l.fires()
+		for _, fires := range [][]string{{"Contact.Added"}, nil} { // who confirms twice becomes active once
+			l.confirm(l.lastMessage().ID)
+			l.fires(fires...)
+		}
+	}))
+	t.Run("Contact.Unsubscribed", inLab(func(l *lab) {
+		proves(l, "events/Contact.Unsubscribed", "decision/30/Contact.Unsubscribed", "decision/29")
+		l.listen("Contact.Unsubscribed")
+		s := l.sendByCampaign()
+		l.unsubscribe(s.id)
+		l.envelope(l.fires("Contact.Unsubscribed")[0], s.fill(`{"event":"Contact.Unsubscribed","timestamp":"<iso>",
+			"data":{"contact_id":"$contact","list_id":"$list","email_address":"ada@example.org",
+				"unsubscribed_at":"<iso>"}}`))
 	}))
 }
