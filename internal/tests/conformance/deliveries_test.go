@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// suppress fires SuppressedEmail.Added for n addresses.
+// suppress causes n events SuppressedEmail.Added.
 func (l *lab) suppress(n int) {
 	l.Helper()
 	for range n {
@@ -20,7 +20,7 @@ func (l *lab) suppress(n int) {
 	}
 }
 
-// arrivals waits a week and returns when deliveries arrived, counted from now.
+// arrivals waits a week and returns the times of the deliveries.
 func (l *lab) arrivals(act func()) (after []time.Duration, got []delivery) {
 	l.Helper()
 	start := time.Now()
@@ -33,7 +33,7 @@ func (l *lab) arrivals(act func()) (after []time.Duration, got []delivery) {
 	return after, got
 }
 
-// schedule is when attempts are made of what is never accepted.
+// schedule returns the times of all attempts of a delivery that always fails.
 func schedule() []time.Duration {
 	out := []time.Duration{0}
 	for _, wait := range []time.Duration{
@@ -44,7 +44,7 @@ func schedule() []time.Duration {
 	return out
 }
 
-// answerFirst answers the first n deliveries with a status, and the others 200.
+// answerFirst responds to the first n deliveries with a status, and to others with 200.
 func answerFirst(n, status int) func(http.ResponseWriter, *http.Request, int) {
 	return func(res http.ResponseWriter, _ *http.Request, i int) {
 		if i <= n {
@@ -309,7 +309,7 @@ func TestConcurrentDeliveries(t *testing.T) {
 	}))
 }
 
-// everythingHappens fires events of all kinds.
+// everythingHappens causes events of all kinds.
 func everythingHappens(l *lab) {
 	l.Helper()
 	for _, sending := range sendings {

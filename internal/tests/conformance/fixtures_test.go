@@ -15,7 +15,7 @@ const (
 	greeting = `{"subject":"Hello {{name}}","html":"<p>Hello {{name}}</p>","text":"Hello {{name}}"}`
 )
 
-// list creates a list that may be sent to.
+// list creates a list whose policy is accepted.
 func (l *lab) list() int64 {
 	l.Helper()
 	id := l.closedList()
@@ -34,7 +34,7 @@ func (l *lab) contact(list int64, email string) int64 {
 	return l.post(f("/lists/%d/contacts", list), f(`{"email":%q}`, email)).ok().int("id")
 }
 
-// member puts an address on a list and brings it to the status, by what the specification says leads there.
+// member adds an address to a list and brings it into a status.
 func (l *lab) member(list int64, email, status string) int64 {
 	l.Helper()
 	if status == "pending" {
@@ -57,25 +57,24 @@ func (l *lab) member(list int64, email, status string) int64 {
 	return id
 }
 
-// status looks a contact's status up.
+// status returns the status of a contact.
 func (l *lab) status(list, contact int64) string {
 	l.Helper()
 	return l.get(f("/lists/%d/contacts/%d", list, contact)).ok().text("status")
 }
 
-// isSuppressed looks an address up in the suppression list.
+// isSuppressed reports whether an address is on the suppression list.
 func (l *lab) isSuppressed(email string) bool {
 	l.Helper()
 	return len(l.get("/suppressed-emails?filter=email:"+email).column("email")) == 1
 }
 
-// submission is the body of POST /v2/emails to an address, with further members
-// such as `,"list_id":1`.
+// submission is the body of POST /v2/emails, with further fields such as `,"list_id":1`.
 func submission(email, more string) string {
 	return f(`{"email":%q,"sender":%s,"content":%s%s}`, email, shop, greeting, more)
 }
 
-// submit submits an email that goes to no list in particular.
+// submit submits an email without a list.
 func (l *lab) submit(email, more string) reply {
 	l.Helper()
 	return l.post("/v2/emails", submission(email, more))
@@ -87,13 +86,13 @@ func (l *lab) submitTo(list int64, email string) string {
 	return l.submit(email, f(`,"list_id":%d`, list)).ok().text("id")
 }
 
-// sent is an email that a recipient got, and where it came from; 0 is nowhere.
+// sent is an email with the ids of the records that it belongs to, or 0.
 type sent struct {
 	id                                string
 	list, contact, campaign, workflow int64
 }
 
-// fill puts the ids into a pattern.
+// fill replaces the ids in a pattern.
 func (s sent) fill(pattern string) string {
 	return strings.NewReplacer("$id", s.id, "$list", strconv.FormatInt(s.list, 10), "$contact",
 		strconv.FormatInt(s.contact, 10), "$campaign", strconv.FormatInt(s.campaign, 10), "$workflow",
@@ -102,8 +101,7 @@ func (s sent) fill(pattern string) string {
 	)
 }
 
-// sendings are the four ways of sending an email, here to Ada, who is on a list
-// wherever that can be. What fired until then has been delivered.
+// sendings are the four ways to send an email, here to Ada. Their events have been delivered.
 var sendings = []struct {
 	name string
 	send func(l *lab) sent
@@ -123,7 +121,7 @@ func (l *lab) sendByCampaign() sent {
 	return l.lastSent(sent{list: list, contact: contact, campaign: campaign})
 }
 
-// campaign creates a campaign that may be scheduled.
+// campaign creates a campaign that can be scheduled.
 func (l *lab) campaign(list int64) int64 {
 	l.Helper()
 	body := f(`{"name":"Spring","list_id":%d,"sender":%s,"content":%s}`, list, shop, greeting)
@@ -203,7 +201,7 @@ func (l *lab) must(err error) {
 	}
 }
 
-// lastMessage is the newest message in the outbox.
+// lastMessage returns the last message in the outbox.
 func (l *lab) lastMessage() mockserver.Message {
 	l.Helper()
 	outbox := l.srv.Outbox()
@@ -213,7 +211,7 @@ func (l *lab) lastMessage() mockserver.Message {
 	return outbox[len(outbox)-1]
 }
 
-// recipients returns to whom messages were sent, in order.
+// recipients returns the recipients of all messages, in order.
 func (l *lab) recipients() string {
 	var to []string
 	for _, m := range l.srv.Outbox() {
@@ -222,7 +220,7 @@ func (l *lab) recipients() string {
 	return strings.Join(to, " ")
 }
 
-// lookUp looks an email up as soon as the limit allows, and wants the answer to match the pattern.
+// lookUp waits for the rate limit, looks up an email, and checks the response.
 func (l *lab) lookUp(id, pattern string) {
 	l.Helper()
 	time.Sleep(time.Second)

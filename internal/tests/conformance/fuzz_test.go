@@ -14,12 +14,12 @@ import (
 
 var pathParameter = regexp.MustCompile(`\{\w+\}`)
 
-// existing puts ids that furnish makes in the place of the document's.
+// existing replaces ids in examples with ids of furnish.
 var existing = strings.NewReplacer(`"list_id":81`, `"list_id":1`, `90210,90211`, `2`, `"template_id":4711`,
 	`"template_id":3`)
 
-// FuzzAPI sends anything to every route of a platform that has a resource of each kind, with and without validation of
-// requests. Every answer keeps to the document, and none is a 500.
+// FuzzAPI sends random requests to every route, with and without validation. Every response must match openapi.yaml,
+// and none may be a 500.
 func FuzzAPI(f *testing.F) {
 	routes := routes(f)
 	for n, r := range routes {
@@ -58,7 +58,7 @@ func FuzzAPI(f *testing.F) {
 	})
 }
 
-// furnish makes a resource of each kind and returns the ids by path parameter.
+// furnish creates a resource of each kind and returns the ids by path parameter.
 func furnish(l *lab) map[string]string {
 	const maria = "maria.silva@example.com" // of the document's examples
 	list := l.list()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// batch is the entries of an import of n addresses.
+// batch returns n entries of an import.
 func batch(n int) string {
 	var entries []string
 	for i := range n {
@@ -15,7 +15,7 @@ func batch(n int) string {
 	return strings.Join(entries, ",")
 }
 
-// count returns how many contacts a list has.
+// count returns the number of contacts on a list.
 func count(l *lab, list int64) string {
 	l.Helper()
 	page := l.get(f("/lists/%d/contacts?with_count=true&per_page=1", list)).json().(map[string]any)
@@ -78,7 +78,7 @@ func TestImport(t *testing.T) {
 	}))
 }
 
-// What an import makes of an address, by the status that it had on the list.
+// The result of an import depends on the status of the contact on the list.
 func TestImportTo(t *testing.T) {
 	for _, row := range []struct {
 		was, to, becomes string
@@ -131,8 +131,7 @@ func TestImportTo(t *testing.T) {
 	}))
 }
 
-// What an import to active makes of an address on the list, also of one that was
-// deleted since, and whether it fires Contact.Added.
+// An import to active can resubscribe contacts, including deleted ones.
 func TestImportResubscribes(t *testing.T) {
 	for _, row := range []struct {
 		was, kept, asked string

@@ -36,8 +36,8 @@ func people() []mockserver.Token {
 	}
 }
 
-// lab is a platform, somebody who uses it, and those who get its deliveries.
-// Every answer and every delivered body is held against openapi.yaml.
+// lab is a server with a client and a receiver. Every response and every delivered body is validated against
+// openapi.yaml.
 type lab struct {
 	*testing.T
 	srv      *mockserver.Server
@@ -48,7 +48,7 @@ type lab struct {
 	suppressed int // how many addresses suppress has suppressed
 }
 
-// inLab makes a test of one that needs a lab, in a bubble in which time passes as soon as everybody waits for it.
+// inLab runs a test with a lab in a synctest bubble.
 func inLab(test func(l *lab), configure ...func(*mockserver.Config)) func(*testing.T) {
 	return func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { test(newLab(t, configure...)) })
@@ -71,14 +71,14 @@ func newLab(t *testing.T, configure ...func(*mockserver.Config)) *lab {
 	return &lab{T: t, srv: srv, client: client, token: owner, receiver: r}
 }
 
-// as is the same platform in the hands of another.
+// as returns the same server with another token.
 func (l *lab) as(token string) *lab {
 	other := *l
 	other.token = token
 	return &other
 }
 
-// reply is a response of the platform, read to its end.
+// reply is a complete response.
 type reply struct {
 	l       *lab
 	request string
@@ -132,7 +132,7 @@ func (l *lab) send(req *http.Request) reply {
 	return reply{l, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, raw}
 }
 
-// is wants the status and a body that matches the pattern; "" is no body.
+// is checks the status and compares the body with a pattern. "" means no body.
 func (a reply) is(status int, pattern string) reply {
 	a.l.Helper()
 	if a.status != status {
@@ -153,7 +153,7 @@ func (a reply) is(status int, pattern string) reply {
 	return a
 }
 
-// ok wants any success; the body does not matter here.
+// ok checks that the request succeeded.
 func (a reply) ok() reply {
 	a.l.Helper()
 	if a.status/100 != 2 {
@@ -162,7 +162,7 @@ func (a reply) ok() reply {
 	return a
 }
 
-// problem wants an error with a detail of that type at that place, the names separated by dots.
+// problem checks that the response is an error with a detail of this type and location.
 func (a reply) problem(status int, kind, loc string) reply {
 	a.l.Helper()
 	a.is(status, `{"detail":"<array>"}`)
@@ -192,7 +192,7 @@ func (a reply) json() any {
 	return value
 }
 
-// int returns a member of the body that is an integer.
+// int returns a field that is an integer.
 func (a reply) int(name string) int64 {
 	a.l.Helper()
 	n, ok := a.json().(map[string]any)[name].(json.Number)
@@ -203,7 +203,7 @@ func (a reply) int(name string) int64 {
 	return i
 }
 
-// text returns a member of the body that is a string.
+// text returns a field that is a string.
 func (a reply) text(name string) string {
 	a.l.Helper()
 	s, ok := a.json().(map[string]any)[name].(string)
@@ -213,7 +213,7 @@ func (a reply) text(name string) string {
 	return s
 }
 
-// column returns one member of every item of a page.
+// column returns one field of every item of a page.
 func (a reply) column(name string) []string {
 	a.l.Helper()
 	a.is(http.StatusOK, `{"data":"<array>","pagination":"<any>"}`)
@@ -224,7 +224,7 @@ func (a reply) column(name string) []string {
 	return out
 }
 
-// want compares what a test found with what it expects.
+// want compares a value with the expected value.
 func want[T comparable](l *lab, what string, got, want T) {
 	l.Helper()
 	if got != want {
@@ -245,7 +245,7 @@ func eventNames() (names []string) {
 	return names
 }
 
-// f is short for fmt.Sprintf: paths and bodies are full of it.
+// f is fmt.Sprintf.
 func f(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 // quoted returns text as a JSON string.

@@ -11,7 +11,7 @@ import (
 
 const recipient = `{"ip":"<string>","user_agent":"<string>"}`
 
-// leavers are the events that tell that somebody has left.
+// leavers are the events of contacts that leave.
 var leavers = []string{
 	"Contact.Removed", "Contact.Unsubscribed", "Email.Unsubscribed", "Email.GlobalUnsubscribed", "SuppressedEmail.Added",
 }
@@ -126,7 +126,7 @@ func TestUnsubscribeByEmailAPI(t *testing.T) {
 	}))
 }
 
-// removals are the ways of leaving a list, with the piece of each.
+// removals are the ways to leave a list.
 var removals = []struct {
 	name, piece string
 	send        func(l *lab) sent
@@ -206,7 +206,7 @@ func TestRemoved(t *testing.T) {
 	}))
 }
 
-// unsubscribeLink is the link of a message's header List-Unsubscribe.
+// unsubscribeLink returns the link in the List-Unsubscribe header.
 func (l *lab) unsubscribeLink(m mockserver.Message) string {
 	l.Helper()
 	for _, h := range m.Headers {
@@ -218,7 +218,7 @@ func (l *lab) unsubscribeLink(m mockserver.Message) string {
 	return ""
 }
 
-// visit follows a link as somebody without a token does, with a form if there is one to send.
+// visit requests a link without a token, with a form if it is not empty.
 func (l *lab) visit(method, link, form string) reply {
 	l.Helper()
 	req, err := http.NewRequestWithContext(l.Context(), method, link, strings.NewReader(form))
@@ -229,7 +229,7 @@ func (l *lab) visit(method, link, form string) reply {
 	return l.send(req)
 }
 
-// status4xx wants a refusal.
+// status4xx checks that the request was rejected.
 func (a reply) status4xx() {
 	a.l.Helper()
 	if a.status/100 != 4 {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// delivery is what a receiver got.
+// delivery is a delivery that the receiver got.
 type delivery struct {
 	at     time.Time
 	path   string // of the webhook's URL
@@ -25,8 +25,7 @@ type delivery struct {
 	body   map[string]any
 }
 
-// listener takes the deliveries of all webhooks. It checks what holds for every
-// delivery: the method, the content type and the signature.
+// listener receives the deliveries of all webhooks, and checks the method, the content type and the signature.
 type listener struct {
 	t *testing.T
 
@@ -89,7 +88,7 @@ func (r *listener) useSHA512() {
 	r.hash = sha512.New
 }
 
-// drain returns what arrived since it was last called.
+// drain returns the deliveries since the last call.
 func (r *listener) drain() []delivery {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,14 +97,13 @@ func (r *listener) drain() []delivery {
 	return got
 }
 
-// listen subscribes a webhook of its own to the events, or to all. It returns the webhook's id.
+// listen creates a webhook for these events, or for all, and returns its id.
 func (l *lab) listen(events ...string) string {
 	l.Helper()
 	return l.listenWith("", events...)
 }
 
-// listenWith does the same with further members of the body, such as
-// `,"rate_limit":1`.
+// listenWith is listen with further fields such as `,"rate_limit":1`.
 func (l *lab) listenWith(more string, events ...string) string {
 	l.Helper()
 	if len(events) == 0 {
@@ -122,18 +120,17 @@ func (l *lab) listenWith(more string, events ...string) string {
 	return created.text("webhook_id")
 }
 
-// deliveries waits until nothing is left to be delivered and returns what arrived since it was last called.
+// deliveries waits for all deliveries and returns those since the last call.
 func (l *lab) deliveries() []delivery {
 	l.Helper()
 	l.must(l.srv.Wait(l.Context()))
 	return l.receiver.drain()
 }
 
-// expected holds the names of the events that fired where a test expected them.
+// expected contains the events that tests expected.
 var expected sync.Map
 
-// fires waits until nothing is left to be delivered and wants exactly these
-// events since it was last called. It returns them in this order.
+// fires waits for all deliveries and checks that exactly these events were delivered since the last call.
 func (l *lab) fires(names ...string) []delivery {
 	l.Helper()
 	got := l.deliveries()
@@ -153,7 +150,7 @@ func (l *lab) fires(names ...string) []delivery {
 	return out
 }
 
-// data wants the delivery's data to match the pattern.
+// data compares the data of a delivery with a pattern.
 func (l *lab) data(d delivery, pattern string) {
 	l.Helper()
 	for _, m := range mismatches(d.body["data"], pattern) {
@@ -161,7 +158,7 @@ func (l *lab) data(d delivery, pattern string) {
 	}
 }
 
-// envelope wants the whole body of the delivery to match the pattern.
+// envelope compares the body of a delivery with a pattern.
 func (l *lab) envelope(d delivery, pattern string) {
 	l.Helper()
 	for _, m := range mismatches(d.body, pattern) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// parse decodes one JSON value and keeps numbers as they are written.
+// parse decodes one JSON value. Numbers keep their notation.
 func parse(raw []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -25,8 +25,8 @@ func parse(raw []byte) (any, error) {
 	return value, nil
 }
 
-// mismatches compares a value with a pattern: JSON in which some strings stand for any value of a kind (see kinds), and
-// the member "…" for any others. Without it an object has the members of the pattern and no more.
+// mismatches compares a value with a pattern: JSON in which some strings match any value of a kind (see kinds). The
+// field "…" allows other fields.
 func mismatches(got any, pattern string) []string {
 	want, err := parse([]byte(pattern))
 	if err != nil {
@@ -98,7 +98,7 @@ func show(value any) string {
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// kinds are the strings of a pattern that stand for any value of a kind.
+// kinds are the strings of a pattern that match any value of a kind.
 var kinds = map[string]func(any) bool{
 	"<any>":     func(any) bool { return true },
 	"<boolean>": func(v any) bool { _, ok := v.(bool); return ok },
@@ -125,7 +125,7 @@ func isInteger(v any) bool {
 	return ok && err == nil
 }
 
-// isRecent reports whether a time lies within the last day.
+// isRecent reports whether a time is within the last day.
 func isRecent(at time.Time) bool {
 	age := time.Since(at)
 	return -time.Second < age && age < 24*time.Hour

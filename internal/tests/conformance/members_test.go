@@ -14,7 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// shownElsewhere says where to read what an operation was given, when that is not what its path or its answer names.
+// shownElsewhere contains the path that shows the effect of an operation, if its path or its response does not name it.
 var shownElsewhere = map[string]string{
 	"submitEmail":            "/_mock/outbox/{id}",
 	"sendTransactionalEmail": "/_mock/outbox/{id}",
@@ -22,15 +22,13 @@ var shownElsewhere = map[string]string{
 	"scheduleCampaign":       "/campaigns/{campaign_id}",
 }
 
-// shownAs says which member shows what was given as another one.
+// shownAs contains fields that are shown under another name.
 var shownAs = map[string]string{"importContacts import_to": "status"}
 
-// instructions are members that say what to do and are no part of what is kept.
-// Each has the test that proves what it does.
+// instructions are fields that are not stored, with the tests of their effects.
 var instructions = map[string]string{"importContacts resubscribe": "TestImportResubscribes"}
 
-// Each member of a body that creates or updates something can be read afterwards,
-// and again after a snapshot was restored. One that the platform drops is named.
+// Each field of a request body can be read afterwards, and again after a snapshot was restored.
 func TestEveryMemberIsKept(t *testing.T) {
 	for _, r := range routes(t) {
 		if r.method != http.MethodPatch && (r.method != http.MethodPost || !r.answersBody()) || len(r.examples()) == 0 {
@@ -55,7 +53,7 @@ func (r route) answersBody() bool {
 	return false
 }
 
-// keeps sends a mark as one member of an operation's body, and looks for it.
+// keeps sends a mark in one field, and looks for it.
 func keeps(t *testing.T, r route, member leaf) {
 	l := newLab(t)
 	ids := furnishFor(l, r)
@@ -80,12 +78,12 @@ func keeps(t *testing.T, r route, member leaf) {
 	}
 }
 
-// body is the schema of what the operation takes.
+// body is the schema of the request body.
 func (r route) body() *openapi3.Schema {
 	return r.operation.RequestBody.Value.Content.Get("application/json").Schema.Value
 }
 
-// resolve fills the places of a path.
+// resolve fills the parameters of a path.
 func resolve(path string, ids map[string]string) string {
 	for name, id := range ids {
 		path = strings.ReplaceAll(path, "{"+name+"}", id)
@@ -93,7 +91,7 @@ func resolve(path string, ids map[string]string) string {
 	return path
 }
 
-// shownAt returns the path that shows what the operation has made or changed.
+// shownAt returns the path that shows what the operation created or changed.
 func (r route) shownAt(t *testing.T, ids map[string]string, made reply) string {
 	t.Helper()
 	ids["id"] = made.id("id")
@@ -116,7 +114,7 @@ func (r route) shownAt(t *testing.T, ids map[string]string, made reply) string {
 	return resolve(r.path, ids)
 }
 
-// id returns a member that is an id, or "" if there is none.
+// id returns a field that is an id, or "".
 func (a reply) id(name string) string {
 	a.l.Helper()
 	if len(a.raw) == 0 {
@@ -129,8 +127,7 @@ func (a reply) id(name string) string {
 	return fmt.Sprint(members[name])
 }
 
-// leaf is a member that has no members of its own, by its path, in which an
-// element of an array is 0 and a value of a map is attribute.
+// leaf is a field without fields. In its path, 0 is an array element and attribute a map value.
 type leaf struct {
 	path   []string
 	schema *openapi3.Schema
@@ -138,7 +135,7 @@ type leaf struct {
 
 func (l leaf) String() string { return strings.Join(l.path, ".") }
 
-// name is that of the member, or of the array that it is an element of.
+// name returns the name of the field, or of the array that contains it.
 func (l leaf) name() string {
 	if last := l.path[len(l.path)-1]; last != "0" {
 		return last
@@ -162,7 +159,7 @@ func leaves(s *openapi3.Schema, path []string) (out []leaf) {
 	return out
 }
 
-// value returns a value that a member may have, with a word in it.
+// value returns a valid value of a field that contains a word.
 func value(s *openapi3.Schema, name, word string, ids map[string]string) any {
 	switch {
 	case strings.HasSuffix(name, "_id") && ids[name] != "":
@@ -181,7 +178,7 @@ func value(s *openapi3.Schema, name, word string, ids map[string]string) any {
 	return word
 }
 
-// put returns the old value with the mark at the path. Objects that it makes have what they must have.
+// put returns the old value with the mark at the path. New objects have their required fields.
 func put(s *openapi3.Schema, old any, path []string, mark any, ids map[string]string) any {
 	switch {
 	case len(path) == 0:
@@ -208,7 +205,7 @@ func required(s *openapi3.Schema, ids map[string]string) map[string]any {
 	return members
 }
 
-// makeRoom removes what cannot be there beside a member, or would hide it.
+// makeRoom removes fields that exclude or hide another field.
 func makeRoom(members map[string]any, name string) {
 	switch name {
 	case "template_id":
@@ -224,7 +221,7 @@ func makeRoom(members map[string]any, name string) {
 	}
 }
 
-// shown is how JSON shows the mark; text may be a part of other text.
+// shown returns the mark as JSON shows it.
 func (l leaf) shown(r route, mark any) string {
 	if text, ok := mark.(string); ok && len(l.schema.Enum) == 0 {
 		return text

@@ -7,8 +7,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// model is what the specification says about statuses, the suppression list, policies, webhooks and what fires, without
-// anything that the platform needs besides: no ids, no time, no HTTP.
+// model implements the rules of the specification about statuses, the suppression list, policies, webhooks and events,
+// without ids, time and HTTP.
 type model struct {
 	lists      []*modelList
 	suppressed map[string]bool
@@ -61,7 +61,7 @@ func (l *modelList) at(email string) *modelContact {
 
 func (m *model) send(msg modelMessage) { m.sent = append(m.sent, msg) }
 
-// add puts an address on a list; status is what it was there before, if it was.
+// add adds an address to a list.
 func (m *model) add(l *modelList, email string) *modelContact {
 	c := l.at(email)
 	if c == nil {
@@ -73,7 +73,7 @@ func (m *model) add(l *modelList, email string) *modelContact {
 	return c
 }
 
-// set gives a contact a status.
+// set changes the status of a contact.
 func (c *modelContact) set(status string) {
 	c.before = ""
 	if status == "deleted" {
@@ -82,7 +82,7 @@ func (c *modelContact) set(status string) {
 	c.status = status
 }
 
-// was is the status that counts when an address is added again.
+// was returns the status that counts when an address is added again.
 func (c *modelContact) was() string {
 	if c.status == "deleted" {
 		return c.before
@@ -98,7 +98,7 @@ func (m *model) activate(l *modelList, c *modelContact) {
 	}
 }
 
-// create is POST /lists/{list_id}/contacts: the status code and the contact.
+// create returns the status code of POST /lists/{list_id}/contacts, and the contact.
 func (m *model) create(l *modelList, email string, optIn, resubscribe bool) (int, *modelContact) {
 	c := l.at(email)
 	if optIn && !l.accepted || c != nil && c.status != "unsubscribed" && c.status != "deleted" ||
@@ -118,7 +118,7 @@ func (m *model) create(l *modelList, email string, optIn, resubscribe bool) (int
 	return 201, c
 }
 
-// leave is the unsubscribe endpoint, or the delete endpoint.
+// leave unsubscribes or deletes a contact.
 func (m *model) leave(c *modelContact, status string) int {
 	switch c.status {
 	case "deleted":
@@ -138,7 +138,7 @@ func (m *model) remove(c *modelContact, status string) {
 	}
 }
 
-// importOne is one entry of an import. It reports whether the contact is new.
+// importOne imports one entry. It reports whether the contact is new.
 func (m *model) importOne(l *modelList, email, status string, resubscribe bool) bool {
 	c := l.at(email)
 	isNew := c == nil
@@ -167,7 +167,7 @@ func (m *model) suppress(email string) {
 	}
 }
 
-// addedLast returns the contact with an address that was added last.
+// addedLast returns the contact with this address that was added last.
 func (m *model) addedLast(email string) (list *modelList, last *modelContact) {
 	for _, l := range m.lists {
 		if c := l.at(email); c != nil && (last == nil || c.added > last.added) {
@@ -177,7 +177,7 @@ func (m *model) addedLast(email string) (list *modelList, last *modelContact) {
 	return list, last
 }
 
-// submit is POST /v2/emails; without a list, the contact added last is meant.
+// submit submits an email. Without a list, it goes to the contact that was added last.
 func (m *model) submit(email string, l *modelList, transactional bool) (code int, status string) {
 	var c *modelContact
 	switch {
@@ -197,7 +197,7 @@ func (m *model) submit(email string, l *modelList, transactional bool) (code int
 	return 201, "rejected"
 }
 
-// whoOf is how events of the Email API name a recipient: by the contact, if any.
+// whoOf returns how events of the Email API name a recipient.
 func whoOf(c *modelContact) string {
 	if c == nil {
 		return "-"
@@ -238,7 +238,7 @@ func (m *model) bounce(msg *modelMessage, hard bool) {
 	m.fire("Email.Bounced", whoIsShown(msg))
 }
 
-// whoIsShown is how Email.Bounced names the recipient.
+// whoIsShown returns how Email.Bounced names the recipient.
 func whoIsShown(msg *modelMessage) string {
 	if msg.by == events.SendingTypeEmailAPI {
 		return whoOf(msg.contact)
@@ -262,7 +262,7 @@ func (m *model) complain(msg *modelMessage) {
 	m.fire("Email.ReportedAsSpam", who)
 }
 
-// unsubscribe is the link in a message. It reports whether there is one.
+// unsubscribe follows the link in a message. It reports whether there is one.
 func (m *model) unsubscribe(msg *modelMessage) bool {
 	if msg.by == events.SendingTypeTransactional || msg.contact == nil {
 		return false
@@ -291,7 +291,7 @@ func (m *model) globalUnsubscribe(msg *modelMessage) {
 	}
 }
 
-// confirm is the link in a confirmation email.
+// confirm follows the link in a confirmation email.
 func (m *model) confirm(msg *modelMessage) bool {
 	if msg.confirmation && msg.contact.status == "pending" {
 		m.activate(msg.list, msg.contact)

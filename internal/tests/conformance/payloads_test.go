@@ -21,8 +21,7 @@ const (
 		"additional_headers":[{"name":"X-Order","value":"7"}]}`
 )
 
-// bouncedCells is the table of Email.Bounced: what a key holds for each way of
-// sending, in the order of the specification's columns.
+// bouncedCells is the table of Email.Bounced: the value of each key by sending type, in the order of the specification.
 var bouncedCells = []struct {
 	key                                         string
 	campaign, workflow, transactional, emailAPI string
@@ -201,7 +200,7 @@ func TestBouncePayloads(t *testing.T) {
 	}))
 }
 
-// complaints are the ways of sending, with the data of Email.ReportedAsSpam and the pieces that it proves.
+// complaints are the sending types with the data of Email.ReportedAsSpam.
 var complaints = []struct {
 	name   string
 	send   func(l *lab) sent

@@ -22,7 +22,8 @@ import (
 
 var printProofs = flag.Bool("proofs", false, "print which tests prove which piece of the specification")
 
-// piece is a line of testdata/pieces.txt: a quotation and the id that its tests name, or the reason why it has none.
+// piece is a line of testdata/pieces.txt: a quotation with the id that tests use, or with the reason why it needs no
+// test.
 type piece struct {
 	id       string
 	document string
@@ -54,8 +55,7 @@ var pieceList = sync.OnceValues(func() ([]piece, error) {
 	return pieces, nil
 })
 
-// TestPieces proves that the list is the documents, the whole documents and nothing but the documents: its quotations
-// follow each other in them, and no letter or digit is left out between two.
+// TestPieces checks that the quotations are the whole documents, in order.
 func TestPieces(t *testing.T) {
 	pieces, err := pieceList()
 	if err != nil {
@@ -97,18 +97,18 @@ func readDocument(t *testing.T, name string) string {
 	return oneLine(string(raw))
 }
 
-// oneLine makes every white space one space, as a paragraph's lines may break anywhere.
+// oneLine replaces white space, because paragraphs can be wrapped anywhere.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// proof collects which tests proved which pieces.
+// proof records which tests prove which pieces.
 var proof = struct {
 	sync.Mutex
 	tests map[string][]string
 }{tests: map[string][]string{}}
 
-// proves says which pieces of the documents the test proves, if it passes.
+// proves records that the test proves these pieces, if it passes.
 func proves(t testing.TB, ids ...string) {
 	t.Helper()
 	pieces, err := pieceList()
@@ -132,7 +132,7 @@ func proves(t testing.TB, ids ...string) {
 	})
 }
 
-// TestMain fails a run of all tests that leaves a piece unproven, or that expects an event nowhere.
+// TestMain fails a run of all tests that leaves a piece without proof, or an event without a test.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
@@ -155,8 +155,8 @@ func runsEverything() bool {
 	return true
 }
 
-// reportProofs writes the pieces that no test proved, or all of them, with
-// their tests. It reports whether every piece is proven.
+// reportProofs writes the pieces without proof, or all pieces with their tests. It reports whether all pieces are
+// proven.
 func reportProofs(w io.Writer, all bool) bool {
 	pieces, err := pieceList()
 	if err != nil {
@@ -184,7 +184,7 @@ func reportProofs(w io.Writer, all bool) bool {
 	return unproven == 0
 }
 
-// reportEvents writes the events of the document that no test expected. It reports whether there are none.
+// reportEvents writes the events that no test expected. It reports whether there are none.
 func reportEvents(w io.Writer) bool {
 	whole := true
 	for _, name := range eventNames() {

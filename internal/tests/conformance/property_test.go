@@ -26,11 +26,10 @@ var (
 	modelSequences = flag.Int("model.sequences", 400, "how many random sequences are compared with the model")
 )
 
-// step is one random act. Its numbers choose among what there is when it is
-// its turn, so that any steps make a sequence, also when some are left out.
+// step is one random operation. Its numbers select among the existing records, so every sequence of steps is valid.
 type step struct{ act, a, b, c byte }
 
-// Most disagreements need few steps; long sequences are there for the others.
+// Most mismatches need few steps.
 const maxSteps = 24
 
 func randomSteps(seed uint64) []step {
@@ -42,8 +41,7 @@ func randomSteps(seed uint64) []step {
 	return steps
 }
 
-// TestModel compares random sequences of what users and recipients do with the
-// model: every answer, every message, every event, every status.
+// TestModel compares the responses, messages, events and statuses of random sequences with the model.
 func TestModel(t *testing.T) {
 	proves(t, "decision/36/nothing", "decision/24/order", "decision/12/once", "decision/33", "decision/32")
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a sequence leaves nothing that is worth looking for
@@ -72,7 +70,7 @@ func TestModel(t *testing.T) {
 	t.Logf("%d sequences from seed %d", n, first)
 }
 
-// FuzzModel does the same with sequences that coverage guides.
+// FuzzModel compares sequences of a fuzzer with the model.
 func FuzzModel(f *testing.F) {
 	for seed := range uint64(4) {
 		var data []byte
@@ -92,7 +90,7 @@ func FuzzModel(f *testing.F) {
 	})
 }
 
-// shrink leaves out steps as long as a disagreement remains.
+// shrink removes steps while a mismatch remains.
 func shrink(steps []step) []step {
 	for size := len(steps) / 2; size > 0; size /= 2 {
 		for from := 0; from+size <= len(steps); {
@@ -113,10 +111,10 @@ func explain(steps []step) string {
 	return fmt.Sprintf("%s\n%v", strings.Join(t.run(steps).log, "\n"), t.failure)
 }
 
-// compareWithModel returns the first disagreement, or nil.
+// compareWithModel returns the first mismatch, or nil.
 func compareWithModel(steps []step) error { return newTrial().run(steps).failure }
 
-// trial is a platform and the model, led through the same steps.
+// trial is a server and a model that process the same steps.
 type trial struct {
 	*model
 	srv     *mockserver.Server
@@ -153,21 +151,21 @@ func newTrial() *trial {
 	return t
 }
 
-// number returns an integer of a body, or 0 if it is none.
+// number returns an integer field, or 0.
 func number(v any) int64 {
 	n, _ := v.(json.Number)
 	i, _ := n.Int64()
 	return i
 }
 
-// note explains what happens.
+// note records a step for the explanation.
 func (t *trial) note(format string, args ...any) {
 	if t.explain {
 		t.log = append(t.log, fmt.Sprintf(format, args...))
 	}
 }
 
-// call makes a request and returns the answer's status and body.
+// call sends a request and returns the status and the body.
 func (t *trial) call(method, path, body string) (int, map[string]any) {
 	req, err := http.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
 	if err != nil {
@@ -204,14 +202,14 @@ func (t *trial) run(steps []step) *trial {
 	return t
 }
 
-// disagree notes the first disagreement.
+// disagree records the first mismatch.
 func (t *trial) disagree(what string, got, want any) {
 	if t.failure == nil && fmt.Sprint(got) != fmt.Sprint(want) {
 		t.failure = fmt.Errorf("%s: the platform says %v, the model %v", what, got, want)
 	}
 }
 
-// compareMessages compares what was sent by the last step, and notes what must have fired.
+// compareMessages compares the messages of the last step, and stores the expected events.
 func (t *trial) compareMessages() {
 	if err := t.srv.Wait(context.Background()); err != nil {
 		t.disagree("Wait", err, nil)
@@ -238,7 +236,7 @@ func (t *trial) compareMessages() {
 	t.sent, t.fired = nil, nil
 }
 
-// compareDeliveries compares what fired. What a step fires stands together in the journal, in no particular order.
+// compareDeliveries compares the events. The events of one step are adjacent, in any order.
 func (t *trial) compareDeliveries() {
 	var got []string
 	for _, d := range t.srv.Deliveries() {
@@ -257,7 +255,7 @@ func (t *trial) compareDeliveries() {
 	t.disagree("fired in the end", got, []string{})
 }
 
-// who says whom an event names, and how: the address, then the reason or, of one who left, the status.
+// who returns how an event names its recipient, and the reason or status.
 func who(body []byte) string {
 	var d struct {
 		Event string
@@ -284,7 +282,7 @@ func who(body []byte) string {
 	return out
 }
 
-// compareState compares all contacts, the suppression list and the webhooks.
+// compareState compares contacts, suppressed addresses and webhooks.
 func (t *trial) compareState() {
 	for _, l := range t.lists {
 		var want []string
@@ -308,7 +306,7 @@ func (t *trial) compareState() {
 	t.disagree("webhooks", t.items("/webhooks", "status"), want)
 }
 
-// items returns some members of every item of a page.
+// items returns some fields of every item of a page.
 func (t *trial) items(path string, members ...string) []string {
 	_, page := t.call("GET", path+"?per_page=100", "")
 	var out []string
@@ -329,7 +327,7 @@ var (
 
 func pick[T any](from []T, by byte) T { return from[int(by)%len(from)] }
 
-// step lets one thing happen, on both sides.
+// step is one random operation. Its numbers select among the existing records, so every sequence of steps is valid.
 func (t *trial) step(s step) {
 	users := []func(step){
 		t.stepCreate, t.stepCreate, t.stepLeave, t.stepImport, t.stepAccept, t.stepSubmit, t.stepSubmit, t.stepLegacy,
@@ -457,7 +455,7 @@ func (t *trial) stepArchive(s step) {
 	t.archived[i] = archive
 }
 
-// stepRecipient lets a recipient do something with a message.
+// stepRecipient simulates a recipient action.
 func (t *trial) stepRecipient(s step) {
 	m := pick(t.messages, s.a)
 	can, err := true, error(nil)

@@ -24,7 +24,7 @@ var document = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromFile(filepath.Join("..", "..", "..", "openapi.yaml"))
 })
 
-// routes returns the operations of openapi.yaml, in a fixed order.
+// routes returns the operations of openapi.yaml in a fixed order.
 func routes(t testing.TB) []route {
 	t.Helper()
 	doc, err := document()
@@ -57,7 +57,7 @@ func (r route) at(value string) string {
 
 func (r route) hasParameter() bool { return strings.Contains(r.path, "{") }
 
-// example returns a body that the document shows for the operation, or "".
+// example returns an example body of the operation, or "".
 func (r route) example() string {
 	examples := r.examples()
 	if len(examples) == 0 {
@@ -66,10 +66,10 @@ func (r route) example() string {
 	return examples[0]
 }
 
-// anID is a member of JSON that names a record, or several.
+// anID matches a field with one or several ids.
 var anID = regexp.MustCompile(`"(\w+_id)(s?)":(\d+|\[[\d,]*\])`)
 
-// exampleOf returns the example for records with these ids.
+// exampleOf returns the example with these ids.
 func (r route) exampleOf(ids map[string]string) string {
 	return anID.ReplaceAllStringFunc(r.example(), func(member string) string {
 		m := anID.FindStringSubmatch(member)

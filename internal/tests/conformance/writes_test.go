@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// before says what must have happened for an operation to have something to do on what furnish makes.
+// before contains what an operation needs besides the records of furnish.
 var before = map[string]string{
 	"acceptListPolicy":   `POST /lists {"name":"Closed"}`,
 	"createContact":      `POST /lists {"name":"Which the example's contact is not on"}`,
@@ -21,7 +21,7 @@ var before = map[string]string{
 	"unarchiveWebhook":   "POST /webhooks/{webhook_id}/archive",
 }
 
-// furnishFor does both and returns the ids.
+// furnishFor creates the records that an operation needs, and returns their ids.
 func furnishFor(l *lab, r route) map[string]string {
 	l.Helper()
 	ids := furnish(l)
@@ -34,7 +34,7 @@ func furnishFor(l *lab, r route) map[string]string {
 	return ids
 }
 
-// Each operation that is not a GET changes the state.
+// Each operation except GET changes the state.
 func TestEveryWriteDoesSomething(t *testing.T) {
 	for _, r := range routes(t) {
 		if r.method == http.MethodGet {
@@ -51,8 +51,7 @@ func TestEveryWriteDoesSomething(t *testing.T) {
 	}
 }
 
-// Each POST that the document calls repeatable sets a state, once: sent again, a
-// minute later, it answers the same, changes no record and fires no event.
+// A repeated POST that openapi.yaml calls repeatable has the same response, changes nothing and creates no event.
 func TestRepeatableOperations(t *testing.T) {
 	for _, r := range routes(t) {
 		if r.method != http.MethodPost || r.operation.Extensions["x-repeatable"] != true {
@@ -87,7 +86,7 @@ func TestRepeatableOperations(t *testing.T) {
 
 func recordEvents(c *mockserver.Config) { c.RecordEvents = true }
 
-// state is all that the platform remembers, once everything is delivered.
+// state returns the state after all deliveries.
 func state(l *lab) string {
 	l.Helper()
 	l.deliveries()
@@ -96,7 +95,7 @@ func state(l *lab) string {
 	return out.String()
 }
 
-// differ returns the first line that two texts differ in, from 1.
+// differ returns the first line in which two texts differ.
 func differ(a, b string) (line int, inA, inB string) {
 	linesA, linesB := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(linesA), len(linesB)) {

@@ -33,7 +33,7 @@ func (a Send) act(w *world, id string) {
 	w.record.inTheEnd(func(outbox map[string][]mockserver.Message) { w.checkSent(d, id, got, outbox[id]) })
 }
 
-// checkSent holds the outbox against what the caller was told.
+// checkSent compares the outbox with the result of the call.
 func (w *world) checkSent(d *call, id string, told client.SubmittedEmail, sent []mockserver.Message) {
 	w.checkDone(d, len(sent), told.Status == "")
 	if d.heard() && d.err == nil && len(sent) == 1 && told.ID != "" && told.ID != sent[0].ID {
@@ -41,8 +41,8 @@ func (w *world) checkSent(d *call, id string, told client.SubmittedEmail, sent [
 	}
 }
 
-// checkDone holds what was done n times against what the caller was told: a call
-// that must not be repeated. maybeNot says that nil does not mean that it was done.
+// checkDone compares how often an operation was processed with the result of its call. maybeNot means that nil does not
+// prove that it was processed.
 func (w *world) checkDone(d *call, n int, maybeNot bool) {
 	switch {
 	case d != nil && n > 1:
@@ -84,7 +84,7 @@ func (a Lookup) act(w *world, id string) {
 	}
 }
 
-// lookUp looks up an email. A call that is canceled after some time must end then, even if it waits for the rate limiter.
+// lookUp looks up an email. A canceled call must end even if it waits for the rate limiter.
 func (c *caller) lookUp(id, email string, cancel time.Duration) {
 	var got client.Email
 	c.do(&call{id: id, what: "looks up " + email}, func(ctx context.Context, api *client.Client) (err error) {

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// Generate writes the plan of a seed.
+// Generate returns the plan of a seed.
 func Generate(seed uint64) Plan {
 	g := &grammar{chance: chance(seed)}
 	p := Plan{
@@ -40,7 +40,7 @@ func Generate(seed uint64) Plan {
 	return p
 }
 
-// grammar draws in turn: a plan is written before it runs.
+// grammar draws random values in order.
 type grammar struct {
 	chance chance
 	drawn  int
@@ -54,7 +54,7 @@ func (g *grammar) upTo(n int) int {
 
 func (g *grammar) oneIn(n int) bool { return g.upTo(n) == 0 }
 
-// time draws a time of whole microseconds, as plans are printed.
+// time draws whole microseconds, because plans are printed.
 func (g *grammar) time(below time.Duration) time.Duration {
 	g.drawn++
 	return g.chance.between(0, below-time.Microsecond, numbered("grammar", g.drawn)).Truncate(time.Microsecond)
@@ -68,7 +68,7 @@ func (g *grammar) clientName() string { return fmt.Sprintf("client%d", g.client(
 
 func (g *grammar) replicaName() string { return fmt.Sprintf("replica%d", g.upTo(g.plan.Replicas)+1) }
 
-// linkName names the way of a client most of the time: more happens there.
+// linkName draws a client's link most of the time.
 func (g *grammar) linkName() string {
 	if g.oneIn(4) {
 		return g.replicaName()
@@ -86,7 +86,7 @@ func (g *grammar) processName() string {
 	return g.replicaName()
 }
 
-// work draws something that processes do.
+// work draws an action of a client or a recipient.
 func (g *grammar) work() Action {
 	switch g.upTo(8) {
 	case 0, 1, 2:
@@ -99,7 +99,7 @@ func (g *grammar) work() Action {
 	return Lookup{From: g.client(), Cancel: g.time(time.Second)}
 }
 
-// trouble draws something that goes wrong.
+// trouble draws a fault.
 func (g *grammar) trouble() Action {
 	switch g.upTo(8) {
 	case 0:
@@ -119,7 +119,7 @@ func (g *grammar) trouble() Action {
 	return Handle{g.replicaName(), pick(g, Fails, Panics, Hangs, Dies, DiesDue), g.time(pick(g, 5*time.Second, time.Minute))}
 }
 
-// fault draws a fault of the platform. It ends after a few times.
+// fault draws a fault rule that ends after a few requests.
 func (g *grammar) fault() mockserver.Fault {
 	f := mockserver.Fault{Times: 1 + g.upTo(3), Operation: pick(g, "", "", "submitEmail", "getEmail")}
 	switch g.upTo(9) {
@@ -147,11 +147,10 @@ func (g *grammar) fault() mockserver.Fault {
 	return f
 }
 
-// chance is all that a seed decides. It is asked by name, not in turn: what one part of a run draws does not depend on
-// how often another part drew before it, so that a step which is left out changes nothing for the others.
+// chance draws random values by name, so one part of a run does not depend on how often another part drew values.
 type chance uint64
 
-// draw returns a number that looks random, always the same one for a name.
+// draw returns a pseudorandom number for a name.
 func (c chance) draw(name string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // never fails
@@ -164,16 +163,15 @@ func (c chance) draw(name string) uint64 {
 // upTo returns a number from 0 to n-1.
 func (c chance) upTo(n int, name string) int { return int(c.draw(name) % uint64(n)) }
 
-// between returns a time from low to high, to the nanosecond: what draws under
-// two names practically never happens at one instant.
+// between returns a time from low to high, in nanoseconds, so two names hardly ever get the same one.
 func (c chance) between(low, high time.Duration, name string) time.Duration {
 	return low + time.Duration(c.draw(name)%uint64(high-low+1))
 }
 
-// brief returns less than a millisecond. It gives each actor an instant of its own.
+// brief returns less than a millisecond. It gives each actor its own instant.
 func (c chance) brief(name string) time.Duration {
 	return c.between(time.Microsecond, time.Millisecond, "brief "+name)
 }
 
-// numbered names the nth of a kind.
+// numbered returns the name of the nth item of a kind.
 func numbered(kind string, n int) string { return kind + " " + strconv.Itoa(n) }

@@ -122,7 +122,7 @@ func (w *world) checkDeliveries() {
 	}
 }
 
-// record is what was seen on the way, for the invariants.
+// record contains what the invariants need.
 type record struct {
 	mu      sync.Mutex
 	left    map[uint64]int                                 // requests that have left a process
@@ -130,7 +130,7 @@ type record struct {
 	finally []func(outbox map[string][]mockserver.Message) // what is to hold in the end, by subject
 }
 
-// visit is a request that has arrived at the platform.
+// visit is a request that arrived.
 type visit struct {
 	request uint64
 	n       int // of those that are equal
@@ -138,15 +138,15 @@ type visit struct {
 
 func newRecord() *record { return &record{left: map[uint64]int{}, arrived: map[uint64]int{}} }
 
-// leaves counts a request that leaves a process.
+// leaves counts a request that a process sent.
 func (r *record) leaves(request uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left[request]++
 }
 
-// arrives notes a request that has arrived whole, and returns whether the client
-// sent it so often. net/http may send a GET again by itself, which does no harm.
+// arrives records a complete request and reports whether the client sent it. net/http may resend a GET, which is
+// harmless.
 func (r *record) arrives(req *http.Request, body []byte) (v visit, known bool) {
 	id := fingerprint(req, body)
 	r.mu.Lock()
@@ -156,14 +156,14 @@ func (r *record) arrives(req *http.Request, body []byte) (v visit, known bool) {
 	return v, req.Method == http.MethodGet || v.n <= r.left[id]
 }
 
-// inTheEnd has a check made when all is over.
+// inTheEnd adds a check for the end of the run.
 func (r *record) inTheEnd(check func(outbox map[string][]mockserver.Message)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.finally = append(r.finally, check)
 }
 
-// trace is what happened in a run, in the order of virtual time. The same plan gives the same trace, byte for byte.
+// trace contains what happened, in the order of virtual time.
 type trace struct {
 	start time.Time
 
@@ -184,8 +184,7 @@ func (t *trace) add(actor, format string, args ...any) {
 	t.lines = append(t.lines, line{time.Since(t.start), text})
 }
 
-// String returns the trace. Which goroutine comes first within an instant is the
-// scheduler's to say, so that lines of one instant are put in alphabetical order.
+// String returns the trace. Lines of one instant are sorted, because the scheduler decides their order.
 func (t *trace) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

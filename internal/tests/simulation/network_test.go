@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// network is what connects the processes: links that lose what they are told to.
+// network contains the links between processes.
 type network struct {
 	mu    sync.Mutex
 	links map[string]*link
 	open  map[*end]bool // and not closed by their owner
 }
 
-// link is the way from one process to another, with the troubles that wait for what comes next on it.
+// link connects two processes. Its armed faults apply to the next connection.
 type link struct {
 	w        *world
 	name     string
@@ -35,14 +35,14 @@ func (w *world) newLink(name string, from, to *process) *link {
 	return l
 }
 
-// arm lets a trouble wait for what it happens to.
+// arm adds a fault.
 func (l *link) arm(a Action) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.armed = append(l.armed, a)
 }
 
-// take removes the first trouble of a kind that waits, and returns it.
+// take removes and returns the first fault of a kind.
 func take[T Action](l *link, fits func(T) bool) (trouble T, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,14 +55,14 @@ func take[T Action](l *link, fits func(T) bool) (trouble T, ok bool) {
 	return trouble, false
 }
 
-// calm ends all troubles.
+// calm removes all faults.
 func (l *link) calm() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.armed = nil
 }
 
-// latency is how long bytes travel.
+// latency returns how long bytes travel.
 func (l *link) latency(name string) time.Duration {
 	return l.w.chance.between(100*time.Microsecond, 5*time.Millisecond, "latency "+name)
 }
@@ -113,7 +113,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// conn is a connection. Its two pipes are what travels in either direction.
+// conn is a connection with two pipes.
 type conn struct {
 	link     *link
 	name     string
@@ -124,8 +124,7 @@ type conn struct {
 	left int // bytes until the cut
 }
 
-// cutOff returns what of the data arrives, and whether the connection is lost
-// then. A cut waits for the first bytes of its direction, and counts from them.
+// cutOff returns the bytes that arrive, and whether the connection is lost afterwards.
 func (c *conn) cutOff(up bool, data []byte) (arrives []byte, broken bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +147,7 @@ func (c *conn) cutOff(up bool, data []byte) (arrives []byte, broken bool) {
 	return data[:n], true
 }
 
-// breakOff loses the connection: the reader of the direction at once, the other side later.
+// breakOff loses the connection: the reader of this direction at once, the other one later.
 func (c *conn) breakOff(up bool) {
 	c.link.w.trace.add(c.link.name, "%s: cut", c.name)
 	near, far := c.up, c.down
@@ -184,7 +183,7 @@ func (e *end) Close() error {
 	return nil
 }
 
-// killAll loses all ends of a process that is killed.
+// killAll closes the connections of a killed process.
 func (n *network) killAll(p *process) {
 	var ends []*end
 	n.mu.Lock()
@@ -199,7 +198,7 @@ func (n *network) killAll(p *process) {
 	}
 }
 
-// die loses the end as a process that is killed does.
+// die closes the end as a killed process does.
 func (e *end) die() {
 	e.out.drop()
 	time.AfterFunc(e.conn.link.latency("die "+e.conn.name), func() { e.out.fail(errReset) })
@@ -222,10 +221,10 @@ func (e *end) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline implements [net.Conn]. Nothing that is written waits.
+// SetWriteDeadline does nothing, because writes do not block.
 func (*end) SetWriteDeadline(time.Time) error { return nil }
 
-// listener hands the connections that are made to a process to its server.
+// listener passes connections to the server of a process.
 type listener struct {
 	incoming chan *end
 	closed   chan struct{}
@@ -257,8 +256,8 @@ func (l *listener) Close() error {
 
 func (*listener) Addr() net.Addr { return address("sim") }
 
-// pipe is one direction of a connection. What is written arrives some time later, all that was written by then at once:
-// how a transport divides its writes shows nowhere.
+// pipe is one direction of a connection. All bytes that were written before they arrive arrive together, so the sizes
+// of writes have no effect.
 type pipe struct {
 	conn *conn
 	up   bool // from the client to the server
@@ -326,7 +325,7 @@ func (p *pipe) end() {
 	}
 }
 
-// fail breaks the pipe: what has not arrived is lost.
+// fail breaks the pipe. Bytes that have not arrived are lost.
 func (p *pipe) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -336,7 +335,7 @@ func (p *pipe) fail(err error) {
 	}
 }
 
-// drop forgets all that is in the pipe.
+// drop removes all bytes.
 func (p *pipe) drop() {
 	p.setDeadline(time.Time{})
 	p.mu.Lock()
@@ -369,7 +368,7 @@ func (p *pipe) name() string {
 	return fmt.Sprintf("%s %t %d", p.conn.name, p.up, p.trips)
 }
 
-// setOffLocked has what was sent arrive after the latency of the link.
+// setOffLocked delivers written bytes after the latency of the link.
 func (p *pipe) setOffLocked() {
 	if p.under || p.err != nil {
 		return
@@ -379,7 +378,7 @@ func (p *pipe) setOffLocked() {
 	time.AfterFunc(p.conn.link.latency(p.name()), p.arrive)
 }
 
-// arrive delivers what was sent.
+// arrive delivers written bytes.
 func (p *pipe) arrive() {
 	p.mu.Lock()
 	data, ended := p.sent, p.ended

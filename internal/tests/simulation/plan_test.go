@@ -6,7 +6,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// Plan is a whole run: what the world is made of, and what happens in it. The same plan gives the same run.
+// Plan describes a run. The same plan causes the same run.
 type Plan struct {
 	// Seed decides what the steps leave open: latencies, ids, jitter.
 	Seed uint64
@@ -26,7 +26,7 @@ type Plan struct {
 	Steps []Step
 }
 
-// Client is how a process calls the platform.
+// Client configures a process that calls the platform.
 type Client struct {
 	HTTP2       bool
 	MaxAttempts int           // of the client's RetryConfig
@@ -47,16 +47,16 @@ const (
 	forgetful Store = "forgetful"
 )
 
-// exact reports whether what is delivered has exactly one effect with the store.
+// exact reports whether each delivery must have exactly one effect.
 func (s Store) exact() bool { return s == Transactional || s == forgetful }
 
-// Step is what happens at a time after the beginning.
+// Step is an action at a time.
 type Step struct {
 	At time.Duration
 	Do Action
 }
 
-// Action is what a step does. id names the step, and what it makes.
+// Action is what a step does. id is the name of the step.
 type Action interface {
 	act(w *world, id string)
 }

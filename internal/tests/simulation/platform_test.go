@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// platform is the process of the platform. Its state outlives it in a snapshot.
+// platform is the process of the mock server. A snapshot survives it.
 type platform struct {
 	w    *world
 	proc *process
@@ -58,7 +58,7 @@ func (p *platform) run(l *life) {
 	p.mu.Unlock()
 }
 
-// save is what a platform leaves that dies: all that it had done by then.
+// save stores the snapshot of a killed platform.
 func (p *platform) save() {
 	p.snapshot = p.state()
 	p.mu.Lock()
@@ -97,7 +97,7 @@ func serve(p *process, h http.Handler) *http.Server {
 
 type connKey struct{}
 
-// state returns all that the platform holds, as text.
+// state returns a snapshot.
 func (p *platform) state() []byte {
 	var b bytes.Buffer
 	if err := p.now().Snapshot(&b); err != nil {
@@ -106,7 +106,7 @@ func (p *platform) state() []byte {
 	return b.Bytes()
 }
 
-// edge is the front of the platform.
+// edge is the HTTP server of the platform.
 type edge struct {
 	p    *platform
 	life *life
@@ -136,7 +136,7 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	e.srv.ServeHTTP(watched, r)
 }
 
-// fingerprint tells requests from one another.
+// fingerprint identifies equal requests.
 func fingerprint(r *http.Request, body []byte) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, r.Method+" "+r.URL.RequestURI()+" ")
@@ -144,7 +144,7 @@ func fingerprint(r *http.Request, body []byte) uint64 {
 	return h.Sum64()
 }
 
-// watch sees what is answered.
+// watch records the status of a response.
 type watch struct {
 	http.ResponseWriter
 
@@ -165,7 +165,7 @@ func (w *watch) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap serves [http.ResponseController].
+// Unwrap is for [http.ResponseController].
 func (w *watch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *watch) String() string {

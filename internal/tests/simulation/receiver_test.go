@@ -19,7 +19,7 @@ import (
 // receiverHost is the host of the webhook.
 const receiverHost = "receiver.test"
 
-// receiver is the balancer with the replicas behind it. The balancer itself does not fail: its links do.
+// receiver is a load balancer with replicas. Its links fail, but it does not.
 type receiver struct {
 	w        *world
 	balancer *process
@@ -29,7 +29,7 @@ type receiver struct {
 	seen map[uint64]int // how often a body came
 }
 
-// replica is one process that receives events.
+// replica is a process that receives events.
 type replica struct {
 	w    *world
 	proc *process
@@ -72,7 +72,7 @@ func transport(l *link, http2 bool) *http.Transport {
 	return t
 }
 
-// ServeHTTP is the balancer: it sends a delivery to one of the replicas, and to the next if that one cannot be reached.
+// ServeHTTP forwards a delivery to a replica, or to the next one if that replica cannot be reached.
 func (rc *receiver) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *replica) enter(key string) func() {
 	}
 }
 
-// store is the database that the replicas share, and the effects of what they did. The database itself does not fail.
+// store is the database of the replicas and the effects of their functions. It does not fail.
 type store struct {
 	w *world
 
@@ -210,7 +210,7 @@ type store struct {
 	effects map[string]int
 }
 
-// of returns the store as a life of a process sees it.
+// of returns the store for a life of a process.
 func (s *store) of(p *process, l *life) webhook.Once {
 	if s.w.plan.Store == InMemory {
 		return webhook.NewMemoryOnce(webhook.MemoryOnceOptions{})
@@ -218,7 +218,7 @@ func (s *store) of(p *process, l *life) webhook.Once {
 	return &session{s, p, l}
 }
 
-// affect does what the function is there for.
+// affect records the effect of the function.
 func (s *store) affect(ctx context.Context, key string) {
 	if tx, ok := ctx.Value(txKey{}).(*int); ok {
 		*tx++
@@ -229,7 +229,7 @@ func (s *store) affect(ctx context.Context, key string) {
 	s.effects[key]++
 }
 
-// session is a process's connection to the database.
+// session is a connection to the database.
 type session struct {
 	*store
 	p *process
@@ -270,7 +270,7 @@ func (s *session) begin(ctx context.Context, key string) (handled bool, err erro
 	return false, nil
 }
 
-// commit remembers the key, in a transaction with the effects, and only for those who live and wait for it.
+// commit stores the key with the effects, if the process lives and waits.
 func (s *session) commit(ctx context.Context, key string, effects int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

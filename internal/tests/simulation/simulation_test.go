@@ -16,7 +16,7 @@ var (
 	whole = flag.Bool("whole", false, "print the whole plan of a failure instead of the shortest")
 )
 
-// TestSeeds runs the plan of each seed until an invariant does not hold.
+// TestSeeds runs the plan of each seed until an invariant is violated.
 func TestSeeds(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a run leaves little garbage
 	for n := 0; n < *seeds && !t.Failed(); n++ {
@@ -24,7 +24,6 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// The same plan gives the same trace, byte for byte.
 func TestSameSeedSameTrace(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector has goroutines run in a random order")
@@ -39,8 +38,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 	}
 }
 
-// TestShrink: a plan that fails is shortened to the steps that make it fail. The store of this plan forgets what it
-// promises to remember.
+// A failing plan is reduced to the steps that make it fail. The store of this plan loses keys.
 func TestShrink(t *testing.T) {
 	plan := Plan{Seed: 3, Replicas: 1, Store: forgetful, Clients: []Client{{MaxAttempts: 1, Timeout: 15 * time.Second}}, Steps: []Step{
 		{time.Second, Lookup{}},
@@ -59,8 +57,8 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// Explore carries a plan out. If an invariant does not hold, the test fails with the shortest plan that shows it, as Go
-// code for Explore, and with the trace of its run.
+// Explore runs a plan. If an invariant is violated, the test fails with the shortest failing plan as Go code, and with
+// its trace.
 func Explore(t *testing.T, plan Plan) {
 	t.Helper()
 	run := Simulate(t, plan)
@@ -82,8 +80,7 @@ func (r Run) violated() string {
 	return strings.Join(lines, "\n")
 }
 
-// Shrink leaves out one step after the other for as long as the same invariant does not hold, and returns the last run
-// in which it does not.
+// Shrink removes steps while the same invariant is violated, and returns the last failing run.
 func Shrink(t *testing.T, run Run) Run {
 	t.Helper()
 	for shorter := true; shorter; {

@@ -19,10 +19,10 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// witness is the token by which a run is set up and looked at.
+// witness is the token of the test itself.
 const witness = "token-of-the-witness-03aa"
 
-// world is all that a run consists of, in one bubble.
+// world contains everything in the bubble.
 type world struct {
 	plan   Plan
 	chance chance
@@ -48,20 +48,20 @@ type world struct {
 	violations []Violation
 }
 
-// Violation is an invariant that did not hold.
+// Violation is a violated invariant.
 type Violation struct {
 	Invariant Invariant
 	What      string
 }
 
-// Run is what came of a plan.
+// Run is the result of a plan.
 type Run struct {
 	Plan       Plan
 	Violations []Violation
 	Trace      string
 }
 
-// Simulate carries a plan out in a bubble of its own. It must not be called by parallel tests.
+// Simulate runs a plan in its own bubble. It must not be called by parallel tests.
 func Simulate(t *testing.T, plan Plan) (run Run) {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, plan.Seed)
@@ -85,9 +85,8 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 	return run
 }
 
-// oneAtATime has goroutines run one at a time and in the order in which they became ready, which the garbage collector
-// would disturb, until what it returns is called. Most of what happens has an instant of its own and would not need it,
-// but net/http wakes several who wait for one connection at once.
+// oneAtATime makes goroutines run one at a time, in the order in which they become ready, until the returned function
+// is called. It matters where net/http wakes several goroutines together.
 func oneAtATime() (restore func()) {
 	processors, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
 	return func() {
@@ -145,7 +144,7 @@ func must(err error) {
 	}
 }
 
-// tokens are those that the platform knows.
+// tokens returns the tokens of the platform.
 func (w *world) tokens() []mockserver.Token {
 	tokens := []mockserver.Token{{Value: witness}}
 	for _, c := range w.callers {
@@ -154,7 +153,7 @@ func (w *world) tokens() []mockserver.Token {
 	return tokens
 }
 
-// storm carries the steps out.
+// storm performs the steps.
 func (w *world) storm() {
 	for i, s := range w.plan.Steps {
 		id := stepID(i)
@@ -172,8 +171,7 @@ func (w *world) storm() {
 	time.Sleep(last + time.Second - time.Since(w.start))
 }
 
-// stepID names a step, and what it makes. What is left out of a plan by shrinking
-// does not change the names of the rest only if it comes later, which is as good.
+// stepID returns the name of a step.
 func stepID(i int) string { return "step" + strconv.Itoa(i) }
 
 // busy runs f in a goroutine that the run waits for.
@@ -193,10 +191,10 @@ func (w *world) busy(id string, f func()) {
 	}()
 }
 
-// patience is how long everything may take to come to its end once nothing goes wrong any more.
+// patience limits how long the run may take to become idle.
 const patience = 12 * time.Hour
 
-// calm ends all troubles, and waits until everything has come to its end.
+// calm removes all faults and waits until everything has ended.
 func (w *world) calm() {
 	w.trace.add("world", "all is calm")
 	for _, l := range w.net.links {
@@ -215,7 +213,7 @@ func (w *world) calm() {
 	time.Sleep(time.Hour) // functions that nobody waits for any more
 }
 
-// await returns when everything has come to its end.
+// await waits until everything has ended.
 func (w *world) await() {
 	end := time.Now().Add(patience)
 	for time.Now().Before(end) {
@@ -235,7 +233,7 @@ func (w *world) await() {
 	}
 }
 
-// encore has each client do a little of everything once more: now it must succeed.
+// encore makes each client send and look up once more. This must succeed.
 func (w *world) encore() {
 	w.mu.Lock()
 	w.isQuiet = true
@@ -249,7 +247,7 @@ func (w *world) encore() {
 	}
 }
 
-// isCalm reports whether nothing goes wrong any more.
+// isCalm reports whether there are no more faults.
 func (w *world) isCalm() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -265,7 +263,7 @@ func (w *world) allUp() bool {
 	return true
 }
 
-// tearDown ends the world, and looks at what is left of it.
+// tearDown ends the world and checks that nothing is left.
 func (w *world) tearDown() {
 	for _, c := range w.callers {
 		c.way.CloseIdleConnections()
@@ -285,7 +283,7 @@ func (w *world) tearDown() {
 	}
 }
 
-// violate notes that an invariant does not hold.
+// violate records a violation.
 func (w *world) violate(i Invariant, format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
 	w.trace.add("VIOLATED", "%s: %s", i, what)
@@ -294,7 +292,7 @@ func (w *world) violate(i Invariant, format string, args ...any) {
 	w.violations = append(w.violations, Violation{i, what})
 }
 
-// process is something that can be killed and started again. Each life starts with an empty memory.
+// process can be killed and started again. Each life starts with an empty memory.
 type process struct {
 	w    *world
 	name string
@@ -306,7 +304,7 @@ type process struct {
 	port    *listener
 }
 
-// life is one run of a process. ctx ends with it.
+// life is one run of a process. Its context ends with it.
 type life struct {
 	n      int
 	ctx    context.Context
@@ -356,7 +354,7 @@ func (p *process) listener() *listener {
 	return p.port
 }
 
-// crash kills the process and starts it again later. One that is down already stays so.
+// crash kills the process and starts it again later.
 func (p *process) crash(down time.Duration) {
 	if !p.isUp() {
 		return
@@ -371,7 +369,7 @@ func (p *process) crash(down time.Duration) {
 	})
 }
 
-// kill ends a life: nobody hears of what it still does.
+// kill ends a life.
 func (p *process) kill() {
 	if p.end != nil {
 		p.end()
@@ -382,7 +380,7 @@ func (p *process) kill() {
 	l.cancel()
 }
 
-// accept hands a connection to the server of the process.
+// accept passes a connection to the server of the process.
 func (p *process) accept(e *end) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
