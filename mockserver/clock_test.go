@@ -72,8 +72,7 @@ func TestFrozenClockStopsDuringAttempts(t *testing.T) {
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": http.HandlerFunc(slow)}, FreezeClock: true})
-	p.webhook(events.NameSuppressedEmailAdded)
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.causeDelivery()
 	for n, wait := range append([]time.Duration{0}, mockserver.DefaultRetrySchedule()...) {
 		p.advance(wait)
 		if made := len(p.Deliveries()[0].Attempts); made != n+1 {
@@ -191,8 +190,7 @@ func TestAdvanceCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
-		p.webhook(events.NameSuppressedEmailAdded)
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.causeDelivery()
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // two attempts take 20 s
 		defer cancel()
 		err := p.Advance(ctx, time.Hour)
@@ -212,8 +210,7 @@ func TestDrainWithFrozenClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(int) int { return 500 }}
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.webhook(events.NameSuppressedEmailAdded)
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.causeDelivery()
 		start := time.Now()
 		drained := make(chan error)
 		go func() { drained <- p.Drain(t.Context()) }()
@@ -278,8 +275,7 @@ func TestSnapshotClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(int) int { return 500 }}
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.webhook(events.NameSuppressedEmailAdded)
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.causeDelivery()
 		p.advance(time.Hour)
 		before, running := p.Clock(), snapshotOf(t, p.Server)
 		p.FreezeClock()
@@ -312,8 +308,7 @@ func TestRestoreCancelsPendingWork(t *testing.T) {
 	p.advance(8 * time.Hour)
 	later := snapshotOf(t, p.Server)
 	p.Reset()
-	p.webhook(events.NameSuppressedEmailAdded)
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.causeDelivery()
 	p.advance(0)
 	must(t, p.Restore(strings.NewReader(later)))
 	p.advance(24 * time.Hour)
@@ -333,8 +328,7 @@ func TestResetEndsAdvance(t *testing.T) {
 		return 500
 	}}
 	p := newProbe(t, mockserver.Config{Targets: h.targets()})
-	p.webhook(events.NameSuppressedEmailAdded)
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.causeDelivery()
 	ended := make(chan error)
 	go func() { ended <- p.Advance(t.Context(), 8*time.Hour) }()
 	select {
@@ -405,11 +399,7 @@ func TestClockRoutes(t *testing.T) {
 		{"PUT", "", `{"frozen":true,"now":"2024-02-29T00:00:00Z"}`, 200, `"now":"2024-02-29T00:00:00Z"`},
 		{"DELETE", "", "", 405, ""},
 	} {
-		var body any
-		if step.body != "" {
-			body = step.body
-		}
-		got := p.do(step.method, "/_mock/clock"+step.path, body)
+		got := p.do(step.method, "/_mock/clock"+step.path, step.body)
 		if got.status != step.status || !strings.Contains(got.text, step.want) {
 			t.Errorf("%s %s %s: %d %s, want %d and %s", step.method, step.path, step.body, got.status, got.text, step.status, step.want)
 		}

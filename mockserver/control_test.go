@@ -85,11 +85,7 @@ func TestControlRecipients(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.action+tt.body, func(t *testing.T) {
 			c := newControlled(t)
-			var body any
-			if tt.body != "" {
-				body = tt.body
-			}
-			a := c.do("POST", "/_mock/outbox/"+c.email+"/"+tt.action, body)
+			a := c.do("POST", "/_mock/outbox/"+c.email+"/"+tt.action, tt.body)
 			if a.status != tt.status || !strings.Contains(a.text, tt.contains) {
 				t.Errorf("got %d %s, want %d with %s", a.status, a.text, tt.status, tt.contains)
 			}
@@ -337,11 +333,7 @@ func TestControlFaults(t *testing.T) {
 		{method: "PUT", path: "/_mock/lookup-limit", body: `{"mode":"never"}`, status: 422, lists: 200},
 	}
 	for _, step := range steps {
-		var body any
-		if step.body != "" {
-			body = step.body
-		}
-		if a := c.do(step.method, step.path, body); a.status != step.status {
+		if a := c.do(step.method, step.path, step.body); a.status != step.status {
 			t.Errorf("%s %s %s: %d %s, want %d", step.method, step.path, step.body, a.status, a.text, step.status)
 		}
 		if got := c.do("GET", "/lists", nil).status; got != step.lists {

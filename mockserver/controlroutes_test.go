@@ -58,11 +58,7 @@ func TestControlAsAccount(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var body any
-			if tt.body != "" {
-				body = tt.body
-			}
-			if a := p.do(tt.method, tt.path, body); a.status != tt.status {
+			if a := p.do(tt.method, tt.path, tt.body); a.status != tt.status {
 				t.Errorf("got %d %s, want %d", a.status, a.text, tt.status)
 			}
 		})

@@ -74,8 +74,7 @@ func TestRedeliver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(n int) int { return []int{200, 500, 200}[n] }}
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.webhook(events.NameSuppressedEmailAdded)
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.causeDelivery()
 		must(t, p.Wait(t.Context()))
 		must(t, p.Redeliver(p.Deliveries()[0].ID))
 		must(t, p.Drain(t.Context()))
@@ -106,8 +105,7 @@ func TestMaxAttemptsAfterRedeliver(t *testing.T) {
 		{
 			name: "a webhook",
 			send: func(p probe) {
-				p.webhook(events.NameSuppressedEmailAdded)
-				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+				p.causeDelivery()
 			},
 			want: "[0 of 3 1 of 3 2 of 3 3 of 6 4 of 6 5 of 6 6 of 6]",
 		},
@@ -145,8 +143,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
-		p.webhook(events.NameSuppressedEmailAdded)
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.causeDelivery()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := p.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -167,8 +164,7 @@ func TestCloseInFlight(t *testing.T) {
 		started := make(chan bool, 1)
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { started <- true; <-r.Context().Done() })
 		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
-		p.webhook(events.NameSuppressedEmailAdded)
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.causeDelivery()
 		<-started
 		start := time.Now()
 		p.Close()
@@ -188,8 +184,7 @@ func TestDrainClosedServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
 			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
-			p.webhook(events.NameSuppressedEmailAdded)
-			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+			p.causeDelivery()
 			must(t, p.Wait(t.Context()))
 			start(p.Close)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -310,8 +305,7 @@ func TestIncompleteResponse(t *testing.T) {
 					row.goOn(w, r)
 				})
 				p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": begin}})
-				p.webhook(events.NameSuppressedEmailAdded)
-				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+				p.causeDelivery()
 				must(t, p.Wait(t.Context()))
 				d := p.Deliveries()[0]
 				if a := d.Attempts[0]; d.State != row.state || a.Status != 200 || a.Error != row.problem || a.Response != "recei" {
@@ -333,8 +327,7 @@ func TestAttemptTimeout(t *testing.T) {
 			RetrySchedule:  []time.Duration{},
 			AttemptTimeout: 1500 * time.Millisecond,
 		})
-		p.webhook(events.NameSuppressedEmailAdded)
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.causeDelivery()
 		must(t, p.Wait(t.Context()))
 		if a := p.Deliveries()[0].Attempts[0]; a.Duration != 1500*time.Millisecond || a.Error != "no response within 1.5s" {
 			t.Errorf("got %+v, want no response within 1.5s", a)

@@ -68,14 +68,16 @@ func (a answer) detail() (kind, loc string) {
 	return first["type"].(string), fmt.Sprint(first["loc"])
 }
 
-// do sends a request. The body is JSON text or a value to encode.
+// do sends a request. The body is JSON text, "" for none, or a value to encode.
 func (p probe) do(method, path string, body any) answer {
 	p.t.Helper()
 	var reader io.Reader
 	switch b := body.(type) {
 	case nil:
 	case string:
-		reader = bytes.NewReader([]byte(b))
+		if b != "" {
+			reader = strings.NewReader(b)
+		}
 	default:
 		text, err := json.Marshal(body)
 		must(p.t, err)
@@ -163,6 +165,13 @@ func (p probe) webhook(names ...events.Name) string {
 	p.t.Helper()
 	a := p.must("POST", "/webhooks", map[string]any{"url": "http://app.test/hook", "events": names})
 	return "/webhooks/" + a.id("webhook_id")
+}
+
+// causeDelivery causes one delivery to a new webhook.
+func (p probe) causeDelivery() {
+	p.t.Helper()
+	p.webhook(events.NameSuppressedEmailAdded)
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 }
 
 // fired waits for all deliveries and returns their events.
