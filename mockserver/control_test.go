@@ -586,9 +586,7 @@ func TestControlStream(t *testing.T) {
 					t.Errorf("a delivery: %v, want it %s", r, state)
 				}
 			}
-			if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset}); err != nil {
-				t.Fatal(err)
-			}
+			p.inject(mockserver.Fault{Action: mockserver.FaultReset})
 			stream.until("fault")
 			p.Reset()
 			stream.until("state")

@@ -167,6 +167,12 @@ func (p probe) webhook(names ...events.Name) string {
 	return "/webhooks/" + a.id("webhook_id")
 }
 
+func (p probe) inject(faults ...mockserver.Fault) {
+	p.t.Helper()
+	_, err := p.Inject(faults...)
+	must(p.t, err)
+}
+
 // causeDelivery causes one delivery to a new webhook.
 func (p probe) causeDelivery() {
 	p.t.Helper()

@@ -37,9 +37,7 @@ func (p probe) mess(t *testing.T) {
 	p.open(writer.email("eve@example.com"))
 	p.fired()
 	p.SetLookupLimit(mockserver.LookupTokenBucket)
-	if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "listTags"}); err != nil {
-		t.Fatal(err)
-	}
+	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "listTags"})
 	must(t, p.RevokeToken("reader"))
 	must(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"later"}]}`)))
 }
@@ -112,9 +110,7 @@ func TestClear(t *testing.T) {
 func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	before := p.env(t)
-	if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"}); err != nil {
-		t.Fatal(err)
-	}
+	p.inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"})
 	must(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"added"}]}`)))
 	p.as("added").must("POST", "/lists", `{"name":"x"}`)
 	must(t, p.Restore(strings.NewReader(before)))

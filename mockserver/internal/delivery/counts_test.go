@@ -151,9 +151,7 @@ func TestWaitingForConcurrency(t *testing.T) {
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
 		e.Open(hook)
 		for range 3 {
-			if _, err := e.Send("7", []byte("{}")); err != nil {
-				t.Fatal(err)
-			}
+			send(t, e, "{}")
 		}
 		synctest.Wait()
 		waits(t, e, 1, "turn 2")

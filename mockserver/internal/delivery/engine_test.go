@@ -165,9 +165,7 @@ func TestRecordWithoutQueue(t *testing.T) {
 			t.Error("it is delivered again without a secret")
 		}
 		// The attempt under way ends after its webhook is gone, while somebody listens.
-		if _, err := e.Send("7", []byte("own")); err != nil {
-			t.Fatal(err)
-		}
+		send(t, e, "own")
 		synctest.Wait()
 		from, _ := e.Changes.Subscribe()
 		e.Replace(nil, State{})
@@ -273,9 +271,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	own.URL, own.Archived = receiver.URL, true
 	e.Open(own)
 	for range 3 {
-		if _, err := e.Send("7", []byte("own")); err != nil {
-			t.Fatal(err)
-		}
+		send(t, e, "own")
 	}
 	e.Archive(7, false)
 	for range 3 {

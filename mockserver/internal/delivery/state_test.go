@@ -150,15 +150,11 @@ func TestStateKeepsReordering(t *testing.T) {
 		if _, err := first.Faults.Add([]record.Fault{{Action: record.FaultReorder, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := first.Send("7", []byte("held")); err != nil {
-			t.Fatal(err)
-		}
+		send(t, first, "held")
 		other := engineTo(t, receive)
 		other.Replace([]Webhook{hook}, read(t, first))
 		for _, body := range []string{"next", "last"} {
-			if _, err := other.Send("7", []byte(body)); err != nil {
-				t.Fatal(err)
-			}
+			send(t, other, body)
 		}
 		synctest.Wait()
 		if got, want := strings.Join(arrived, " "), "next held last"; got != want {
