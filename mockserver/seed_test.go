@@ -114,6 +114,11 @@ var invalidSeeds = []struct{ name, file, want string }{
 		want: `campaigns[0].list: the object contains no entry named "y"`,
 	},
 	{
+		name: "a list of another object",
+		file: `{"lists":[{"name":"y"}]}{"campaigns":[{"name":"x","list":"y"}]}`,
+		want: `campaigns[0].list: the object contains no entry named "y"`,
+	},
+	{
 		name: "an unknown template",
 		file: `{"campaigns":[{"name":"x","content":{"subject":"s","template":"y"}}]}`,
 		want: `campaigns[0].content.template: the object contains no entry named "y"`,
