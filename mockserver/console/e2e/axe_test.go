@@ -106,7 +106,7 @@ func TestForms(t *testing.T) {
 			p := open(t, w.srv.URL(), "#/overview", look)
 			for _, form := range []struct{ hash, button, ok string }{
 				{"#/lists", "New list", "Create the list"},
-				{"#/lists", "Add a contact", "Add"},
+				{"#/lists", "Add", "Add"},
 				{"#/contacts", "Import", "Import"},
 				{"#/templates", "New", "Create the template"},
 				{"#/campaigns", "New", "Create the campaign"},
@@ -130,6 +130,49 @@ func TestForms(t *testing.T) {
 				p.until(`!document.querySelector('dialog.create')`)
 			}
 		})
+	}
+}
+
+// TestOverlays checks what opens over a place, or beside it, in both themes: menus, the selection, toasts, the help and a response.
+func TestOverlays(t *testing.T) {
+	axe := axeScript(t)
+	w := newWorld(t)
+	for range 3 {
+		w.send("ada@example.org", "Your order", order)
+	}
+	for _, look := range []view{{1280, "light"}, {1280, "dark"}, {400, "light"}, {400, "dark"}} {
+		t.Run(fmt.Sprintf("%d-%s", look.width, look.scheme), func(t *testing.T) {
+			p := open(t, w.srv.URL(), "#/inbox", look)
+			p.tick(0)
+			p.tick(1)
+			p.says(".selected", "2 messages selected")
+			p.seen(axe, look, ".selected")
+			p.click(".selected [aria-label='Bounce: more']", "")
+			p.says(":popover-open", "550 5.1.1")
+			p.seen(axe, look, ":popover-open")
+			p.press(kb.Escape)
+			p.until(`!document.querySelector(':popover-open')`)
+			p.click(".selected button", "Delete")
+			p.says(".toast button", "Undo")
+			p.seen(axe, look, ".toast")
+			p.press("z?")
+			p.until(`document.querySelector('dialog[open]')`)
+			p.seen(axe, look, "dialog[open]")
+			p.press(kb.Escape)
+			p.goTo("#/api/createList")
+			p.click(".explorer button", "Send")
+			p.says(".answer .chip", "201")
+			p.seen(axe, look, ".explorer")
+		})
+	}
+}
+
+// seen checks what is shown now, and on a phone that fingers can use it.
+func (p *page) seen(axe string, look view, selector string) {
+	p.Helper()
+	p.keepsNobodyOut(axe)
+	if look.width == 400 {
+		p.largeEnough(selector)
 	}
 }
 

@@ -106,7 +106,7 @@ function Members({ list, lists, contact, reload }) {
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
     side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, 'Accept policy')),
-      h(Import, { list: { id: String(list.list_id), name: list.name } }), h(NewContact, { label: 'Add', list: { id: String(list.list_id), name: list.name } })],
+      h(Import, { list: { id: String(list.list_id), name: list.name } }), h(NewContact, { list: { id: String(list.list_id), name: list.name } })],
     tools: div({ class: 'tools' },
       pickList(lists, list),
       h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),

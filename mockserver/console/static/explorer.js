@@ -91,7 +91,7 @@ function Opened({ o }) {
       (o.parameters ?? []).map(x => h(Field, { key: x.name, label: `${x.name} (${x.in}${x.optional ? ', optional' : ''})`, value: values[x.name] ?? '', onInput: v => put(x.name, v), hint: x.type, mono: true })),
       o.body && [
         (o.examples?.length ?? 0) > 1 && h(Select, { label: 'Example', value: '', onChange: v => setBody(pretty(o.examples?.[Number(v)]?.value)), options: (o.examples ?? []).map((x, n) => [String(n), x.name]) }),
-        div({ class: 'pick' }, label({ for: 'request-body' }, `Body (${o.body})`), textarea({ id: 'request-body', class: 'mono', rows: Math.min(16, body.split('\n').length + 1), spellcheck: false, value: body, onInput: (/** @type {import('./ui.js').Typed} */ e) => setBody(e.target.value) }))],
+        div({ class: 'pick' }, label({ for: 'request-body' }, `Body (${o.body})`), textarea({ id: 'request-body', class: 'mono', rows: Math.min(12, body.split('\n').length + 1), spellcheck: false, value: body, onInput: (/** @type {import('./ui.js').Typed} */ e) => setBody(e.target.value) }))],
       h(Field, { label: 'Access token', value: token, onInput: setToken, mono: true }),
       div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!missing, title: missing ? `Fill in ${missing.name}` : undefined }, icon('send'), 'Send')),
         Object.entries(programs).map(([name, of]) => h(Copy, { key: name, value: of(request), label: `Copy the request as ${name}`, text: `Copy as ${name}` })))),

@@ -42,9 +42,9 @@ function Card({ l, reload }) {
     ul({ class: 'standing' }, statuses.filter(([s]) => l.contacts[s] || s === 'active').map(([s, kind]) => li({ key: s }, a({ href: `#/contacts/${l.id}?status=${s}` }, legend(kind, s), strong({ class: 'num' }, l.contacts[s].toLocaleString('en')))))),
     l.contacts.pending > 0 && p({ class: 'dim' }, `${counted(l.contacts.pending, 'contact')} of a double opt-in ${l.contacts.pending === 1 ? 'has' : 'have'} not confirmed yet. Confirm for them in the `, a({ href: '#/inbox?q=' + encodeURIComponent('confirm ' + l.name) }, 'inbox'), '.'),
     div({ class: 'actions' },
+      !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, icon('check'), 'Accept policy')),
       a({ class: 'button', href: `#/contacts/${l.id}` }, icon('people'), 'Contacts'),
-      h(NewContact, { list: { id: l.id, name: l.name } }), h(Import, { list: l }),
-      !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, icon('check'), 'Accept policy'))));
+      h(NewContact, { list: { id: l.id, name: l.name } }), h(Import, { list: l })));
 }
 
 /** @param {{main?: boolean}} props */
@@ -70,9 +70,9 @@ export const attributes = text => text.split('\n').filter(line => line.trim()).m
   return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? '' : line.slice(at + 1).trim() };
 });
 
-/** @param {{list: {id: string, name: string}, label?: string}} props */
-export const NewContact = ({ list, label = 'Add a contact' }) => h(Create, {
-  label, title: `Add a contact to ${list.name}`, ok: 'Add',
+/** @param {{list: {id: string, name: string}}} props */
+export const NewContact = ({ list }) => h(Create, {
+  label: 'Add', title: `Add a contact to ${list.name}`, ok: 'Add',
   parts: [
     { name: 'email', label: 'Email', hint: 'ada@example.org' },
     { name: 'tags', label: 'Tags', hint: 'vip, customer', read: words, note: 'Separated by commas.' },
