@@ -14,10 +14,10 @@ type Tags struct {
 	Known   []string                 // the names that can have a value
 }
 
-// names returns the names in the content, each once.
+// names returns the first 100 names in the content, each once.
 func (t Tags) names() (names []string) {
 	MergeText(t.Content, func(name string) string {
-		if !slices.Contains(names, name) {
+		if len(names) < 100 && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 		return ""
