@@ -9,7 +9,8 @@ import (
 // Attributes are the custom attributes of a contact or an email.
 type Attributes []CustomAttribute
 
-// Get returns the value of the attribute with a name, or "" if there is none.
+// Get returns the value of the attribute with the name, or "" if no attribute
+// has the name.
 func (a Attributes) Get(name string) string {
 	for _, attribute := range a {
 		if attribute.Name == name {
@@ -19,7 +20,7 @@ func (a Attributes) Get(name string) string {
 	return ""
 }
 
-// writeAttributes writes an object. A name that occurs again is an error.
+// writeAttributes writes an object. A duplicate name is an error.
 func writeAttributes(w *jsonwrite.Writer, attributes Attributes) {
 	w.Open('{')
 	for i, a := range attributes {

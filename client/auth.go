@@ -23,56 +23,58 @@ import (
 // The client caches the token. It calls the source before the first request, when a
 // tenth of the token's lifetime remains (at most a minute), and after a 401 response,
 // because a platform can revoke a token early. The source must fetch a new token each
-// time and must not cache it. A token that has already expired when it arrives is
-// used only by the calls that waited for it, because the local clock may be wrong.
+// time and must not cache it. If the source returns a token that has already expired,
+// only the calls that waited for it use the token, because the local clock may be
+// wrong.
 //
-// While the current token is valid, calls use it and do not wait for its
-// replacement, so a source that hangs or fails does not delay them. If it fails, the
-// client calls it again after half of the remaining lifetime, but at least one second
-// later. After the token has expired, calls fail with the error of the source.
+// While the current token is valid, calls use it and do not wait for its replacement.
+// If the source fails, the client calls it again after half of the remaining
+// lifetime, but at least one second later. After the token has expired, calls fail
+// with the error from the source.
 //
 // The client never calls the source concurrently. Calls that wait for a token share
-// the result: the token, the error or the panic. If no call waited for a panic, the
-// next call gets it. The source runs on its own goroutine, with the values of the
-// context of a call. Its context is canceled after [Config.Timeout], and when only
-// waiting calls needed the token and all of them have ended. A source that ignores
-// this context delays the next calls until it returns. Each call waits at most until
-// its own context ends.
+// the result: the token, the error or the panic. If no call waited, the next call
+// gets the panic. The source runs on its own goroutine, with the context values of a
+// call. The client cancels its context after [Config.Timeout], or when all calls
+// that waited for the token have ended. If a source ignores its context, later calls
+// wait until it returns or their own context ends.
 //
-// If the source calls the same client with its context, the call fails when it would
-// wait for the token that the source must return. Use another client in the source.
+// The source must not call the same client with its context. Such a call fails if it
+// would wait for the token that the source must return. Use another client in the
+// source.
 type TokenSource func(ctx context.Context) (Token, error)
 
-// grant is the result of the last call of the source.
+// grant is the result of the last call to the source.
 type grant struct {
 	token string
 	life  life
-	err   error // why it is still the previous token
+	err   error // why the token is still the previous one
 }
 
 // sourceKey marks the context of a source.
 type sourceKey struct{ tokens *tokens }
 
-var errOwnSource = errors.New("the token source calls its own client and would wait for itself: use another client")
+var errOwnSource = errors.New("the token source must not call its own client; use another client")
 
 // tokens keeps the access token of a client.
 type tokens struct {
 	source  TokenSource   // nil for a fixed token
-	timeout time.Duration // of the source, if positive
+	timeout time.Duration // maximum duration of a call to the source, if positive
 	current atomic.Pointer[grant]
 	first   atomic.Pointer[string] // the first token, which identifies the user
 
 	mu     sync.Mutex
 	asking *asking // nil unless the source is being called
-	crash  crash   // of the source, if no caller waited for it
+	crash  crash   // panic of the source, if no caller waited for it
 }
 
-// asking is a call of the source, shared by all callers that wait for it.
+// asking is a call to the source. All callers that wait for it share the
+// result.
 type asking struct {
 	cancel     context.CancelFunc
 	waiting    int           // number of waiting callers
-	background bool          // whether it continues without them, because a token expires soon
-	left       bool          // whether it was canceled because the last of them left
+	background bool          // whether the call continues without callers, because the token expires soon
+	left       bool          // whether the call was canceled because all callers left
 	done       chan struct{} // closed when the other fields are set
 	given      grant
 	crash      crash
@@ -92,7 +94,8 @@ func (t *tokens) keep(g *grant) {
 }
 
 // get returns a token. If the token of a grant was rejected, get returns a
-// later grant. It may contain the same token, unless the token is fixed.
+// later grant. The later grant may contain the same token, unless the token is
+// fixed.
 func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	for {
 		g := t.current.Load()
@@ -120,14 +123,15 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 			return nil, ctx.Err()
 		}
 		a.crash.raise()
-		if a.given.err == nil || !a.left { // otherwise it may have failed because all callers had left
+		if a.given.err == nil || !a.left { // otherwise the call may have failed because all callers had left
 			return &a.given, a.given.err
 		}
 	}
 }
 
-// join calls the source unless it is being called. Unless background, the caller
-// then waits for it. join returns nil if there is already a later grant than g.
+// join calls the source unless another call is in progress. Unless background is
+// set, the caller must wait for the call. join returns nil if there is already a
+// later grant than g.
 func (t *tokens) join(ctx context.Context, g *grant, background bool) *asking {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -204,8 +208,8 @@ func (t *tokens) leave(a *asking) {
 	}
 }
 
-// checkToken rejects tokens that are not valid in an Authorization header. Its
-// error does not contain the token.
+// checkToken returns an error if a token is not valid in an Authorization
+// header. The error does not contain the token.
 func checkToken(token string) error {
 	if token == "" {
 		return errors.New("the access token is empty")

@@ -15,9 +15,9 @@ type call struct {
 	token    string
 	attempts int
 
-	status    int           // of the last response; 0 if there was none
+	status    int           // of the last response; 0 without a response
 	requestID string        // of the last response
-	queued    time.Duration // how long it waited for the rate limiter
+	queued    time.Duration // how long the call waited for the rate limiter
 	maybeDone bool          // a failed attempt may have been processed
 
 	logger  *slog.Logger // nil is slog.Default
@@ -49,8 +49,8 @@ func (c *call) newError(cause error) *Error {
 	return e
 }
 
-// asError returns err as an [*Error]. If it is not an [*Error] yet, nothing was
-// sent, and a retry would not help.
+// asError returns err as an [*Error]. Any other error means that nothing was
+// sent and that a retry would not help.
 func (c *call) asError(err error) *Error {
 	e, ok := ownError(err)
 	if !ok {
@@ -62,7 +62,7 @@ func (c *call) asError(err error) *Error {
 }
 
 // ownError returns err if a layer created it. An [*Error] that err wraps may
-// belong to another call: a token source can use its own client.
+// belong to another call, because a token source can use its own client.
 func ownError(err error) (*Error, bool) {
 	e, ok := err.(*Error) //nolint:errorlint // see above
 	return e, ok

@@ -41,14 +41,14 @@ func (s *Campaigns) Update(ctx context.Context, campaignID int64, update Campaig
 }
 
 // Schedule schedules a campaign for a time, with the precision of a second. The
-// platform sends a campaign with a past time at once. If at is the zero time, or is
-// not after the start of Unix time, the error is [ErrValidation]. Use
+// platform sends a campaign with a past time at once. If the parameter at is the
+// zero time or not after 1970-01-01 00:00 UTC, the error is [ErrValidation]. Use
 // [Campaigns.Send] to send now. If the policy of the list is not accepted, the error
 // is [ErrPolicyNotAccepted].
 func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time) (Campaign, error) {
 	r := scheduleCampaignRequest(campaignID, campaignSchedule{ScheduledFor: at.Unix()})
 	if at.Unix() < 1 && r.err == nil { // 0 would be omitted, which means now
-		r.err = errors.New("at must be after 1970-01-01T00:00:00Z; is it set?")
+		r.err = errors.New("at must be after 1970-01-01T00:00:00Z")
 	}
 	return do(ctx, s.x, r, readCampaign)
 }
@@ -59,8 +59,8 @@ func (s *Campaigns) Send(ctx context.Context, campaignID int64) (Campaign, error
 	return do(ctx, s.x, scheduleCampaignRequest(campaignID, campaignSchedule{}), readCampaign)
 }
 
-// Wait gets a campaign until the function until returns true, and returns the
-// campaign. The intervals are about 1 s, 2 s, 4 s and so on up to 30 s. Use
+// Wait requests a campaign repeatedly until the function until returns true,
+// and returns the campaign. The intervals double from about 1 s to 30 s. Use
 // [Campaign.Settled] to wait for a final status:
 //
 //	campaign, err := c.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled)
@@ -73,10 +73,10 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
 }
 
-// Find returns the oldest campaign with exactly this name. It iterates over all
-// campaigns, 100 per request, because the platform has no filter for names. If no
-// campaign has the name, the error is [ErrNotFound]. If name is empty, the error is
-// [ErrValidation].
+// Find returns the oldest campaign whose name is equal to name. It iterates over
+// all campaigns, 100 per request, because the platform has no filter for names. If
+// no campaign has the name, the error is [ErrNotFound]. If name is empty, the error
+// is [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	params := ListCampaignsParams{}
 	is := func(c Campaign) bool { return c.Name == name }
@@ -102,8 +102,8 @@ func (s *Campaigns) All(
 
 func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagination }
 
-// Settled reports whether the status is final: it is not empty and not incomplete,
-// scheduled or delivering.
+// Settled reports whether the status is final. The statuses incomplete, scheduled
+// and delivering are not final, and neither is an empty status.
 func (c Campaign) Settled() bool {
 	switch c.Status {
 	case "", CampaignStatusIncomplete, CampaignStatusScheduled, CampaignStatusDelivering:

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Client calls the platform. Its services group the operations as the
-// specification does. A Client is immutable and safe for concurrent use.
+// Client calls the platform. It has a service for each kind of resource. A
+// Client is immutable and safe for concurrent use.
 type Client struct {
 	Templates        *Templates
 	Lists            *Lists
@@ -25,8 +25,8 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client. It does not send a request. The error names the invalid
-// field of cfg and the rule.
+// New returns a client. It does not send a request. If cfg is invalid, the
+// error names the field and the rule.
 func New(cfg Config) (*Client, error) {
 	base, err := baseURL(cfg.BaseURL, cfg.AllowPlainHTTP)
 	if err != nil {
@@ -62,11 +62,10 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// CloseIdleConnections closes the connections that no call uses. The next call opens
-// a new connection. By default each Client has its own connections, which close after
-// 90 s without use, so call this method in a program that creates many Clients. If
-// [Config.HTTPClient] is set, this also closes idle connections of other users of that
-// HTTPClient.
+// CloseIdleConnections closes the connections that no call uses. By default each
+// Client has its own connections, which close after 90 s without use, so call this
+// method in a program that creates many Clients. If [Config.HTTPClient] is set, the
+// method also closes idle connections of other users of that HTTPClient.
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
 // Format implements [fmt.Formatter].
@@ -75,7 +74,7 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "client.Cli
 // LogValue implements [slog.LogValuer].
 func (c *Client) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
 
-// newExchange assembles the layers that a call passes, from the inside out.
+// newExchange combines the layers of a call, from the inside out.
 func newExchange(cfg Config, base string) exchange {
 	t := newTokens(cfg.Token, cfg.TokenSource, cfg.Timeout)
 	r := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
@@ -83,10 +82,10 @@ func newExchange(cfg Config, base string) exchange {
 
 	x := exchange(newSender(cfg, base).send) // one request, one response
 	x = logged(cfg.Logger, x)                // outside send, so each request gets a record
-	x = t.authorized(x)                      // outside of the log, which shows the 401 as well
-	x = l.spaced(x)                          // outside authorized: the token is requested after the wait for the rate limiter
+	x = t.authorized(x)                      // outside logged, so the log contains the 401 too
+	x = l.spaced(x)                          // outside authorized, so the token is requested after the wait for the rate limiter
 	x = r.retrying(x)                        // each attempt waits for the limiter, gets a token and is logged
-	x = newEncoder().encoded(x)              // once for all attempts
+	x = newEncoder().encoded(x)              // outside retrying, so the body is encoded once for all attempts
 	x = caused(x)                            // outside all layers that check the context
 	x = retriesLogged(cfg.Logger, x)
 	return observed(cfg.Observe, x) // outermost, so it sees the final result and the whole duration

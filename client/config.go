@@ -19,8 +19,8 @@ import (
 const version = "0.1.0"
 
 // Config configures a [Client]. BaseURL and either Token or TokenSource are
-// required. The zero values of the other fields are good defaults. A Config does
-// not print or log the token.
+// required. The zero values of the other fields are good defaults. A printed or
+// logged Config does not contain the token.
 type Config struct {
 	// BaseURL is the absolute http or https URL of the platform, for example
 	// "https://api.example.com" or, with a prefix, "https://example.com/mail".
@@ -36,17 +36,17 @@ type Config struct {
 	// TokenSource returns access tokens that expire. Set it instead of Token.
 	TokenSource TokenSource `json:"-"`
 
-	// Account is the name of the account, if one token is valid for several. It
-	// only separates the lookup rate limits of the accounts.
+	// Account is the name of the account. If one token is valid for several
+	// accounts, set Account, because each account has its own lookup rate
+	// limit. The client does not send it.
 	Account string
 
-	// HTTPClient sends the requests. The client does not change HTTPClient, but does not
-	// follow redirects. Its transport must not add an Idempotency-Key header, because
-	// net/http then resends requests over HTTP/1. The default is a new client like
+	// HTTPClient sends the requests. The client does not change it and does not follow
+	// redirects. Its transport must not add an Idempotency-Key header, because net/http
+	// then resends requests over HTTP/1. The default is a new client like
 	// http.DefaultClient, with up to 100 HTTP/1 connections, which can all be idle (see
-	// [Client.CloseIdleConnections]). Further concurrent calls wait for a connection.
-	// This waiting time counts toward Timeout. HTTP/2 sends many requests over one
-	// connection.
+	// [Client.CloseIdleConnections]). Further concurrent calls wait for a connection,
+	// and Timeout includes the wait. HTTP/2 sends many requests over one connection.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
@@ -68,17 +68,17 @@ type Config struct {
 
 	// Logger gets a record "platform request" at debug level for each request, and a
 	// record "retrying platform request" at info level for each retry. Both have the keys
-	// op, method, path, attempt and status (0 without a response), and request_id and
-	// error if there are any. The first record also has the key duration, and the second
-	// record has the key delay. Paths and errors can contain the address of a recipient.
-	// The default is slog.Default; slog.New(slog.DiscardHandler) turns logging off.
+	// op, method, path, attempt and status (0 without a response), and the keys
+	// request_id and error if known. The first record also has the key duration, and the
+	// second record has the key delay. Paths and errors can contain the address of a
+	// recipient. The default is slog.Default; slog.New(slog.DiscardHandler) turns logging
+	// off.
 	Logger *slog.Logger `json:"-"`
 
-	// Observe, if not nil, is called when a call begins. Use it for traces and
-	// metrics. The call continues with the returned context, which must be derived from ctx, and notifies
-	// the returned [Observer]. Each page of an iterator and each batch of an
-	// import is a call. Observe must be safe for concurrent use and must not
-	// block.
+	// Observe, if not nil, is called at the start of each call. Use it for traces and metrics. The client
+	// uses the returned context, which must be derived from ctx, and notifies the returned [Observer].
+	// Each page of an iterator and each batch of an import is a call. Observe must be safe for concurrent
+	// use and must not block.
 	Observe func(ctx context.Context, call Call) (context.Context, Observer) `json:"-"`
 
 	// UserAgent is the name and version of the application, for example "shop/2.1". In
@@ -90,7 +90,7 @@ type Config struct {
 // rejects. Package fmt does not call Format for %p.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// String returns the base URL and whether there is a token or a source.
+// String returns the base URL, and whether the token or the source is set.
 func (c Config) String() string {
 	token := "none"
 	switch {
@@ -163,8 +163,8 @@ func defaultTransport() http.RoundTripper {
 // RetryConfig configures retries. The zero value is a good default.
 type RetryConfig struct {
 	// MaxAttempts is the maximum number of attempts. The default is 3; 1 turns retries
-	// off. A retry with a new token after a 401 and a lookup that the platform rejects
-	// with 429 do not count.
+	// off. A retry with a new token after a 401 does not count, and neither does a
+	// lookup that the platform rejects with 429.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. It doubles with
@@ -172,12 +172,13 @@ type RetryConfig struct {
 	// to the maximum. The default is 200 ms; a negative value means no delay.
 	BaseDelay time.Duration
 
-	// MaxDelay is the limit of the growing delay. The default is 5 s.
+	// MaxDelay is the maximum of BaseDelay after it was doubled. The default is
+	// 5 s.
 	MaxDelay time.Duration
 
 	// MaxRetryAfter is the maximum Retry-After that the client waits for. If
-	// the platform asks for more, the call fails immediately, and
-	// [Error.RetryAfter] contains the time. The default is 60 s; a negative
+	// the platform requests a longer delay, the call fails immediately, and
+	// [Error.RetryAfter] contains the delay. The default is 60 s; a negative
 	// value ignores Retry-After.
 	MaxRetryAfter time.Duration
 
@@ -192,7 +193,7 @@ type RetryConfig struct {
 func (r RetryConfig) withDefaults() RetryConfig {
 	r.MaxAttempts = max(orDefault(r.MaxAttempts, 3), 1)
 	r.BaseDelay = max(orDefault(r.BaseDelay, 200*time.Millisecond), 0)        // negative, it would overflow
-	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64/2-1) // both together are a pause
+	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64/2-1) // both are added
 	r.MaxRetryAfter = min(orDefault(r.MaxRetryAfter, 60*time.Second), math.MaxInt64/2)
 	r.Budget = orDefault(r.Budget, 100)
 	return r
@@ -206,14 +207,14 @@ func orDefault[T comparable](v, def T) T {
 	return v
 }
 
-// baseURL validates s and removes a trailing slash.
+// baseURL validates a base URL and removes its trailing slash.
 func baseURL(s string, allowPlain bool) (string, error) {
 	if s == "" {
 		return "", errors.New("must not be empty")
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		if parse, ok := errors.AsType[*url.Error](err); ok { // its text would show s, and so a password in it
+		if parse, ok := errors.AsType[*url.Error](err); ok { // its text would contain a password in s
 			err = parse.Err
 		}
 		return "", err

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Contacts are the recipients on a list. An address is on a list at most once.
-// (Specification: Lists and contacts.)
+// Contacts manages the recipients on a list. A list contains an address at most
+// once. (Specification: Lists and contacts.)
 type Contacts struct{ x exchange }
 
 // Create adds a contact to a list. A deleted contact becomes active again and keeps
 // its id. A contact that has unsubscribed becomes active again only if
-// contact.Resubscribe is set, even if it was deleted later. For any other contact on
-// the list, including contacts that complained or bounced, the error is
-// [ErrContactExists]. With contact.DoubleOptIn the contact is pending until its
-// recipient confirms. If DoubleOptIn is set and the policy of the list is not
-// accepted, the error is [ErrPolicyNotAccepted].
+// contact.Resubscribe is set, even if it was deleted later. If the list contains the
+// address with any other status, the error is [ErrContactExists]. With
+// contact.DoubleOptIn the contact is pending until its recipient confirms. If
+// DoubleOptIn is set and the policy of the list is not accepted, the error is
+// [ErrPolicyNotAccepted].
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{Resubscribe: &contact.Resubscribe, SendDoubleOptIn: contact.DoubleOptIn}
 	return do(ctx, s.x, createContactRequest(listID, params, contact), readContact)
@@ -33,7 +33,8 @@ func (s *Contacts) Update(ctx context.Context, listID, contactID int64, update C
 	return do(ctx, s.x, updateContactRequest(listID, contactID, update), readContact)
 }
 
-// Delete deletes a contact. If it does not exist, the error is [ErrNotFound].
+// Delete deletes a contact. If the contact does not exist, the error is
+// [ErrNotFound].
 func (s *Contacts) Delete(ctx context.Context, listID, contactID int64) error {
 	return perform(ctx, s.x, deleteContactRequest(listID, contactID), nil)
 }
@@ -49,11 +50,11 @@ func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging
 	return perform(ctx, s.x, tagContactsRequest(listID, tagging), nil)
 }
 
-// Find returns the contact whose address is email. It ignores letter case. The
+// Find returns the contact with the address email, ignoring letter case. The
 // contact can have any status, including deleted. Find lists contacts with the
-// filter "email:address" and checks each, in case the platform ignores the filter.
-// If there is no such contact, the error is [ErrNotFound]. If email is empty, the
-// error is [ErrValidation].
+// filter "email:address" and compares the addresses, because a platform may ignore
+// the filter. If no contact has the address, the error is [ErrNotFound]. If email
+// is empty, the error is [ErrValidation].
 func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
 	params := ListContactsParams{Filter: "email:" + email}
 	return find(s.All(ctx, listID, params), listContactsRequest(listID, params), "email", email, func(c Contact) bool {
@@ -69,11 +70,11 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
 //
-// Without Sort and Filter, an iteration yields each contact that is on the list
-// during the whole iteration exactly once. Unsubscribed and deleted contacts stay on
-// the list, and new contacts are last. To read, for example, all active contacts
-// while recipients unsubscribe, do not filter by status. Check the status in the
-// loop:
+// Without Sort and Filter, an iteration yields each contact exactly once if the
+// contact is on the list during the whole iteration. Unsubscribed and deleted
+// contacts stay on the list, and new contacts are at the end. To read all active
+// contacts while recipients unsubscribe, do not filter by status. Check the status
+// in the loop:
 //
 //	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{}) {
 //		if err != nil {
@@ -84,9 +85,9 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 //		}
 //	}
 //
-// With a Filter or Sort, a contact can be missing or duplicated if contacts change
-// during the iteration. If fewer contacts match than before, the error at the end is
-// [ErrListChanged].
+// With Filter or Sort, a contact can be missing or duplicated if contacts change
+// during the iteration. If the number of matching contacts decreases, the error at
+// the end is [ErrListChanged].
 func (s *Contacts) All(
 	ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption,
 ) iter.Seq2[Contact, error] {

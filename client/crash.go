@@ -2,8 +2,8 @@ package client
 
 import "runtime"
 
-// crash describes how a function ended without returning. The zero crash means that
-// the function returned.
+// crash is a panic or a call of [runtime.Goexit]. The zero crash means that the
+// function returned.
 type crash struct {
 	panicked any
 	exited   bool // by runtime.Goexit
@@ -11,8 +11,7 @@ type crash struct {
 
 func (c crash) none() bool { return c.panicked == nil && !c.exited }
 
-// run calls f and then passes to done how f ended. The caller's goroutine can then
-// raise the crash.
+// run calls f and passes its crash to done, so another goroutine can raise it.
 func run(f func(), done func(crash)) {
 	c := crash{exited: true}
 	defer func() {
@@ -25,7 +24,7 @@ func run(f func(), done func(crash)) {
 	c = crash{}
 }
 
-// raise ends the calling goroutine in the same way.
+// raise panics or exits the calling goroutine in the same way.
 func (c crash) raise() {
 	switch {
 	case c.panicked != nil:

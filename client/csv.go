@@ -13,13 +13,13 @@ import (
 
 // CSVOptions configures [ContactsFromCSV]. The zero value is a good default.
 type CSVOptions struct {
-	// Comma separates fields. The default is ',', or the character that a first
-	// line such as "sep=;" names.
+	// Comma separates fields. The default is ',', or the character in a first
+	// line such as "sep=;".
 	Comma rune
 
 	// Email, Tags and Interests are the headers of the columns with the address,
 	// the tags and the interests. The defaults are "email", "tags" and
-	// "interests". Letter case and space around a header are ignored.
+	// "interests". Letter case and surrounding space in a header are ignored.
 	Email, Tags, Interests string
 
 	// Separator separates the tags and the interests in one field. The default
@@ -28,10 +28,9 @@ type CSVOptions struct {
 
 	// OnBadRow, if not nil, is called for each row with an invalid value or a wrong
 	// number of fields. If it returns nil, the row is skipped. Otherwise its error
-	// ends the source. By default, the first such row ends the source. A row with a
-	// misplaced quote, or with more than 1 MiB, always ends the source. The end of
-	// such a row is unknown, so lines of a quoted field could otherwise be imported
-	// as contacts.
+	// ends the source. By default, the first invalid row ends the source. A row
+	// with a misplaced quote or more than 1 MiB always ends the source, because the
+	// source cannot find the start of the next row.
 	OnBadRow func(*CSVError) error
 }
 
@@ -55,12 +54,12 @@ func (e *CSVError) Unwrap() error { return e.Err }
 
 // ContactsFromCSV returns the rows of a CSV file (RFC 4180, UTF-8) as a source for
 // [Contacts.Import]. The first row contains the headers. One column contains the
-// address, and others may contain tags and interests. Each further column contains
-// the custom attribute with the name in its header. An empty field omits the
-// attribute, and a column without a header is ignored. Blank lines and rows whose
-// fields are all empty are skipped. Line of each contact is the first line of its
-// row. Every error of the source is a [*CSVError], except an error of OnBadRow. The
-// source reads the file while it is consumed, so use it only once.
+// address, and other columns may contain tags and interests. Each further column
+// contains a custom attribute, whose name is the header. An empty field omits the
+// attribute, and a column without a header is ignored. Blank lines and rows with
+// only empty fields are skipped. The field Line of each contact is the first line
+// of its row. Every error of the source is a [*CSVError], except errors from
+// OnBadRow. The source reads the file during the iteration, so use it only once.
 //
 // Lines end in LF or CR LF. A byte order mark is skipped. A file in UTF-16 and a
 // row longer than 1 MiB are errors.
@@ -136,7 +135,7 @@ func (c *csvSource) readHeader() (err error) {
 		case strings.Contains(h, "\r"):
 			return c.wrong("", errLoneCR)
 		case known[name] && h != "":
-			return c.wrong(h, errors.New("two columns have this header"))
+			return c.wrong(h, errors.New("several columns have this header"))
 		case strings.EqualFold(h, c.opts.Email):
 			c.email = i
 		}
@@ -148,7 +147,7 @@ func (c *csvSource) readHeader() (err error) {
 	return nil
 }
 
-// listed names the first of the headers.
+// listed returns the first headers for an error message.
 func listed(headers []string) string {
 	const most, longest = 10, 40
 	var names []string
@@ -195,12 +194,12 @@ func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	return contact, nil
 }
 
-// errLoneCR is the error of a row with a CR without LF, because it may be
-// several rows of a file with other line ends.
+// errLoneCR is the error for a CR without LF. The file may have other line
+// ends, so the row may be several rows.
 var errLoneCR = errors.New("contains a CR without LF; lines must end in LF or CR LF")
 
-// row returns the fields of the next row that contains any text, io.EOF, or a
-// *CSVError. They are valid until the next call.
+// row returns the fields of the next row that contains text, or io.EOF, or a
+// *CSVError. The fields are valid until the next call.
 func (c *csvSource) row() ([]string, error) {
 	for {
 		row, err := c.rows.read()

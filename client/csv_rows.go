@@ -12,22 +12,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxCSVRow is the maximum length of a row in bytes. Without a limit, a quote
-// that is never closed would read the rest of the file into memory.
+// maxCSVRow is the maximum length of a row in bytes. Without a limit, an
+// unclosed quote would cause the rest of the file to be read into memory.
 const maxCSVRow = 1 << 20
 
 // csvRows reads the rows of a CSV file with encoding/csv.
 type csvRows struct {
 	in    *rowReader
-	text  *bufio.Reader // csv reads from it, without a buffer of its own
+	text  *bufio.Reader // csv reads from this reader without another buffer
 	csv   *csv.Reader
 	above int // lines that csv did not read: a separator line and blank lines
 	line  int // first line of the current row, from 1
 	next  int // line after the current row
 }
 
-// newCSVRows reads what may precede the first row: a byte order mark, and the
-// line "sep=;" that spreadsheets write to name the separator.
+// newCSVRows reads the byte order mark and the line "sep=;", which spreadsheets
+// write before the first row.
 func newCSVRows(r io.Reader, comma rune) (*csvRows, error) {
 	rows := &csvRows{in: &rowReader{r: r}, line: 1, next: 1}
 	in := bufio.NewReader(rows.in)
@@ -49,7 +49,7 @@ func newCSVRows(r io.Reader, comma rune) (*csvRows, error) {
 	return rows, nil
 }
 
-// separator returns the character that a line such as "sep=;" names, or 0.
+// separator returns the separator in a line such as "sep=;", or 0.
 func separator(line string) rune {
 	line = strings.Trim(line, "\"\r")
 	if len(line) < len("sep=;") || !strings.EqualFold(line[:4], "sep=") || utf8.RuneCountInString(line[4:]) != 1 {
@@ -67,7 +67,7 @@ func (r *csvRows) read() ([]string, error) {
 	before := r.csv.InputOffset()
 	fields, err := r.csv.Read()
 	if r.in.err != nil && err != nil {
-		return nil, r.in.err // encoding/csv may have seen only a truncated row
+		return nil, r.in.err // encoding/csv may have read a truncated row
 	}
 	if p, ok := errors.AsType[*csv.ParseError](err); ok {
 		r.line = p.StartLine + r.above
@@ -88,8 +88,8 @@ func (r *csvRows) read() ([]string, error) {
 	return fields, nil
 }
 
-// skipBlankLines skips blank lines. encoding/csv skips them too, as a part of the
-// next row, which would then be too long after many of them.
+// skipBlankLines skips blank lines. encoding/csv would count them as a part of
+// the next row, which could then be too long.
 func (r *csvRows) skipBlankLines() {
 	for {
 		end, _ := r.text.Peek(1)
@@ -106,13 +106,14 @@ func (r *csvRows) skipBlankLines() {
 	}
 }
 
-var errLongRow = fmt.Errorf("the row is longer than %d bytes; is a quote not closed?", maxCSVRow)
+var errLongRow = fmt.Errorf("the row is longer than %d bytes; check for an unclosed quote", maxCSVRow)
 
-// rowReader fails when a row gets too long. After its first error it returns only that
-// error, because later data would be treated as the rest of the file.
+// rowReader returns an error when a row is too long. After its first error it always
+// returns that error, because encoding/csv would treat later data as the rest of the
+// file.
 type rowReader struct {
 	r   io.Reader
-	row int   // bytes read since the row began
+	row int   // bytes read since the start of the row
 	err error // other than io.EOF
 }
 
@@ -127,7 +128,7 @@ func (r *rowReader) Read(p []byte) (int, error) {
 	}
 	n, err := r.r.Read(p)
 	r.row += n
-	if err != io.EOF { // an error that wraps io.EOF is a failure
+	if err != io.EOF { // any other error that wraps io.EOF is a failure
 		r.err = err
 	}
 	return n, err

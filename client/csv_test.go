@@ -29,14 +29,14 @@ func TestContactsFromCSV(t *testing.T) {
 		"empty headers":    {"email,,\na@x,1,2\n", CSVOptions{}, "2:a@x{}[] "},
 		"empty file":       {"", CSVOptions{}, "line 1: the file is empty; it must have a header row"},
 		"no email column":  {"name\nAnn\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "name"`},
-		"header twice":     {"email,Name,name\n", CSVOptions{}, "line 1: name: two columns have this header"},
+		"header twice":     {"email,Name,name\n", CSVOptions{}, "line 1: name: several columns have this header"},
 		"no address":       {"email,n\na@x,1\n,2\n", CSVOptions{}, "2:a@x{n=1}[] line 3: email: is empty"},
 		"too many fields":  {"email\na@x\nb@x,2\n", CSVOptions{}, "2:a@x{}[] line 3: wrong number of fields"},
 		"bare quote":       {"email\na\"b@x\n", CSVOptions{}, `line 2: bare " in non-quoted-field`},
 		"open quote":       {"email\n\"a@x\n", CSVOptions{}, `line 2: extraneous or missing " in quoted-field`},
 		"quote over lines": {"email,n\na@x,1\nb@x,\"2\nc@x,3\nd@x,4\n", CSVOptions{OnBadRow: skipRow}, `2:a@x{n=1}[] line 3: extraneous or missing " in quoted-field`},
 		"not UTF-8":        {"email,n\na@x,\xe4\n", CSVOptions{}, "line 2: n: is not UTF-8"},
-		"endless row":      {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; is a quote not closed?"},
+		"endless row":      {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; check for an unclosed quote"},
 		"skipping":         {"email,n\n,2\na@x,1,7\n\"c@x\",\xff\nd@x,3\n", CSVOptions{OnBadRow: skipRow}, "5:d@x{n=3}[] "},
 		"bad comma":        {"email\n", CSVOptions{Comma: '"'}, "line 1: csv: invalid field or comment delimiter"},
 	})
@@ -67,8 +67,8 @@ func TestContactsFromCSVLines(t *testing.T) {
 		"tail of blank lines":  {"email\n\na@x\n" + strings.Repeat("\n", 2<<20) + "\r", CSVOptions{}, "3:a@x{}[] "},
 		"tail of empty rows":   {"email,n,m\na@x,1,2\n,,\n , ,\n\"\",,\n,\n", CSVOptions{}, "2:a@x{n=1m=2}[] "},
 		"row of 1 MiB":         {"email,n\na@x," + strings.Repeat("n", 1<<20-5) + "\n", CSVOptions{}, "2:a@x{n=" + strings.Repeat("n", 1<<20-5) + "}[] "},
-		"longer row":           {"email,n\na@x," + strings.Repeat("n", 1<<20-4) + "\nb@x,\n", CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; is a quote not closed?"},
-		"longer first row":     {"email," + strings.Repeat("n", 1<<20), CSVOptions{OnBadRow: skipRow}, "line 1: the row is longer than 1048576 bytes; is a quote not closed?"},
+		"longer row":           {"email,n\na@x," + strings.Repeat("n", 1<<20-4) + "\nb@x,\n", CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; check for an unclosed quote"},
+		"longer first row":     {"email," + strings.Repeat("n", 1<<20), CSVOptions{OnBadRow: skipRow}, "line 1: the row is longer than 1048576 bytes; check for an unclosed quote"},
 	})
 }
 

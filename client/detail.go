@@ -18,7 +18,7 @@ const (
 type ErrorDetail struct {
 	Loc  Location `json:"loc"`  // location of the invalid value
 	Msg  string   `json:"msg"`  // description for people
-	Type string   `json:"type"` // violated rule, such as "missing"; the platform may add values
+	Type string   `json:"type"` // rule, such as "missing"; the platform may add values
 }
 
 // String returns for example "body.email: not an email address (value_error)".
@@ -34,19 +34,20 @@ func (d ErrorDetail) String() string {
 	return s
 }
 
-// Location is the location of a value in a request: "body", "path", "query" or
-// "header", then names of fields and indexes in arrays, from 0.
+// Location is the location of a value in a request. The first element is
+// "body", "path", "query" or "header". The other elements are field names and
+// array indexes, from 0.
 type Location []string
 
 // String returns for example "body.contacts.3.email".
 func (l Location) String() string { return strings.Join(l, ".") }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It stores strings and numbers as
-// text. A single string or number is a location of one element.
+// text. A single string or number becomes a location with one element.
 func (l *Location) UnmarshalJSON(b []byte) error {
 	c := jsonscan.New(string(b))
 	v := readLocation(c)
-	if err := c.End(); err != nil { // not returned as it is: it is a pointer
+	if err := c.End(); err != nil { // err is a pointer type, so returning it directly would return a non-nil error
 		return err
 	}
 	*l = v
@@ -67,8 +68,8 @@ func readLocation(c *jsonscan.Cursor) Location {
 }
 
 // parseDetails reads the platform's error format, redacts token, and returns the
-// number of omitted details. Another body has no details. An invalid field of a
-// detail does not affect the others.
+// number of omitted details. It returns no details for any other body. An
+// invalid field of a detail does not affect other details.
 func parseDetails(body, token string) (details []ErrorDetail, more int) {
 	c := jsonscan.New(body)
 	for name := range c.Object() {

@@ -18,8 +18,7 @@ func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.C
 	return kept(v, err)
 }
 
-// kept returns v and err. If the result is not usable after err, kept returns the zero
-// value instead of v.
+// kept returns v and err, or the zero value and err if v is not usable after err.
 func kept[T any](v T, err error) (T, error) {
 	if e, ok := ownError(err); err != nil && (!ok || !e.mismatch && !e.notQueued) {
 		var zero T
@@ -28,8 +27,8 @@ func kept[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-// decode decodes body with read. An empty body counts as null: neither contains
-// a required field.
+// decode decodes body with read. It treats an empty body as null, because
+// neither contains a required field.
 func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("null")
@@ -43,18 +42,18 @@ func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) 
 	return v, nil
 }
 
-// isMismatch reports whether err is about a response that is JSON but has the
-// wrong type.
+// isMismatch reports whether err is about valid JSON with a value of the wrong
+// type.
 func isMismatch(err error) bool {
 	e, ok := ownError(err)
 	return ok && e.mismatch
 }
 
 // perform performs an operation and passes the response body, which may be
-// empty, to decode. If decode rejects the response and the request is sent
-// again, decode gets the next response too. If decode is nil, no field is
-// required, and any response that is not an error is a success. Every error is
-// an [*Error].
+// empty, to decode. If decode returns an error and the request is retried,
+// perform calls decode again with the next response. If decode is nil, no field
+// is required, and any response that is not an error is a success. Every error
+// is an [*Error].
 func perform(ctx context.Context, x exchange, r request, decode func([]byte) error) error {
 	if decode == nil {
 		decode = readNothing
@@ -62,8 +61,8 @@ func perform(ctx context.Context, x exchange, r request, decode func([]byte) err
 	return x(ctx, &call{request: r, decode: decode})
 }
 
-// readNothing reads a response without required fields. Only an error in a 2xx
-// response is rejected.
+// readNothing reads a response without required fields. It returns an error
+// only if the 2xx response contains an error.
 func readNothing(body []byte) error {
 	c := jsonscan.New(string(body))
 	refused := false
@@ -76,8 +75,8 @@ func readNothing(body []byte) error {
 	return nil
 }
 
-// isErrorField reads a field, and reports whether it contains an error:
-// details, or a non-empty field error.
+// isErrorField reads a field, and reports whether it is an error: details, or a
+// non-empty field "error".
 func isErrorField(c *jsonscan.Cursor, name string) bool {
 	b, start := c.Peek(), c.Offset()
 	c.Skip()

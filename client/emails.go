@@ -23,27 +23,26 @@ const (
 	EmailStatusError     EmailStatus = "error"    // not queued because of an internal error
 )
 
-// Emails submits single emails and looks them up. (Specification: Transactional
+// Emails sends and looks up single emails. (Specification: Transactional
 // email.)
 type Emails struct{ x exchange }
 
-// Send submits an email to one recipient. A nil error means that the platform
+// Send sends an email to one recipient. A nil error means that the platform
 // accepted the email.
 //
 // If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
-// email is not sent. Send returns the result, which contains the id, and an
-// [ErrNotQueued] with the status and, if the response has one, the reason. The client
-// does not retry it. [Emails.Get] returns the reason of a rejection. Any other
-// status is a success.
+// platform does not send the email. Send then returns the result, which contains the
+// id, and an [ErrNotQueued]. The client does not retry. [Emails.Get] returns the
+// reason for a rejection. Any other status is a success.
 //
-// The client never repeats a submission that the platform may have processed. If the
+// The client never sends an email again if the platform may have processed it. If the
 // outcome is unknown, the error is an [ErrOutcomeUnknown]. The platform has no
-// idempotency keys and no search for emails, so no call can find the outcome. Later
-// events of the email contain its id, and [Emails.Get] returns the recipient and the
-// subject for an id. So store each submission before you send it, with a key that is part
-// of the subject, and look up unknown ids of events. If the recipient does nothing, no
-// event arrives, and an operator must decide. examples/unknown-outcome implements this.
-// Custom attributes fill merge tags; no event or lookup returns them.
+// idempotency keys and no search for emails, so no call can find the outcome. To find it
+// later, store each email before you send it, with a key that is part of the subject.
+// Look up the unknown ids in events with [Emails.Get], which returns the recipient and
+// the subject. If the recipient does nothing, no event arrives, and an operator must
+// decide. examples/unknown-outcome implements this. Custom attributes replace merge tags.
+// No event or lookup returns them.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := perform(ctx, s.x, submitEmailRequest(email), func(body []byte) (err error) {
@@ -52,13 +51,14 @@ func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmai
 		if errors.As(err, &bad) && bad.Syntax {
 			return err
 		}
-		return cmp.Or(submitted.notQueued(body), err) // if both: the status is enough, even without an id
+		return cmp.Or(submitted.notQueued(body), err) // ignore a missing id, because the status is sufficient
 	})
 	return kept(submitted, err)
 }
 
-// notQueued returns an error if the platform did not queue the email. body is the
-// response. Its field reason is not part of the specification.
+// notQueued returns an error if the platform did not queue the email. It reads
+// the reason from the field "reason" in body, which is not part of the
+// specification.
 func (e SubmittedEmail) notQueued(body []byte) error {
 	if e.Status != EmailStatusRejected && e.Status != EmailStatusError {
 		return nil
@@ -75,8 +75,8 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 	return err
 }
 
-// SendLegacy submits an email with the endpoint POST /emails. You cannot look it
-// up, and its events have the older, transactional payload types.
+// SendLegacy sends an email with the endpoint POST /emails. You cannot look up
+// the email, and its events have the older, transactional payload types.
 //
 // Deprecated: Use [Emails.Send] with the content type [EmailTypeTransactional].
 func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) (TransactionalReceipt, error) {
@@ -85,16 +85,16 @@ func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) 
 
 // Get returns a submitted email. The platform allows one lookup per second for each user
 // and account. Get waits for its slot in the order of the calls. If the platform still
-// rejects the lookup, Get waits and retries up to 60 times. The wait ends when the
-// context ends. A call at the head of the queue fails immediately if its deadline is
-// before its slot. (Specification: Transactional email, Limits.)
+// rejects the lookup, Get waits and retries up to 60 times. The context limits the wait.
+// If a call is first in the queue and its deadline is before its slot, it fails
+// immediately. (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
 }
 
 // GetAll looks up emails sequentially and yields them in the order of ids. If a
-// lookup fails, it yields the error with an Email that contains the id, and
-// continues unless the context has ended.
+// lookup fails, GetAll yields the error with an Email that contains only the
+// id, and continues unless the context has ended.
 func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Email, error] {
 	return func(yield func(Email, error) bool) {
 		for id := range ids {
@@ -121,8 +121,8 @@ func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) boo
 	return wait(ctx, getEmailRequest(emailID), get, until, lookupGap)
 }
 
-// Settled reports whether the status is final: it is not empty and not queued,
-// submitted or processing.
+// Settled reports whether the status is final. The statuses queued, submitted
+// and processing are not final, and neither is an empty status.
 func (e Email) Settled() bool {
 	switch e.Status {
 	case "", EmailStatusQueued, "submitted", "processing":
@@ -131,9 +131,9 @@ func (e Email) Settled() bool {
 	return true
 }
 
-// Hard reports whether the bounce is permanent: the type is [events.BounceTypeHard], or
-// there is no type and the category is [events.BounceCategoryHard]. Do not send to this
-// address again.
+// Hard reports whether the bounce is permanent, so you must not send to the address
+// again. The type is then [events.BounceTypeHard]. If there is no type, the category is
+// [events.BounceCategoryHard].
 func (b EmailBounce) Hard() bool {
 	if b.Type != "" {
 		return b.Type == events.BounceTypeHard

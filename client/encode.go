@@ -7,7 +7,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// body is a request body; each type has a generated method.
+// body is a request body that can write itself as JSON. The methods are
+// generated.
 type body interface{ write(w *jsonwrite.Writer) }
 
 // encoder encodes bodies and reuses their memory.
@@ -17,7 +18,8 @@ func newEncoder() *encoder {
 	return &encoder{sync.Pool{New: func() any { return new(jsonwrite.Writer) }}}
 }
 
-// encoded rejects bodies that cannot be encoded before anything is sent.
+// encoded returns an error for an invalid body before the client sends a
+// request.
 func (e *encoder) encoded(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		c.options = optionsOf(ctx)
@@ -36,7 +38,7 @@ func (e *encoder) encoded(next exchange) exchange {
 	}
 }
 
-// encode creates the payload once for all attempts.
+// encode encodes the body once for all attempts.
 func (e *encoder) encode(c *call) error {
 	if c.err != nil {
 		return c.err
@@ -54,7 +56,7 @@ func (e *encoder) encode(c *call) error {
 	return nil
 }
 
-// recycle reuses a writer whose bytes are no longer read.
+// recycle makes a writer available for reuse after all readers have finished.
 func (e *encoder) recycle(w *jsonwrite.Writer) {
 	if cap(w.Bytes) <= maxRecycled {
 		w.Reset()

@@ -13,30 +13,31 @@ import (
 )
 
 // Ensure returns the webhook that subscribes a URL to events, with its secret. Its
-// hash function is empty if the platform does not return one. If there is no such
-// webhook, Ensure creates it:
+// hash function is empty if the platform does not return one. If no webhook
+// matches, Ensure creates a webhook:
 //
 //	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: names})
 //
 // An existing webhook matches if it is not archived and has the same URL, events and
 // rate limit. The order of the events is ignored, and so is the period of the rate
-// limit if RateLimitPeriod is empty. If several match, Ensure returns the first one in
-// the list. Ensure ignores archived webhooks, because their secrets may be known to
-// others.
+// limit if RateLimitPeriod is empty. If several webhooks match, Ensure returns the
+// first in the list.
 //
-// Several processes can call Ensure at the same time. After it creates a webhook,
-// Ensure lists the webhooks again. If another process has created one before, Ensure
-// archives its own and returns the first one, so all processes get the same webhook.
-// The platform must list webhooks in the order of their creation.
+// Several processes can call Ensure at the same time. After it has created a
+// webhook, Ensure lists the webhooks again. If another process created a matching
+// webhook earlier, Ensure archives its own webhook and returns the earlier one, so
+// all processes get the same webhook. The platform must list webhooks in the order
+// of their creation.
 //
 // If another active webhook has the same URL and one of the events, the error is
-// [ErrConflict], and Ensure does not leave a webhook of its own: the URL would receive
-// such an event from both, with different signatures. Webhooks cannot be changed, so
-// archive the other one first.
+// [ErrConflict], because both webhooks would deliver this event with different
+// signatures. Ensure then leaves no new webhook. Archive the other webhook first,
+// because the API cannot change a webhook.
 //
-// If the platform returns no secret, the error is [ErrInvalidResponse]. An error can
-// come with the known fields of the webhook. After [ErrOutcomeUnknown], or if a request
-// after Create fails, call Ensure again: it finds the new webhook.
+// If the platform returns no secret, the error is [ErrInvalidResponse]. Ensure can
+// return the known fields of the webhook together with an error. After
+// [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again to get the
+// new webhook.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	return s.ensure(ctx, webhook, "")
 }
@@ -45,15 +46,15 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 // has the same URL, events and rate limit and another secret, and returns both
 // webhooks with their secrets.
 //
-// Rotate does not archive the old webhook, because an archived webhook retries no
-// delivery. Configure the receiver with both secrets before you call Rotate
-// ([Webhooks.Active] returns them), and call [Webhooks.Archive] with the id of the old
-// webhook when its retries are over: by default 8 hours after the successor was
-// created. Until then both webhooks deliver each event; a receiver deduplicates them.
+// Before you call Rotate, configure the receiver to accept the secrets that
+// [Webhooks.Active] returns. Until you archive the old webhook, both webhooks deliver
+// each event, and the receiver deduplicates the deliveries. Call [Webhooks.Archive]
+// with the id of the old webhook 8 hours after Rotate, because the platform does not
+// retry deliveries of an archived webhook.
 //
-// If the webhook has a successor already, Rotate returns that one, so it can be called
-// again after an error and from several processes, as [Webhooks.Ensure]. If the webhook
-// is archived, the error is [ErrConflict].
+// If the webhook already has a successor, Rotate returns it. So you can call Rotate
+// again after an error, and from several processes. If the webhook is archived, the
+// error is [ErrConflict].
 func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor Webhook, err error) {
 	if old, err = s.withSecret(ctx, Webhook{ID: webhookID}); err != nil {
 		return old, Webhook{}, err
@@ -70,8 +71,8 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 }
 
 // Active returns the webhooks of a URL that are not archived, with their secrets, in
-// the order of the list. During a rotation there are two. If there is none, the error
-// is [ErrNotFound].
+// the order of the list. During a rotation the URL has two active webhooks. If the
+// URL has no active webhook, the error is [ErrNotFound].
 func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		if err != nil {
@@ -87,15 +88,15 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 		active = append(active, shown)
 	}
 	if active == nil {
-		e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf("an active webhook with this URL: %w", ErrNotFound))
+		e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf("no active webhook has this URL: %w", ErrNotFound))
 		e.StatusCode = http.StatusOK
 		return nil, e
 	}
 	return active, nil
 }
 
-// ensure is Ensure for the part of the list after the webhook with the id after; ""
-// is the whole list.
+// ensure implements Ensure for the webhooks after the webhook with the id after, or
+// for all webhooks if after is "".
 func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, error) {
 	id, err := s.find(ctx, want, after, "")
 	if err != nil {
@@ -121,23 +122,24 @@ func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string)
 	return s.withSecret(ctx, own)
 }
 
-// withSecret gets a webhook with its secret. With an error, it can return hook.
+// withSecret gets a webhook with its secret. It can return hook together with
+// an error.
 func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error) {
 	shown, err := s.Get(ctx, hook.ID)
 	if err != nil {
 		return hook, err
 	}
 	if shown.Secret == (Secret{}) {
-		e := newError(getWebhookRequest(hook.ID), errors.New("secret: is missing"))
+		e := newError(getWebhookRequest(hook.ID), errors.New("the secret is missing"))
 		e.StatusCode, e.invalidResponse = http.StatusOK, true
 		return shown, e
 	}
 	return shown, nil
 }
 
-// find returns the id of the first webhook that is wanted, or "" if there is none. It
-// skips the list up to the webhook after, and reads it up to the webhook own, unless
-// these are "".
+// find returns the id of the first webhook that matches, or "". It begins after the
+// webhook with the id after, and ends at the webhook with the id own, unless these
+// ids are "".
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, err error) {
 	skip := after != ""
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
@@ -175,8 +177,8 @@ func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
 
 func (w WebhookSummary) has(event events.Name) bool { return slices.Contains(w.Events, event) }
 
-// sameURL compares URLs. It ignores the case of the host and the difference
-// between an empty path and "/", because a platform may change them.
+// sameURL compares URLs. It ignores the letter case of the host, and treats an
+// empty path like "/", because a platform may change them.
 func sameURL(a, b string) bool { return plainURL(a) == plainURL(b) }
 
 func plainURL(s string) string {

@@ -15,15 +15,15 @@ import (
 
 // Sentinel errors for [errors.Is]. An [*Error] can match several of them.
 var (
-	ErrUnauthorized      = errors.New("the access token is not accepted")                             // 401
+	ErrUnauthorized      = errors.New("the platform does not accept the access token")                // 401
 	ErrForbidden         = errors.New("the access token lacks the right")                             // 403
 	ErrNotFound          = errors.New("not found")                                                    // 404
 	ErrConflict          = errors.New("the state of the resource does not allow this")                // 409
 	ErrPolicyNotAccepted = errors.New("the list's anti-spam policy is not accepted")                  // of type policy_not_accepted
-	ErrContactExists     = errors.New("the contact is on the list already")                           // of type contact_exists
-	ErrValidation        = errors.New("invalid request")                                              // 400, 422, or refused unsent
+	ErrContactExists     = errors.New("the list already contains the contact")                        // of type contact_exists
+	ErrValidation        = errors.New("invalid request")                                              // 400, 422, or rejected by the client
 	ErrTooLarge          = errors.New("the request is too large")                                     // 413
-	ErrListChanged       = errors.New("the list became shorter during the iteration")                 // see Pagination
+	ErrListChanged       = errors.New("items were removed from the list during the iteration")        // see Pagination
 	ErrRateLimited       = errors.New("too many requests")                                            // 429
 	ErrServer            = errors.New("the platform failed")                                          // 5xx
 	ErrInvalidResponse   = errors.New("invalid response")                                             // see Errors
@@ -34,15 +34,15 @@ var (
 	errNoStatus          = errors.New("unexpected status")                                            // always an ErrInvalidResponse
 	errHTML              = errors.New("an HTML page instead of JSON")                                 // always an ErrInvalidResponse
 	errJSON              = errors.New("JSON instead of an HTML page")                                 // always an ErrInvalidResponse
-	errErrorInSuccess    = errors.New("an error response with a success status")                      // always an ErrInvalidResponse
+	errErrorInSuccess    = errors.New("a success status with an error")                               // always an ErrInvalidResponse
 )
 
 // maxErrorBody is the number of bytes of a response that an Error keeps.
 const maxErrorBody = 4 << 10
 
-// Error is the error of a call. Only [Contacts.Import] can return another error. It
-// is always a pointer. Use [errors.As] to get it. It contains no token. Do not
-// change it, because it may be shared.
+// Error is the error of a call. Only [Contacts.Import] can return another error.
+// Use [errors.As] with a *Error to get it. An Error contains no token. Do not
+// change an Error, because several calls may share it.
 type Error struct {
 	Op         string        // operation, such as "createTemplate"
 	Method     string        // HTTP method
@@ -55,15 +55,15 @@ type Error struct {
 	Body       []byte        // first 4 KiB of the response; nil for a 2xx, except an HTML page
 
 	cause           error  // the underlying error
-	note            string // additional text for people
-	badRequest      bool   // rejected before anything was sent
+	note            string // additional text
+	badRequest      bool   // rejected before a request was sent
 	invalidResponse bool   // the response is invalid
-	mismatch        bool   // the response is JSON, but has the wrong type
+	mismatch        bool   // the response is JSON, but a value has the wrong type
 	notQueued       bool   // the response is valid, and its status means that the email was not queued
 	reached         bool   // a part of the request may have been sent
-	refused         bool   // the platform reported that it did nothing
+	refused         bool   // the platform reported that it did not process the request
 	more            int    // number of omitted details
-	final           bool   // nothing was done, and a retry would not help
+	final           bool   // the request had no effect, and a retry would not help
 	unknown         bool   // the platform may have processed the request
 }
 
@@ -111,7 +111,7 @@ func (e *Error) reasons() []string {
 	return r
 }
 
-// Is reports whether e matches a sentinel error of this package.
+// Is reports whether e matches a sentinel error in this package.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrUnauthorized:
@@ -153,8 +153,8 @@ func (e *Error) hasDetail(rule string) bool {
 	return false
 }
 
-// Unwrap returns the cause: an error of the network, the context, the token source
-// or decoding. It is nil if the platform responded with an error.
+// Unwrap returns the cause: an error from the network, the context, the token
+// source or decoding. It returns nil if the platform responded with an error.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Format implements [fmt.Formatter]. Every verb prints the result of Error.
@@ -188,15 +188,15 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// later returns e with the text of RetryAfter.
+// later returns e with a text about RetryAfter.
 func (e *Error) later() *Error {
 	late := *e
 	late.note = strings.TrimPrefix(fmt.Sprintf("%s: retry not before %v", e.note, e.RetryAfter), ": ")
 	return &late
 }
 
-// joined returns e if err is nil or e wraps it already. Otherwise it returns a copy
-// that also wraps err, because a caller may already hold e.
+// joined returns e if err is nil or e already wraps err. Otherwise it returns a
+// copy that also wraps err, because a caller may use e.
 func (e *Error) joined(err error) *Error {
 	if err == nil || errors.Is(e.cause, err) {
 		return e
@@ -209,7 +209,7 @@ func (e *Error) joined(err error) *Error {
 	return &both
 }
 
-// caused adds the cause of the context to the error if the context ended the call.
+// caused adds the context's cause to an error if the context ended the call.
 func caused(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		err := next(ctx, c)
@@ -222,15 +222,15 @@ func caused(next exchange) exchange {
 	}
 }
 
-// lineError wraps an error and prints it in one line.
+// lineError wraps an error. Its text is the error's text in one line.
 type lineError struct{ err error }
 
 func (e *lineError) Error() string { return visible(e.err.Error()) }
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// visible returns s in one line. It escapes control characters, line separators and
-// characters that change the text direction, like strconv.Quote.
+// visible returns s without line breaks. Like strconv.Quote, it escapes control
+// characters, line separators and characters that change the text direction.
 func visible(s string) string {
 	hidden := func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)

@@ -43,7 +43,7 @@ func ExampleCampaigns_Send() {
 	campaign, err = c.Campaigns.Send(ctx, campaign.ID)
 	fmt.Println(campaign.Status, err)
 	// Output:
-	// scheduleCampaign: POST /campaigns/2/schedule: at must be after 1970-01-01T00:00:00Z; is it set?
+	// scheduleCampaign: POST /campaigns/2/schedule: at must be after 1970-01-01T00:00:00Z
 	// scheduled <nil>
 }
 

@@ -15,7 +15,7 @@ import (
 // Limits.)
 const maxImportBatch = 1000
 
-// maxConcurrency is more than any platform accepts. It limits the memory.
+// maxConcurrency limits the memory. No platform accepts as many requests.
 const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
@@ -31,8 +31,8 @@ type ImportOptions struct {
 	BatchSize int
 
 	// Concurrency is the maximum number of concurrent requests, from 1 to
-	// 10,000. The default is 1. A batch waits for the batches in flight that
-	// contain one of its addresses.
+	// 10,000. The default is 1. If two batches contain the same address, the
+	// second batch waits for the first.
 	Concurrency int
 
 	// Skip is the number of contacts to skip at the beginning of the source. To resume
@@ -40,12 +40,12 @@ type ImportOptions struct {
 	// fewer contacts, the import fails.
 	//
 	// Skip counts all contacts of the source, including contacts that Filter excludes.
-	// Exclude contacts with Filter instead of removing them from the source. Otherwise
-	// other contacts have their positions after a resume and are not imported.
+	// If you remove contacts from the source before you resume, the positions change
+	// and other contacts are skipped. Use Filter instead.
 	Skip int64
 
-	// Filter, if not nil, is called for each contact that is not skipped. If it
-	// returns false, the contact is not sent. The contact still counts toward
+	// Filter, if not nil, is called for each contact that is not skipped. If
+	// Filter returns false, the contact is not sent, but it still counts toward
 	// Skip, OnCheckpoint and the indexes in the [ImportReport].
 	Filter func(ImportContact) bool
 
@@ -53,30 +53,27 @@ type ImportOptions struct {
 	// unsubscribed or are pending. By default these contacts keep their status.
 	Resubscribe bool
 
-	// OnProgress, if not nil, is called after each batch that was sent, whether it
-	// succeeded or failed.
+	// OnProgress, if not nil, is called after each batch, even if the batch
+	// failed.
 	OnProgress func(ImportProgress)
 
-	// OnCheckpoint, if not nil, is called when the confirmed prefix of the source
-	// grows. The platform has responded for each of the first confirmed contacts of the
-	// source. Store this number in a safe place and set Skip to it after a crash. An
-	// error ends the import.
+	// OnCheckpoint, if not nil, is called when the number of confirmed contacts
+	// increases. The parameter confirmed is the length of the confirmed prefix: the
+	// platform has responded for each of the first confirmed contacts of the source.
+	// Store the number, and set Skip to it after a crash. An error ends the import.
 	//
-	// Batches after the checkpoint may have been imported too, and are then sent again.
-	// If no batch fails, at most Concurrency-1 batches are sent again, because the
-	// import starts no batch that is Concurrency or more batches after the first
-	// unfinished batch.
+	// After a resume, batches that were imported after the checkpoint are sent again.
+	// If no batch fails, these are at most Concurrency-1 batches.
 	OnCheckpoint func(confirmed int64) error
 
 	// OnRejected, if not nil, is called for each contact that the platform rejects. By
-	// default, Import collects the rejections in [ImportReport.Rejections], which needs
-	// memory for each rejection.
+	// default, Import appends the rejection to [ImportReport.Rejections].
 	OnRejected func(ImportRejection)
 
 	// OnBatchError, if not nil, is called for each batch whose request failed
-	// after all retries. If it returns nil, the import continues with the next
-	// batch. If it returns an error, no further batch is sent. The default is to
-	// stop at the first failed batch; see [ContinueOnError].
+	// after all retries. If OnBatchError returns nil, the import continues. If
+	// it returns an error, the import sends no further batch. By default, the
+	// import stops at the first failed batch; see [ContinueOnError].
 	OnBatchError func(ImportFailure) error
 }
 
@@ -85,23 +82,23 @@ func ContinueOnError(ImportFailure) error { return nil }
 
 // ImportFailure is a batch whose request failed.
 type ImportFailure struct {
-	From, To int64 // the contacts From to To-1 of the source, except the filtered ones
-	Err      error // an *Error; with ErrOutcomeUnknown the contacts may be on the list
+	From, To int64 // the contacts From to To-1 of the source, without filtered contacts
+	Err      error // an *Error; if it matches ErrOutcomeUnknown, the list may contain the contacts
 }
 
-// Import adds any number of contacts to a list, in batches of 1,000. It keeps only the
-// batches in flight in memory. The report needs memory for each group of consecutive
+// Import adds any number of contacts to a list, in batches of 1,000. Only the batches
+// in flight are in memory. The report needs memory for each group of consecutive
 // contacts with the same status. Importing a contact again does not create a duplicate.
 // [Contacts.ImportBatch] describes the effect on a contact. If the source contains an
-// address several times, ignoring case, Import sends these contacts in their order, so
-// the last one that succeeds determines the fields that it contains.
+// address several times, ignoring letter case, Import sends these contacts in their
+// order, so the last imported contact determines the fields that it contains.
 //
-// The report is never nil. Invalid options are [ErrValidation], and Import then does
-// not read the source. The error is nil if Import read the whole source and the
-// platform responded for all contacts, even if it rejected some of them. Otherwise the
-// error is not an [*Error]. It wraps the error of the source, the error of the first
-// batch that failed and the context's error, if they occurred. An error of the source
-// ends the import after the contacts before it were sent.
+// The report is never nil. If an option is invalid, the error is [ErrValidation], and
+// Import does not read the source. The error is nil if Import read the whole source
+// and the platform responded for all contacts, even if it rejected some of them.
+// Otherwise the error is not an [*Error]. It wraps the error from the source, the
+// error of the first failed batch and the context's error, if these occurred. An
+// error of the source ends the import after the contacts before it were sent.
 //
 // If the context is canceled, Import returns as soon as the source does. The
 // outcome of the batches in flight is then unknown.
@@ -151,31 +148,32 @@ func joinImport(errs ...error) error {
 }
 
 // importer is one running import. The calling goroutine reads the source into
-// batches; each batch is sent by its own goroutine.
+// batches. Each batch has a goroutine that sends it.
 type importer struct {
-	opts ImportOptions // its functions are called with mu held
+	opts ImportOptions // callbacks run while mu is held
 	send func([]ImportContact) (ImportResult, error)
 
 	seed  maphash.Seed
-	slots chan struct{} // one value for each batch from the first unfinished one on
+	slots chan struct{} // one value for each batch from the first unfinished batch on
 	spare chan *batch   // for reuse
 	wg    sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below, and is held during callbacks
 	report   *ImportReport
 	started  int
-	finished []bool              // for the batches in slots, at the number modulo len(finished)
+	finished []bool              // by the number of the batch modulo len(finished)
 	inOrder  int                 // number of finished batches at the beginning
-	inFlight map[uint64]struct{} // hashes of addresses, each of one batch; nil if Concurrency is 1
+	inFlight map[uint64]struct{} // hashes of the addresses in unfinished batches; nil if Concurrency is 1
 	landed   sync.Cond           // signals that inFlight has changed
 	batches  int                 // finished
 	failed   int
 	first    error // of the first batch that failed
-	stopped  error // why no further batch is sent
+	stopped  error // reason why the import sends no further batch
 	crash    crash // of a callback
 }
 
-// batch is a part of the source that one request sends, except filtered contacts.
+// batch is the part of the source for one request. The request omits filtered
+// contacts.
 type batch struct {
 	number   int
 	from, to int64
@@ -242,7 +240,7 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 		done = im.start(ctx, b)
 	}
 	if failed == nil && done && n < im.opts.Skip {
-		failed = fmt.Errorf("ends before the %d contacts to skip; is it the same source?", im.opts.Skip)
+		failed = fmt.Errorf("must contain the %d contacts to skip", im.opts.Skip)
 	}
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -251,7 +249,7 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	return failed
 }
 
-// wants reports whether the options select a contact.
+// wants reports whether the options Skip and Filter select a contact.
 func (im *importer) wants(contact ImportContact) bool {
 	if im.opts.Filter == nil {
 		return true
@@ -273,8 +271,8 @@ func (im *importer) batch(from int64) *batch {
 	return b
 }
 
-// start waits for a free slot and sends a batch. It reports whether the import
-// continues.
+// start waits for a free slot and starts a goroutine that sends a batch. It
+// reports whether the import continues.
 func (im *importer) start(ctx context.Context, b *batch) bool {
 	hashes := im.hashes(b) // while other batches are in flight
 	select {
@@ -307,8 +305,8 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 	return true
 }
 
-// hashes returns the hashes of the addresses of a batch if batches can be concurrent.
-// Equal hashes of different addresses only delay a batch.
+// hashes returns the hashes of the addresses in a batch if batches can be concurrent.
+// If different addresses have the same hash, a batch is only delayed.
 func (im *importer) hashes(b *batch) []uint64 {
 	if im.inFlight == nil {
 		return nil
@@ -330,7 +328,7 @@ func (im *importer) sendBatch(b *batch) {
 	im.spare <- b // before release starts another batch; otherwise spare could block
 }
 
-// crashed makes the import end in the same way as the first callback that crashed.
+// crashed stores the crash of a callback, so the import ends in the same way.
 func (im *importer) crashed(c crash) {
 	if c.none() {
 		return
@@ -370,8 +368,8 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 	}
 }
 
-// release frees the addresses of a finished batch, and the slots of the finished
-// batches that have only finished batches before them.
+// release frees the addresses of a finished batch, and the slots of all batches
+// before the first unfinished batch.
 func (im *importer) release(number int, hashes []uint64) {
 	im.mu.Lock()
 	defer im.mu.Unlock()

@@ -22,9 +22,9 @@ const (
 	ImportImported
 	// ImportUpdated means that the contact was on the list and was updated.
 	ImportUpdated
-	// ImportAccepted means that the contact was imported or updated. The response
-	// does not show which if the batch has both, or if an earlier attempt at the
-	// batch may have imported the contact.
+	// ImportAccepted means that the contact was imported or updated. The result
+	// is not more precise if the batch contains both, or if an earlier attempt
+	// may have imported the contact.
 	ImportAccepted
 	// ImportRejected means that the platform rejected the contact. Correct the
 	// contact before you import it again.
@@ -33,8 +33,8 @@ const (
 	// effect. Pass the contact to the next import.
 	ImportFailed
 	// ImportUnknown means that the request for the contact failed, and that the
-	// contact may be on the list. Pass the contact to the next import. This does
-	// not create a duplicate.
+	// list may contain the contact. Pass the contact to the next import, which
+	// does not create a duplicate.
 	ImportUnknown
 	// ImportFiltered means that ImportOptions.Filter excluded the contact.
 	ImportFiltered
@@ -61,10 +61,10 @@ func (s ImportStatus) confirmed() bool {
 type ImportCounts struct {
 	Imported int64 // new on the list
 	Updated  int64 // were on the list
-	Accepted int64 // imported or updated; the response does not show which
+	Accepted int64 // imported or updated
 	Rejected int64 // the platform rejected them
 	Failed   int64 // their request failed and had no effect
-	Unknown  int64 // their request failed, and they may be on the list
+	Unknown  int64 // their request failed, and the list may contain them
 	Filtered int64 // ImportOptions.Filter excluded them
 }
 
@@ -95,19 +95,20 @@ type ImportReport struct {
 	// Complete reports whether the whole source was read and sent.
 	Complete bool
 
-	// Confirmed is the length of the confirmed prefix of the source. Each of the
-	// contacts 0 to Confirmed-1 has a response from the platform, or was skipped
-	// or filtered. Use it as ImportOptions.Skip to resume the import.
+	// Confirmed is the length of the confirmed prefix of the source. For each of
+	// the contacts 0 to Confirmed-1, the platform has responded, or the contact
+	// was skipped or filtered. To resume the import, set ImportOptions.Skip to
+	// Confirmed.
 	Confirmed int64
 
-	// Rejections are the rejected contacts in any order. It is empty if
+	// Rejections contains the rejected contacts in any order. It is empty if
 	// ImportOptions.OnRejected is set.
 	Rejections []ImportRejection
 
 	spans []span // in order; adjacent spans have different statuses
 }
 
-// span is a run of consecutive contacts with the same status.
+// span is a group of consecutive contacts with the same status.
 type span struct {
 	from, to int64
 	status   ImportStatus
@@ -131,8 +132,8 @@ func (r *ImportReport) Status(index int64) ImportStatus {
 }
 
 // Remaining returns the contacts of the same source that the next import must
-// send. These are the contacts whose status is ImportNotSent, ImportFailed or
-// ImportUnknown. The report of the next import counts them from 0 again.
+// send. Their status is ImportNotSent, ImportFailed or ImportUnknown. In the
+// report of the next import, their indexes start at 0.
 func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		index := int64(-1)
@@ -171,7 +172,7 @@ func (r *ImportReport) confirm(b *batch, result ImportResult) []ImportRejection 
 	return rejections
 }
 
-// status returns the status of the contacts that were not rejected.
+// status returns the status of the contacts that the platform did not reject.
 func (r ImportResult) status() ImportStatus {
 	switch {
 	case r.Updated == 0 && r.Accepted == 0:
@@ -205,7 +206,8 @@ func (r *ImportReport) take(b *batch, status func(place int64) ImportStatus) {
 	r.add(appendSpan(spans, span{next, b.to, ImportFiltered}))
 }
 
-// appendSpan appends a span, and merges it with the last one if possible.
+// appendSpan appends a span, or extends the last span if both have the same
+// status.
 func appendSpan(spans []span, s span) []span {
 	last := len(spans) - 1
 	switch {

@@ -13,18 +13,17 @@ import (
 // ImportBatch imports up to 1,000 contacts with one request. [Contacts.Import]
 // imports any number. Importing a contact again does not create a duplicate.
 //
-// A contact that is on the list is updated, except for omitted attributes, tags and
-// interests. If it has unsubscribed or is pending, it becomes active only if
-// batch.Resubscribe is set. Contacts that complained or bounced never become active.
-// A deleted contact is treated as if it still had its status from before the
-// deletion. If batch.ImportTo is a status other than active, all contacts get that
-// status.
+// If the list contains the contact, the platform updates it, except for omitted
+// attributes, tags and interests. A contact that has unsubscribed or is pending
+// becomes active only if batch.Resubscribe is set. Contacts that complained or
+// bounced never become active. A deleted contact is treated as if it still had its
+// status from before the deletion. If batch.ImportTo is a status other than active,
+// all contacts get that status.
 //
-// The result accounts for each contact. A contact is included in one of the three
-// counts or in Errors. If the response does not account for each contact, the error
-// is [ErrInvalidResponse], and it is unknown which contacts are on the list. A
-// duplicate address in the batch may be counted once. (Specification: Lists and
-// contacts, Limits.)
+// The result includes each contact in one of the three counts or in Errors. If the
+// response does not account for each contact, the error is [ErrInvalidResponse],
+// and it is unknown which contacts were imported. The platform may count a
+// duplicate address in the batch once. (Specification: Lists and contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
 	var answer importResponse
@@ -46,7 +45,7 @@ func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBa
 
 // importResponse is the response to a batch.
 type importResponse struct {
-	ImportResult // the Index of an error is -1 if the response does not contain it
+	ImportResult // Index is -1 if the response does not contain it
 
 	taken bool // the platform accepted the batch but did not count the contacts
 }
@@ -69,8 +68,8 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 	return v
 }
 
-// readCount reads a count: a number, a string, an array whose elements are counted,
-// or true, which means that the contacts were accepted.
+// readCount reads a count: a number, a string, an array, whose length is the count,
+// or true, which means that the platform accepted the contacts.
 func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	switch c.Peek() {
 	case '[':
@@ -100,8 +99,8 @@ func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	return c.Int()
 }
 
-// readEntryError reads a RejectedEntry. Its index may be missing if its location
-// contains it, and it may have a code instead of a type.
+// readEntryError reads a RejectedEntry. The location may contain the index, and
+// a field "code" may replace the field "type".
 func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	placed, code := false, ""
 	for name := range c.Object() {
@@ -133,7 +132,8 @@ func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	return v
 }
 
-// entry returns the index of the entry in the batch, or -1: the first integer of l.
+// entry returns the index of an entry in the batch, which is the first integer in
+// l, or -1.
 func (l Location) entry() int64 {
 	for _, s := range l {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -150,22 +150,23 @@ func (v *importResponse) check(batch []ImportContact) error {
 	for _, e := range v.Errors {
 		switch {
 		case e.Index < 0:
-			return errors.New("it reports an error without the index of its entry")
+			return errors.New("the response contains an error without an index")
 		case e.Index >= n:
-			return fmt.Errorf("it reports on entry %d of a batch of %d", e.Index, n)
+			return fmt.Errorf("the response contains entry %d of a batch of %d", e.Index, n)
 		}
 	}
 	within := func(count int64) int64 { return max(min(count, n), 0) }
 	rejected := v.rejected()
 	told := int64(len(rejected)) + within(v.Imported) + within(v.Updated)
 	if !v.taken && told < n && told < different(batch, rejected) {
-		return fmt.Errorf("it accounts for %d of %d contacts", told, n)
+		return fmt.Errorf("the response accounts for %d of %d contacts", told, n)
 	}
 	return nil
 }
 
-// different returns the minimum number of contacts that a response must account
-// for: a platform may count duplicate addresses once.
+// different returns the number of different addresses. A response must account
+// for at least as many contacts, because a platform may count a duplicate
+// address once.
 func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	addresses := map[string]bool{}
 	for i, contact := range batch {
@@ -185,8 +186,8 @@ func (v *importResponse) rejected() map[int64]bool {
 	return entries
 }
 
-// result returns the result of a batch of n contacts. If retried is set, an earlier
-// attempt may have imported contacts that now count as updated.
+// result returns the result of a batch of n contacts. If retried is set, contacts
+// that count as updated may have been imported by an earlier attempt.
 func (v *importResponse) result(n int64, retried bool) ImportResult {
 	r, rest := v.ImportResult, n-int64(len(v.rejected()))
 	switch {

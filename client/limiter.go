@@ -8,25 +8,26 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// lookupGap is the minimum time from the response to a lookup until the next
-// request. The platform requires one second; the rest allows for differing
-// clocks.
+// lookupGap is the minimum time between the response to a lookup and the next
+// request. The platform requires one second. The additional time is for clocks
+// that differ.
 const lookupGap = time.Second + time.Millisecond
 
 // LookupLimiter limits the rate of lookups of submitted emails. The platform allows
 // one per second for each user and account. Clients with the same user and account
-// can share a LookupLimiter. It must be safe for concurrent use.
+// can share a LookupLimiter. A LookupLimiter must be safe for concurrent use.
 //
-// The key identifies the platform, the account and the user. A user is identified by
-// the first token of the client, so a new token of the same user does not change the
-// key. Clients whose first tokens differ, such as several processes with a
-// [TokenSource], need a limiter that ignores the key.
+// The key identifies the platform, the account and the user. The client identifies
+// the user by its first token, so a refreshed token does not change the key. If
+// clients of the same user have different first tokens, such as several processes
+// with a [TokenSource], use a limiter that ignores the key.
 type LookupLimiter interface {
 	// Acquire waits for the slot of key, in the order of the calls, and returns the
 	// function that releases the slot. The caller calls release once, after the
-	// response. The next slot of the same key starts at least one second, and at
-	// least atLeast, later. If ctx ends first, Acquire immediately returns an error
-	// that wraps the error of ctx, and does not delay other callers.
+	// response. The next slot of the same key starts at least one second later, or
+	// atLeast later if that is longer. If ctx ends first, Acquire immediately
+	// returns an error that wraps the error of ctx, and does not delay other
+	// callers.
 	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
 }
 
@@ -48,13 +49,13 @@ type processLimiter struct {
 	turns map[string]*turn
 }
 
-// turn is a slot that one caller holds at a time. The channel is the queue: it
-// serves receivers in order, and a receiver that leaves has no effect on the
-// others. A waiter of a rate.Limiter that leaves does.
+// turn is a slot that one caller holds at a time. The channel serves its
+// receivers in order. If a receiver stops waiting, this does not delay the
+// other receivers, unlike in a rate.Limiter.
 type turn struct {
 	free  chan *rate.Limiter // contains the limiter while the slot is free
-	users int                // callers that hold it or wait for it
-	idle  time.Time          // when it can be deleted
+	users int                // number of callers that hold the slot or wait for it
+	idle  time.Time          // time after which the slot can be deleted
 }
 
 // Acquire implements [LookupLimiter].
@@ -70,7 +71,7 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 	now := time.Now()
 	r := l.ReserveN(now, 1)
 	d := r.DelayFrom(now)
-	r.CancelAt(now) // not when ctx ends, which may be too late; the slot gets a new limiter
+	r.CancelAt(now) // do not wait until ctx ends; release replaces the limiter
 	err := context.DeadlineExceeded
 	if !endsWithin(ctx, d) {
 		err = pause(ctx, d)
@@ -96,7 +97,7 @@ func emptyLimiter(gap time.Duration) *rate.Limiter {
 	return l
 }
 
-// enter returns the slot of key, and deletes unused slots.
+// enter returns the slot of key and deletes unused slots.
 func (p *processLimiter) enter(key string) *turn {
 	p.mu.Lock()
 	defer p.mu.Unlock()

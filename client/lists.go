@@ -5,10 +5,11 @@ import (
 	"iter"
 )
 
-// Lists contain contacts. (Specification: Lists and contacts.)
+// Lists manages lists of contacts. (Specification: Lists and contacts.)
 type Lists struct{ x exchange }
 
-// Create creates an empty list. Call [Lists.AcceptPolicy] before you send to it.
+// Create creates an empty list. Call [Lists.AcceptPolicy] before you send to the
+// list.
 func (s *Lists) Create(ctx context.Context, list ListCreate) (List, error) {
 	return do(ctx, s.x, createListRequest(list), readList)
 }
@@ -18,24 +19,26 @@ func (s *Lists) Get(ctx context.Context, listID int64) (List, error) {
 	return do(ctx, s.x, getListRequest(listID), readList)
 }
 
-// AcceptPolicy accepts the anti-spam policy of a list. Without it, sending to the
-// list is [ErrPolicyNotAccepted]. It is idempotent.
+// AcceptPolicy accepts the anti-spam policy of a list. If the policy is not
+// accepted, sending to the list returns [ErrPolicyNotAccepted]. AcceptPolicy is
+// idempotent.
 func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 	return perform(ctx, s.x, acceptListPolicyRequest(listID), nil)
 }
 
-// Find returns the oldest list with exactly this name. It iterates over all lists, 100
-// per request, because the platform has no filter for names. If there is no such list,
-// the error is [ErrNotFound]. If name is empty, the error is [ErrValidation].
+// Find returns the oldest list whose name is equal to name. It iterates over all
+// lists, 100 per request, because the platform has no filter for names. If no list has
+// the name, the error is [ErrNotFound]. If name is empty, the error is
+// [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	params := ListListsParams{}
 	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })
 }
 
-// Ensure returns the oldest list whose name is exactly list.Name. If there is none,
-// Ensure creates the list. If several processes call Ensure at the same time, all get
-// the same list. Other lists that they created remain without contacts, because lists
-// cannot be deleted. Call [Lists.AcceptPolicy] before you send to the list.
+// Ensure returns the oldest list whose name is equal to list.Name. If no list has the
+// name, Ensure creates the list. If several processes call Ensure at the same time,
+// all get the same list. Empty lists can remain, because the API cannot delete lists.
+// Call [Lists.AcceptPolicy] before you send to the list.
 //
 // After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If
 // the name is empty, the error is [ErrValidation].

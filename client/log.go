@@ -18,7 +18,7 @@ func logged(l *slog.Logger, next exchange) exchange {
 		err := next(ctx, c)
 		attrs := append(c.attrs(), slog.Duration("duration", time.Since(started)))
 		if e, ok := ownError(err); ok {
-			now := *e // a copy, because the outer layers still change e
+			now := *e // a copy, because the outer layers change e later
 			attrs = append(attrs, slog.Any("error", &now))
 		} else if err != nil {
 			attrs = append(attrs, slog.Any("error", err))

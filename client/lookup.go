@@ -12,12 +12,12 @@ import (
 // opLookup is the operation that the platform limits to one per second.
 const opLookup = "getEmail"
 
-// maxRefusals is the maximum number of retries of a lookup that was rejected
-// for being too early.
+// maxRefusals is the maximum number of retries after the platform rejects a
+// lookup as too early.
 const maxRefusals = 60
 
-// lookups is the layer that waits for the rate limiter. It also retries lookups
-// that the platform rejects, because other processes may use the same token.
+// lookups is the layer that waits for the rate limiter. It also retries
+// rejected lookups, because other processes may use the same token.
 type lookups struct {
 	limiter LookupLimiter
 	tokens  *tokens
@@ -48,9 +48,9 @@ func (l lookups) spaced(next exchange) exchange {
 			if !ok || e.StatusCode != http.StatusTooManyRequests {
 				return err
 			}
-			e.final = true // lookups waits itself, so the outer layers must not retry
+			e.final = true // this layer has waited already, so the outer layers must not retry
 			atLeast = lookupGap
-			if e.RetryAfter > 0 { // to others who use this token as well
+			if e.RetryAfter > 0 { // jitter, because other processes may use this token
 				atLeast = max(l.retry.delay(1, e.RetryAfter), lookupGap)
 			}
 			if l.retry.tooLong(e.RetryAfter) {
@@ -67,8 +67,8 @@ func (l lookups) spaced(next exchange) exchange {
 	}
 }
 
-// key identifies the user and account without revealing a token. It is derived
-// from the first token, because a refreshed token belongs to the same user.
+// key identifies the user and account without revealing a token. It uses the
+// first token, because a refreshed token belongs to the same user.
 func (l lookups) key() string {
 	sum := sha256.Sum256([]byte(l.scope + "\x00" + *l.tokens.first.Load()))
 	return hex.EncodeToString(sum[:])

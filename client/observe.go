@@ -11,32 +11,31 @@ type Call struct {
 	Op string // operation, such as "getEmail"
 }
 
-// Observer receives the events of one call; see [Config.Observe]. Both functions
-// can be nil. The call waits for these functions, so they must not block.
+// Observer is notified of one call; see [Config.Observe]. Both functions can be
+// nil. The call waits for these functions, so they must not block.
 type Observer struct {
-	// Retry is called before the delay of each retry.
+	// Retry is called before each delay between two attempts.
 	Retry func(Observation)
 
-	// End is called once, when the call ends, even if it sent no request or a
-	// callback panicked.
+	// End is called once at the end of the call, even if the call sent no
+	// request or a callback panicked.
 	End func(Observation)
 }
 
-// Observation is the state of a call before a retry or at its end. Only the
-// text of Err can contain the address of a recipient. No field contains a
-// token.
+// Observation is the state of a call before a retry or at its end. The text of
+// Err can contain the address of a recipient. No field contains a token.
 type Observation struct {
 	Op         string        // operation, such as "getEmail"
 	Attempts   int           // number of requests so far
-	StatusCode int           // status of the last response; 0 if the last request got none
+	StatusCode int           // status of the last response; 0 if the last request got no response
 	RequestID  string        // request id of the last response
-	Queued     time.Duration // time in the queue for a lookup
+	Queued     time.Duration // time that a lookup waited for the rate limiter
 	Duration   time.Duration // time since the call began
 	Pause      time.Duration // delay before the next request; 0 at the end
 	Err        error         // error of the last request or of the call: nil, an [*Error], or a panic
 }
 
-// Outcome is the meaning of an Observation for the caller.
+// Outcome is the result of a call.
 type Outcome string
 
 // The values of [Outcome].
@@ -60,7 +59,7 @@ func (o Observation) Outcome() Outcome {
 	return OutcomeFailed
 }
 
-// errAbandoned is the Observation.Err of a call that a panic ended.
+// errAbandoned is the Observation.Err of a call that ended with a panic.
 var errAbandoned = errors.New("a callback panicked or ended its goroutine")
 
 // observed notifies the observer of each call.

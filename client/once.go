@@ -18,38 +18,38 @@ import (
 //
 // Over HTTP/2, net/http and x/net/http2 resend a request if its stream was
 // refused or reset, and after GOAWAY, even if the platform may have processed
-// it. They have no useful limit, and the retry layer does not see it. once
-// prevents this. A request without a body is aborted when it gets a second
-// connection: the transport checks its context before it writes. A request with
-// a body has no GetBody, so the transport fails, and its error contains the
-// reason. Only if a connection was unusable before a stream began does the
-// transport send the same body again: see payloadReader.
+// it. The retry layer does not detect this. once prevents it. If a request
+// without a body gets a second connection, once cancels its context, which the
+// transport checks before it writes. A request with a body has no GetBody, so
+// the transport returns an error with the reason. The transport sends the same
+// body again only if the connection was unusable before a stream began; see
+// payloadReader.
 //
-// Over HTTP/1, they resend a body only if nothing of the request was written
-// yet, on a connection that was idle. That is safe but requires GetBody. So the
-// client sets GetBody only if the last response came over HTTP/1. If the
-// connection turns out to be HTTP/2, the request is aborted like one without a
-// body.
+// Over HTTP/1, they resend a body only if the connection was idle and no byte
+// of the request was written. This is safe but requires GetBody. So the client
+// sets GetBody only if the last response came over HTTP/1. If the connection
+// then uses HTTP/2, once aborts the request in the same way as a request
+// without a body.
 type once struct {
 	stop       context.CancelFunc
 	asked, got atomic.Bool // a connection
 	h2         atomic.Bool
-	written    atomic.Bool // and no response has arrived yet
+	written    atomic.Bool // the request was written, and no response has arrived
 	stopped    atomic.Bool
 	informed   atomic.Int64 // bytes of 1xx responses
 	trace      httptrace.ClientTrace
 }
 
 // watch returns a context for the request. http1 means that the last response
-// came over HTTP/1. HTTP/2 is then detected only by the negotiated TLS
-// protocol, because over HTTP/1 a hook for each header field costs an
-// allocation for each.
+// came over HTTP/1. In that case once detects HTTP/2 only by the negotiated TLS
+// protocol, because a hook for header fields costs an allocation for each field
+// over HTTP/1.
 func (o *once) watch(ctx context.Context, http1 bool) context.Context {
 	o.trace = httptrace.ClientTrace{
 		GetConn: func(string) { o.asked.Store(true) },
 		GotConn: o.gotConn,
-		// A transport that wraps the transport may send another request first,
-		// and a 1xx is not the response.
+		// A wrapping transport may send another request first, and a 1xx is not
+		// the final response.
 		GotFirstResponseByte: func() { o.written.Store(false) },
 		Got1xxResponse:       o.got1xx,
 	}
@@ -57,7 +57,7 @@ func (o *once) watch(ctx context.Context, http1 bool) context.Context {
 		o.trace.WroteHeaders = func() { o.written.Store(true) }
 	} else {
 		o.trace.WroteHeaderField = func(name string, _ []string) {
-			if strings.HasPrefix(name, ":") { // only HTTP/2 has such
+			if strings.HasPrefix(name, ":") { // only HTTP/2 has pseudo-header fields
 				o.h2.Store(true)
 				o.written.Store(true)
 			}
@@ -85,7 +85,7 @@ func settledHTTP2(conn net.Conn) bool {
 const maxInformed = 1 << 20
 
 // got1xx aborts a request with too many 1xx responses. net/http does not limit
-// them if there is such a hook.
+// them if the hook Got1xxResponse is set.
 func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 	o.written.Store(true)
 	size := len("HTTP/1.1 103 \r\n\r\n")
@@ -116,7 +116,8 @@ var (
 	}, "|") + `)$`)
 )
 
-// reason returns the reason why once aborted the request, or err if it did not.
+// reason returns the reason why once aborted the request. If once did not abort
+// it, reason returns err.
 func (o *once) reason(err error) error {
 	if o.stopped.Load() {
 		return errNotTwice
@@ -128,9 +129,10 @@ func (o *once) reason(err error) error {
 }
 
 // mayHaveSent reports whether the platform may have processed a request that
-// failed with err. It has not if there was no connection, or if HTTP/2 reports
-// that the stream was refused or was above the last processed one. In all other
-// cases it may have. For a transport without tracing, only the error is known.
+// failed with err. The platform cannot have processed it if there was no
+// connection, or if HTTP/2 reports that the stream was refused or not
+// processed. If the transport does not support tracing, only the error is
+// known.
 func (o *once) mayHaveSent(err error) bool {
 	for e := err; e != nil && !o.stopped.Load(); e = errors.Unwrap(e) {
 		if notProcessed.MatchString(o.reason(e).Error()) {
@@ -143,7 +145,7 @@ func (o *once) mayHaveSent(err error) bool {
 	return !isDialError(err)
 }
 
-// isDialError reports whether err means that no connection was made.
+// isDialError reports whether err means that there was no connection.
 func isDialError(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"

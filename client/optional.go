@@ -34,13 +34,13 @@ func (n Nullable[T]) IsZero() bool { return n.state == leftOut }
 func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }
 
 // MarshalJSON implements [json.Marshaler]. It returns an error for an omitted
-// Nullable. Encoders skip omitted fields that have the option omitzero.
+// Nullable. Encoders omit such a field if it has the option omitzero.
 func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	switch n.state {
 	case given:
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false) // HTML escaping is the choice of the calling encoder
+		enc.SetEscapeHTML(false) // the calling encoder decides about HTML escaping
 		err := enc.Encode(n.value)
 		return bytes.TrimSpace(b.Bytes()), err
 	case null:

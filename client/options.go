@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// options contains the options that a call's context carries. It is immutable.
+// options contains the options in the context of a call. It is immutable.
 type options struct {
 	header      http.Header
 	maxAttempts int // 0 means the value in Config
@@ -17,8 +17,8 @@ type options struct {
 
 type optionsKey struct{}
 
-// optionsOf returns the options in ctx. The context stores a pointer, because printing
-// a context prints its values.
+// optionsOf returns the options in ctx. The context stores a pointer, because a
+// printed context contains its values.
 func optionsOf(ctx context.Context) options {
 	if o, ok := ctx.Value(optionsKey{}).(*options); ok {
 		return *o
@@ -26,19 +26,19 @@ func optionsOf(ctx context.Context) options {
 	return options{}
 }
 
-// WithHeader returns a context whose calls send a header with each request, including
-// retries. It replaces a header of the same name in ctx. An empty value removes the
-// header:
+// WithHeader returns a context. Calls with this context send the header with each
+// request, including retries. The header replaces a header with the same name in ctx.
+// An empty value removes the header:
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //
-// A call fails with [ErrValidation] and sends nothing if the name is invalid, if the
-// value contains anything but visible ASCII and inner spaces, or if the header is
-// reserved. Three groups of headers are reserved: headers that the client sets, such
-// as Authorization and User-Agent; headers of the connection, such as Host and
-// Content-Length; and headers that change retries or responses, such as
-// Idempotency-Key and Range. The error does not contain the value. The headers do not
-// apply to a [TokenSource].
+// A call fails with [ErrValidation] and sends nothing if the name is invalid or
+// reserved, or if the value contains characters other than visible ASCII and inner
+// spaces. Three groups of headers are reserved. The client sets headers such as
+// Authorization and User-Agent. The transport sets headers such as Host and
+// Content-Length. Headers such as Idempotency-Key and Range would change retries or
+// responses. The error does not contain the value. The headers do not apply to a
+// [TokenSource].
 func WithHeader(ctx context.Context, name, value string) context.Context {
 	o := optionsOf(ctx)
 	if o.header = o.header.Clone(); o.header == nil {
@@ -48,17 +48,17 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// WithMaxAttempts returns a context whose calls use n instead of
-// [RetryConfig].MaxAttempts. 1 or a negative value turns retries off. 0 uses the
-// Config. WithMaxAttempts does not apply to a [TokenSource]. To limit the duration of
-// a call, use [context.WithTimeout].
+// WithMaxAttempts returns a context. Calls with this context make at most n attempts.
+// 1 or a negative value turns retries off. 0 means [RetryConfig].MaxAttempts.
+// WithMaxAttempts does not apply to a [TokenSource]. To limit the duration of a call,
+// use [context.WithTimeout].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// withoutOptions returns a context without the caller's options.
+// withoutOptions returns a context without options.
 func withoutOptions(ctx context.Context) context.Context {
 	return context.WithValue(ctx, optionsKey{}, nil)
 }
@@ -108,12 +108,13 @@ func reservedHeaders() []string {
 		// Headers of the connection.
 		"Connection", "Host", "Http2-Settings", "Keep-Alive", "Te", "Trailer",
 		"Transfer-Encoding", "Upgrade",
-		// With one of these, net/http resends a POST.
+		// net/http resends a POST with one of these headers.
 		"Idempotency-Key", "X-Idempotency-Key",
-		// With these, the platform may perform another operation.
+		// The platform may perform another operation because of these headers.
 		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
 		"X-Original-Url", "X-Rewrite-Url",
-		// With these, the response is compressed, partial or provisional.
+		// With these headers, the response can be compressed, partial or
+		// provisional.
 		"A-Im", "Accept-Encoding", "Expect", "Prefer", "Range",
 	}
 }

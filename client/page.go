@@ -20,8 +20,8 @@ type IterOption func(*iteration)
 
 // Prefetch sets the number of pages that an iterator requests in advance. The
 // default is 0. An iteration with n prefetched pages can be n+1 times as fast.
-// It keeps up to n+1 pages in memory, and can send up to n useless requests at
-// the end. The first page is requested alone.
+// It keeps up to n+1 pages in memory, and can send up to n unnecessary requests
+// at the end. It requests the first page alone.
 func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
 
 // iteration configures how an iterator requests pages.
@@ -35,9 +35,9 @@ type pager[T any] interface {
 	items() ([]T, Pagination)
 }
 
-// paginate iterates over all items from page first. list creates the request
-// for one page and is called from several goroutines. Each loop starts from the
-// beginning.
+// paginate iterates over all items, starting at page first. list creates the
+// request for one page. Several goroutines can call it. Each loop starts again
+// at page first.
 func paginate[P pager[T], T any](
 	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, first int64, opts []IterOption,
 	list func(page int64) request,
@@ -61,7 +61,7 @@ func paginate[P pager[T], T any](
 			if err == nil && w.doubts(items) {
 				var before P
 				if before, err = q.get(n - 1); err != nil {
-					w.short = false // its error does not concern page n
+					w.short = false // the error of this page is not an error of page n
 				}
 				w.grown(before.items())
 			}
@@ -80,14 +80,15 @@ func paginate[P pager[T], T any](
 			}
 			q.counted = max(q.counted, p.Count)
 			if q.depth = it.lookahead; w.short {
-				q.depth = 0 // no page should follow
+				q.depth = 0 // this page should not exist
 			}
 		}
 	}
 }
 
-// withPageDefaults adds the largest page size, unless the caller chose another one,
-// and the number of items, which saves the request for the page after the last.
+// withPageDefaults requests the maximum page size, unless the caller set another
+// size. It also requests the number of items, which makes a request for the page
+// after the last unnecessary.
 func withPageDefaults(list func(page int64) request) func(page int64) request {
 	return func(page int64) request {
 		r := list(page)
@@ -97,7 +98,8 @@ func withPageDefaults(list func(page int64) request) func(page int64) request {
 	}
 }
 
-// asPageError returns an [*Error] for an inconsistent or changed list.
+// asPageError returns err as an [*Error] if the list is inconsistent or has
+// changed.
 func asPageError(r request, err error) error {
 	if e, ok := ownError(err); ok {
 		return e
@@ -112,7 +114,7 @@ type prefetch[P any] struct {
 	get     func(page int64) (P, error)
 	next    int64 // the next page to request
 	depth   int   // number of pages to prefetch
-	counted int64 // the largest number of items in the responses so far
+	counted int64 // the maximum number of items in the responses so far
 	queue   []chan fetched[P]
 	wg      sync.WaitGroup
 }
@@ -121,7 +123,7 @@ type fetched[P any] struct {
 	page    P
 	err     error
 	crash   crash
-	counted int64 // prefetch.counted before the request was sent
+	counted int64 // value of prefetch.counted before the request was sent
 }
 
 // take returns the next page.
@@ -164,8 +166,8 @@ func (q *prefetch[P]) end() {
 	}
 }
 
-// walk decides after each page whether there are more. It detects lists that
-// repeat or end too early.
+// walk decides after each page whether the iteration continues. It detects
+// lists that repeat or end too early.
 type walk[T any] struct {
 	previous []T // the last non-empty page
 	marker   []T // an earlier page, to detect a loop
@@ -184,7 +186,7 @@ type walk[T any] struct {
 }
 
 // step processes page n, or the error of its request. It returns the items to
-// yield, and whether the page is the last.
+// yield, and whether this is the last page.
 func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
 	if w.isBehind(items, err) {
 		return nil, true, w.changed
@@ -201,8 +203,9 @@ func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last
 	return items, true, w.atEnd()
 }
 
-// check returns an error if page n is inconsistent. Continuing would repeat
-// items or never end; stopping would silently omit some.
+// check returns an error if page n is inconsistent. If the iteration continued,
+// it could repeat items or never end. If it ended without an error, items could
+// be missing.
 func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	if p.Page != 0 && p.Page != n {
 		return fmt.Errorf("requested page %d, got page %d", n, p.Page)
@@ -211,7 +214,7 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 		return nil
 	}
 	if w.doubts(items) {
-		return fmt.Errorf("page %d held %d items of %d and was not the last", n-1, len(w.previous), w.full)
+		return fmt.Errorf("page %d contained %d of %d items, but was not the last page", n-1, len(w.previous), w.full)
 	}
 	if same(items, w.previous) || same(items, w.marker) {
 		return fmt.Errorf("page %d contains the same items as an earlier page", n)
@@ -223,11 +226,12 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	return nil
 }
 
-// isLast reports whether this is the last page. A short page has fewer items
-// than a full page. It is the last if all counted items were seen; without a
-// count, the next page must be empty. An empty page is the last if it follows a
-// short or empty page, is the first, or all counted items were seen: a platform
-// may filter a page after cutting it.
+// isLast reports whether this is the last page. A short page, which has fewer
+// items than a full page, is the last if all counted items were seen. Without a
+// count, the next page must be empty. An empty page is the last if it is the
+// first page, if it follows a short or empty page, or if all counted items were
+// seen. Other empty pages are possible, because a platform may filter the items
+// of a page.
 func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	w.pages++
 	w.seen += len(items)
@@ -254,8 +258,8 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	return false
 }
 
-// shrinks notes that a page counts fewer items than a response before its request
-// did. With a smaller count, a later page may have lost items to an earlier one.
+// shrinks records that the count has decreased since the request for the page.
+// Items may then have moved to an earlier page.
 func (w *walk[T]) shrinks(before, count int64) {
 	if count > 0 && count < before && w.changed == nil {
 		w.changed = fmt.Errorf("%w, from %d to %d items: some may be missing", ErrListChanged, before, count)
@@ -268,8 +272,9 @@ func (w *walk[T]) allSeen() bool {
 }
 
 // isBehind reports whether the response shows that the previous page was the
-// last: it is an error where most platforms return an empty page, or the same
-// page again, from a platform that ignores page numbers.
+// last. Most platforms return an empty page after the last page. Other
+// platforms return an error, or ignore the page number and return the same page
+// again.
 func (w *walk[T]) isBehind(items []T, err error) bool {
 	if err != nil {
 		return (w.short || w.allSeen()) && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrValidation))
@@ -277,13 +282,14 @@ func (w *walk[T]) isBehind(items []T, err error) bool {
 	return w.short && same(items, w.previous)
 }
 
-// doubts reports whether these items are unexpected because the previous page
-// was short. That page may have grown since.
+// doubts reports whether the items are unexpected because the previous page was
+// short. Items may have been added to that page in the meantime.
 func (w *walk[T]) doubts(items []T) bool {
 	return w.short && w.full > 0 && len(items) > 0 && !same(items, w.previous)
 }
 
-// grown processes the current items of the previous page, which was short.
+// grown processes the previous page after it was requested again. The page was
+// short, and may contain more items now.
 func (w *walk[T]) grown(items []T, p Pagination) {
 	if int64(len(items)) >= max(p.PerPage, 1) {
 		w.short = false
@@ -299,13 +305,13 @@ func (w *walk[T]) atEnd() error {
 		return nil // the number of items on the skipped pages is unknown
 	}
 	if most := w.before(max(int64(w.largest), w.full)) + int64(w.seen); most < w.count {
-		return fmt.Errorf("the list ends after %d items of %d", most, w.count)
+		return fmt.Errorf("the list contains %d of %d items", most, w.count)
 	}
 	return nil
 }
 
-// before returns the number of items on the skipped pages if each has perPage
-// items.
+// before returns the number of items on the skipped pages, assuming perPage
+// items on each page.
 func (w *walk[T]) before(perPage int64) int64 {
 	if perPage > 0 && w.skipped > math.MaxInt64/2/perPage {
 		return math.MaxInt64 / 2

@@ -535,7 +535,7 @@ func TestRejectedPageAfterLast(t *testing.T) {
 		}
 	}
 	w := walk[int]{short: true, full: 3, previous: []int{1}}
-	if err := w.check(3, []int{2}, Pagination{}); err == nil || err.Error() != "page 2 held 1 items of 3 and was not the last" {
+	if err := w.check(3, []int{2}, Pagination{}); err == nil || err.Error() != "page 2 contained 1 of 3 items, but was not the last page" {
 		t.Errorf("%v, want it to name the page before", err)
 	}
 }

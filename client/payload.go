@@ -10,18 +10,18 @@ import (
 )
 
 // payload is an encoded body. Its memory is reused after the call has ended and
-// all readers are closed: a transport may still read after Do has returned, and
-// must never see another body.
+// all readers are closed, because a transport may read the body after Do has
+// returned.
 type payload struct {
 	length  int64
 	encoder *encoder
 
 	mu     sync.Mutex
-	users  int // the call and the open readers
+	users  int // number of users: the call and the open readers
 	writer *jsonwrite.Writer
 }
 
-// give sets p as the body of a request. net/http can get new readers with GetBody.
+// give sets p as the body of a request. net/http gets new readers from GetBody.
 func (p *payload) give(r *http.Request) (err error) {
 	r.ContentLength, r.GetBody = p.length, p.open
 	r.Body, err = p.open()
@@ -41,7 +41,7 @@ func (p *payload) open() (io.ReadCloser, error) {
 	return &payloadReader{payload: p}, nil
 }
 
-// release ends the use of p by the call or by one reader.
+// release ends the use by the call or by one reader.
 func (p *payload) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,11 +53,11 @@ func (p *payload) release() {
 
 // payloadReader reads a payload until it is closed, possibly during a Read.
 //
-// If net/http finds an HTTP/2 connection unusable before it begins a stream, it
-// closes the body and sends the same request, with the same body, on another
-// connection. So a closed reader can be read until the call ends, if nothing
-// was read before. Otherwise the platform may have received that part, and the
-// transport would send only the rest. Read then fails.
+// If an HTTP/2 connection is unusable before a stream begins, net/http closes
+// the body and sends the same request with the same body on another connection.
+// Therefore a closed reader can be read until the call ends, if nothing was
+// read before. Otherwise Read returns an error, because the transport would
+// send only the rest of the body.
 type payloadReader struct {
 	payload *payload
 	at      int
@@ -73,7 +73,7 @@ func (r *payloadReader) Read(to []byte) (int, error) {
 			return 0, errBodyGone
 		}
 		r.closed = false
-		r.payload.users++ // without a second Close, the memory is garbage collected instead of reused
+		r.payload.users++ // without a second Close, the memory is not reused
 	}
 	rest := r.payload.writer.Bytes[r.at:]
 	if len(rest) == 0 {

@@ -14,16 +14,16 @@ import (
 type request struct {
 	op         string // operationId in the OpenAPI document
 	method     string
-	repeatable bool   // can be repeated after an unknown outcome
+	repeatable bool   // can be sent again after an unknown outcome
 	path       string // relative to the base URL, escaped
 	query      string // escaped
 	body       body   // encoded as JSON; nil means no body
-	html       bool   // the response is HTML instead of JSON
-	err        error  // the first invalid argument
+	html       bool   // the response is HTML, not JSON
+	err        error  // error of the first invalid argument
 }
 
-// setPath replaces the parameters of template, such as {list_id}, with the
-// arguments in their order.
+// setPath sets the path. It replaces the parameters in template, such as
+// {list_id}, with the arguments, in order.
 func (r *request) setPath(template string, args ...any) {
 	segments := strings.Split(template, "/")
 	for i, s := range segments {
@@ -39,8 +39,8 @@ func (r *request) setPath(template string, args ...any) {
 	r.path = strings.Join(segments, "/")
 }
 
-// pathSegment escapes one segment of a path. It rejects segments that would
-// select another endpoint: "", "." and "..".
+// pathSegment escapes one segment of a path. It returns an error for "", "."
+// and "..", which would select another endpoint.
 func pathSegment(v any) (string, error) {
 	switch v := v.(type) {
 	case int64:
@@ -60,8 +60,7 @@ func pathSegment(v any) (string, error) {
 	return "", errors.New("must be an id")
 }
 
-// addQueryIfSet adds a parameter unless v is nil or the zero value, which means
-// the platform's default.
+// addQueryIfSet adds a parameter unless v is nil or the zero value.
 func (r *request) addQueryIfSet(name string, v any) {
 	var s string
 	switch v := v.(type) {

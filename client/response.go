@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// take decodes a 2xx response, or returns an error for the response. readErr is the
-// reason why body is incomplete.
+// take decodes a 2xx response, or returns an error. If readErr is not nil, body is
+// incomplete.
 func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
 	e := c.newError(nil)
@@ -44,14 +44,14 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		e.Details, e.more = parseDetails(string(body), c.token)
 		return e // without the body, which may hold a webhook's secret
 	default:
-		err := c.decode(body) // even if empty: an earlier attempt may have decoded a part
+		err := c.decode(body) // even an empty result, because an earlier attempt may have decoded a part
 		if err == nil {
 			return nil
 		}
 		var bad *jsonscan.Error
 		e.notQueued = errors.Is(err, ErrNotQueued)
 		e.invalidResponse, e.mismatch = !e.notQueued, errors.As(err, &bad) && !bad.Syntax
-		e.cause = redactError(err, c.token) // not a jsonscan.Error anymore if its text contained the token
+		e.cause = redactError(err, c.token) // not a jsonscan.Error if its text contained the token
 		e.Details, e.more = parseDetails(string(body), c.token)
 		return e // without the body, which may hold a webhook's secret
 	}
@@ -65,8 +65,8 @@ func mediaType(h http.Header) string {
 	return t
 }
 
-// withoutSecrets returns an address, which may be invalid, without its user,
-// password, query and fragment.
+// withoutSecrets removes the user, password, query and fragment from a URL,
+// which may be invalid.
 func withoutSecrets(address string) string {
 	if end := strings.IndexAny(address, "?#"); end >= 0 {
 		address = address[:end]
@@ -79,8 +79,8 @@ func withoutSecrets(address string) string {
 	return address
 }
 
-// retryAfter reads a Retry-After header: seconds, or a date, which is compared with
-// the Date of the response because clocks differ. It ignores anything else.
+// retryAfter reads a Retry-After header with seconds or a date. It compares a date
+// with the Date of the response, because clocks differ. It ignores any other value.
 func retryAfter(h http.Header) (d time.Duration, ok bool) {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if v == "" {

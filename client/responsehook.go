@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Response is a raw response of the platform. It gives access to headers and to
-// fields that this package does not know. It does not print or log its body, which
-// may contain the secret of a webhook.
+// Response is a raw response from the platform, with its headers and with fields
+// that this package does not know. A printed or logged Response does not contain
+// the body, which may contain the secret of a webhook.
 type Response struct {
 	Op         string        // operation, such as "getEmail"
 	Attempt    int           // number of the attempt, from 1
@@ -32,13 +32,14 @@ func (r Response) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r))
 
 type responseKey struct{}
 
-// WithResponseHook returns a context whose calls pass each response to f, including
-// error responses that are retried:
+// WithResponseHook returns a context. Calls with this context pass each response to
+// f, including error responses that the client retries:
 //
 //	var last client.Response
 //	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })
 //
-// f must not block. An import or an iterator with Prefetch calls f concurrently.
+// The function f must not block. An import or an iterator with Prefetch calls f
+// concurrently.
 func WithResponseHook(ctx context.Context, f func(Response)) context.Context {
 	return context.WithValue(ctx, responseKey{}, f)
 }

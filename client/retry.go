@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// verdict is the consequence of an attempt's outcome.
+// verdict is what the outcome of an attempt means for the call.
 type verdict struct {
-	again     bool // it can be sent again
-	maybeDone bool // it may have been processed
+	again     bool // the request can be sent again
+	maybeDone bool // the platform may have processed the request
 }
 
 // judge implements the table under Retries in the package documentation.
@@ -28,7 +28,7 @@ func judge(repeatable bool, e *Error) verdict {
 	case 400 <= s && s < 500 && s != http.StatusRequestTimeout:
 		return verdict{}
 	case s < 400, // no response, or an invalid one
-		s == http.StatusRequestTimeout, // a proxy may only know that it got no response
+		s == http.StatusRequestTimeout, // a proxy may have sent this because it got no response
 		s == http.StatusInternalServerError, s == http.StatusBadGateway,
 		s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
 		return verdict{again: repeatable, maybeDone: true}
@@ -52,7 +52,7 @@ func (p retrier) retrying(next exchange) exchange {
 			}
 			e := c.asError(err)
 			if c.maybeDone && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
-				return nil // an earlier attempt deleted it
+				return nil // an earlier attempt deleted the resource
 			}
 			v := judge(c.repeatable, e)
 			c.maybeDone = c.maybeDone || v.maybeDone
@@ -67,7 +67,7 @@ func (p retrier) retrying(next exchange) exchange {
 	}
 }
 
-// attempts returns the maximum number of attempts of c.
+// attempts returns the maximum number of attempts for a call.
 func (r RetryConfig) attempts(c *call) int {
 	if n := c.options.maxAttempts; n != 0 {
 		return max(n, 1)
@@ -75,8 +75,8 @@ func (r RetryConfig) attempts(c *call) int {
 	return r.MaxAttempts
 }
 
-// prepare waits until attempt n+1 can be made. If there is no such attempt, it
-// returns e, with the reason if the context has ended.
+// prepare waits until attempt n+1 can be made. If the call must not be retried,
+// prepare returns e, with the reason if the context has ended.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if p.tooLong(e.RetryAfter) {
 		return e.later()
@@ -98,14 +98,13 @@ func (r RetryConfig) tooLong(retryAfter time.Duration) bool {
 	return r.MaxRetryAfter >= 0 && retryAfter > r.MaxRetryAfter
 }
 
-// delay returns the delay after attempt n: Retry-After plus jitter, because
-// other clients may have got the same Retry-After.
+// delay returns the delay after attempt n. It adds jitter to Retry-After,
+// because other clients may have received the same Retry-After.
 func (r RetryConfig) delay(n int, retryAfter time.Duration) time.Duration {
 	return max(min(retryAfter, r.MaxRetryAfter), 0) + r.jitter(n)
 }
 
-// jitter returns a random duration below a limit that doubles with each
-// attempt.
+// jitter returns a random duration. Its upper limit doubles with each attempt.
 func (r RetryConfig) jitter(n int) time.Duration {
 	bound := min(r.BaseDelay<<(n-1), r.MaxDelay)
 	if r.BaseDelay > r.MaxDelay>>(n-1) { // prevents an overflow of the shift
@@ -118,15 +117,15 @@ func (r RetryConfig) jitter(n int) time.Duration {
 }
 
 // randomUpTo returns a random duration from 0 to bound. It uses crypto/rand,
-// which tests can make repeatable (testing/cryptotest).
+// because tests can make it deterministic with testing/cryptotest.
 func randomUpTo(bound time.Duration) time.Duration {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return time.Duration(binary.LittleEndian.Uint64(b[:]) % (uint64(bound) + 1))
 }
 
-// budget is a token bucket that limits the retries of all calls together. A
-// token is a fifth of a retry.
+// budget is a token bucket that limits the retries of all calls together. Five
+// tokens allow one retry.
 type budget struct {
 	mu        sync.Mutex
 	left, max int
@@ -134,11 +133,12 @@ type budget struct {
 }
 
 func newBudget(retries int) *budget {
-	most := 5 * min(max(retries, 0), math.MaxInt/5-1) // adding one more cannot overflow
+	most := 5 * min(max(retries, 0), math.MaxInt/5-1) // adding one token cannot overflow
 	return &budget{left: most, max: most, unlimited: retries < 0}
 }
 
-// spend takes the tokens for one retry, and reports whether there were enough.
+// spend removes the tokens for one retry, and reports whether there were enough
+// tokens.
 func (b *budget) spend() bool {
 	if b.unlimited {
 		return true
@@ -152,7 +152,7 @@ func (b *budget) spend() bool {
 	return true
 }
 
-// succeeded adds the tokens that a call with n attempts earns.
+// succeeded adds the tokens for a successful call with n attempts.
 func (b *budget) succeeded(n int) {
 	earned := 1
 	if n > 1 {

@@ -17,10 +17,10 @@ const redacted = "[redacted]"
 
 // Secret is a text that only [Secret.Reveal] returns. In printed text, logs and JSON,
 // a Secret is "[redacted]", even as the key of a map. If a Secret is in an unexported
-// field of a struct, package fmt prints a memory address for it. Two Secrets are
-// equal by == if their texts are equal. The zero Secret is the empty text.
+// field of a struct, package fmt prints a memory address instead. The operator ==
+// compares the texts of two Secrets. The zero Secret is the empty text.
 type Secret struct {
-	text unique.Handle[string] // printed as an address where fmt calls no methods; a string would be shown
+	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 }
 
 // NewSecret returns text as a Secret.
@@ -51,8 +51,8 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText implements [encoding.TextMarshaler].
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. UnmarshalText rejects the
-// output of MarshalText, which is not a secret.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for
+// the output of MarshalText, which is not a secret.
 func (s *Secret) UnmarshalText(b []byte) error {
 	if string(b) == redacted {
 		return errors.New("the secret is a placeholder, because secrets are redacted when they are encoded")
@@ -63,12 +63,11 @@ func (s *Secret) UnmarshalText(b []byte) error {
 
 func readSecret(c *jsonscan.Cursor) Secret { return NewSecret(c.String()) }
 
-// redact replaces token in s. It also finds a token that a server escaped as in
-// JSON, in a URL or in HTML.
+// redact replaces token in s, even if it is escaped for JSON, a URL or HTML.
 func redact(s, token string) string { return redactFirst(s, token, math.MaxInt) }
 
-// redactFirst is redact for the beginning of s. The result has at least n
-// bytes, unless the redacted s is shorter.
+// redactFirst is like redact, but may return only the beginning of the result,
+// at least n bytes if the result is that long.
 func redactFirst(s, token string, n int) string {
 	if token == "" {
 		return s
@@ -92,8 +91,8 @@ func redactFirst(s, token string, n int) string {
 	return b.String() + s[done:i]
 }
 
-// spelled returns how many bytes of s the token takes if s begins with it, escaped or
-// not. Otherwise it returns 0.
+// spelled returns the length of the token at the beginning of s, escaped or not. If s
+// does not begin with the token, spelled returns 0.
 func spelled(s, token string) int {
 	if strings.HasPrefix(s, token) {
 		return len(token)
@@ -109,7 +108,7 @@ func spelled(s, token string) int {
 	return n
 }
 
-// spelledByte is spelled for a token of one byte.
+// spelledByte is like spelled, for a token of one byte.
 func spelledByte(s string, c byte) int {
 	switch {
 	case s == "":
@@ -131,12 +130,13 @@ func spelledByte(s string, c byte) int {
 	return 0
 }
 
-// isHex reports whether s begins with c as two hexadecimal digits.
+// isHex reports whether s begins with the two hexadecimal digits of c.
 func isHex(s string, c byte) bool {
 	return len(s) >= 2 && strings.EqualFold(s[:2], hex.EncodeToString([]byte{c}))
 }
 
-// redactError returns err, or an error that shows err without token.
+// redactError returns err. If its text contains token, it returns an error with
+// a redacted text instead.
 func redactError(err error, token string) error {
 	if err == nil {
 		return nil
@@ -156,8 +156,8 @@ type redactedError struct {
 
 func (e *redactedError) Error() string { return e.text }
 
-// Is reports whether the hidden error is target. There is no Unwrap, because
-// callers could print the unwrapped error.
+// Is reports whether the replaced error matches target. There is no method
+// Unwrap, because callers could print the unwrapped error.
 func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
 // Format implements [fmt.Formatter].

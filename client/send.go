@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// withoutRedirects returns a copy of h that returns redirects as responses:
-// following one could send a token or a body to another host.
+// withoutRedirects returns a copy of h that does not follow redirects, because
+// a redirect could send a token or a body to another host.
 func withoutRedirects(h *http.Client) *http.Client {
 	c := *h
 	c.Transport = hidesLocation{h.Transport}
@@ -22,11 +22,12 @@ func withoutRedirects(h *http.Client) *http.Client {
 	return &c
 }
 
-// hidesLocation hides redirects from http.Client, whose error would contain a
-// Location that it cannot parse.
+// hidesLocation hides redirects from http.Client, because its error would
+// contain an invalid Location.
 type hidesLocation struct{ http.RoundTripper }
 
-// hiddenLocation is a name that cannot occur as a header field.
+// hiddenLocation is not a valid name of a header field, so no server can send
+// it.
 const hiddenLocation = "\x00Location"
 
 func (h hidesLocation) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -56,7 +57,7 @@ type sender struct {
 	limit     int64
 	userAgent string
 	major     atomic.Int64 // HTTP version of the last response; 0 before the first
-	buffers   sync.Pool    // of *bytes.Buffer, for responses
+	buffers   sync.Pool    // contains *bytes.Buffer, for responses
 }
 
 func newSender(cfg Config, base string) *sender {
@@ -78,7 +79,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		return err
 	}
 	if major > 1 || major == 0 && req.URL.Scheme == "https" { // most likely HTTP/2
-		req.GetBody = nil // HTTP/1 uses it to create a new body if nothing was written; see once
+		req.GetBody = nil // net/http uses it to send the body again over HTTP/1; see once
 	}
 	c.attempts++
 	c.status, c.requestID = 0, ""
@@ -106,7 +107,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 	return c.take(resp, b.Bytes(), err)
 }
 
-// bounded returns the context of one attempt.
+// bounded returns the context for one attempt.
 func (s *sender) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.timeout > 0 {
 		return context.WithTimeout(ctx, s.timeout)
@@ -133,7 +134,7 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	// One allocation for all values.
+	// A struct needs only one allocation for all values.
 	v := []string{"application/json", "application/json", s.userAgent, "Bearer " + c.token}
 	if c.html {
 		v[1] = "text/html"
@@ -147,11 +148,10 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	return req, c.payload.give(req)
 }
 
-// read reads the body into b. If it cannot read the whole body, it returns the
-// reason.
+// read reads the body into b. If the body is incomplete, it returns the reason.
 func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	if resp.StatusCode < 200 {
-		return nil // the body is the connection itself, which does not end
+		return nil // the body is the connection, which does not end
 	}
 	if resp.ContentLength > s.limit {
 		return fmt.Errorf("%w of %d bytes", errResponseTooLarge, s.limit)

@@ -5,10 +5,10 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// Readers for values of the second response format. The overlay of the
-// generator specifies where they are used.
+// These functions read values in the second response format.
+// client.overlay.yaml specifies their fields.
 
-// readOne reads one event name instead of several.
+// readOne reads one event name as a list.
 func readOne(c *jsonscan.Cursor) []events.Name {
 	if name := jsonscan.Text[events.Name](c); name != "" {
 		return []events.Name{name}
@@ -16,7 +16,7 @@ func readOne(c *jsonscan.Cursor) []events.Name {
 	return nil
 }
 
-// readTimes reads a count. The value true counts as 1.
+// readTimes reads a count. The value true means 1.
 func readTimes(c *jsonscan.Cursor) int64 {
 	if b := c.Peek(); b != 't' && b != 'f' {
 		return c.Int()
@@ -31,7 +31,7 @@ func readHardBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, e
 
 func readSoftBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, events.BounceTypeSoft) }
 
-// readBouncedAs reads a boolean. True means that there was a bounce of this type.
+// readBouncedAs reads a boolean. True means a bounce of this type.
 func readBouncedAs(c *jsonscan.Cursor, kind events.BounceType) *EmailBounce {
 	if !c.Bool() {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// SuppressedEmails are addresses that never get email from any list. (Specification:
-// Suppression list entry.)
+// SuppressedEmails manages the suppression list. The platform sends no email to its
+// addresses. (Specification: Suppression list entry.)
 type SuppressedEmails struct{ x exchange }
 
 // Add adds an address or a pattern, "*@domain" or "local@*", to the suppression
@@ -16,7 +16,7 @@ func (s *SuppressedEmails) Add(ctx context.Context, email string) (SuppressedEma
 }
 
 // Remove removes an address or a pattern from the suppression list. If the list does not
-// contain it, the error is [ErrNotFound].
+// contain the entry, the error is [ErrNotFound].
 func (s *SuppressedEmails) Remove(ctx context.Context, email string) error {
 	return perform(ctx, s.x, removeSuppressedEmailRequest(email), nil)
 }

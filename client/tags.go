@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Tags are the labels on the account's contacts. (Specification: Contact.)
+// Tags lists the tags of the account's contacts. (Specification: Contact.)
 type Tags struct{ x exchange }
 
 // List returns one page of the account's tags.

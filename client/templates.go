@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Templates are reusable email designs with merge tags, written {{name}}.
+// Templates manages reusable email designs with merge tags such as {{name}}.
 // (Specification: Templates.)
 type Templates struct{ x exchange }
 
@@ -25,7 +25,8 @@ func (s *Templates) Update(ctx context.Context, templateID int64, update Templat
 	return do(ctx, s.x, updateTemplateRequest(templateID, update), readTemplate)
 }
 
-// Delete deletes a template. If it does not exist, the error is [ErrNotFound].
+// Delete deletes a template. If the template does not exist, the error is
+// [ErrNotFound].
 func (s *Templates) Delete(ctx context.Context, templateID int64) error {
 	return perform(ctx, s.x, deleteTemplateRequest(templateID), nil)
 }
@@ -41,9 +42,9 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 	return html, err
 }
 
-// Find returns the oldest template with exactly this name. It iterates over all
-// templates, 100 per request, because the platform has no filter for names. If there is
-// no such template, the error is [ErrNotFound]. If name is empty, the error is
+// Find returns the oldest template whose name is equal to name. It iterates over all
+// templates, 100 per request, because the platform has no filter for names. If no
+// template has the name, the error is [ErrNotFound]. If name is empty, the error is
 // [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	params := ListTemplatesParams{}
@@ -51,10 +52,10 @@ func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, is)
 }
 
-// Ensure returns the oldest template whose name is exactly template.Name. If there is
-// none, Ensure creates the template. Ensure does not compare or change the content of an
-// existing template. If several processes call Ensure at the same time, all get the same
-// template. Each call deletes its own template if it created another one.
+// Ensure returns the oldest template whose name is equal to template.Name. If no
+// template has the name, Ensure creates the template. Ensure does not compare or change
+// the content of an existing template. If several processes call Ensure at the same
+// time, all get the same template. Each call deletes a duplicate that it created.
 //
 // After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If
 // the name is empty, the error is [ErrValidation].

@@ -6,23 +6,25 @@ import (
 	"time"
 )
 
-// maxTokenMargin limits how early a token is replaced. A token is replaced when
-// a tenth of its lifetime remains, but at most this long before its expiry.
+// maxTokenMargin limits how early the client replaces a token. It replaces a
+// token when a tenth of its lifetime remains, but at most this long before the
+// expiry.
 const maxTokenMargin = time.Minute
 
-// Token is an access token. It does not print, log or encode its value. In an
-// unexported field, however, package fmt prints it.
+// Token is an access token. A printed, logged or encoded Token does not contain
+// the value. But if a Token is in an unexported field, package fmt prints the
+// value.
 type Token struct {
 	Value string `json:"-"` // follows "Bearer " in the Authorization header
 
 	// Expiry is the time at which the platform stops accepting the token. The
-	// zero Time means that it is unknown: the client then uses the token until
-	// the platform responds with 401.
+	// zero Time means that the expiry is unknown, so the client uses the token
+	// until the platform responds with 401.
 	Expiry time.Time
 }
 
 // Format implements [fmt.Formatter]. No verb prints the value, except %p, which go
-// vet rejects: package fmt does not call Format for it.
+// vet rejects. Package fmt does not call Format for %p.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, t.String()) }
 
 // String returns the expiry.
@@ -44,8 +46,8 @@ func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil 
 // LogValue implements [slog.LogValuer].
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// life contains the times at which a token expires and must be replaced. The
-// zero life does not end.
+// life contains the times at which a token expires and must be replaced. A
+// token with the zero life does not expire.
 type life struct{ refresh, expiry time.Time }
 
 func newLife(now, expiry time.Time) life {
@@ -55,14 +57,14 @@ func newLife(now, expiry time.Time) life {
 	return life{refresh: expiry.Add(-min(expiry.Sub(now)/10, maxTokenMargin)), expiry: expiry}
 }
 
-// stale reports whether it is time to replace the token.
+// stale reports whether the token must be replaced.
 func (l life) stale(now time.Time) bool {
 	return !l.expiry.IsZero() && (!now.Before(l.refresh) || l.ended(now))
 }
 
 func (l life) ended(now time.Time) bool { return !l.expiry.IsZero() && !now.Before(l.expiry) }
 
-// prolonged returns l with a later time for the next attempt to replace the token.
+// prolonged returns l with a later time for the replacement of the token.
 func (l life) prolonged(now time.Time) life {
 	if !l.expiry.IsZero() {
 		l.refresh = now.Add(max(l.expiry.Sub(now)/2, time.Second))

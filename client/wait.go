@@ -7,7 +7,7 @@ import (
 )
 
 // wait calls get until the function until returns true. The interval doubles from
-// one second up to longest. r is the request of get.
+// one second up to longest. r is the request that get sends.
 func wait[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {

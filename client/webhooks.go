@@ -15,15 +15,15 @@ const (
 	WebhookStatusArchived WebhookStatus = "archived"
 )
 
-// Format implements [fmt.Formatter]. Without it, verbs such as %s would print
-// the secret of a webhook that is referenced by a pointer.
+// Format implements [fmt.Formatter]. Without this method, verbs such as %s
+// would print the secret in a pointer to a Webhook.
 func (w Webhook) Format(f fmt.State, verb rune) {
 	type plain Webhook
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(w))
 }
 
-// Webhooks push events to a URL. They cannot be deleted, only archived.
-// (Specification: Webhooks.)
+// Webhooks manages webhooks, which deliver events to a URL. You can archive a
+// webhook, but not delete it. (Specification: Webhooks.)
 type Webhooks struct{ x exchange }
 
 // Create subscribes a URL to events. The result contains the secret that signs the
@@ -32,8 +32,8 @@ func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, 
 	return do(ctx, s.x, createWebhookRequest(webhook), readWebhook)
 }
 
-// Get returns a webhook with its secret and hash function. They are zero if the
-// platform does not return them.
+// Get returns a webhook with its secret and hash function. A field is zero if
+// the platform does not return it.
 func (s *Webhooks) Get(ctx context.Context, webhookID string) (Webhook, error) {
 	return do(ctx, s.x, getWebhookRequest(webhookID), readWebhook)
 }
@@ -48,8 +48,8 @@ func (s *Webhooks) Unarchive(ctx context.Context, webhookID string) error {
 	return perform(ctx, s.x, unarchiveWebhookRequest(webhookID), nil)
 }
 
-// List returns one page of webhooks, including archived webhooks. It does not return
-// secrets.
+// List returns one page of webhooks, including archived webhooks. The result does
+// not contain secrets.
 func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (WebhookPage, error) {
 	return do(ctx, s.x, listWebhooksRequest(params), readWebhookPage)
 }

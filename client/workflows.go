@@ -14,8 +14,8 @@ const (
 	WorkflowStatusInactive WorkflowStatus = "inactive"
 )
 
-// Workflows send a message to each contact that is added to a list. (Specification:
-// What the service does.)
+// Workflows manages workflows. A workflow sends a message to each contact that is
+// added to a list. (Specification: What the service does.)
 type Workflows struct{ x exchange }
 
 // Create creates an inactive workflow.

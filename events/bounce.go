@@ -10,16 +10,17 @@ const (
 	BounceTypeSoft BounceType = "soft" // temporary
 )
 
-// Hard reports whether the address does not exist or never accepts email, so
-// further emails would fail and harm the sender's reputation. This applies only
-// to [BounceCategoryHard].
+// Hard reports whether the category is [BounceCategoryHard]. The address does
+// not exist or never accepts email, and further emails would harm the sender's
+// reputation.
 func (c BounceCategory) Hard() bool { return c == BounceCategoryHard }
 
 // Soft reports whether the message was not delivered for a temporary reason.
 // You can send to the address later.
 //
 // Automatic replies, challenges and address changes are neither hard nor soft,
-// because the message was received. Unknown categories are not soft either.
+// because the message was received. Unknown categories are neither hard nor
+// soft.
 func (c BounceCategory) Soft() bool {
 	switch c {
 	case BounceCategorySoft, BounceCategoryMailboxFull, BounceCategoryBlocked, BounceCategoryTransient,
@@ -29,7 +30,7 @@ func (c BounceCategory) Soft() bool {
 	return false
 }
 
-// Description returns the specification's name of the category, such as
+// Description returns the name of the category in the specification, such as
 // "mailbox full". It returns an unknown category unchanged.
 func (c BounceCategory) Description() string {
 	switch c {

@@ -6,7 +6,7 @@ type ContactStatus string
 // The known values of [ContactStatus].
 const (
 	ContactStatusActive       ContactStatus = "active"
-	ContactStatusPending      ContactStatus = "pending" // has not confirmed yet
+	ContactStatusPending      ContactStatus = "pending" // the recipient has not confirmed yet
 	ContactStatusUnsubscribed ContactStatus = "unsubscribed"
 	ContactStatusDeleted      ContactStatus = "deleted"
 	ContactStatusSpam         ContactStatus = "spam" // has complained

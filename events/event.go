@@ -9,20 +9,20 @@ import (
 // names.
 type Name string
 
-// Event is an event that is delivered to a webhook. [Parse] returns an Event. Tests
-// of receivers can build one; see "Encoding" in the package documentation.
+// Event is an event that is delivered to a webhook. [Parse] returns an Event. To
+// create an Event in a test, see "Encoding" in the package documentation.
 // Concurrent reads of an Event are safe.
 type Event struct {
-	// ID identifies the event in every attempt to deliver it. If the platform
-	// writes a number, ID contains its digits. The general envelope has no id; ID
-	// is then empty.
+	// ID is the id of the event, which is the same in every delivery. If the
+	// platform writes a number, ID contains its digits. ID is empty in the
+	// general envelope.
 	ID string
 
 	// Name is the name of the event, such as [NameEmailBounced].
 	Name Name
 
-	// Time is the time of the event: the field created_on, in seconds, or the
-	// field timestamp of the general envelope.
+	// Time is the time of the event. It is the field created_on, in seconds, or
+	// the field timestamp in the general envelope.
 	Time time.Time
 
 	// AccountID is the account that owns the event, or 0 in the general envelope.
@@ -36,11 +36,11 @@ type Event struct {
 	// IP is an address of the platform, or empty in the general envelope.
 	IP string
 
-	// Data contains the data of the event. Its type is the payload type.
+	// Data is the data of the event. Its type depends on the payload.
 	Data Data
 
-	raw     string // what the event was parsed from, or ""
-	rawData string // the data in it
+	raw     string // the body that the event was parsed from, or ""
+	rawData string // the data in the body
 	general bool   // parsed from the general envelope
 }
 
@@ -48,16 +48,17 @@ type Event struct {
 // fields. It returns nil if e was not parsed.
 func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 
-// RawData returns the unchanged field data of the body that e was parsed from, or
-// nil if there is none. To read a field that this package does not know, unmarshal
-// the data into a struct that has the field. Do not embed a type of this package in
-// the struct, because its UnmarshalJSON method would read none of your fields.
+// RawData returns the unchanged field data in the body that e was parsed from, or
+// nil if the body has no data. To read a field that this package does not know,
+// unmarshal the data into your own struct. Do not embed a type of this package in
+// the struct, because its UnmarshalJSON method would not read your fields.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
 // Mismatch returns a [*ParseError] for the first envelope field that had the wrong
-// type when e was parsed, such as an ip that is not a string. It returns nil if
-// there is none. Such a field is zero in e, and MarshalJSON keeps its original
-// value. Mismatch parses the body again. It does not check the data; see [Unknown].
+// type when e was parsed, such as an ip that is not a string. If all fields have
+// the right type, Mismatch returns nil. A field with the wrong type is zero in e,
+// and MarshalJSON writes its original value. Mismatch parses the body again. It
+// does not check the data; see [Unknown].
 func (e *Event) Mismatch() error {
 	if e.raw == "" {
 		return nil
@@ -78,23 +79,25 @@ func rawMessage(text string) json.RawMessage {
 // Unknown is the data of an event with an unknown name, or data that does not match
 // any payload type of its event.
 type Unknown struct {
-	// Raw is the unchanged data: any JSON value, or nil if there was none.
+	// Raw is the unchanged data, which can be any JSON value, or nil if the
+	// event has no data.
 	Raw json.RawMessage
 
-	// Err is nil if the name of the event is unknown. Otherwise it is a
-	// [*ParseError] for the first part that does not match.
+	// Err is nil if the name of the event is unknown. Otherwise Err is a
+	// [*ParseError] for the first invalid part of the data.
 	Err error
 
-	// Partial contains the valid fields of data that does not match its payload
-	// type, or nil if the type is unknown. Its invalid fields are zero. Methods
-	// such as [Event.Recipient] use it. MarshalJSON ignores it and writes Raw.
+	// Partial contains the valid fields if the data does not match its payload
+	// type. The invalid fields are zero. Partial is nil if the payload type is
+	// unknown. Methods such as [Event.Recipient] read Partial. MarshalJSON
+	// ignores it and writes Raw.
 	Partial Data
 }
 
-// MarshalJSON implements [json.Marshaler]: it returns Raw.
+// MarshalJSON implements [json.Marshaler] and returns Raw.
 func (u Unknown) MarshalJSON() ([]byte, error) { return u.Raw.MarshalJSON() }
 
-// UnmarshalJSON implements [json.Unmarshaler]: it sets Raw to a copy of b.
+// UnmarshalJSON implements [json.Unmarshaler] and sets Raw to a copy of b.
 func (u *Unknown) UnmarshalJSON(b []byte) error {
 	*u = Unknown{Raw: append(json.RawMessage(nil), b...)}
 	return nil

@@ -12,8 +12,7 @@ import (
 // MarshalJSON implements [json.Marshaler].
 //
 // For an event from [Parse], it writes the original JSON, including unknown
-// fields, with all changes that were made since. A changed array is written as
-// a whole.
+// fields, with your changes. It writes a changed array completely.
 //
 // For other events, it writes the envelope that the specification defines for the
 // event's name.
@@ -33,7 +32,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return merge(json.RawMessage(e.raw), was, now)
 }
 
-// UnmarshalJSON implements [json.Unmarshaler] by [Parse].
+// UnmarshalJSON implements [json.Unmarshaler] with [Parse].
 func (e *Event) UnmarshalJSON(b []byte) error {
 	parsed, err := Parse(b)
 	if err != nil {
@@ -43,7 +42,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// encode encodes the fields of e.
+// encode encodes the fields.
 func (e *Event) encode() (json.RawMessage, error) {
 	if e.general || e.raw == "" && generalName(e.Name) {
 		return json.Marshal(generalEnvelope{e.Name, e.Time, e.Data, e.ID, e.AccountID, e.User, e.IP})
@@ -56,11 +55,12 @@ func (e *Event) encode() (json.RawMessage, error) {
 	})
 }
 
-// writer is data that contains times, so it has a generated method.
+// writer is implemented by payload types that contain times. The method is
+// generated.
 type writer interface{ write(w *jsonwrite.Writer) }
 
-// write writes the envelope of complianceEnvelope. With encoding/json, data with
-// a MarshalJSON method would be checked and copied once more.
+// write writes a complianceEnvelope. encoding/json would check and copy the
+// output of each MarshalJSON method again.
 func (e *Event) write(data writer) json.RawMessage {
 	w := jsonwrite.Writer{Bytes: make([]byte, 0, 512)}
 	w.Open('{')
@@ -106,7 +106,8 @@ type complianceEnvelope struct {
 	Data           Data      `json:"data"`
 }
 
-// generalEnvelope contains fields of the other envelope only if they were set.
+// generalEnvelope contains fields of the compliance envelope only if they were
+// set.
 type generalEnvelope struct {
 	Event     Name      `json:"event"`
 	Timestamp time.Time `json:"timestamp"`
@@ -117,8 +118,8 @@ type generalEnvelope struct {
 	IP        string    `json:"ip,omitzero"`
 }
 
-// merge applies the changes from was to now to raw. Both contain the known
-// fields of raw.
+// merge applies the differences between was and now to raw. The objects was and
+// now contain only known fields.
 func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {
 	if bytes.Equal(was, now) {
 		return raw, nil
@@ -142,7 +143,7 @@ func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {
 	}
 	for name, value := range nowMembers {
 		if bytes.Equal(wasMembers[name], value) {
-			continue // unchanged, even if it was absent
+			continue // unchanged, even if the field was absent
 		}
 		merged, err := merge(rawMembers[name], wasMembers[name], value)
 		if err != nil {

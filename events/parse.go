@@ -7,8 +7,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// ParseError describes an invalid part of a delivery. It contains names of
-// fields but no values, so it can be logged.
+// ParseError describes an invalid part of a delivery. It contains field names
+// but no values, so you can log it.
 type ParseError struct {
 	// Offset is the position in the body, in bytes from its start.
 	Offset int64
@@ -20,8 +20,8 @@ type ParseError struct {
 	// Want describes the expected value, such as "a string".
 	Want string
 
-	// Event contains the valid fields if the body is JSON without an event name.
-	// Otherwise it is nil.
+	// Event contains the valid fields if the body is a JSON object without an
+	// event name. Otherwise it is nil.
 	Event *Event
 }
 
@@ -37,11 +37,12 @@ func (e *ParseError) Error() string {
 // fields, not by the name of the event.
 //
 // The error is a [*ParseError] if the body is not a JSON object or has no event
-// name. Other invalid parts cause no error: [Event.Mismatch] reports them for
-// the envelope, and invalid data becomes [Unknown], which contains the reason.
+// name. Other invalid parts are not errors. [Event.Mismatch] reports invalid
+// fields of the envelope. Invalid data becomes [Unknown], which contains the
+// reason.
 //
-// The body can be changed after the call. Strings in the event share one copy
-// of it.
+// You can change the body after the call. Strings in the event share one copy
+// of the body.
 func Parse(body []byte) (*Event, error) {
 	e, mistake := parse(string(body))
 	switch {
@@ -55,7 +56,8 @@ func Parse(body []byte) (*Event, error) {
 	return nil, &ParseError{Path: "event", Want: "the name of an event", Event: e}
 }
 
-// parse returns an event if text is JSON, and the first error in its envelope.
+// parse returns an event if text is a JSON object, and the first error in its
+// envelope.
 func parse(text string) (*Event, *jsonscan.Error) {
 	c := jsonscan.New(text)
 	env := envelope{Event: Event{raw: text}}
@@ -79,8 +81,8 @@ type envelope struct {
 	createdOn, timestamp time.Time       // zero if absent
 	data                 jsonscan.Cursor // before the data
 	hasData              bool
-	shape                Name   // the name of the event when its data was read
-	room                 *Event // in the same allocation as the data; nil if there is none
+	shape                Name   // the event's name when the data was read
+	room                 *Event // allocated together with the data; nil if there is none
 }
 
 func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
@@ -103,7 +105,7 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 		again := env.hasData
 		env.data, env.hasData = *c, true
 		if again || env.Name == "" {
-			env.Data = nil // read when the name is known, and only the last of many
+			env.Data = nil // read when the name is known, so only the last duplicate is read
 			c.Skip()
 		} else {
 			env.readData(c)
@@ -113,7 +115,7 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 	}
 }
 
-// readActor reads a user. An invalid field is null.
+// readActor reads a user. It treats an invalid field as null.
 func readActor(c *jsonscan.Cursor) (v User) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -131,7 +133,7 @@ func readActor(c *jsonscan.Cursor) (v User) {
 	return v
 }
 
-// finish sets the fields that depend on several others, and returns the event.
+// finish sets the fields that depend on other fields, and returns the event.
 func (env *envelope) finish() *Event {
 	switch {
 	case !env.createdOn.IsZero():
@@ -153,7 +155,7 @@ func (env *envelope) finish() *Event {
 	return env.room
 }
 
-// readData reads the data of the named event.
+// readData reads the data of the event with the name.
 func (env *envelope) readData(c *jsonscan.Cursor) {
 	start := c.Offset()
 	var data Data
@@ -172,7 +174,7 @@ func (env *envelope) readData(c *jsonscan.Cursor) {
 	}
 }
 
-// noData returns the data of an event without the field data.
+// noData returns the data for an event without a field "data".
 func noData(event Name) *Unknown {
 	if _, room := readShape(jsonscan.New("null"), event); room != nil {
 		return &Unknown{Err: &ParseError{Path: "data", Want: "an object"}}

@@ -1,16 +1,16 @@
 package events
 
-// SendingType is the kind of sender of an email. It determines the payload type
-// of bounces and spam complaints (specification, "Shape of data by sending
-// type").
+// SendingType is the kind of sender that sent an email. It determines the
+// payload type of bounces and spam complaints (specification, "Shape of data by
+// sending type").
 type SendingType string
 
 // The known values of [SendingType].
 const (
 	// SendingTypeCampaign means that a campaign sent the email.
 	SendingTypeCampaign SendingType = "campaign"
-	// SendingTypeWorkflow means that a workflow or the list itself sent the email;
-	// lists send double opt-in confirmations.
+	// SendingTypeWorkflow means that a workflow sent the email, or that it is the
+	// confirmation email of a double opt-in.
 	SendingTypeWorkflow SendingType = "workflow"
 	// SendingTypeTransactional means that the deprecated endpoint POST /emails
 	// sent the email.
@@ -21,7 +21,7 @@ const (
 )
 
 // SendingType returns the sending type of the email, or "" if the event does
-// not contain it or has no email.
+// not contain it.
 func (e *Event) SendingType() SendingType {
 	switch d := known(e.Data).(type) {
 	case *CampaignBounce, *CampaignComplaint:
@@ -41,8 +41,8 @@ func (e *Event) SendingType() SendingType {
 	return ""
 }
 
-// ofCampaign returns the sending type of an email with the campaign's id, which
-// may be null.
+// ofCampaign returns the sending type of an email. The id of its campaign may
+// be null.
 func ofCampaign(id ID) SendingType {
 	if id.IsZero() {
 		return ""
@@ -52,8 +52,8 @@ func ofCampaign(id ID) SendingType {
 
 // Recipient returns the address of the contact, or "" if the event does not
 // contain it. In that case, look up the email with [Event.EmailID]. For
-// SuppressedEmail.Added it is the added entry of the suppression list, which can
-// match many addresses, for example *@example.com.
+// SuppressedEmail.Added, Recipient returns the new entry of the suppression
+// list, which can match many addresses, for example *@example.com.
 func (e *Event) Recipient() string { return recipientOf(known(e.Data)) }
 
 func addressOf(c *Contact) string {
@@ -63,21 +63,22 @@ func addressOf(c *Contact) string {
 	return c.Email
 }
 
-// EmailID returns the id of the email, or "" if the event contains none, as in
-// events of campaigns and workflows. For the Email API, POST /v2/emails
-// returned this id and GET /v2/emails/{email_id} accepts it.
+// EmailID returns the id of the email, or "" if the event contains no id, for
+// example for campaigns and workflows. It is the id from POST /v2/emails, which
+// GET /v2/emails/{email_id} accepts.
 func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
 
-// ListID returns the id of the list, or the zero ID if the event contains none.
+// ListID returns the id of the list, or the zero ID if the event contains no
+// list id.
 func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 
 // CampaignID returns the id of the campaign in the event, or of the campaign that
-// sent the email. It returns the zero ID if the event contains none.
+// sent the email. It returns the zero ID if the event contains no campaign id.
 func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
 
-// Bounce returns the bounce and whether the event contains it. Email.Bounced
-// events contain it, except from the Email API: look up their email with GET
-// /v2/emails/{email_id} and [Event.EmailID]. Other events do not contain it.
+// Bounce returns the bounce, and reports whether the event contains it. Only
+// Email.Bounced events contain it, except for the Email API. For these events,
+// look up the email with [Event.EmailID].
 func (e *Event) Bounce() (_ BounceDetail, told bool) {
 	b := bounceOf(known(e.Data))
 	return b, b != (BounceDetail{})
@@ -90,8 +91,7 @@ func idOf(l *ListRef) ID {
 	return l.ID
 }
 
-// known returns d, or the valid part of data that does not match its payload
-// type.
+// known returns d, or its valid fields if d does not match its payload type.
 func known(d Data) Data {
 	if u, _ := d.(*Unknown); u != nil {
 		return u.Partial

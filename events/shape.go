@@ -2,9 +2,9 @@ package events
 
 import "example.com/emailplatform/internal/json/jsonscan"
 
-// object reads an object with read, and also returns memory for its event,
+// object reads an object with read. It also returns memory for the event,
 // because one allocation for both is cheaper. Any other value, including null,
-// is a mismatch and yields nil.
+// is a mismatch, and the result is nil.
 func object[T any, P interface {
 	*T
 	Data
@@ -20,8 +20,8 @@ func object[T any, P interface {
 	return P(&v.data), &v.event
 }
 
-// readEmailBounced reads the data of Email.Bounced in one of its four payload
-// types.
+// readEmailBounced reads the data of Email.Bounced, which has one of four
+// payload types.
 func readEmailBounced(c *jsonscan.Cursor) (Data, *Event) {
 	switch sentBy(*c) {
 	case SendingTypeCampaign:
@@ -36,8 +36,8 @@ func readEmailBounced(c *jsonscan.Cursor) (Data, *Event) {
 	return noShape(c)
 }
 
-// readEmailReportedAsSpam reads the data of Email.ReportedAsSpam in the same
-// way.
+// readEmailReportedAsSpam reads the data of Email.ReportedAsSpam, which has one
+// of four payload types.
 func readEmailReportedAsSpam(c *jsonscan.Cursor) (Data, *Event) {
 	switch sentBy(*c) {
 	case SendingTypeCampaign:
@@ -63,7 +63,7 @@ func noShape(c *jsonscan.Cursor) (Data, *Event) {
 func sentBy(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
 	for name, more := c.First(); more; name, more = c.Next() {
-		if c.Peek() == '{' { // email is elsewhere an address
+		if c.Peek() == '{' { // in other payload types, email is an address
 			switch name {
 			case "bounce", "fbl":
 				detailed = true

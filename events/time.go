@@ -35,8 +35,8 @@ func writeNullUnixTime(w *jsonwrite.Writer, t time.Time) {
 	w.Int(t.Unix())
 }
 
-// readTime reads a date and time as ISO 8601; without an offset it is UTC. Offsets
-// of a day and more, which Go can parse, it could not write again.
+// readTime reads an ISO 8601 date and time. Without an offset, the time is UTC. It
+// rejects offsets of a day or more, because Go can parse but not write them.
 func readTime(c *jsonscan.Cursor) time.Time {
 	if c.Null() {
 		return time.Time{}

@@ -9,33 +9,33 @@ import (
 )
 
 // ID is the id of a contact, a list, a campaign or another resource. Some events contain
-// it as a number and others as a string, and an ID is written in its original form. The
-// zero ID is null.
+// an id as a number, others as a string. An ID is written in its original form. The zero
+// ID is null.
 //
-// Compare ids with [ID.Equal], and use [ID.String] for keys of maps. IDs cannot be compared
-// with ==, because the number 42 and the string "42" are the same id.
+// Compare ids with [ID.Equal], and use [ID.String] for map keys. The operator == does not
+// accept an ID, because the number 42 and the string "42" are the same id.
 type ID struct {
 	_      [0]func() // prevents comparison with ==
 	text   string
 	quoted bool
 }
 
-// IntID returns the ID that is written as the number n.
+// IntID returns an ID that is written as the number n.
 func IntID(n int64) ID { return ID{text: strconv.FormatInt(n, 10)} }
 
-// StringID returns the ID that is written as the string s.
+// StringID returns an ID that is written as the string s.
 func StringID(s string) ID { return ID{text: s, quoted: true} }
 
-// Equal reports whether both ids consist of the same characters, as numbers or as strings,
-// or are both null.
+// Equal reports whether both ids have the same characters or are both null. It does not
+// distinguish numbers and strings.
 func (id ID) Equal(other ID) bool { return id.text == other.text && id.IsZero() == other.IsZero() }
 
-// String returns the characters of the id. They are the same for the number 42 and
-// the string "42". For null, String returns "".
+// String returns the characters of the id, or "" for null. The result is the same
+// for the number 42 and the string "42".
 func (id ID) String() string { return id.text }
 
-// Int64 returns the id as a number, and whether it is a number in the range of
-// int64.
+// Int64 returns the id as a number, and reports whether it is an integer in the
+// range of int64.
 func (id ID) Int64() (int64, bool) {
 	n, err := strconv.ParseInt(id.text, 10, 64)
 	return n, err == nil
@@ -60,7 +60,7 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 	return unmarshal(b, id, readID)
 }
 
-// marshal returns what v writes. As in encoding/json, a text that is not UTF-8 gets
+// marshal returns the JSON of v. As in encoding/json, invalid UTF-8 becomes
 // replacement characters.
 func marshal(v writer) ([]byte, error) {
 	w := jsonwrite.Writer{Bytes: make([]byte, 0, 256)}
@@ -68,7 +68,8 @@ func marshal(v writer) ([]byte, error) {
 	return w.Bytes, nil
 }
 
-// unmarshal sets v to what read reads in b. If that does not match, v keeps its value.
+// unmarshal sets v to the value that read returns for b. After a mismatch, v does not
+// change.
 func unmarshal[T any](b []byte, v *T, read func(*jsonscan.Cursor) T) error {
 	c := jsonscan.New(string(b))
 	got := read(c)
@@ -117,8 +118,8 @@ func readIntID(c *jsonscan.Cursor) Null[int64] {
 	return Value(n)
 }
 
-// readInt reads an integer. Any other value except null is a mismatch and
-// yields null.
+// readInt reads an integer. Any other value except null is a mismatch, and the
+// result is null.
 func readInt(c *jsonscan.Cursor) Null[int64] {
 	n, ok := c.NullInt()
 	return Null[int64]{V: n, Valid: ok}

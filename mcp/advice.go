@@ -10,10 +10,10 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// maxDetails is the maximum number of details of the platform in an error.
+// maxDetails is the maximum number of the platform's details in an error.
 const maxDetails = 20
 
-// callError is an error of the platform with advice for the assistant.
+// callError is an error from the platform with advice for the assistant.
 type callError struct {
 	advice string
 	cause  error
@@ -21,7 +21,7 @@ type callError struct {
 
 func (e *callError) Unwrap() error { return e.cause }
 
-// Error returns the advice and then the message of the platform.
+// Error returns the advice, followed by the platform's message.
 func (e *callError) Error() string {
 	var s strings.Builder
 	s.WriteString(e.advice)
@@ -46,8 +46,8 @@ func (e *callError) Error() string {
 	return s.String()
 }
 
-// argument converts a location in a request to a location in the arguments:
-// body.email is email.
+// argument converts a location in a request to a location in the arguments, for
+// example body.email to email.
 func argument(loc client.Location) client.Location {
 	if len(loc) > 1 {
 		switch loc[0] {
@@ -58,7 +58,7 @@ func argument(loc client.Location) client.Location {
 	return loc
 }
 
-// advise adds advice for the assistant to an error of the client.
+// advise adds advice for the assistant to an error from the client.
 func advise(err error) error {
 	return &callError{advice: advice(err), cause: err}
 }
@@ -69,7 +69,7 @@ func advice(err error) string {
 		return `It is not known whether the contact was created. Do not create it again before you have looked: call with operation "list" and filter "email:ADDRESS".`
 	case errors.Is(err, client.ErrContactExists):
 		return `Nothing was done: the address is on the list already. See it with operation "list" and filter "email:ADDRESS".`
-	case errors.Is(err, client.ErrNotFound) && len(details(err)) > 0: // without details, the response may not come from the platform
+	case errors.Is(err, client.ErrNotFound) && len(details(err)) > 0: // without details, the response may come from a proxy
 		return "Nothing was done: this account has no list with this list_id. Ask the user for the right one."
 	case errors.Is(err, client.ErrUnauthorized):
 		return "Nothing was done: the platform does not accept the access token. Calling again does not help; tell the user to check the token that this server is set up with."

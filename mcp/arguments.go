@@ -15,8 +15,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxProblems is the maximum number of problems in an error. An assistant does
-// not correct more at a time.
+// maxProblems is the maximum number of problems in an error.
 const maxProblems = 20
 
 // argumentsError lists the problems of a call's arguments for the assistant.
@@ -69,7 +68,7 @@ func (t *tool) setOnlyOperation(arguments map[string]any) {
 
 // unknownArguments are the arguments of a call that the tool does not have.
 type unknownArguments struct {
-	names []string // the first ones, at most maxProblems
+	names []string // the first maxProblems names
 	count int
 }
 
@@ -91,9 +90,9 @@ func (u *unknownArguments) describe(known []string) string {
 	return text + "; the arguments are " + strings.Join(known, ", ")
 }
 
-// parseArguments reads one argument after the other and decodes only known ones,
-// and of these only as much as an error message needs: decoded JSON can take
-// twenty times the memory of its text.
+// parseArguments reads the arguments one by one. It decodes only known
+// arguments, and only as much as an error message needs, because decoded JSON
+// can take twenty times the memory of its text.
 func parseArguments(given json.RawMessage, known map[string]*jsonschema.Schema) (map[string]any, *unknownArguments, error) {
 	arguments, unknown := map[string]any{}, new(unknownArguments)
 	if len(given) == 0 || string(given) == "null" {
@@ -134,8 +133,8 @@ func saysNothing(value json.RawMessage) bool {
 	return len(inner) == 0 && (value[0] == '[' || value[0] == '{')
 }
 
-// shallow decodes a scalar, and an object if the schema requires one. Other
-// arrays and objects lose their elements.
+// shallow decodes a scalar, and an object if the schema requires an object. It
+// omits the elements of other arrays and objects.
 func shallow(value json.RawMessage, wantObject bool) any {
 	switch value[0] {
 	case '"':
@@ -165,8 +164,8 @@ func shallow(value json.RawMessage, wantObject bool) any {
 	return json.Number(value) // a float64 would change large ids
 }
 
-// check checks each argument against its schema. Integers that are written like 7.0
-// or "7" are replaced by integers.
+// check checks each argument against its schema. It converts values such as 7.0 and
+// "7" to integers.
 func (t *tool) check(arguments map[string]any) (wrong []string) {
 	schema := t.input()
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
@@ -183,8 +182,8 @@ func (t *tool) check(arguments map[string]any) (wrong []string) {
 
 func (t *tool) input() *jsonschema.Schema { return t.InputSchema.(*jsonschema.Schema) }
 
-// missing returns the arguments that every operation requires and that are
-// missing.
+// missing returns the missing arguments among those that every operation
+// requires.
 func (t *tool) missing(arguments map[string]any) (wrong []string) {
 	for _, name := range t.input().Required {
 		if _, ok := arguments[name]; ok {
@@ -199,8 +198,8 @@ func (t *tool) missing(arguments map[string]any) (wrong []string) {
 	return wrong
 }
 
-// check returns the missing arguments of the operation, and the arguments of
-// other operations. Ignoring those would mislead the assistant.
+// check returns the missing arguments of the operation, and the arguments that
+// belong to other operations.
 func (o operation) check(name string, arguments map[string]any) (wrong []string) {
 	for _, a := range o.required {
 		if _, ok := arguments[a]; !ok {
@@ -265,8 +264,8 @@ func notTexts(v any) string {
 	return ""
 }
 
-// asInteger returns v as an integer if it is an integral number, or such a
-// number in a string.
+// asInteger returns v as an integer if it is an integer, a number such as 7.0,
+// or a string that contains such a number.
 func asInteger(v any, wanted bool) (int64, bool) {
 	number, ok := v.(json.Number)
 	if text, isText := v.(string); isText && wanted {
@@ -278,7 +277,7 @@ func asInteger(v any, wanted bool) (int64, bool) {
 	if n, err := strconv.ParseInt(number.String(), 10, 64); err == nil {
 		return n, true
 	}
-	const exact = 1 << 53 // beyond it a float64 stands for several integers
+	const exact = 1 << 53 // a larger float64 can represent several integers
 	f, err := number.Float64()
 	return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) <= exact
 }

@@ -26,7 +26,7 @@ An address is on a list once. Create reactivates a deleted address. It rejects a
 			Annotations: &sdk.ToolAnnotations{
 				Title:           "Contacts",
 				DestructiveHint: new(false),
-				OpenWorldHint:   new(true), // a contact is a person, whom a workflow may write to
+				OpenWorldHint:   new(true), // a new contact may get email from a workflow
 			},
 			InputSchema:  contactsInputSchema(),
 			OutputSchema: contactsOutputSchema(),
@@ -91,7 +91,7 @@ type createdContact struct {
 	Contact contact `json:"contact"`
 }
 
-// contact is a contact in the result of a tool: times are strings, and
+// contact is a contact in the result of a tool. Times are strings, and
 // attributes are an object.
 type contact struct {
 	ID               int64             `json:"id"`
@@ -199,7 +199,7 @@ func createContact(ctx context.Context, c *client.Client, in createContactInput)
 	return toolResult{createdContact{out}, fmt.Sprintf("Created on list %d: %s", in.ListID, out.line())}, nil
 }
 
-// oneLine returns s with single spaces instead of white space.
+// oneLine replaces each sequence of white space in s with a single space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // shorten returns s in one line of at most about 300 characters.

@@ -18,20 +18,20 @@ import (
 
 // NewHandler returns a handler that serves the tools over streamable HTTP, without
 // sessions, on any path. Each request must contain the header "Authorization:
-// Bearer TOKEN", and the platform gets this token. cfg configures the client.
-// NewHandler returns an error if cfg contains a token, or if [client.New] rejects
-// cfg.
+// Bearer TOKEN". The handler sends this token to the platform. The parameter cfg
+// configures the client. NewHandler returns an error if cfg contains a token or is
+// invalid.
 //
 // A request gets 403 if its host is neither a loopback name nor in
-// [Options.AllowedHosts], or if a browser sends it from a page of another origin.
-// It gets 401 without a valid token, 413 if it is larger than 64 KiB, 400 if it is
-// a batch of more than 50 messages, and 503 if more requests than
+// [Options.AllowedHosts], or if a browser sends it from a page with another
+// origin. It gets 401 without a valid token, 413 if it is larger than 64 KiB, 400
+// if it is a batch of more than 50 messages, and 503 if more requests than
 // [Options.MaxConcurrent] are in progress. The results of a request are limited to
-// 1 MiB. Tokens that the platform rejects are detected when a tool is called.
-// (Specification: Authentication.)
+// 1 MiB. The platform checks the token only when a tool is called. (Specification:
+// Authentication.)
 func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
-		return nil, errors.New("mcp: the client's configuration holds a token, but each caller sends its own")
+		return nil, errors.New("mcp: the client's configuration must not contain a token, because each caller sends its own token")
 	}
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = &http.Client{Transport: sharedTransport()}
@@ -50,26 +50,26 @@ func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 		Stateless:                    true,
 		JSONResponse:                 true,
 		Logger:                       problems(opts.Logger),
-		DisableLocalhostProtection:   true, // checkHost is stricter, and knows the allowed hosts
+		DisableLocalhostProtection:   true, // checkHost replaces this check, and allows AllowedHosts
 		PropagateRequestCancellation: true,
 	})
 	return checkHost(opts.AllowedHosts, http.NewCrossOriginProtection().Handler(requireToken(limit(opts.MaxConcurrent, streamable)))), nil
 }
 
-// sharedTransport is [http.DefaultTransport] with more than two idle
-// connections per host, because all callers use the same host.
+// sharedTransport is [http.DefaultTransport] with more idle connections per
+// host, because all callers use the same host.
 func sharedTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport
 	}
 	t = t.Clone()
-	t.MaxIdleConnsPerHost = 100 // as many as to all hosts together
+	t.MaxIdleConnsPerHost = 100 // the same number as for all hosts together
 	return t
 }
 
-// withToken returns a client for a caller. All clients use the HTTP client of
-// cfg and share its connections.
+// withToken returns a client for a caller. All clients share the connections of
+// the HTTP client in cfg.
 func withToken(cfg client.Config, token string) (*client.Client, error) {
 	cfg.Token = token
 	return client.New(cfg)
@@ -89,9 +89,9 @@ func requireToken(next http.Handler) http.Handler {
 	})
 }
 
-// verdict is a response that becomes a 401 with the challenge of the protocol's
-// authorization chapter if the platform rejects the caller's token. With a tool
-// error, assistants would keep the token.
+// verdict is a response that becomes a 401 with a challenge if the platform
+// rejects the caller's token. After a tool error, assistants would not replace
+// the token.
 type verdict struct {
 	http.ResponseWriter
 
@@ -101,7 +101,7 @@ type verdict struct {
 
 type verdictKey struct{}
 
-// refuseToken makes the HTTP request of ctx, if there is one, return 401.
+// refuseToken makes the response a 401 if ctx belongs to an HTTP request.
 func refuseToken(ctx context.Context) {
 	if v, ok := ctx.Value(verdictKey{}).(*verdict); ok {
 		v.refused.Store(true)
@@ -131,10 +131,10 @@ func (v *verdict) Write(b []byte) (int, error) {
 	return v.ResponseWriter.Write(b)
 }
 
-// Flush sends the buffered data. [http.ResponseController] continues with Unwrap.
+// Flush sends the buffered data. Then [http.ResponseController] calls Unwrap.
 func (v *verdict) Flush() { _ = http.NewResponseController(v.ResponseWriter).Flush() }
 
-// Unwrap returns the writer underneath.
+// Unwrap returns the wrapped writer.
 func (v *verdict) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
 // sendable reports whether [client.New] accepts a token.
@@ -142,7 +142,7 @@ func sendable(token string) bool {
 	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// bearer returns the token of a request, or "".
+// bearer returns the token in a request, or "".
 func bearer(h http.Header) string {
 	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -152,14 +152,14 @@ func bearer(h http.Header) string {
 }
 
 // checkHost rejects requests to hosts other than loopback names and allowed
-// hosts. Otherwise a web page could make its own name resolve to this machine,
+// hosts. Otherwise the host name of a web page could resolve to this machine,
 // and its requests would have the same origin.
 func checkHost(allowed []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostname(r.Host)
 		named := func(a string) bool { return strings.EqualFold(a, host) }
 		if !isLoopback(host) && !slices.ContainsFunc(allowed, named) {
-			http.Error(w, "the name in the Host header is not allowed", http.StatusForbidden)
+			http.Error(w, "the host in the Host header is not allowed", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -16,15 +16,14 @@ import (
 const (
 	maxRequest        = 64 << 10         // bytes of the body
 	maxBatch          = 50               // messages of a JSON-RPC batch
-	maxResults        = 1 << 20          // bytes of the results of all calls in a request
+	maxResults        = 1 << 20          // total bytes of the results of all calls in a request
 	defaultConcurrent = 64               // requests in progress
 	bodyTimeout       = 10 * time.Second // for reading the body
 )
 
-// limit bounds the work of callers whose token the platform has not checked yet.
-// It rejects a request before the SDK decodes it: with 503 if too many others are
-// in progress, with 413 if the body is too large, and with 400 if it is a batch of
-// too many messages.
+// limit limits the work for callers whose token the platform has not checked yet.
+// Before the SDK decodes a request, it responds with 503 to too many concurrent
+// requests, with 413 to a large body, and with 400 to a large batch.
 func limit(concurrent int, next http.Handler) http.Handler {
 	if concurrent == 0 {
 		concurrent = defaultConcurrent
@@ -50,10 +49,11 @@ func limit(concurrent int, next http.Handler) http.Handler {
 	})
 }
 
-// readBody reads the body of a request. A sender that stalls would keep its slot.
+// readBody reads the body of a request. It has a deadline, because a slow sender
+// occupies a slot.
 func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a test's recorder has no deadlines
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // the recorder in tests does not support deadlines
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	_ = control.SetReadDeadline(time.Time{})
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
@@ -84,20 +84,20 @@ func countMessages(body []byte) (n int) {
 
 type budgetKey struct{}
 
-// withBudget returns a context for the calls of one request, whose results
-// together have at most maxResults bytes.
+// withBudget returns a context for the calls of one request. Their results have
+// at most maxResults bytes in total.
 func withBudget(ctx context.Context) context.Context {
 	left := new(atomic.Int64)
 	left.Store(maxResults)
 	return context.WithValue(ctx, budgetKey{}, left)
 }
 
-// spend checks that a result of n bytes is within the budget of its request. Over
-// standard input, each call has a budget of its own.
+// spend subtracts n bytes from the budget of the request, and returns an error if
+// the budget is exceeded. Over standard input, each call has its own budget.
 func spend(ctx context.Context, n int) error {
 	left, ok := ctx.Value(budgetKey{}).(*atomic.Int64)
 	if ok && left.Add(int64(-n)) >= 0 || !ok && n <= maxResults {
 		return nil
 	}
-	return fmt.Errorf("the result is too large: results have at most %d bytes. Use a smaller per_page", maxResults)
+	return fmt.Errorf("the result must have at most %d bytes; use a smaller per_page", maxResults)
 }

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// problems returns a logger without the records of the MCP SDK about each session,
-// which over HTTP is each request.
+// problems returns a logger that omits the MCP SDK's records about sessions,
+// because over HTTP each request is a session.
 func problems(l *slog.Logger) *slog.Logger {
 	return slog.New(warnings{cmp.Or(l, slog.Default()).Handler()})
 }

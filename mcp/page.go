@@ -11,7 +11,7 @@ import (
 // Page sizes. The platform may return fewer items.
 const (
 	defaultPerPage = 50
-	maxPerPage     = 100 // of the platform, and what an assistant can make use of
+	maxPerPage     = 100 // the platform's maximum
 )
 
 // pageInput selects a page.
@@ -34,7 +34,7 @@ func (in pageInput) withDefaults() pageInput {
 type pageOutput struct {
 	Page     int64  `json:"page"`
 	PerPage  int64  `json:"per_page"`
-	Count    *int64 `json:"count,omitzero"`     // nil if the platform does not say
+	Count    *int64 `json:"count,omitzero"`     // nil if the platform does not return a count
 	NextPage int64  `json:"next_page,omitzero"` // 0 on the last page
 	Omitted  int    `json:"omitted,omitzero"`
 }
@@ -49,9 +49,9 @@ func pageProperties() map[string]*jsonschema.Schema {
 	}
 }
 
-// bound returns the items of a page, up to the maximum of a result, and the
-// description of the page. The platform's response takes precedence over the
-// request.
+// bound returns the items of a page, at most the maximum of a result, and a
+// description of the page. The response determines the description if it
+// differs from the request.
 func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput) {
 	out := pageOutput{Page: in.Page, PerPage: in.PerPage}
 	if p.Page > 0 {

@@ -7,14 +7,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// The schemas are flat, without oneOf, references or nullable types: some
-// assistants drop a tool whose schema has them.
+// The schemas are flat, without oneOf, references or nullable types, because
+// some assistants ignore tools with such schemas.
 
 func object(required []string, properties map[string]*jsonschema.Schema, order ...string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", Required: required, Properties: properties, PropertyOrder: order}
 }
 
-// closed returns s for objects that have no other properties.
+// closed returns s with other properties forbidden.
 func closed(s *jsonschema.Schema) *jsonschema.Schema {
 	s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
 	return s

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Now returns the time of the virtual clock in UTC. It is the time of package
-// time until the clock is advanced, set or frozen.
+// Now returns the time of the virtual clock in UTC. It is equal to time.Now
+// until the clock is advanced, set or frozen.
 //
 // The clock determines the times of records, events, messages and logs. It also
 // determines when scheduled work is due: retries, rate limits, delayed
@@ -17,32 +17,33 @@ import (
 func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 
 // Advance advances the clock by d. It runs all scheduled work that becomes due,
-// in order and each item at its own time. Between these steps the clock is
+// in order, each item at its scheduled time. Between these steps the clock is
 // frozen. When Advance returns, no work is in progress. Concurrent calls run
 // one after the other.
 //
-// It fails if d is negative, if the new time is after the year 2199, if ctx
-// ends first, or if another call sets the clock, such as [Server.SetNow],
-// [Server.Reset] or [Server.Restore]. After a failure, the clock keeps the time
-// that it has reached.
+// Advance returns an error if d is negative, if the new time is after the year
+// 2199, if ctx ends first, or if another call sets the clock, such as
+// [Server.SetNow], [Server.Reset] or [Server.Restore]. After an error, the
+// clock keeps the time that it has reached.
 //
 // Receivers run in real time. If a receiver does not respond, each attempt
 // delays Advance by the attempt timeout.
 func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.env.Advance(ctx, d) }
 
 // AdvanceTo is like [Server.Advance], with a time instead of a duration. It
-// fails if t is in the past.
+// returns an error if t is in the past.
 func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.env.AdvanceTo(ctx, t) }
 
 // AdvanceToNext advances the clock until the next scheduled work is done.
-// [ClockState] describes this work. AdvanceToNext fails if no work is
-// scheduled.
+// [ClockState] describes this work. AdvanceToNext returns an error if no work
+// is scheduled.
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
-// SetNow sets the clock. It fails if the year is not from 1970 to 2199. Unlike
-// [Server.AdvanceTo], it does not run work at its scheduled time. All work that
-// has become due runs now, in no particular order. t can be in the past. In
-// that case SetNow undoes nothing, and scheduled work keeps its time.
+// SetNow sets the clock. It returns an error if the year is not from 1970 to
+// 2199. Unlike [Server.AdvanceTo], it does not run work at its scheduled time.
+// All work that has become due runs now, in no particular order. The time t can
+// be in the past. In that case SetNow undoes nothing, and scheduled work keeps
+// its time.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.env.SetNow(t); err != nil {
 		return fmt.Errorf("mockserver: set the clock: %w", err)
@@ -61,7 +62,7 @@ func (s *Server) ResumeClock() { s.env.Clock.Freeze(false) }
 // ClockState is the state of the clock.
 type ClockState struct {
 	Now    time.Time     // in UTC
-	Ahead  time.Duration // offset from package time, in whole milliseconds
+	Ahead  time.Duration // offset from time.Now, in whole milliseconds
 	Frozen bool
 	// Next is the time of the next scheduled work, and What describes it, for
 	// example "campaign 12". They are zero if no work is scheduled.

@@ -171,10 +171,10 @@ func TestAdvanceToNext(t *testing.T) {
 func TestAdvanceInvalid(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for name, err := range map[string]error{
-		"time does not go back": p.Advance(t.Context(), -1),
-		"1970 to 2199":          p.Advance(t.Context(), 250*365*24*time.Hour),
-		"does not go back":      p.AdvanceTo(t.Context(), p.Now().Add(-time.Hour)),
-		"years 1970 to 2199":    p.SetNow(time.Unix(-1, 0)),
+		"the time must not be in the past": p.Advance(t.Context(), -1),
+		"1970 to 2199":                     p.Advance(t.Context(), 250*365*24*time.Hour),
+		"must not be in the past":          p.AdvanceTo(t.Context(), p.Now().Add(-time.Hour)),
+		"years 1970 to 2199":               p.SetNow(time.Unix(-1, 0)),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want an error that says %q", err, name)
@@ -375,7 +375,7 @@ func TestClockRoutes(t *testing.T) {
 		{"GET", "", "", 200, `"frozen":true,"next":{"at":"2026-01-03T03:04:05Z","what":"campaign 2"}`},
 		{"POST", "/advance", `{"duration_ms":1000}`, 200, `"now":"2026-01-02T03:04:06Z"`},
 		{"POST", "/advance", `{"to":"2026-01-02T13:00:00+01:00"}`, 200, noon},
-		{"POST", "/advance", `{"to":"2026-01-02T11:00:00Z"}`, 422, `time does not go back","type":"value_error"`},
+		{"POST", "/advance", `{"to":"2026-01-02T11:00:00Z"}`, 422, `the time must not be in the past","type":"value_error"`},
 		{"POST", "/advance", `{"duration_ms":-1}`, 422, `"loc":["body","duration_ms"]`},
 		{"POST", "/advance", `{"duration_ms":6307200000000}`, 422, `1970 to 2199`},
 		{"POST", "/advance", `{"duration_ms":99999999999999999}`, 422, `"loc":["body","duration_ms"]`},

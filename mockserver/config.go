@@ -22,8 +22,8 @@ const DefaultToken = "dev-token"
 // fields.
 type Token = record.Token
 
-// Config configures a server. The zero value is a platform with one user, whose
-// token is DefaultToken.
+// Config configures a server. With the zero value, the server has one user,
+// whose token is DefaultToken.
 type Config struct {
 	// Tokens are the valid access tokens. The default is a single token, DefaultToken.
 	Tokens []Token
@@ -41,58 +41,60 @@ type Config struct {
 	// without a socket. The host includes the port, unless it is the default
 	// port of the scheme. When an attempt times out or the server is closed,
 	// the context of the request ends. The server does not wait for a handler
-	// that ignores it, so such a handler can outlive Close.
+	// that ignores the context, so such a handler can outlive Close.
 	Targets map[string]http.Handler
 	// AllowTargets allows deliveries to public addresses. By default only
 	// loopback addresses are allowed. Private, link-local and other special
-	// addresses are always blocked, except those in AllowTargetHosts and
-	// AllowTargetNetworks.
+	// addresses are always blocked, unless AllowTargetHosts or
+	// AllowTargetNetworks contains them.
 	AllowTargets bool
-	// AllowTargetHosts are allowed host names for deliveries, without a port,
-	// such as "host.docker.internal". Their addresses are not checked, and
-	// letter case does not matter.
+	// AllowTargetHosts contains allowed host names for deliveries, without a
+	// port, such as "host.docker.internal". The server does not check the
+	// addresses of these hosts. Letter case is ignored.
 	AllowTargetHosts []string
-	// AllowTargetNetworks are allowed networks for deliveries. The check
+	// AllowTargetNetworks contains allowed networks for deliveries. The check
 	// applies to the resolved IP address. Cloud metadata addresses such as
 	// 169.254.169.254 are always blocked.
 	AllowTargetNetworks []netip.Prefix
-	// HashFunction signs the deliveries of webhooks. It is webhook.SHA256
+	// HashFunction is the hash function of signatures. It is webhook.SHA256
 	// (default) or webhook.SHA512; [New] panics for any other value.
 	HashFunction webhook.HashFunction
 	// Lookups is the algorithm of the lookup rate limit. The limit is one lookup per
 	// second.
 	Lookups LookupLimit
-	// Now is the initial time of the clock, and its time after [Server.Reset].
-	// The clock runs from there. The default is package time. A time before
-	// 1970 or after 2199 is moved to the nearest valid time.
+	// Now is the time at which the clock starts, initially and after
+	// [Server.Reset]. The default is time.Now. A time before 1970 or after 2199
+	// is changed to the nearest valid time.
 	Now time.Time
 	// FreezeClock freezes the clock initially and after [Server.Reset], until
 	// [Server.Advance] or [Server.ResumeClock].
 	FreezeClock bool
-	// FaultSeed is the seed of the probabilities of fault rules; 0 chooses one. The
-	// server logs it with every rule that uses it. See [Server.FaultSeed].
+	// FaultSeed is the seed for random faults; 0 means a random seed. The server
+	// logs the seed when a rule with a probability is added. See
+	// [Server.FaultSeed].
 	FaultSeed uint64
-	// RecordEvents records events without a subscribed webhook too; see
+	// RecordEvents also records events without a subscribed webhook; see
 	// [Server.Events].
 	RecordEvents bool
 	// Console serves GET requests under /_mock/ that no control route handles.
-	// If it is set, browsers that request / are redirected to it.
+	// If Console is set, the server redirects browsers from / to the console.
 	Console http.Handler
 	// SkipValidation turns off the validation of requests against the OpenAPI
-	// document, for benchmarks. The checks of the handlers remain.
+	// document, for benchmarks. The handlers still check requests.
 	SkipValidation bool
-	// RejectUnknownFields rejects requests with fields or parameters that the OpenAPI
-	// document does not define, with the status 422. By default the platform ignores
-	// such fields, and [Request] lists them. It has no effect with SkipValidation.
+	// RejectUnknownFields makes the server reject requests with unknown fields or
+	// parameters, with the status 422. By default the server ignores them and lists
+	// them in [Request]. RejectUnknownFields has no effect with SkipValidation.
 	RejectUnknownFields bool
-	// OnViolation, if not nil, is called for every response and every delivered
-	// body that violates the OpenAPI document. It can be called concurrently.
-	// It must not call Snapshot, Restore or Reset, which wait for it.
+	// OnViolation, if not nil, is called for every response and delivery that
+	// violates the OpenAPI document. It can be called concurrently. OnViolation
+	// must not call Snapshot, Restore or Reset, because these methods wait for
+	// it.
 	OnViolation func(error)
 	// OnRequest, if not nil, is called after every request to the API. It can
 	// be called concurrently.
 	OnRequest func(Request)
-	// Logger gets records of events outside of requests. The default is
+	// Logger gets records about work outside of requests. The default is
 	// slog.Default at the time of [New]; slog.New(slog.DiscardHandler) turns
 	// logging off.
 	Logger *slog.Logger
@@ -133,26 +135,27 @@ const (
 	// LookupMinInterval accepts a lookup if the last accepted lookup was at least one
 	// second ago.
 	LookupMinInterval LookupLimit = platform.LookupMinInterval
-	// LookupTokenBucket adds a token every second, up to two, and each lookup takes one.
+	// LookupTokenBucket adds a token every second, up to two tokens, and each lookup
+	// removes a token.
 	LookupTokenBucket LookupLimit = platform.LookupTokenBucket
 	// LookupFixedWindow accepts one lookup in each second of the clock.
 	LookupFixedWindow LookupLimit = platform.LookupFixedWindow
 )
 
-// RevokeToken revokes an access token: requests with it get 401. [Server.Reset]
-// restores the tokens of [Config.Tokens]. RevokeToken returns an error if the
-// token does not exist; the error does not contain the token.
+// RevokeToken revokes an access token, so requests with the token get 401.
+// [Server.Reset] restores the tokens of [Config.Tokens]. RevokeToken returns an
+// error if the token does not exist; the error does not contain the token.
 func (s *Server) RevokeToken(token string) error {
 	if !s.env.Access.Revoke(token) {
-		return errors.New("mockserver: token: there is no such token")
+		return errors.New("mockserver: the token does not exist")
 	}
 	return nil
 }
 
-// SetTarget sets the handler that receives the deliveries to a host, as in
-// [Config.Targets], and replaces an earlier handler. If handler is nil,
-// deliveries to the host use the network again. Attempts in progress keep their
-// handler. [Server.Reset] does not change the targets.
+// SetTarget sets the handler for deliveries to a host, as in [Config.Targets].
+// It replaces an earlier handler. If handler is nil, deliveries to the host use
+// the network. Attempts in progress keep their handler. [Server.Reset] does not
+// change the targets.
 func (s *Server) SetTarget(host string, handler http.Handler) {
 	s.env.Deliveries.SetTarget(host, handler)
 }

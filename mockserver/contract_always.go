@@ -4,11 +4,10 @@ package mockserver
 
 import "fmt"
 
-// holdToContract validates every response and delivery of every server against
-// the OpenAPI document. With -tags contract no test can skip that. A violation
-// without Config.OnViolation ends the program. It does so from another
-// goroutine, because net/http would recover the panic, and before the program
-// can succeed.
+// holdToContract enables the validation of every response and delivery against
+// the OpenAPI document. With -tags contract no test can skip the validation. A
+// violation without Config.OnViolation ends the program. The panic is on
+// another goroutine, because net/http would recover it.
 func holdToContract(cfg Config) Config {
 	if cfg.OnViolation == nil {
 		cfg.OnViolation = func(err error) {

@@ -2,5 +2,6 @@
 
 package mockserver
 
-// holdToContract leaves the validation of responses to Config.OnViolation.
+// holdToContract does nothing, so only Config.OnViolation enables the
+// validation of responses.
 func holdToContract(cfg Config) Config { return cfg }

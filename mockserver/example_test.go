@@ -329,5 +329,5 @@ func ExampleServer_RemoveFault() {
 	fmt.Println(err != nil, srv.Bounce("unknown", mockserver.HardBounce))
 	// Output:
 	// <nil> 0
-	// true mockserver: no email "unknown"
+	// true mockserver: email "unknown" does not exist
 }

@@ -6,15 +6,15 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Fault is a rule for fault injection. It has conditions for requests, messages or
-// deliveries, a selection of the matches, and an action. Package record documents its
-// fields.
+// Fault is a rule for fault injection. It contains conditions for requests, messages
+// or deliveries, a selection of the matches, and an action. Package record documents
+// its fields.
 type Fault = record.Fault
 
 // FaultRule is a fault rule with its id and counts.
 type FaultRule = record.FaultRule
 
-// FaultAction is the effect of a rule, a string.
+// FaultAction is a string that specifies the effect of a rule.
 type FaultAction = record.FaultAction
 
 // The actions of faults. Package record documents each.
@@ -43,12 +43,12 @@ const (
 )
 
 // Inject appends fault rules and returns them with their ids, which
-// [Server.RemoveFault] and [Server.EnableFault] accept. If one of the rules is invalid,
-// Inject adds none, and the error names the field.
+// [Server.RemoveFault] and [Server.EnableFault] accept. If a rule is invalid, Inject
+// adds no rule, and the error names the field.
 //
-// Rules apply to requests after their access token is authenticated and before they
-// are validated. Each rule counts everything that it applies to. If several rules
-// match, the first applies.
+// The server applies rules to a request after it has checked the access token and
+// before it validates the request. Each rule counts its matches. If several rules
+// select a request, the first rule applies.
 func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.env.Inject(faults) }
 
 // Faults returns the fault rules in their order, with their counts.
@@ -60,31 +60,30 @@ func (s *Server) Faults() []FaultRule {
 // RemoveFault removes a rule. It returns an error if no rule has that id.
 func (s *Server) RemoveFault(id string) error {
 	if id == "" || s.env.Faults.Remove(id) == 0 {
-		return fmt.Errorf("mockserver: no fault %q", id)
+		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
 	}
 	return nil
 }
 
-// EnableFault switches a rule on or off. It returns an error if no rule has that id.
+// EnableFault turns a rule on or off. It returns an error if no rule has that id.
 func (s *Server) EnableFault(id string, on bool) error {
 	if !s.env.Faults.Change(id, func(r *FaultRule) { r.Enabled = on }) {
-		return fmt.Errorf("mockserver: no fault %q", id)
+		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
 	}
 	return nil
 }
 
 // ClearFaults removes all rules. The next rules get the same random numbers as
-// the first rules of a new server with this seed. Delays that have begun
-// continue.
+// the first rules of a new server with this seed. Delays in progress continue.
 func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 
-// FaultSeed returns the seed of all probabilities. Runs with the same seed, rules and
-// order of requests have the same faults.
+// FaultSeed returns the seed for random faults. The same seed, rules and order of
+// requests cause the same faults.
 func (s *Server) FaultSeed() uint64 {
 	seed, _ := s.env.Faults.List()
 	return seed
 }
 
-// SeedFaults sets the seed and resets the counts of all rules; 0 chooses a
-// seed. It returns the seed.
+// SeedFaults sets the seed for random faults, resets the counts of all rules,
+// and returns the seed. 0 means a random seed.
 func (s *Server) SeedFaults(seed uint64) uint64 { return s.env.Faults.Reseed(seed) }

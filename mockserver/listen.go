@@ -17,19 +17,21 @@ import (
 	"example.com/emailplatform/mockserver/internal/gateway"
 )
 
-// listening is the network part of a server; empty if it has none.
+// listening is the network part of a server. It is empty if the server does not
+// listen.
 type listening struct {
 	url      string
-	loopback bool // reachable only from this machine
+	loopback bool // only this machine can reach the address
 	http     *http.Server
 	unused   *unused
 	running  *running
 	done     chan struct{}
 }
 
-// headerTimeout also closes connections that no request has used yet. Clients
-// open some in advance, and lose a POST if the connection is closed just then.
-// So a short timeout would make long tests flaky.
+// headerTimeout also closes connections without a request so far. Clients open
+// connections in advance. If the server closes such a connection during a POST,
+// the client cannot repeat the POST. So a short timeout would make long tests
+// flaky.
 const headerTimeout = 10 * time.Minute
 
 // Start returns a server that listens on a free port of 127.0.0.1, or of ::1 if the
@@ -57,7 +59,7 @@ func listenLoopback(listen func(ctx context.Context, network, address string) (n
 	return nil, fmt.Errorf("%w; %w", err4, err6)
 }
 
-// StartOn returns a server that serves the connections of listener. Close closes the
+// StartOn returns a server that accepts connections from listener. Close closes the
 // listener. If the address is not a loopback address, the control routes require an
 // access token, so set Config.Tokens to secret values.
 func StartOn(listener net.Listener, cfg Config) *Server {
@@ -76,14 +78,14 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	go func() {
 		defer close(s.serve.done)
 		if err := s.serve.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.cfg.Logger.Error("the server stopped listening", "error", err)
+			s.cfg.Logger.Error("the server does not accept connections", "error", err)
 		}
 	}()
 	return s
 }
 
-// unused contains the connections without a request so far. During Shutdown, an
-// [http.Server] waits five seconds for them.
+// unused contains the connections without a request so far. Shutdown closes
+// them, because [http.Server] would wait five seconds for them.
 type unused struct {
 	conns  sync.Map
 	closed atomic.Bool
@@ -108,8 +110,8 @@ func (u *unused) close() {
 }
 
 // Shutdown stops listening and waits for the requests in flight. If ctx ends first,
-// it returns an error that lists these requests. The server must still be closed.
-// Until then, its methods and deliveries work.
+// the error lists these requests. Call Close after Shutdown. Until then, methods
+// and deliveries work.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.env.Changes.Close()
 	if s.serve.http == nil {
@@ -148,11 +150,11 @@ func (r *running) track(next http.Handler) http.Handler {
 	})
 }
 
-// maxRunning is how many kinds of requests String lists.
+// maxRunning is the maximum number of kinds of requests that String lists.
 const maxRunning = 10
 
-// String counts the requests by method and path, without the query, which may have a
-// token.
+// String counts the requests by method and path. It omits the query, which may
+// contain a token.
 func (r *running) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,5 +169,5 @@ func (r *running) String() string {
 	if more := len(out) - maxRunning; more > 0 {
 		out = append(out[:maxRunning], fmt.Sprintf("%d others", more))
 	}
-	return cmp.Or(strings.Join(out, ", "), "connections that have not sent a whole request")
+	return cmp.Or(strings.Join(out, ", "), "connections without a complete request")
 }

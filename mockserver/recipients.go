@@ -21,48 +21,49 @@ const (
 
 // Bounce simulates a bounce of a message and fires Email.Bounced with the
 // payload of its sending type. A hard bounce sets the contact's status to
-// bounced; every bounce is counted. The parameter diagnostic is the response of
-// the receiving server. By default it is the text of the category. Bounce
-// returns an error if the message does not exist or was not sent.
+// bounced. Every bounce increases the contact's bounce count. The parameter
+// diagnostic is the response of the receiving server. The default is a text for
+// the category. Bounce returns an error if the message does not exist or was
+// not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.env.Platform.Bounce(emailID, category, diagnostic...)
 }
 
 // Complain simulates a spam report to a mailbox provider. It sets the contact's
-// status to spam and suppresses the address, then fires Email.ReportedAsSpam.
-// Repeated complaints have no effect.
+// status to spam, adds the address to the suppression list, and fires
+// Email.ReportedAsSpam. Repeated complaints have no effect.
 func (s *Server) Complain(emailID, provider string) error {
 	return s.env.Platform.Complain(emailID, provider)
 }
 
-// Open simulates that the recipient opens a message, and fires Email.Opened
-// each time.
+// Open simulates that the recipient opens a message. Each call fires
+// Email.Opened.
 func (s *Server) Open(emailID string) error { return s.env.Platform.Open(emailID) }
 
-// Click simulates a click on a link in a message, and fires Email.Clicked each
-// time.
+// Click simulates a click on a link in a message. Each call fires
+// Email.Clicked.
 func (s *Server) Click(emailID, url string) error { return s.env.Platform.Click(emailID, url) }
 
 // Unsubscribe simulates that the recipient unsubscribes from the list, with the
 // link or the List-Unsubscribe header. It fires Contact.Removed and
-// Contact.Unsubscribed, and Email.Unsubscribed too for a message of the Email
-// API. It returns an error if the recipient of the message is not a contact of
-// a list. Repeated calls have no effect.
+// Contact.Unsubscribed, and for a message of the Email API also
+// Email.Unsubscribed. It returns an error if the recipient of the message is
+// not a contact of a list. Repeated calls have no effect.
 func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsubscribe(emailID) }
 
 // GlobalUnsubscribe simulates that the recipient unsubscribes from all email.
-// The address is suppressed and SuppressedEmail.Added fires. For a message of
-// the Email API, Email.GlobalUnsubscribed also fires, and the contact does not
-// change. For a message of a campaign or workflow, the contact is unsubscribed,
-// which fires Contact.Removed and Contact.Unsubscribed. Repeated calls have no
-// effect.
+// It adds the address to the suppression list and fires SuppressedEmail.Added.
+// For a message of the Email API, it also fires Email.GlobalUnsubscribed, and
+// the contact does not change. For a message of a campaign or workflow, it
+// unsubscribes the contact and fires Contact.Removed and Contact.Unsubscribed.
+// Repeated calls have no effect.
 func (s *Server) GlobalUnsubscribe(emailID string) error {
 	return s.env.Platform.GlobalUnsubscribe(emailID)
 }
 
 // Confirm simulates a click on the link in the confirmation email of a double
-// opt-in. The contact becomes active, and Contact.Added fires. It returns an
-// error for any other message. Repeated calls have no effect.
+// opt-in. It sets the contact's status to active and fires Contact.Added. It
+// returns an error for any other message. Repeated calls have no effect.
 func (s *Server) Confirm(emailID string) error { return s.env.Platform.Confirm(emailID) }
 
 // MagicDomain is the domain (mock.test) of the mailbox simulator. Its

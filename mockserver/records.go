@@ -2,22 +2,22 @@ package mockserver
 
 import "example.com/emailplatform/mockserver/record"
 
-// The data of a server. Package record declares these types and documents their
-// fields.
+// Types for the data of a server. Package record declares these types and
+// documents their fields.
 type (
 	// Request is a request to the API.
 	Request = record.Request
-	// Message is an email that was sent, as its recipient received it.
+	// Message is a sent email, as its recipient received it.
 	Message = record.Message
 	// Header is a header field of a message.
 	Header = record.Header
-	// Text contains bytes of text. It is a string in JSON.
+	// Text is a text. In JSON it is a string.
 	Text = record.Text
 	// FiredEvent is an event that happened in an account.
 	FiredEvent = record.FiredEvent
 	// Delivery is the delivery of an event to a webhook.
 	Delivery = record.Delivery
-	// DeliveryState is the state of a delivery, a string.
+	// DeliveryState is a string, the state of a delivery.
 	DeliveryState = record.DeliveryState
 	// Attempt is one attempt to deliver an event.
 	Attempt = record.Attempt
@@ -25,7 +25,7 @@ type (
 
 // The states of deliveries.
 const (
-	DeliveryQueued    = record.DeliveryQueued    // to be attempted as soon as the webhook and its rate limit allow
+	DeliveryQueued    = record.DeliveryQueued    // waiting for the webhook or its rate limit
 	DeliveryInFlight  = record.DeliveryInFlight  // being attempted now
 	DeliveryRetrying  = record.DeliveryRetrying  // failed, and will be retried
 	DeliveryDelivered = record.DeliveryDelivered // the receiver responded with 2xx
@@ -37,18 +37,17 @@ const (
 // most 10,000 requests with at most 32 MiB in total.
 func (s *Server) Requests() []Request { return s.env.API.Log.All() }
 
-// Outbox returns the messages that were sent, of all accounts and all sending
-// types, the oldest first. It does not contain rejected submissions.
+// Outbox returns the sent messages of all accounts and sending types, the
+// oldest first. It does not contain rejected emails.
 func (s *Server) Outbox() []Message { return s.env.Platform.Outbox() }
 
 // OutboxTo returns the messages of the outbox to an address, the oldest first.
-// Letter case does not matter.
+// Letter case is ignored.
 func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.OutboxTo(address) }
 
-// DeleteMessage removes a message from the outbox: [Server.Outbox] and the
-// console no longer show it. The API still returns the status of the email, and
-// its events and deliveries stay. DeleteMessage returns an error if the message
-// does not exist.
+// DeleteMessage removes a message from the outbox. The API still returns the
+// email, and its events and deliveries remain. DeleteMessage returns an error
+// if the message does not exist.
 func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
 
 // RestoreMessage returns a deleted message to its place in the outbox. It
@@ -59,8 +58,8 @@ func (s *Server) RestoreMessage(id string) error { return s.env.Platform.Restore
 // their events.
 func (s *Server) Deliveries() []Delivery { return s.env.Deliveries.Deliveries() }
 
-// Events returns the latest 10,000 events that fired, the oldest first. Events
-// without a subscribed webhook are included only with [Config.RecordEvents].
+// Events returns the latest 10,000 events, the oldest first. It includes events
+// without a subscribed webhook only if [Config.RecordEvents] is set.
 func (s *Server) Events() []FiredEvent {
 	return s.env.Deliveries.Events(func(*FiredEvent) bool { return true })
 }

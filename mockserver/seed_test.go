@@ -195,7 +195,7 @@ var invalidSeeds = []struct{ name, file, want string }{
 	{
 		name: "two ids of an address",
 		file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"id":8,"email":"A@example.com"}]}]}`,
-		want: "lists[0].contacts[1].email: the list already contains it with another id",
+		want: "lists[0].contacts[1].email: the list already contains the address with another id",
 	},
 	{
 		name: "an empty secret",

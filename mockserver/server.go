@@ -33,7 +33,7 @@ type Server struct {
 	cfg Config
 	env *environment.Environment
 
-	control   func() http.Handler // created at the first request, like the pages for links in emails
+	control   func() http.Handler // created at the first request; see also mailPages
 	mailPages func() http.Handler
 	serve     listening
 	close     sync.Once
@@ -59,10 +59,9 @@ func New(cfg Config) *Server {
 }
 
 // build connects the layers from the bottom up. Each layer gets the layers
-// below it and does not know the layers above. The control routes and this
-// package are at the top.
+// below it. The control routes and this package are the top layers.
 func build(cfg Config, base func() string) *environment.Environment {
-	changes := &activity.Feed{} // all layers publish their changes to it
+	changes := &activity.Feed{} // all layers publish their changes here
 	work := &activity.Work{}    // counts the work that Wait waits for
 
 	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
@@ -113,8 +112,8 @@ func build(cfg Config, base func() string) *environment.Environment {
 	}
 }
 
-// eventCheck returns a function that validates deliveries, or nil if violations
-// are not reported.
+// eventCheck returns a function that validates deliveries, or nil if deliveries
+// are not validated.
 func eventCheck(violated func(error)) func(event events.Name, body []byte) {
 	if violated == nil {
 		return nil
@@ -126,10 +125,9 @@ func eventCheck(violated func(error)) func(event events.Name, body []byte) {
 	}
 }
 
-// Close aborts all work in progress, and leaves no goroutine, timer or
-// connection, unless a handler of [Config.Targets] ignores the context of its
-// request. Deliveries that have not been made are lost. Close can be called
-// repeatedly.
+// Close aborts all work in progress, and ends all goroutines, timers and
+// connections, unless a handler in [Config.Targets] ignores its request's
+// context. Pending deliveries are lost. Close can be called repeatedly.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		s.env.Faults.Close()
@@ -143,8 +141,8 @@ func (s *Server) Close() {
 }
 
 // URL returns the base URL of the API, without a trailing slash. For a server
-// that does not listen, the URL is a loopback address that no program can
-// listen on. Clients that use [Server.Transport] can use this URL.
+// that does not listen, the URL contains a loopback address without a listener.
+// Use it with [Server.Transport].
 func (s *Server) URL() string {
 	if s.serve.url == "" {
 		return "http://127.0.0.1:0"
@@ -152,8 +150,8 @@ func (s *Server) URL() string {
 	return s.serve.url
 }
 
-// linkBase returns the base URL of links in messages. If the server listens on
-// all addresses of the machine, links use a loopback address.
+// linkBase returns the base URL for links in messages. If the server listens on
+// all addresses of the machine, links contain a loopback address.
 func (s *Server) linkBase() string {
 	base, err := url.Parse(s.URL())
 	if err != nil { // no listener has such an address
@@ -173,12 +171,12 @@ func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "mockserver
 func (s *Server) Token() string { return s.cfg.Tokens[0].Value }
 
 // Transport returns a transport that passes every request to the server in
-// process, regardless of the host. It opens no socket and keeps no goroutine
+// process, regardless of the host. It opens no socket and has no goroutine
 // between requests, so it works in a bubble of testing/synctest.
 func (s *Server) Transport() http.RoundTripper { return inproc.Transport{Handler: s} }
 
 // HTTPClient returns a new client that uses [Server.Transport] and has no
-// timeout. Pass it to the code under test, which then needs no listener.
+// timeout. Use it in tests without a listener.
 func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.Transport()} }
 
 // ServeHTTP implements [http.Handler].
@@ -201,8 +199,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.env.API.ServeHTTP(w, r)
 }
 
-// needsToken reports whether the control routes require a token. They do not if
-// the server listens only on loopback addresses, or for requests in process.
+// needsToken reports whether the control routes require a token. They require
+// no token on loopback addresses and for requests in process.
 func (s *Server) needsToken(r *http.Request) bool {
 	if s.serve.http != nil {
 		return !s.serve.loopback && gateway.OverNetwork(r)

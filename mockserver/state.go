@@ -8,103 +8,103 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Wait returns when all work that is due is done: every due campaign has been sent, and
-// every event has had a delivery attempt, unless its webhook is archived or its rate
-// limit is exhausted. It does not wait for retries, rate limits or campaigns that are
-// scheduled for later. For these, use [Server.Advance] or [Server.Drain], or sleep in a
-// bubble of testing/synctest.
+// Wait waits until all work that is due is done. Every due campaign has then been sent,
+// and every event has had a delivery attempt, unless its webhook is archived or its
+// rate limit is exhausted. Wait does not wait for retries, rate limits or campaigns
+// that are scheduled for later. For this work, use [Server.Advance] or [Server.Drain],
+// or sleep in a bubble of testing/synctest.
 //
 // It returns an error if ctx ends first.
 func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
 
-// WaitAccount waits like [Server.Wait], but only for the work of one account. Use it in
-// tests that run in parallel. WaitAccount does not wait for deliveries of
+// WaitAccount is like [Server.Wait], but waits only for the work of one account. Use it
+// in tests that run in parallel. WaitAccount does not wait for deliveries from
 // [Server.SendEventTo], which have no account. It returns an error if the account does
 // not exist.
 func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 	return s.env.Wait(ctx, accountID)
 }
 
-// Drain returns when every delivery has succeeded or failed permanently, including
-// retries and rate limits. It ignores deliveries to archived webhooks. It returns an
-// error that lists the remaining deliveries if ctx ends first, the server is closed, or
-// the clock is frozen.
+// Drain waits until every delivery has succeeded or failed permanently, including
+// retries and rate limits. It ignores deliveries to archived webhooks. If ctx ends
+// first, the server is closed, or the clock is frozen, the error lists the remaining
+// deliveries.
 func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx, 0) }
 
-// DrainAccount waits like [Server.Drain], but only for the deliveries of one account. It
-// returns an error if the account does not exist.
+// DrainAccount is like [Server.Drain], but waits only for the deliveries of one account.
+// It returns an error if the account does not exist.
 func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 	return s.env.Drain(ctx, accountID)
 }
 
 // WaitFor calls f at once and then after every change of a message, a delivery, an event,
 // a request, a fault, the clock or the whole state, until f returns true. Use it to test
-// applications that work in the background. Only ctx limits the waiting time; the virtual
-// clock does not.
+// applications that work in the background. Only ctx limits the waiting time. The virtual
+// clock has no effect on it.
 //
-// The caller's goroutine calls f. f can use methods of the server, such as
-// [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. It must not send requests
-// to the API: each request is a change, so f would be called endlessly. WaitFor returns
-// an error if ctx ends first, or if the server is shut down or closed.
+// WaitFor calls f on the caller's goroutine. The function f can use methods of the
+// server, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. It must
+// not send requests to the API, because each request is a change that causes another call
+// of f. WaitFor returns an error if ctx ends first, or if the server is shut down or
+// closed.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts,
 // messages, the logs of events and deliveries, pending deliveries, the clock, and the
-// secrets of webhooks. Protect the snapshot like a secret. It does not contain fault
-// rules, access tokens or the request log. A delivery that is being attempted is written
-// as pending, with the attempt. Pending deliveries of [Server.SendEventTo] fail in a
-// restore, because the snapshot does not contain their secrets.
+// secrets of webhooks. The snapshot contains secrets, so protect it. It does not contain
+// fault rules, access tokens or the request log. A delivery with an attempt in progress
+// is pending in the snapshot. A restore makes pending deliveries from
+// [Server.SendEventTo] fail, because the snapshot does not contain their secrets.
 //
-// The snapshot is consistent, even if the state changes while it is written. Changes do
-// not wait for w. Until Snapshot returns, the server keeps the old content of changed
-// records in memory.
+// The snapshot is consistent, even if the state changes while Snapshot writes it.
+// Changes do not wait for w. Until Snapshot returns, the server keeps the old versions
+// of changed records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
 // Restore replaces the whole state with the state of a snapshot (version 4) or
-// of the output of a [Follower]. Earlier pending deliveries are deleted;
-// pending deliveries and campaigns of the snapshot continue. A running clock
-// gets the same offset from package time, and a frozen clock gets its frozen
-// time. If the snapshot has no clock, [Config] determines it. Tokens, fault
-// rules and the request log do not change; [Server.Reset] resets these too. An
-// invalid snapshot changes nothing, and the error contains the position of the
+// of the output of a [Follower]. Restore deletes earlier pending deliveries.
+// Pending deliveries and campaigns in the snapshot continue. A running clock
+// gets the same offset from time.Now, and a frozen clock gets its frozen time.
+// If the snapshot contains no clock, [Config] determines the clock. Tokens,
+// fault rules and the request log do not change. If the snapshot is invalid,
+// Restore changes nothing and returns an error with the position of the
 // problem.
 func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 
-// SetBaseline makes the current state the baseline that [Server.Reset] restores. A test
-// seeds the server, sets the baseline, and then resets the server between tests. The
+// SetBaseline makes the current state the baseline that [Server.Reset] restores. For
+// example, seed the server, set the baseline, and reset the server between tests. The
 // baseline consists of a compressed snapshot and the tokens that seeds added.
 func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 
 // Reset restores the baseline, which is the state at the last [Server.SetBaseline], or
 // the empty state of a new server. Restored records keep their ids, secrets and times,
-// and new ids continue after the ids of the baseline. Reset removes all fault rules and
-// keeps the seed of their probabilities. It clears the log of requests. It restores the
-// clock in the same way as [Server.Restore], and the lookup rate limit of [Config]. The
-// valid tokens are the tokens of [Config.Tokens] and of seeds before the baseline. The
-// lifetimes of these tokens start again. Reset keeps the targets of [Server.SetTarget].
+// and new ids continue after the ids of the baseline. Reset removes all fault rules,
+// but keeps the seed for random faults. It clears the request log. It restores the
+// clock in the same way as [Server.Restore], and the lookup rate limit in [Config]. The
+// valid tokens are the tokens in [Config.Tokens] and the tokens from seeds before the
+// baseline. The lifetimes of these tokens start again. Reset does not change the
+// targets from [Server.SetTarget].
 func (s *Server) Reset() { s.env.Reset() }
 
-// Clear deletes everything, so the server is like a new one: ids begin with the
-// first id, and the clock is as [Config] sets it. Clear keeps the baseline,
-// which Reset restores.
+// Clear deletes everything except the baseline. Ids start from the first id
+// again, and [Config] determines the clock.
 func (s *Server) Clear() { s.env.Clear() }
 
-// ResetAccount restores the baseline of one account, for tests that run in
-// parallel, each with its own account. The account gets the resources and
-// tokens of the baseline, with their ids and secrets. ResetAccount deletes its
-// messages, events, deliveries and requests, including messages, events and
-// deliveries of the baseline, and the fault rules of this account. What
-// all accounts share stays: the clock, other fault rules, the lookup rate limit,
-// and the sequence of ids.
+// ResetAccount restores the baseline of one account, for parallel tests with
+// separate accounts. The account gets the resources and tokens in the baseline,
+// with their ids and secrets. ResetAccount deletes the account's fault rules and
+// all its messages, events, deliveries and requests, even if the baseline
+// contains them. It does not change the clock, other fault rules, the lookup
+// rate limit, or the sequence of ids, which all accounts share.
 //
 // ResetAccount returns an error if the account does not exist. It also returns
-// an error if another account now has an id of the baseline, which can happen
-// only after [Server.Clear] or [Server.Restore].
+// an error if another account has an id that the baseline contains, which is
+// possible only after [Server.Clear] or [Server.Restore].
 func (s *Server) ResetAccount(accountID int64) error { return s.env.ResetAccount(accountID) }
 
-// ClearAccount deletes everything of one account, including the resources and tokens
-// of the baseline and the fault rules of this account. It returns an error if the
-// account does not exist.
+// ClearAccount deletes all data of one account, including its fault rules, and its
+// resources and tokens in the baseline. It returns an error if the account does not
+// exist.
 func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount(accountID) }
 
 // Seed adds records from one or more JSON objects, each for one account:
@@ -141,13 +141,13 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 // added before it stay.
 func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
 
-// Follow returns a Follower, which writes the state and then its changes, for
-// example to keep a file up to date.
+// Follow returns a Follower, for example to keep a file up to date.
 func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} }
 
-// Follower writes the state of a server and then its changes. Its methods are not safe
-// for concurrent use. The server continues to work, and can have several followers. Close
-// it after use, because it keeps the last written state in memory.
+// Follower writes the state of a server, and then its changes. The methods are not safe
+// for concurrent use. A server can have several followers, and continues to work while
+// they write. Close the Follower after use, because it keeps the last written state in
+// memory.
 type Follower struct{ follower *platform.Follower }
 
 // The first call of Write writes the whole state, like [Server.Snapshot]. Each later call
@@ -158,7 +158,8 @@ type Follower struct{ follower *platform.Follower }
 // [Server.Restore] reads the concatenated output and restores the state of the
 // last call. Remove an incomplete last line first.
 //
-// After an error use a new Follower: the failed output is not written again.
+// After an error, create a new Follower, because Write does not write the
+// failed output again.
 func (f *Follower) Write(w io.Writer) error {
 	if err := f.follower.Write(w); err != nil {
 		return fmt.Errorf("mockserver: follow: %w", err)

@@ -13,7 +13,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// Options configures a handler. The zero value is a good default.
+// Options configures [NewHandler] and [Middleware]. The zero value is a good
+// default.
 type Options struct {
 	// SignatureHeader is the name of the header with the signature. Letter case
 	// is ignored. The default is DefaultSignatureHeader.
@@ -24,29 +25,29 @@ type Options struct {
 	MaxBodyBytes int64
 
 	// MaxAge is the maximum age of events. The handler rejects older events and
-	// events without a valid time. By default there is no limit, because a delivery
-	// can be legitimate hours after its event, and Once protects against replays. If
-	// an event was handled before, the response is a success even if the event is
-	// older.
+	// events without a valid time. By default there is no limit, because a
+	// legitimate delivery can arrive hours after the event, and Once protects
+	// against replays. If an old event was handled before, the response is a
+	// success.
 	MaxAge time.Duration
 
 	// Once deduplicates events. The default is a new MemoryOnce. Several
 	// processes that receive the same webhook need a shared store. If Do reports
-	// a success although the function was not called or failed, the response is
-	// 500, so the platform retries.
+	// success but the function was not called or failed, the response is 500, so
+	// the platform retries.
 	Once Once
 
 	// Key returns the key of an event for Once. If Key is nil or returns "", the key
 	// is the id of the event. If there is no id, or if the id contains U+FFFD because
 	// it was not valid UTF-8, the key is "sha256:" followed by the SHA-256 of the
-	// body in hex. Two such events with equal bodies count as one. Handlers with
-	// different purposes that share a store need different keys. Otherwise each event
-	// reaches only one of them.
+	// body in hex. Two events without an id and with equal bodies count as one. If
+	// several handlers share a store, each needs different keys. Otherwise only one
+	// of the handlers gets each event.
 	Key func(event *events.Event, body []byte) string
 
-	// Logger gets one record for each delivery at debug level. Rejected
-	// deliveries are at warn level, and failures of the function or the store at
-	// error level. It never gets a body, a signature or a secret. The default is
+	// Logger gets one record for each delivery. The level is debug, warn for a
+	// rejected delivery, and error for a failure of the function or the store.
+	// Records never contain a body, a signature or a secret. The default is
 	// slog.Default; slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger
 
@@ -61,17 +62,18 @@ type Outcome struct {
 	// Status is the HTTP status of the response, or 0 if the function panicked
 	// with [http.ErrAbortHandler].
 	Status int
-	// Event is the event, or nil if the request was rejected before it was known.
+	// Event is the event, or nil if the request was rejected before the event was
+	// decoded.
 	Event *events.Event
 	// Duplicate reports whether the event was handled before, so the function was
 	// not called.
 	Duplicate bool
-	// Err is the reason for a Status that is not a success. It matches
+	// Err is the reason if Status is not a success. It matches
 	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
-	// *PanicError, an *events.ParseError, or an error that the function or Once
-	// returned. Other errors only describe the reason.
+	// *PanicError, an *events.ParseError, or an error from the function or
+	// Once. Other errors only describe the reason.
 	Err error
-	// Duration is the time from the call of the handler to the response.
+	// Duration is the time from the start of the handler to the response.
 	Duration time.Duration
 }
 
@@ -83,7 +85,7 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("webhook: panic: %v", e.Value) }
 
-var errOnce = errors.New("webhook: the Once breaks its contract")
+var errOnce = errors.New("webhook: the result of the Once is invalid")
 
 type handler struct {
 	*receiver
@@ -92,11 +94,11 @@ type handler struct {
 
 // NewHandler returns a handler that verifies, decodes and deduplicates deliveries and
 // calls handle for each event. See Responses in the package documentation. The
-// handler is safe for concurrent use, and handle must be too.
+// handler is safe for concurrent use, and the function handle must be too.
 //
 // The context of handle is derived from the context of the request, so it ends when
-// the platform closes the connection after 10 seconds. The event is handled when
-// handle returns nil. If handle returns an error or panics, the platform retries the
+// the platform closes the connection after 10 seconds. If handle returns nil, the
+// event is handled. If handle returns an error or panics, the platform retries the
 // delivery. NewHandler panics if v or handle is nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
@@ -133,13 +135,13 @@ func (h *handler) deliver(w http.ResponseWriter, r *http.Request) (o Outcome) {
 	ran, err := h.once(context.WithValue(r.Context(), deliveryKey{}, d), d)
 	o.Status, o.Duplicate, o.Err = status(ran, err), !ran && err == nil, err
 	if gone := r.Context().Err(); !ran && gone != nil && errors.Is(err, gone) {
-		o.Status = http.StatusServiceUnavailable // nothing failed here: the sender has hung up
+		o.Status = http.StatusServiceUnavailable // not a failure of this handler: the sender has closed the connection
 	}
 	return o
 }
 
-// once checks the result of a store: if it reports success for a function that
-// was not called or that failed, the event would be lost.
+// once calls the store and checks its result. If the store reported success
+// without a successful call of the function, the event would be lost.
 func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
 	var called, failed atomic.Bool
 	ran, err = h.opts.Once.Do(ctx, d.Key, func(ctx context.Context) error {
@@ -159,7 +161,8 @@ func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
 	return ran, err
 }
 
-// status never returns success for an event that was not handled.
+// status returns the HTTP status for the result of the store. It never returns
+// success for an event that was not handled.
 func status(ran bool, err error) int {
 	var refused *refusal
 	switch {
@@ -181,14 +184,14 @@ func respond(w http.ResponseWriter, o Outcome) {
 	}
 	switch o.Status {
 	case 0:
-		panic(http.ErrAbortHandler) // the function wants the connection cut: net/http does so, without a word
+		panic(http.ErrAbortHandler) // net/http closes the connection without a log record
 	case http.StatusNoContent:
 		w.WriteHeader(o.Status)
 		return
 	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", http.MethodPost)
 	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "HMAC") // HTTP wants a challenge with every 401
+		w.Header().Set("WWW-Authenticate", "HMAC") // HTTP requires a challenge in every 401 response
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1") // seconds
 	}
@@ -221,7 +224,7 @@ func (rc *receiver) report(r *http.Request, o Outcome) {
 	case o.Status == http.StatusInternalServerError:
 		level, message = slog.LevelError, "webhook: delivery failed"
 	case o.Status/100 == 4:
-		level, message = slog.LevelWarn, "webhook: delivery refused"
+		level, message = slog.LevelWarn, "webhook: delivery rejected"
 	}
 	if !logger.Enabled(r.Context(), level) {
 		return

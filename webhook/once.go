@@ -9,49 +9,49 @@ import (
 )
 
 // ErrInFlight is the error of [Once.Do] while another call handles the same event.
-var ErrInFlight = errors.New("webhook: the same event is being handled at this moment")
+var ErrInFlight = errors.New("webhook: the event is being handled")
 
-// Once is a deduplication store. It remembers which events were handled. The platform
-// delivers an event at least once and in no particular order, so a duplicate can
-// arrive hours later, or at the same time on another connection.
+// Once is a deduplication store. It records the handled events. The platform delivers
+// each event at least once and in no particular order, so a duplicate can arrive
+// hours later, or at the same time on another connection.
 //
 // To share a store between processes, implement Once with a database, and test it
 // with package webhooktest. If the database has transactions, Do can begin a
 // transaction, pass it to fn in the context, and commit it together with the key.
-// Then the writes of fn in that transaction happen exactly once, even if the process
+// Then the writes in this transaction happen exactly once, even if the process
 // crashes.
 type Once interface {
 	// Do calls fn, unless a call with the same key has already succeeded. A key can
 	// contain any bytes. Keys are compared byte by byte.
 	//
-	//   - fn returns nil: the key is remembered, and Do returns true and nil.
+	//   - fn returns nil: Do records the key, and returns true and nil.
 	//   - fn returns an error: the key is free again, and Do returns true and
 	//     that error.
 	//   - fn panics: the key is free again, and the panic continues.
 	//   - A call with this key succeeded before: Do returns false and nil.
-	//   - A call with this key has not returned yet: Do does not wait, it
-	//     returns false and ErrInFlight.
+	//   - A call with this key is in progress: Do immediately returns false and
+	//     ErrInFlight.
 	//   - ctx ends before fn is called, or the store fails: Do returns false and an
 	//     error.
-	//   - fn returned nil, but the store could not remember the key: Do returns true
-	//     and an error, and the key is free again.
+	//   - fn returns nil, but the store cannot record the key: Do returns true and
+	//     an error, and the key is free again.
 	//
-	// The context that fn gets is ctx or is derived from ctx. A key becomes free even
-	// if ctx has ended. A shared store must free the keys of a process that crashed.
-	// It can use a lease that is longer than the longest call of fn, or a transaction
+	// The context for fn is ctx or is derived from ctx. A key becomes free even if
+	// ctx has ended. A shared store must free the keys of a process that crashed. It
+	// can use a lease that is longer than the longest call of fn, or a transaction
 	// that ends with the process.
 	Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error)
 }
 
 // MemoryOnceOptions limits a [MemoryOnce]. The zero value is a good default.
 type MemoryOnceOptions struct {
-	// MaxEntries is the maximum number of handled events. If there are more, the
-	// oldest events are deleted. An event whose key is a UUID takes about 200 bytes.
-	// 0 or a negative value means 1,000,000.
+	// MaxEntries is the maximum number of handled events. The store deletes the
+	// oldest events above this number. An event whose key is a UUID takes about 200
+	// bytes. 0 or a negative value means 1,000,000.
 	MaxEntries int
-	// MaxAge is the time after which a handled event is deleted. Keep it above 8
-	// hours, because the platform retries for more than 7 hours. 0 or a negative
-	// value means 7 days.
+	// MaxAge is the time after which a handled event is deleted. It should be
+	// more than 8 hours, because the platform retries for more than 7 hours. 0
+	// or a negative value means 7 days.
 	MaxAge time.Duration
 }
 
@@ -125,7 +125,7 @@ func (m *MemoryOnce) end(key string, succeeded bool) {
 	if !succeeded {
 		return
 	}
-	key = strings.Clone(key) // it may be a piece of a whole delivery, which must not stay for days
+	key = strings.Clone(key) // key may share memory with the whole body, which would stay in memory for days
 	m.handled[key] = struct{}{}
 	m.order = append(m.order, record{key, time.Now()})
 	m.forgetLocked()

@@ -23,7 +23,7 @@ var ErrTooOld = errors.New("webhook: the event is too old")
 var (
 	errMethod    = errors.New("webhook: deliveries are sent with POST")
 	errTooLarge  = errors.New("webhook: the body is too large")
-	errBrokenOff = errors.New("webhook: the body breaks off")
+	errBrokenOff = errors.New("webhook: the body is incomplete")
 	errNoEvent   = errors.New("webhook: the body is not an event")
 )
 
@@ -39,9 +39,8 @@ type Delivery struct {
 
 type deliveryKey struct{}
 
-// FromContext returns the verified delivery from a context that [NewHandler] passed
-// to its function or [Middleware] passed to the next handler. For any other context
-// it returns false.
+// FromContext returns the verified delivery. The context must come from
+// [NewHandler] or [Middleware]. For any other context, FromContext returns false.
 func FromContext(ctx context.Context) (Delivery, bool) {
 	d, ok := ctx.Value(deliveryKey{}).(*Delivery)
 	if !ok {
@@ -50,10 +49,10 @@ func FromContext(ctx context.Context) (Delivery, bool) {
 	return *d, true
 }
 
-// refusal is the response to a rejected request.
+// refusal describes the response to a rejected request.
 type refusal struct {
 	status int
-	reason error // sent to the sender
+	reason error // text of the response
 	detail error // only logged; may be nil
 }
 
@@ -77,8 +76,8 @@ type receiver struct {
 	opts     Options
 }
 
-// receive does the cheap checks first, and parses nothing before it has
-// verified the signature.
+// receive makes the cheap checks first, and verifies the signature before it
+// parses the body.
 func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, error) {
 	if r.Method != http.MethodPost {
 		return nil, &refusal{http.StatusMethodNotAllowed, errMethod, fmt.Errorf("method %q", r.Method)}
@@ -101,8 +100,8 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	return &Delivery{Event: event, Body: body, Key: rc.key(event, body)}, nil
 }
 
-// signature requires exactly one header. With two, a proxy and the receiver
-// could use different ones.
+// signature returns the only signature header. It rejects several headers,
+// because a proxy and the receiver could use different ones.
 func (rc *receiver) signature(r *http.Request) (string, error) {
 	values := r.Header.Values(rc.opts.SignatureHeader)
 	switch {
@@ -116,7 +115,7 @@ func (rc *receiver) signature(r *http.Request) (string, error) {
 }
 
 func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	const firstBytes = 64 << 10 // what a stranger can make us allocate by a mere promise
+	const firstBytes = 64 << 10 // a Content-Length without a body can cause this allocation
 	limit := rc.opts.MaxBodyBytes
 	if r.ContentLength > limit {
 		err := fmt.Errorf("%d bytes, limit %d", r.ContentLength, limit)
@@ -125,11 +124,11 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	if r.Body == nil {
 		return nil, nil
 	}
-	// ReadFrom detects the end of the body without growing the buffer if at least
-	// bytes.MinRead bytes are free.
+	// If at least bytes.MinRead bytes are free, ReadFrom detects the end of the
+	// body without growing the buffer.
 	buf := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), firstBytes)+bytes.MinRead))
 	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
-		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) { // from our reader or from an outer handler
+		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) { // from this reader or from an outer handler
 			return nil, &refusal{http.StatusRequestEntityTooLarge, errTooLarge, fmt.Errorf("limit %d bytes", tooLarge.Limit)}
 		}
 		return nil, &refusal{http.StatusBadRequest, errBrokenOff, err}
@@ -143,15 +142,15 @@ func (rc *receiver) key(event *events.Event, body []byte) string {
 			return key
 		}
 	}
-	if event.ID != "" && !strings.ContainsRune(event.ID, utf8.RuneError) { // which replaces all that is not UTF-8
+	if event.ID != "" && !strings.ContainsRune(event.ID, utf8.RuneError) { // which replaces invalid UTF-8
 		return event.ID
 	}
 	sum := sha256.Sum256(body)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// fresh checks the event's time against the age limit. An event without a time
-// is too old.
+// fresh reports whether the event is newer than the age limit. It rejects an
+// event without a time.
 func (rc *receiver) fresh(event *events.Event) error {
 	if rc.opts.MaxAge <= 0 {
 		return nil
@@ -164,14 +163,14 @@ func (rc *receiver) fresh(event *events.Event) error {
 }
 
 // Middleware verifies deliveries for your own handler. It rejects the same requests
-// as [NewHandler]. For other requests it calls the next handler, with the [Delivery]
-// in the context (see [FromContext]) and a body that can be read again. The next
-// handler must respond, and must deduplicate with a [Once] and Delivery.Key.
-// Middleware panics if [Options].Once is set or v is nil. [Options].Logger and
-// [Options].Observe get only rejected requests.
+// as [NewHandler]. For valid requests it calls the next handler. The context
+// contains the [Delivery] (see [FromContext]), and the handler can read the body
+// again. The next handler must respond, and must deduplicate with a [Once] and
+// Delivery.Key. Middleware panics if [Options].Once is set or v is nil.
+// [Options].Logger and [Options].Observe get only rejected requests.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
-		panic("webhook: Middleware cannot use Options.Once, as it does not know when an event counts as handled")
+		panic("webhook: Middleware does not support Options.Once")
 	}
 	rc := newReceiver(v, opts)
 	return func(next http.Handler) http.Handler {

@@ -37,16 +37,16 @@ const redacted = "[redacted]"
 // Secret is the secret of one webhook with its hash function. [ParseSecret] returns
 // it. Only [Secret.Reveal] returns the text. In printed text, logs and JSON, a Secret
 // is "[redacted]". If a Secret is in an unexported field of a struct, package fmt
-// prints a memory address for it. Two Secrets are equal by == if their texts and hash
-// functions are equal. The zero Secret is invalid.
+// prints a memory address instead. The operator == compares the texts and hash
+// functions of two Secrets. The zero Secret is invalid.
 type Secret struct {
-	text unique.Handle[string] // printed as an address where fmt calls no methods; a string would be shown
+	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 	hash HashFunction
 }
 
-// ParseSecret returns the [Secret] with a text and a hash function, which are the
-// fields secret and hash_function of a webhook. The default hash function is SHA256,
-// and letter case is ignored.
+// ParseSecret returns a [Secret]. The arguments are the fields secret and
+// hash_function of a webhook. The default hash function is SHA256, and letter case
+// is ignored.
 //
 // ParseSecret returns an error if the text is empty, or if it begins or ends with
 // white space. A text from a file or an environment variable often ends with a line

@@ -11,10 +11,9 @@ import (
 // (specification, "Authentication").
 const DefaultSignatureHeader = "X-Service-Signature"
 
-// Sign returns the signature that the platform sends with body. It is the
-// base64-encoded HMAC of the body, keyed with the secret. Use Sign in tests and in
-// servers that simulate the platform. Sign returns an error if secret is the zero
-// Secret.
+// Sign returns the signature for body: the base64-encoded HMAC, keyed with the
+// secret. Use Sign in tests and in servers that simulate the platform. Sign
+// returns an error if secret is the zero Secret.
 func Sign(secret Secret, body []byte) (string, error) {
 	k, err := newKey(secret)
 	if err != nil {
@@ -23,10 +22,10 @@ func Sign(secret Secret, body []byte) (string, error) {
 	return k.sign(body), nil
 }
 
-// NewRequest returns a delivery like the platform's: a POST of body to url, with the
-// signature in [DefaultSignatureHeader]. In a test, pass it to a handler's ServeHTTP
-// method or send it with an [http.Client]. NewRequest returns an error if secret is
-// the zero Secret or the URL is invalid.
+// NewRequest returns a delivery for tests: a POST of body to url, with the signature
+// in [DefaultSignatureHeader]. Pass it to a handler's ServeHTTP method or send it
+// with an [http.Client]. NewRequest returns an error if secret is the zero Secret or
+// the URL is invalid.
 func NewRequest(ctx context.Context, url string, secret Secret, body []byte) (*http.Request, error) {
 	k, err := newKey(secret)
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 
 // SourceOptions configures [NewVerifierFunc]. The zero value is a good default.
 type SourceOptions struct {
-	// MaxAge is the maximum age of the secrets. The next verification replaces older
-	// secrets. A removed secret can stay valid for this time. 0 or a negative value
-	// means 1 minute.
+	// MaxAge is the maximum age of the secrets. If the secrets are older, the next
+	// verification calls the function. A removed secret can stay valid for this
+	// time. 0 or a negative value means 1 minute.
 	MaxAge time.Duration
 
 	// MinInterval is the minimum time between two calls to the function. A signature
-	// that matches no secret causes a call, which makes a new secret valid
-	// immediately. MinInterval limits the calls that invalid signatures cause. 0 or a
-	// negative value means 5 seconds.
+	// that matches no secret causes a call, so a new secret is valid immediately.
+	// MinInterval limits the calls because of invalid signatures. 0 or a negative
+	// value means 5 seconds.
 	MinInterval time.Duration
 
 	// Timeout limits each call to the function. 0 or a negative value means 3
 	// seconds.
 	Timeout time.Duration
 
-	// OnError, if not nil, is called with each failure of the function, except a
-	// failure of the first call. It must be safe for concurrent use. By default
-	// failures are logged with slog.Default at warn level.
+	// OnError, if not nil, is called after each failure of the function, except
+	// a failure of the first call. It must be safe for concurrent use. By
+	// default failures are logged with slog.Default at warn level.
 	OnError func(error)
 }
 
@@ -45,16 +45,16 @@ func (o SourceOptions) withDefaults() SourceOptions {
 
 // NewVerifierFunc returns a Verifier whose secrets can change while it is used, so a
 // secret rotation needs no restart. NewVerifierFunc calls the function secrets
-// immediately, and returns its error. Later [Verifier.Verify] calls the function if
-// the secrets are older than [SourceOptions].MaxAge or a signature matches none of
-// them.
+// immediately, and returns its error. Later, [Verifier.Verify] calls the function if
+// the secrets are older than [SourceOptions].MaxAge or if a signature matches none
+// of them.
 //
 // Calls to the function are never concurrent. They run on the goroutine that calls
-// Verify, and their context ends after [SourceOptions].Timeout. In the meantime,
-// other verifications use the known secrets. If none of these secrets matches, they
-// wait for the result, at most for Timeout. If the function fails, or returns no
-// secret or an invalid secret, the Verifier reports it to [SourceOptions].OnError and
-// keeps the last valid secrets.
+// Verify, and their context ends after [SourceOptions].Timeout. During a call, other
+// verifications use the known secrets. If a signature matches none of these secrets,
+// the verification waits for the result, at most for Timeout. If the function fails,
+// or returns no secret or an invalid secret, the Verifier reports it to
+// [SourceOptions].OnError and keeps the last valid secrets.
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
 ) (*Verifier, error) {
@@ -78,7 +78,7 @@ type source struct {
 	busy  chan struct{} // closed at the end of the call in progress; nil if there is none
 }
 
-// current returns the keys for a verification, after replacing old ones.
+// current returns the keys for a verification, and replaces old keys first.
 func (s *source) current() []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,8 +88,8 @@ func (s *source) current() []*key {
 	return s.keys
 }
 
-// newer returns keys that may match although tried did not: the result of a call
-// that has ended since, or of another call, if it is time for one.
+// newer returns keys that are newer than tried. They are the result of a call
+// that has ended in the meantime, or of a new call if MinInterval has passed.
 func (s *source) newer(tried []*key) []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,10 +106,10 @@ func (s *source) newer(tried []*key) []*key {
 	return s.keys
 }
 
-// same reports whether a and b are the result of one call.
+// same reports whether a and b are the result of the same call.
 func same(a, b []*key) bool { return &a[0] == &b[0] }
 
-// wait waits for the call in progress. It releases s.mu in the meantime.
+// wait waits for the call in progress. It releases s.mu during the wait.
 func (s *source) wait(busy chan struct{}) {
 	s.mu.Unlock()
 	defer s.mu.Lock()
@@ -152,8 +152,8 @@ func (s *source) load(ctx context.Context) ([]*key, error) {
 	return newKeys(secrets)
 }
 
-// newKeys returns the keys of secrets, or an error if there is none or one is
-// invalid.
+// newKeys returns the keys of secrets, or an error if there is no secret or a
+// secret is invalid.
 func newKeys(secrets []Secret) (keys []*key, err error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("webhook: no secret: at least one is required")

@@ -29,10 +29,10 @@ type Verifier struct {
 	source *source // nil unless NewVerifierFunc made the Verifier
 }
 
-// NewVerifier returns a Verifier that accepts signatures made with any of the
-// secrets. Pass several secrets if several webhooks use one URL. For secrets that
-// change, use [NewVerifierFunc]. NewVerifier returns an error if there is no secret,
-// or if a secret is the zero Secret.
+// NewVerifier returns a Verifier that accepts signatures with any of the secrets.
+// Pass several secrets if several webhooks use one URL. For secrets that change, use
+// [NewVerifierFunc]. NewVerifier returns an error if there is no secret, or if a
+// secret is the zero Secret.
 func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	keys, err := newKeys(secrets)
 	if err != nil {
@@ -41,16 +41,17 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	return &Verifier{keys: keys}, nil
 }
 
-// Verify returns nil if signature is the signature of body, and otherwise
-// [ErrMissingSignature] or [ErrInvalidSignature]. body must be the received bytes,
-// not decoded and encoded again. The signature must be the HMAC in standard, padded
-// base64 (specification, "Authentication"). Verify rejects any other encoding of the
-// same HMAC.
+// Verify returns nil if signature is the signature of body. Otherwise it returns
+// [ErrMissingSignature] or [ErrInvalidSignature]. The parameter body must contain
+// the received bytes, not JSON that was decoded and encoded again. The signature
+// must be the HMAC in standard, padded base64 (specification, "Authentication").
+// Verify rejects any other encoding of the same HMAC.
 //
 // If [NewVerifierFunc] returned v, Verify can call the function secrets.
 //
-// The duration of Verify depends on the length of the body, on the length of the
-// signature and on which secret matches, not on the content of a wrong signature.
+// The duration of Verify does not depend on the content of a wrong signature. It
+// depends only on the lengths of the body and the signature, and on which secret
+// matches.
 func (v *Verifier) Verify(body []byte, signature string) error {
 	if signature == "" {
 		return ErrMissingSignature
@@ -65,19 +66,21 @@ func (v *Verifier) Verify(body []byte, signature string) error {
 	return ErrInvalidSignature
 }
 
-// matches reports whether signature is the signature of body by one of keys.
+// matches reports whether signature is the signature of body with one of the
+// keys.
 func matches(keys []*key, body []byte, signature string) bool {
 	return slices.ContainsFunc(keys, func(k *key) bool { return k.signed(body, signature) })
 }
 
-// key contains HMAC states that include the key. Computing them takes half of
-// the time for a short body.
+// key contains HMAC states after the key was hashed. For a short body, hashing
+// the key would take half of the time.
 type key struct {
-	textLen int // of a signature, in base64
+	textLen int // length of a signature in base64
 	states  sync.Pool
 }
 
-// state contains the memory of one verification, so Verify allocates nothing.
+// state is memory for one verification, which is reused so that Verify does not
+// allocate.
 type state struct {
 	mac  hash.Hash
 	sum  [sha512.Size]byte
@@ -102,8 +105,8 @@ func newKey(s Secret) (*key, error) {
 	}, nil
 }
 
-// signed compares the encoded texts. An HMAC has exactly one canonical text, so
-// no decoder can accept another.
+// signed reports whether text is the signature. It compares the encoded texts,
+// so an HMAC has only one valid text.
 func (k *key) signed(body []byte, signature string) bool {
 	if len(signature) != k.textLen {
 		return false
@@ -120,8 +123,8 @@ func (k *key) sign(body []byte) string {
 	return string(st.encode(body, k.textLen))
 }
 
-// encode returns the signature of body, which is valid until the next use of
-// the state.
+// encode returns the signature of body. The result is valid until the next use
+// of the state.
 func (st *state) encode(body []byte, textLen int) []byte {
 	st.mac.Reset()
 	st.mac.Write(body)

@@ -14,11 +14,11 @@ import (
 // patience is the maximum duration of a rule.
 const patience = time.Minute
 
-// TestLookupLimiter runs all rules as parallel subtests, each with its own
-// limiter from newLimiter. The limiters can share storage: each rule and each
-// run uses another key. A rule that takes longer than a minute fails. A rule
-// that gets a slot late is repeated up to three times, because a busy machine
-// is late too.
+// TestLookupLimiter tests each rule in a parallel subtest with its own limiter
+// from newLimiter. The limiters can share storage, because each rule and each
+// run uses another key. A rule that takes longer than a minute fails. If a slot
+// is late, the rule is repeated up to three times, because the cause can be a
+// busy machine.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	results := make([]chan error, len(rules))
@@ -37,7 +37,7 @@ func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.Lookup
 }
 
 // TestSharedLookupLimiter is [TestLookupLimiter] for limiters that several
-// processes share. Each rule takes its slots from three limiters in turn.
+// processes share. Each rule acquires its slots from three limiters in turn.
 func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	TestLookupLimiter(t, func(t *testing.T) client.LookupLimiter {
@@ -56,8 +56,8 @@ func (p *processes) Acquire(ctx context.Context, key string) (func(time.Duration
 	return p.limiters[n].Acquire(ctx, key)
 }
 
-// warm makes every process connect to the shared storage, because connecting
-// may take longer than some times that the rules measure.
+// warm acquires a slot from each limiter, because opening a connection may take
+// longer than some intervals that the rules measure.
 func warm(ctx context.Context, l client.LookupLimiter) error {
 	for range 3 {
 		release, _, err := turn(ctx, l, newKey())
@@ -74,8 +74,8 @@ type rule struct {
 	check func(context.Context, client.LookupLimiter) error
 }
 
-// run repeats a rule that fails because a slot is late, because a busy machine
-// can be the cause.
+// run repeats a rule if it failed because of a late slot, which can be caused
+// by a busy machine.
 func (r rule) run(ctx context.Context, l client.LookupLimiter) (err error) {
 	for range 3 {
 		err = r.runOnce(ctx, l)
@@ -86,7 +86,7 @@ func (r rule) run(ctx context.Context, l client.LookupLimiter) (err error) {
 	return err
 }
 
-// runOnce also returns if the limiter hangs and ignores its context.
+// runOnce also returns if the limiter ignores its context and does not return.
 func (r rule) runOnce(ctx context.Context, l client.LookupLimiter) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -96,6 +96,6 @@ func (r rule) runOnce(ctx context.Context, l client.LookupLimiter) error {
 	case err := <-result:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("the limiter hangs: no answer after %v", patience)
+		return fmt.Errorf("the limiter did not return within %v", patience)
 	}
 }

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	gap     = time.Second            // the least from the end of a turn to the next
-	slack   = time.Second            // what may come so much later passes
-	arrival = 100 * time.Millisecond // between two that ask one after the other
+	gap     = time.Second            // minimum interval from the end of a slot to the next slot
+	slack   = time.Second            // maximum delay of a slot
+	arrival = 100 * time.Millisecond // interval between two calls of Acquire
 )
 
 var rules = []rule{
-	{"first turn comes at once", firstComesAtOnce},
-	{"turns are a second apart", turnsAreApart},
-	{"release asks for longer", releaseAsksForLonger},
-	{"a turn lasts as long as it takes", turnLasts},
-	{"nobody has a turn beside another", nobodyBeside},
+	{"first slot is immediate", firstComesAtOnce},
+	{"slots are one second apart", turnsAreApart},
+	{"release requires a longer interval", releaseAsksForLonger},
+	{"slot lasts until it is released", turnLasts},
+	{"only one caller holds the slot", nobodyBeside},
 	{"first come, first served", firstComeFirstServed},
-	{"context that ends in the queue ends the wait", endsInQueue},
-	{"those who give up cost nothing", givingUpCostsNothing},
-	{"done context gets no turn", doneContext},
-	{"context that ends in the turn ends nothing", endsInTurn},
+	{"canceled call leaves the queue", endsInQueue},
+	{"canceled calls delay no other call", givingUpCostsNothing},
+	{"ended context gets no slot", doneContext},
+	{"canceled holder keeps the slot", endsInTurn},
 	{"other keys do not wait", otherKeys},
 }
 
@@ -46,7 +46,7 @@ func turn(
 		err = errors.New("no release")
 	}
 	if err != nil {
-		return nil, at, fmt.Errorf("acquire = %w; want a turn", err)
+		return nil, at, fmt.Errorf("acquire: %w; want a slot", err)
 	}
 	return release, at, nil
 }
@@ -54,7 +54,7 @@ func turn(
 // lateError is an error that a busy machine can also cause.
 type lateError struct{ error }
 
-// within returns an error unless took is at least least and not much more.
+// within returns an error if took is less than least or much greater.
 func within(what string, took, least time.Duration) error {
 	err := fmt.Errorf("%s: %v; want at least %v, and at most %v", what, took, least, least+slack)
 	switch {
@@ -77,7 +77,7 @@ func next(
 	if err != nil {
 		return nil, err
 	}
-	return release, within("from a turn's end to the next", at.Sub(released), want)
+	return release, within("from the end of a slot to the next slot", at.Sub(released), want)
 }
 
 func firstComesAtOnce(ctx context.Context, l client.LookupLimiter) error {
@@ -121,8 +121,8 @@ func releaseAsksForLonger(ctx context.Context, l client.LookupLimiter) error {
 	return err
 }
 
-// longSlot holds the first slot for longer than a gap while a second caller
-// waits.
+// longSlot holds the first slot for longer than the minimum interval while a
+// second caller waits.
 func turnLasts(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)
@@ -141,9 +141,9 @@ func turnLasts(ctx context.Context, l client.LookupLimiter) error {
 	second(0)
 	select {
 	case e := <-ended:
-		return within("from the long turn's end to the next", at.Sub(e), gap)
+		return within("from the end of the long slot to the next slot", at.Sub(e), gap)
 	default:
-		return errors.New("the next turn came before the one before it had ended")
+		return errors.New("the next slot started before the end of the previous slot")
 	}
 }
 
@@ -160,9 +160,9 @@ func nobodyBeside(ctx context.Context, l client.LookupLimiter) error {
 				return
 			}
 			if n := inside.Add(1); n > 1 {
-				errs[i] = fmt.Errorf("%d have a turn at the same time", n)
+				errs[i] = fmt.Errorf("%d callers hold the slot at the same time", n)
 			}
-			time.Sleep(gap + arrival) // longer than it takes to the next, if that does not wait
+			time.Sleep(gap + arrival) // longer than the interval to the next slot
 			inside.Add(-1)
 			release(0)
 		})
@@ -190,7 +190,7 @@ func firstComeFirstServed(ctx context.Context, l client.LookupLimiter) error {
 			mu.Unlock()
 			release(0)
 		})
-		time.Sleep(2 * arrival) // arrivals cannot be observed, but with this distance their order is known
+		time.Sleep(2 * arrival) // the test cannot observe when a caller joins the queue
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -209,7 +209,7 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 		return err
 	}
 	defer release(0)
-	cause := errors.New("the caller's own reason")
+	cause := errors.New("the reason of the caller")
 	for _, tt := range []struct {
 		ctx  func() (context.Context, context.CancelFunc)
 		want error
@@ -228,7 +228,7 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 		_, err := l.Acquire(waiting, key)
 		cancel()
 		if !errors.Is(err, tt.want) && !errors.Is(err, cause) {
-			return fmt.Errorf("acquire = %w; want an error that is the context's, %w", err, tt.want)
+			return fmt.Errorf("acquire: %w; want the error of the context, %w", err, tt.want)
 		}
 		if d := time.Since(asked); d > 3*arrival+slack/2 {
 			return fmt.Errorf("acquire returned after %v, its context ended after %v", d, 3*arrival)
@@ -237,8 +237,8 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 	return nil
 }
 
-// leavingDelaysNoOne makes callers leave the queue before and after a caller
-// that stays.
+// leavingDelaysNoOne cancels callers before and after a caller that continues
+// to wait.
 func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)
@@ -277,10 +277,10 @@ func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	if failed != nil {
 		return failed
 	}
-	return within("the one who stays, among ten who gave up", at.Sub(released), gap)
+	return within("from the first slot to the remaining caller", at.Sub(released), gap)
 }
 
-// doneContext also checks that the call acquired no slot.
+// doneContext also checks that the call did not acquire the slot.
 func doneContext(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	done, cancel := context.WithCancel(ctx)
@@ -300,10 +300,10 @@ func doneContext(ctx context.Context, l client.LookupLimiter) error {
 		return err
 	}
 	release(0)
-	return within("first turn after three that were none", at.Sub(asked), 0)
+	return within("first slot after three canceled calls", at.Sub(asked), 0)
 }
 
-// endsInSlot fails for a limiter that releases the slot when the context ends:
+// endsInSlot tests that the slot is not released when the context ends, because
 // the platform may still be processing the lookup.
 func endsInTurn(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
@@ -325,9 +325,9 @@ func endsInTurn(ctx context.Context, l client.LookupLimiter) error {
 	second(0)
 	select {
 	case e := <-ended:
-		return within("from the turn's end to the next", at.Sub(e), gap)
+		return within("from the end of the slot to the next slot", at.Sub(e), gap)
 	default:
-		return errors.New("the turn ended with its context")
+		return errors.New("the slot ended with the context")
 	}
 }
 
@@ -345,5 +345,5 @@ func otherKeys(ctx context.Context, l client.LookupLimiter) error {
 		}
 		other(0)
 	}
-	return within("three turns of other keys", time.Since(asked), 0)
+	return within("three slots with other keys", time.Since(asked), 0)
 }

@@ -14,14 +14,15 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// opLookup is the only operation that has a queue.
+// opLookup is the only operation with a rate limit.
 const opLookup = "getEmail"
 
 // ObserveCall is a function for [client.Config.Observe]. It records a span for each
 // call, with an event for each retry, and the metrics of calls.
 func (t *Telemetry) ObserveCall(ctx context.Context, call client.Call) (context.Context, client.Observer) {
 	operation := attribute.String("emailplatform.operation", call.Op)
-	// Internal, the default kind: the client spans come from otelhttp.
+	// The kind is internal, the default, because otelhttp creates the client
+	// spans.
 	ctx, span := t.tracer.Start(ctx, "emailplatform "+call.Op, trace.WithAttributes(operation))
 	return ctx, client.Observer{
 		Retry: func(o client.Observation) {
@@ -38,7 +39,7 @@ func (t *Telemetry) ObserveCall(ctx context.Context, call client.Call) (context.
 				span.SetAttributes(attribute.Float64("emailplatform.lookup.queued", o.Queued.Seconds()))
 			}
 			if o.Err != nil {
-				span.SetStatus(codes.Error, errorType(o.Err)) // not the text, which may hold an address
+				span.SetStatus(codes.Error, errorType(o.Err)) // not the text, which may contain an address
 			}
 		},
 	}
@@ -75,7 +76,7 @@ func callOutcome(o client.Observation) attribute.KeyValue {
 	return attribute.String("emailplatform.outcome", string(o.Outcome()))
 }
 
-// errorType returns one of a few values, never the text of an error.
+// errorType returns one of a few values, never the text of the error.
 func errorType(err error) string {
 	var e *client.Error
 	switch {
@@ -91,5 +92,5 @@ func errorType(err error) string {
 	return other
 }
 
-// other is the value of the conventions for anything without a name.
+// other is the value for unknown names, as the conventions require.
 const other = "_OTHER"

@@ -47,12 +47,12 @@ func New(o Options) (*Telemetry, error) {
 		errs = append(errs, err)
 		return h
 	}
-	t.calls = seconds("emailplatform.client.call.duration", "Duration of calls, with their retries and pauses.")
-	t.queued = seconds("emailplatform.client.lookup.queue.duration", "How long lookups waited for their turn.")
+	t.calls = seconds("emailplatform.client.call.duration", "Duration of calls, including retries and delays.")
+	t.queued = seconds("emailplatform.client.lookup.queue.duration", "Time that lookups waited for the rate limiter.")
 	t.deliveries = seconds("emailplatform.webhook.delivery.duration", "Duration of deliveries, by outcome.")
-	t.processed = seconds("messaging.process.duration", "Duration of the handling of events.") // a name of the conventions
+	t.processed = seconds("messaging.process.duration", "Duration of handler calls.") // a name from the conventions
 	requests, err := m.Int64Counter("emailplatform.client.requests", metric.WithUnit("{request}"),
-		metric.WithDescription("Requests sent, retries included."))
+		metric.WithDescription("Number of requests, including retries."))
 	t.requests = requests
 	return t, errors.Join(append(errs, err)...)
 }

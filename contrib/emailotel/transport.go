@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// redacted replaces values that must not be recorded, as the conventions
-// require.
+// redacted is the replacement for personal data, as the conventions require.
 const redacted = "REDACTED"
 
 type urlKey struct{}
 
 // Transport returns an instrumented transport that does not record addresses.
-// The function instrument, such as otelhttp.NewTransport, wraps a transport
-// whose URLs contain no personal data. In these URLs, addresses in the path and
-// all query values except page, per_page, sort and with_count are REDACTED, and
-// the user and password are removed. base sends the original requests. If base
-// is nil, it is http.DefaultTransport.
+// The function instrument, such as otelhttp.NewTransport, gets a transport for
+// requests with redacted URLs. In these URLs, REDACTED replaces addresses in
+// the path and all query values except page, per_page, sort and with_count, and
+// the user and password are removed. The transport base sends the original
+// requests. The default is http.DefaultTransport.
 //
-// Headers are not changed, so the instrumentation must not record the
+// Headers are not redacted, so the instrumentation must not record the
 // Authorization header.
 func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.RoundTripper) http.RoundTripper {
 	if base == nil {
@@ -51,7 +50,7 @@ type restore struct{ next http.RoundTripper }
 // RoundTrip restores the URL.
 func (t restore) RoundTrip(r *http.Request) (*http.Response, error) {
 	if u, ok := r.Context().Value(urlKey{}).(*url.URL); ok {
-		r = r.WithContext(r.Context()) // a copy: a RoundTripper changes nothing that is not its own
+		r = r.WithContext(r.Context()) // a copy, because a RoundTripper must not change the request
 		r.URL = u
 	}
 	return t.next.RoundTrip(r)
@@ -65,7 +64,8 @@ func closeIdle(t http.RoundTripper) {
 	}
 }
 
-// redact keeps the parts that identify the operation and removes personal data.
+// redact keeps the parts that identify the operation, and removes personal
+// data.
 func redact(u *url.URL) *url.URL {
 	if u == nil {
 		return nil
@@ -80,7 +80,7 @@ func redact(u *url.URL) *url.URL {
 	}
 	path := strings.Join(segments, "/")
 	clean := &url.URL{Scheme: u.Scheme, Host: u.Host, RawPath: path, RawQuery: redactQuery(u)}
-	clean.Path, _ = url.PathUnescape(path) // each segment can be: see above
+	clean.Path, _ = url.PathUnescape(path) // each segment can be escaped; see above
 	return clean
 }
 

@@ -18,16 +18,15 @@ import (
 
 type handler = func(context.Context, *events.Event) error
 
-// Wrap wraps the function of [webhook.NewHandler]. It records a consumer span for each
-// call of fn, and the duration of the call. The parent of the span is the span of the
-// request.
+// Wrap wraps the function fn for [webhook.NewHandler]. It records a consumer span and
+// the duration for each call. The parent is the span of the request.
 func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(context.Context, *events.Event) error {
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
-// HandleAsync is like [Telemetry.Wrap], for a worker that takes events from a queue.
-// It starts a new trace with a link to the span that received the event. When you
-// queue the event, store the span context trace.SpanContextFromContext(ctx) with it.
+// HandleAsync is like [Telemetry.Wrap], for a worker that reads events from a queue.
+// It starts a new trace with a link to the span that received the event. Store this
+// span's context, trace.SpanContextFromContext(ctx), with the event in the queue.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,
 ) func(context.Context, *events.Event) error {
@@ -70,12 +69,12 @@ func (t *Telemetry) process(
 	return err
 }
 
-// maxID is the maximum length of an id. Ids of the platform are UUIDs, which
-// are shorter.
+// maxID is the maximum length of a recorded id. The platform's ids are UUIDs,
+// which are shorter.
 const maxID = 64
 
-// eventName limits the number of recorded names, because the platform may add
-// names.
+// eventName returns _OTHER for unknown names, to limit the number of time
+// series.
 func eventName(name events.Name) string {
 	switch name {
 	case events.NameContactAdded, events.NameContactUnsubscribed, events.NameContactRemoved,
@@ -88,8 +87,8 @@ func eventName(name events.Name) string {
 }
 
 // ObserveDelivery is a function for [webhook.Options.Observe]. It records the duration
-// of each delivery by outcome, and sets the outcome on the span of the request, if
-// otelhttp created one.
+// of each delivery by outcome. If otelhttp created a span for the request, it sets the
+// outcome on the span.
 func (t *Telemetry) ObserveDelivery(ctx context.Context, o webhook.Outcome) {
 	set := []attribute.KeyValue{
 		attribute.String("emailplatform.webhook.outcome", outcome(o)), semconv.HTTPResponseStatusCode(o.Status),

@@ -14,19 +14,19 @@ import (
 )
 
 // Schema creates the table emailplatform_handled in the first schema of the
-// search path, if it does not exist. Run it before the first event, or copy it
-// into your migrations.
+// search path, unless the table exists. Run it before the first event, or copy
+// it into your migrations.
 const Schema = handled.Schema
 
-// DB is the part of a *pgxpool.Pool that a [Once] uses. SendBatch must support
-// [pgx.Batch.BeginTx].
+// DB contains the methods of *pgxpool.Pool that a [Once] needs. SendBatch must
+// support [pgx.Batch.BeginTx].
 type DB interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// Once is a [webhook.Once] in PostgreSQL. All processes that use the same
-// database share it. It is safe for concurrent use if its DB is.
+// Once is a [webhook.Once] in PostgreSQL. All processes with the same database
+// share the handled events. A Once is safe for concurrent use if its DB is.
 type Once struct{ db DB }
 
 var _ webhook.Once = (*Once)(nil)
@@ -43,8 +43,9 @@ func NewOnce(db DB, _ OnceOptions) *Once {
 	return &Once{db}
 }
 
-// Do implements [webhook.Once]. fn gets the transaction with [Tx]. An event
-// needs two round trips to the database, and the queries of fn.
+// Do implements [webhook.Once]. The function fn gets the transaction from [Tx].
+// An event needs two round trips to the database in addition to the queries of
+// fn.
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -72,8 +73,9 @@ const (
 	failed = 'E' // in a transaction that can only be rolled back
 )
 
-// commit inserts the key too. It does not begin what would fail: pgx then closes
-// the connection, and the key would be free some time after Do has returned.
+// commit inserts the key and commits. If ctx has ended, it sends nothing,
+// because pgx would close the connection, and the key would become free some
+// time after Do has returned.
 func commit(ctx context.Context, tx pgx.Tx) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -87,8 +89,8 @@ func commit(ctx context.Context, tx pgx.Tx) error {
 	return handled.Explain(tx.Commit(ctx))
 }
 
-// begin locks before it looks for the key: see [handled.Lock]. The transaction
-// must be rolled back even after an error.
+// begin acquires the lock before it searches for the key; see [handled.Lock].
+// The caller must roll back the transaction even after an error.
 func (o *Once) begin(ctx context.Context, key string) (tx pgx.Tx, known bool, err error) {
 	sum, lock := handled.Key(key)
 	guard := rand.Text()
@@ -107,7 +109,7 @@ func (o *Once) begin(ctx context.Context, key string) (tx pgx.Tx, known bool, er
 	return results.Tx(), known, nil
 }
 
-// rollback frees the key even if ctx is done.
+// rollback frees the key even if ctx has ended.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handled.CleanUp)
 	defer cancel()
@@ -115,9 +117,9 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 }
 
 // Forget deletes the keys of events that were handled more than olderThan ago.
-// olderThan must be at least 8 hours, because the platform retries deliveries
-// for more than 7 hours. A week is a good value. Forget deletes in batches of
-// 5,000 keys, so it does not block handlers for long. It returns the number of
+// A good value is one week. The minimum is 8 hours, because the platform
+// retries deliveries for more than 7 hours. Forget deletes keys in batches of
+// 5,000, so it does not block handlers for long. It returns the number of
 // deleted keys, even if it fails. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if err := handled.CheckAge(olderThan); err != nil {

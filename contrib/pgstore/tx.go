@@ -9,9 +9,10 @@ import (
 	"example.com/emailplatform/contrib/pgstore/internal/handled"
 )
 
-// ErrTxManaged means that a handler tried to end the transaction itself. Commit
-// and Rollback of [Tx] return it and do nothing. [Once.Do] returns it if the
-// handler ended the transaction in another way.
+// ErrTxManaged means that a handler tried to end the transaction itself. The
+// methods Commit and Rollback of the transaction return ErrTxManaged and have
+// no effect. [Once.Do] returns ErrTxManaged if the handler ended the
+// transaction in another way.
 var ErrTxManaged = handled.ErrManaged
 
 var errNoTx = errors.New("pgstore: no transaction in the context: call Tx with the context of a handler whose webhook.Options.Once is a *pgstore.Once")
@@ -25,14 +26,14 @@ type txKey struct{}
 // Commit and Rollback only return [ErrTxManaged]. Begin creates a savepoint, which
 // can be rolled back, so pgx.BeginFunc(ctx, tx, …) works. If a statement fails
 // outside a savepoint, the transaction and the event fail too, even if the handler
-// ignores the error. The transaction is not safe for concurrent use, and must not be
-// used after the handler has returned.
+// ignores the error. The transaction is not safe for concurrent use. Do not use it
+// after the handler has returned.
 //
-// Conn returns the connection of the transaction, for its configuration and types.
-// Do not begin or end a transaction with SQL or on this connection, as
-// pgx.BeginFunc(ctx, tx.Conn(), …) does. Otherwise the event fails with
-// [ErrTxManaged] and is delivered again. Data that the handler committed stays, and
-// can be written again.
+// Conn returns the connection, for example to read its configuration. Do not begin
+// or end a transaction with SQL or on this connection, as pgx.BeginFunc(ctx,
+// tx.Conn(), …) does. Otherwise the event fails with [ErrTxManaged], and the
+// platform delivers it again. Data that the handler has committed stays in the
+// database, and can be duplicated.
 func Tx(ctx context.Context) (pgx.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(pgx.Tx)
 	if !ok {

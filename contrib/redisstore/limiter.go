@@ -22,45 +22,45 @@ import (
 var limiterLua string
 
 const (
-	// gap is the minimum time between two slots: one second, which the platform
-	// requires, and the network latency.
+	// gap is the minimum time between two slots. The platform requires one
+	// second. The additional time is for network latency.
 	gap = time.Second + time.Millisecond
-	// grace is the time after which a waiting process that does not take its slot
-	// is skipped.
+	// grace is the time that a waiting process has to take its slot before it is
+	// skipped.
 	grace = 500 * time.Millisecond
-	// leastLease is the minimum lease. Renewals are a third of a lease apart, so
-	// more than a gap passes between the last renewal of a crashed process and the
-	// next slot.
+	// leastLease is the minimum lease. A process renews its lease three times in a
+	// lease period. So the time from the last renewal of a crashed process to the
+	// next slot is longer than gap.
 	leastLease = 2 * time.Second
 )
 
 // LimiterOptions configures [NewLookupLimiter]. The zero value is a good
-// default. All processes that share a Redis must use the same options.
+// default. All processes that share a Redis server must use the same options.
 type LimiterOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
 	// Lease is the time until the slot of a crashed process expires. The default
-	// is 5 seconds, and the minimum is 2 seconds. A longer lease tolerates longer
-	// pauses of a process and of Redis; a shorter lease loses less time after a
-	// crash.
+	// is 5 seconds, and the minimum is 2 seconds. With a longer lease, a process
+	// or Redis can pause for longer. With a shorter lease, a crash delays lookups
+	// for less time.
 	Lease time.Duration
 
-	// Key is a name for the user and account of all callers of the limiter. The
-	// default is the key of the client, which depends on the base URL,
-	// Config.Account and the first token. Processes with a TokenSource start with
-	// different tokens, so set Key for them. It is not secret.
+	// Key identifies the user and account of all callers. The default is the
+	// client's key, which depends on the base URL, Config.Account and the first
+	// token. Set Key if the processes use a TokenSource, because their first
+	// tokens differ. Key is not secret.
 	Key string
 
-	// Fallback is used while Redis is unavailable. A [client.NewLookupLimiter]
-	// still limits the lookups of this process, and the client retries the lookups
-	// that the platform rejects. If Fallback is nil, lookups fail while Redis is
-	// unavailable.
+	// Fallback is the limiter to use while Redis is unavailable.
+	// [client.NewLookupLimiter] limits the lookups of this process, and the client
+	// retries lookups that the platform rejects. If Fallback is nil, lookups fail
+	// while Redis is unavailable.
 	Fallback client.LookupLimiter
 
-	// Logger gets a warning for each failed call to Redis, never with a token.
-	// The default is slog.Default; slog.New(slog.DiscardHandler) turns logging
-	// off.
+	// Logger gets a warning for each failed call to Redis. The records contain
+	// no token. The default is slog.Default; slog.New(slog.DiscardHandler)
+	// turns logging off.
 	Logger *slog.Logger
 }
 
@@ -85,15 +85,16 @@ type limiter struct {
 // first out across processes. The first token of a client identifies the user,
 // unless [LimiterOptions].Key is set.
 //
-// A waiting process sleeps until its slot may be free, and then calls Redis. A
-// slot costs about four calls, regardless of the length of the queue. If several
-// callers wait, the process subscribes to a channel on one connection to be
-// notified of callers that leave the queue. A process that crashes loses its place
-// in the queue. It loses its slot when the lease expires. NewLookupLimiter panics
-// if rdb is nil.
+// A waiting caller calls Redis again when its slot may be free. A lookup needs
+// about four calls to Redis, regardless of the length of the queue. If several
+// callers wait, the process uses one connection to subscribe to a channel, which
+// reports callers that leave the queue. If a process crashes, its callers lose
+// their places in the queue, and its slot becomes free when the lease expires.
+// NewLookupLimiter panics if rdb is nil.
 //
-// The release function returns when the slot is released. If Redis takes more than
-// 2 seconds, the function returns earlier, and the slot ends with its lease.
+// The release function returns when the slot is released. If Redis does not
+// respond within 2 seconds, the function returns, and the slot is released when
+// its lease expires.
 func NewLookupLimiter(rdb Client, opts LimiterOptions) client.LookupLimiter {
 	return newLimiter(rdb, opts)
 }
@@ -116,16 +117,16 @@ func lease(d, standard time.Duration) time.Duration {
 	return max(d, leastLease)
 }
 
-// place is the position of a caller in the queue, as the script returns it.
+// place is the position of a caller in the queue, which the script returns.
 type place struct {
 	mine   bool
-	wait   time.Duration // when to ask again: the turn cannot come before
-	ticket int64         // the place in the queue, to come back to
+	wait   time.Duration // time until the slot can be free
+	ticket int64         // number of the place in the queue
 	ahead  int64         // who waits before
 }
 
-// base returns the prefix of all keys of a queue. Because of the braces, they
-// are in one slot of a cluster, and the channel is on one shard of a ring.
+// base returns the prefix of all keys of a queue. The braces put the keys into
+// one slot of a cluster, and the channel on one shard of a ring.
 func (l *limiter) base(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return l.opts.Prefix + "lookup:{" + hex.EncodeToString(sum[:16]) + "}"
@@ -168,7 +169,7 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 		if err == nil {
 			continue
 		}
-		asked.then(func() { l.notify(ctx, "leave", key, w.id, l.gap) }) // it may have acquired the slot
+		asked.then(func() { l.notify(ctx, "leave", key, w.id, l.gap) }) // the call may have acquired the slot
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -199,7 +200,7 @@ func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) err
 	if p.ahead > 0 && w.leave == nil {
 		err := l.watchers.join(ctx, l.rdb, l.base(key)+":left", w)
 		if err == nil {
-			return nil // a caller may have left before the subscription: check again
+			return nil // check again, because a caller may have left before the subscription
 		}
 		l.warn(ctx, "subscribe", err)
 	}
@@ -208,7 +209,7 @@ func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) err
 
 // hold renews the lease until the slot is released.
 func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.Duration)) {
-	ctx = context.WithoutCancel(ctx) // a lookup whose context has ended may be at the platform still
+	ctx = context.WithoutCancel(ctx) // the platform may still be processing a lookup whose context has ended
 	ended := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(l.opts.Lease / 3)
@@ -231,8 +232,8 @@ func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.D
 	}
 }
 
-// notify makes a call to Redis and logs its error. If it fails, the lease still
-// ends the slot.
+// notify calls Redis and logs an error. After an error, the slot is released
+// when its lease expires.
 func (l *limiter) notify(ctx context.Context, op, key, id string, gap time.Duration) {
 	ctx = context.WithoutCancel(ctx)
 	told := start(ctx, func(ctx context.Context) (place, error) { return l.run(ctx, op, key, id, 0, gap) })

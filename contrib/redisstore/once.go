@@ -22,26 +22,27 @@ import (
 var onceLua string
 
 // ErrLeaseLost means that the lease of an event expired while its function was
-// running and that another process took the event, so both may handle it. As
-// soon as the loss is detected, ErrLeaseLost becomes the cause of the function's
-// context ([context.Cause]). If the function still succeeds, the loss is logged
-// at level error.
+// running, and another process took the event. Both processes may handle the
+// event. The context of the first function is then canceled with the cause
+// ErrLeaseLost ([context.Cause]). If the function still succeeds, [Once] logs
+// the loss at level error.
 var ErrLeaseLost = errors.New("redisstore: the lease of the event was lost to another process")
 
 // OnceOptions configures [NewOnce]. The zero value is a good default. All
-// processes that share a Redis must use the same options.
+// processes that share a Redis server must use the same options.
 type OnceOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is how long the event of a crashed process stays locked. The default
-	// is 15 seconds, and the minimum is 2 seconds. The process renews the lease
-	// after each third of this time, so functions can take longer.
+	// Lease is the time until the event of a crashed process is free. The
+	// default is 15 seconds, and the minimum is 2 seconds. A process renews its
+	// lease three times in each lease period, so functions can take longer.
 	Lease time.Duration
 
-	// MaxAge is the time until a handled event is forgotten. The default is 7
-	// days. It should be more than 8 hours, because the platform retries for
-	// more than 7 hours. An event whose key is a UUID takes about 200 bytes.
+	// MaxAge is the time until the key of a handled event is deleted. The
+	// default is 7 days. It should be more than 8 hours, because the platform
+	// retries for more than 7 hours. An event whose key is a UUID takes about
+	// 200 bytes.
 	MaxAge time.Duration
 
 	// Logger gets an error for each event that two processes may have handled,
@@ -50,29 +51,28 @@ type OnceOptions struct {
 	Logger *slog.Logger
 }
 
-// Once is a [webhook.Once] shared by all processes that use the same Redis. It
-// is safe for concurrent use.
+// Once is a [webhook.Once] for all processes that share a Redis server. It is
+// safe for concurrent use.
 //
 // It handles each event at least once. An event can be handled again if a
-// process crashes between the last effect of its function and the write of the
-// key, if a process is suspended for longer than its lease, or if Redis loses
-// keys. If effects must happen exactly once, commit them together with the key
-// in a database, as module pgstore does, or use an idempotency key.
+// process crashes after the function and before the write of the key, if a
+// process is suspended for longer than its lease, or if Redis loses keys. If
+// effects must happen exactly once, use module pgstore or an idempotency key.
 //
 // # Expired leases
 //
 // If a process is suspended or cannot reach Redis for longer than the lease,
 // another process can take its event. The context of the first function is then
-// canceled with the cause [ErrLeaseLost]. If the function still succeeds, the
-// event counts as handled, Do returns true and nil, and ErrLeaseLost is logged,
-// because both processes handled it. If no other process has taken the event,
-// the first process keeps it.
+// canceled with the cause [ErrLeaseLost]. If the function still succeeds, Do
+// returns true and nil, and logs ErrLeaseLost, because both processes may have
+// handled the event. If no other process has taken the event, the first process
+// keeps it.
 type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script
 	opts   OnceOptions
 	pipe   *pipe       // nil if rdb has no pipelines
-	old    atomic.Bool // Redis is older than 7.0: its SET has no NX with GET
+	old    atomic.Bool // Redis is older than 7.0, so SET does not support NX with GET
 }
 
 var _ webhook.Once = (*Once)(nil)
@@ -91,7 +91,7 @@ func NewOnce(rdb redis.Scripter, opts OnceOptions) *Once {
 	if rdb, ok := rdb.(interface{ Pipeline() redis.Pipeliner }); ok {
 		o.pipe = &pipe{rdb: rdb}
 		switch rdb.(type) {
-		case *redis.ClusterClient, *redis.Ring: // a round trip would wait for the slowest of its servers
+		case *redis.ClusterClient, *redis.Ring: // a round trip would wait for the slowest server
 			o.pipe.alone = true
 		}
 	}
@@ -113,8 +113,8 @@ func (o *Once) start(ctx context.Context, op, key, token string, d time.Duration
 	return start(ctx, func(ctx context.Context) (string, error) { return o.run(ctx, op, key, token, d) })
 }
 
-// set does what the script does, as one command that shares its round trip with
-// the commands of other callers.
+// set has the same effect as the script, but shares its round trip with the
+// commands of other callers.
 func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) *call[string] {
 	answer := &call[string]{done: make(chan struct{})}
 	c := &command{
@@ -140,7 +140,7 @@ func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) 
 	return answer
 }
 
-// state returns what the script returns where the value before it was before.
+// state returns what the script would return if before was the previous value.
 func state(op, before, token string, err error) (string, error) {
 	free := errors.Is(err, redis.Nil) || err == nil && before[min(2, len(before)):] == token // this call, repeated
 	switch {
@@ -163,11 +163,11 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	token := rand.Text()[:13] // 65 bits, among those who want one event
+	token := rand.Text()[:13] // 65 bits are enough for the callers of one event
 	begun := o.start(ctx, "begin", key, token, o.opts.Lease)
 	switch state, err := begun.wait(ctx); {
 	case err != nil:
-		begun.then(func() { o.free(ctx, key, token) }) // it may have come through
+		begun.then(func() { o.free(ctx, key, token) }) // Redis may have executed the command
 		return false, err
 	case state == "handled":
 		return false, nil
@@ -190,7 +190,7 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	return true, err
 }
 
-// remember also detects a lost lease that no renewal has detected.
+// remember records that the event is handled. It also detects a lost lease.
 func (o *Once) remember(ctx context.Context, key, token string) (remembered bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	state, err := o.start(ctx, "handled", key, token, o.opts.MaxAge).wait(ctx)
@@ -203,7 +203,8 @@ func (o *Once) remember(ctx context.Context, key, token string) (remembered bool
 	return true, nil
 }
 
-// free unlocks the key. If it fails, the lease expires later.
+// free releases the key. After an error, the key becomes free when the lease
+// expires.
 func (o *Once) free(ctx context.Context, key, token string) {
 	ctx = context.WithoutCancel(ctx)
 	if _, err := o.start(ctx, "free", key, token, 0).wait(ctx); err != nil {
@@ -241,8 +242,8 @@ func (o *Once) renew(ctx context.Context, key, token string) (_ context.Context,
 	}
 }
 
-// lost reports true only if the loss is certain: while Redis is unavailable, no
-// other process can take the event.
+// lost reports whether the lease is certainly lost. While Redis is unavailable,
+// no other process can take the event.
 func (o *Once) lost(ctx context.Context, key, token string) bool {
 	ctx = context.WithoutCancel(ctx)
 	state, err := o.start(ctx, "renew", key, token, o.opts.Lease).wait(ctx)

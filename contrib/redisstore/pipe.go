@@ -9,33 +9,35 @@ import (
 )
 
 const (
-	// slow is how long a round trip may take before the next one starts.
+	// slow is the duration after which a round trip no longer delays the next
+	// round trip.
 	slow = 50 * time.Millisecond
-	// maxTrips is the number of round trips at a time, unless some are slow. With
-	// one, a second caller would wait for the first; with more, they share fewer.
+	// maxTrips is the maximum number of concurrent round trips that are not slow.
+	// With one round trip, a second caller would wait for the first. With more,
+	// fewer callers would share a round trip.
 	maxTrips = 2
 	// maxBatch is the number of commands in a round trip.
 	maxBatch = 128
 )
 
-// pipe sends the commands of concurrent callers together: those that arrive during
-// a round trip share the next one.
+// pipe sends the commands of concurrent callers together. Commands that arrive
+// during a round trip share the next round trip.
 type pipe struct {
 	rdb   interface{ Pipeline() redis.Pipeliner }
 	alone bool // each command has its own round trip
 
 	mu      sync.Mutex
 	waiting []*command // oldest first
-	running int        // number of runs that will look at waiting again
+	running int        // number of runs that will check waiting again
 }
 
-// command is a SET, which returns the value before it.
+// command is a SET that returns the previous value.
 type command struct {
 	ctx        context.Context //nolint:containedctx // for its values; it does not end
 	key, value string
 	args       redis.SetArgs
-	end        func(before string, err error) // err is redis.Nil if there was no value
-	expires    time.Time                      // when its caller has left
+	end        func(before string, err error) // err is redis.Nil if there was no previous value
+	expires    time.Time                      // closed when the caller has left
 }
 
 func (p *pipe) add(c *command) {
@@ -53,8 +55,8 @@ func (p *pipe) add(c *command) {
 	}
 }
 
-// run makes round trips until no command waits, or another run has taken over
-// because a round trip was slow.
+// run makes round trips until no command is waiting, or until another run has
+// started because a round trip was slow.
 func (p *pipe) run() {
 	for batch := p.take(); len(batch) > 0; batch = p.take() {
 		successor := time.AfterFunc(slow, p.run)
@@ -65,8 +67,8 @@ func (p *pipe) run() {
 	}
 }
 
-// take returns the next commands. It drops commands without a caller. Otherwise
-// the queue would grow while Redis hangs.
+// take returns the next commands. It drops commands whose callers have left.
+// Otherwise the queue would grow while Redis does not respond.
 func (p *pipe) take() (batch []*command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

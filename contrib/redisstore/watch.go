@@ -10,20 +10,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// linger is how long a process stays subscribed without waiting callers.
+// linger is the time that a process stays subscribed without waiting callers.
 const linger = 10 * time.Second
 
 // waiter is a caller that waits for a slot.
 type waiter struct {
 	id      string
-	ticket  atomic.Int64  // the place in the queue; 0 is none yet
-	gone    atomic.Int64  // how many before it went away since it looked last
-	changed chan struct{} // capacity 1; nil while there is no subscription
-	leave   func()        // nil until it has joined
+	ticket  atomic.Int64  // the place in the queue; 0 if it is unknown
+	gone    atomic.Int64  // number of callers ahead of it that have left since the last check
+	changed chan struct{} // capacity 1; nil without a subscription
+	leave   func()        // nil before join
 }
 
-// sleep waits for wait, minus a gap for each caller ahead of it that leaves the
-// queue.
+// sleep waits for the duration wait. The duration decreases by gap for each
+// caller ahead that leaves the queue.
 func (w *waiter) sleep(ctx context.Context, wait, gap time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -53,19 +53,19 @@ type watchers struct {
 	channels map[string]*watch
 }
 
-// watch is a subscription for all callers in one queue. The mutex of its
-// watchers guards the fields that change after it is ready.
+// watch is a subscription for all callers of this process in one queue. The
+// mutex of the watchers guards the fields that change after ready is closed.
 type watch struct {
 	channel string
-	ready   chan struct{} // closed when it is subscribed or has failed
-	err     error         // why it never will
+	ready   chan struct{} // closed when the subscription exists or has failed
+	err     error         // error of a failed subscription
 	pubsub  *redis.PubSub
 	waiters map[*waiter]chan struct{}
 	idle    *time.Timer
 }
 
-// join notifies w of callers ahead of it that leave the queue, until w is done.
-// If it returns an error, w is not notified and may sleep too long.
+// join subscribes w to notifications about callers that leave the queue. If
+// join returns an error, w may sleep too long.
 func (ws *watchers) join(ctx context.Context, rdb Client, channel string, w *waiter) error {
 	changed := make(chan struct{}, 1)
 	s := ws.enter(ctx, rdb, channel, w, changed)
@@ -82,7 +82,7 @@ func (ws *watchers) join(ctx context.Context, rdb Client, channel string, w *wai
 	return nil
 }
 
-// joinReady joins an existing subscription, which misses no notification.
+// joinReady joins an existing subscription, if there is one.
 func (ws *watchers) joinReady(channel string, w *waiter) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -135,13 +135,13 @@ func (ws *watchers) close(s *watch) {
 	}
 }
 
-// listen returns if the subscription fails or is closed. If its connection
+// listen returns if the subscription fails or is closed. If the connection
 // breaks, go-redis subscribes again.
 func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	pubsub := rdb.Subscribe(ctx, s.channel)
 	_, err := pubsub.ReceiveTimeout(ctx, patience)
 	ws.mu.Lock()
-	wanted := ws.channels[s.channel] == s // else those who waited have gone long ago
+	wanted := ws.channels[s.channel] == s // otherwise the callers have left
 	if wanted && err != nil {
 		delete(ws.channels, s.channel) // the next caller subscribes again
 	}
@@ -161,18 +161,18 @@ func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	}
 }
 
-// wake wakes the callers after ticket.
+// wake wakes the callers after the ticket.
 func (ws *watchers) wake(s *watch, ticket int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w, changed := range s.waiters {
 		if mine := w.ticket.Load(); mine != 0 && mine <= ticket {
-			continue // it is before; one without a ticket may have got one just now
+			continue // the caller is before; a caller without a ticket may be about to get one
 		}
 		w.gone.Add(1)
 		select {
 		case changed <- struct{}{}:
-		default: // it has not yet looked
+		default: // it has not read the last notification yet
 		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 // The queues of the jobs. The configuration of the River client must contain both.
 const (
 	// SendQueue contains the [SendArgs] jobs. Its MaxWorkers is the maximum number
-	// of concurrent requests of a replica.
+	// of concurrent requests in each replica.
 	SendQueue = "emailplatform_send"
-	// LookupQueue contains the [LookupArgs] jobs and the jobs that [Jobs.Reconcile]
-	// inserts. One worker per replica is enough, because the platform allows one
-	// lookup per second.
+	// LookupQueue contains the [LookupArgs] jobs and the jobs from
+	// [Jobs.Reconcile]. One worker per replica is enough, because the platform
+	// allows one lookup per second.
 	LookupQueue = "emailplatform_lookup"
 )
 
@@ -25,8 +25,8 @@ const (
 // River client, in the same transaction as the data of the email.
 type SendArgs struct {
 	// Key identifies the email, for example "order-17". It must be valid UTF-8 of 1
-	// to 255 bytes; otherwise the insertion fails. If a job with the key exists, the
-	// new job is skipped, even if its submission is different.
+	// to 255 bytes; otherwise the insertion fails. If a job with the key exists,
+	// River skips the new job, even if its submission is different.
 	Key string `json:"key" river:"unique"`
 
 	// Submission is the email.
@@ -42,11 +42,12 @@ func (SendArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: SendQueue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
 }
 
-// maxKey is the limit of a key in bytes, far below the limit of an index.
+// maxKey is the maximum length of a key in bytes, far below the limit of an
+// index.
 const maxKey = 255
 
-// MarshalJSON makes the insertion of an invalid key fail. All jobs with an empty key
-// would be duplicates of each other.
+// MarshalJSON returns an error for an invalid key, so the insertion fails. Jobs with
+// an empty key would be duplicates of each other.
 func (a SendArgs) MarshalJSON() ([]byte, error) {
 	if n := len(a.Key); n < 1 || n > maxKey {
 		return nil, fmt.Errorf("riverjobs: SendArgs.Key must have 1 to %d bytes, got %d", maxKey, n)
@@ -60,7 +61,7 @@ func (a SendArgs) MarshalJSON() ([]byte, error) {
 
 // LookupArgs is a job that looks up an email and calls [Options.OnLookup].
 type LookupArgs struct {
-	// EmailID is the id that [Output] and the events of the email contain.
+	// EmailID is the id in the [Output] and in the events of the email.
 	EmailID string `json:"email_id"`
 }
 
@@ -70,8 +71,8 @@ func (LookupArgs) Kind() string { return "emailplatform_lookup" }
 // InsertOpts implements river.JobArgsWithInsertOpts. The queue is [LookupQueue].
 func (LookupArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: LookupQueue} }
 
-// reconcileArgs is a job that looks up an email that may be one whose outcome is
-// unknown.
+// reconcileArgs is a job that looks up an email and compares it with the emails
+// whose outcome is unknown.
 type reconcileArgs struct {
 	EmailID string `json:"email_id"`
 }

@@ -17,14 +17,14 @@ import (
 
 // Options configures [Jobs]. The zero value is a good default.
 type Options struct {
-	// OnLookup gets the result of each [LookupArgs]. Its writes with tx are
-	// committed together with the end of the job. If it returns an error, the
-	// transaction is rolled back and River retries the job. Without OnLookup,
-	// LookupArgs has no worker.
+	// OnLookup gets the result of each [LookupArgs] job. Its writes with tx are
+	// committed together with the completion of the job. If OnLookup returns an
+	// error, the transaction is rolled back and River retries the job. If
+	// OnLookup is nil, there is no worker for LookupArgs.
 	OnLookup func(ctx context.Context, tx pgx.Tx, email client.Email) error
 
-	// SendTimeout is the maximum duration of sending an email, with all retries of the
-	// client. The default is 20 s. SendTimeout must be at least 1 ms.
+	// SendTimeout is the maximum duration of a call to send an email, including
+	// retries. The default is 20 s. SendTimeout must be at least 1 ms.
 	SendTimeout time.Duration
 
 	// Pause is the first pause after a failure. It doubles with each further failure, up
@@ -32,11 +32,11 @@ type Options struct {
 	// most one hour. The default is 30 s. Pause must be at least 1 ms.
 	Pause time.Duration
 
-	// MaxPause is the limit of the growing pause. The default is 10 minutes, or Pause if
-	// that is longer. MaxPause must not be less than Pause.
+	// MaxPause is the maximum pause. The default is 10 minutes, or Pause if that is
+	// longer. MaxPause must not be less than Pause.
 	MaxPause time.Duration
 
-	// RiverSchema is the field Schema of the River configuration.
+	// RiverSchema must be equal to the field Schema in the River configuration.
 	RiverSchema string
 
 	// Logger gets the records "email outcome unknown", "email not queued", "email
@@ -79,13 +79,13 @@ func (o Options) check() error {
 type Jobs struct {
 	pool *pgxpool.Pool
 	c    *client.Client
-	jobs *river.Client[pgx.Tx] // only inserts and retries
+	jobs *river.Client[pgx.Tx] // used only to insert and retry jobs
 	opts Options
 }
 
-// New returns the jobs that send with c and keep their records in the database of pool,
-// which is also the database of River. New sends no request and opens no connection. It
-// returns an error if pool or c is nil, or if an option is out of range.
+// New returns jobs that send emails with c and store records in River's database, which
+// pool must use. New sends no request and opens no connection. It returns an error if
+// pool or c is nil, or if an option is out of range.
 func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
 	if pool == nil || c == nil {
 		return nil, errors.New("riverjobs: New needs a pool and a client")
@@ -102,7 +102,7 @@ func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
 }
 
 // Register adds the workers of this package. It panics if workers already contains one of
-// these.
+// them.
 func (j *Jobs) Register(workers *river.Workers) {
 	river.AddWorker(workers, &sendWorker{Jobs: j})
 	river.AddWorker(workers, &reconcileWorker{Jobs: j})
@@ -111,10 +111,11 @@ func (j *Jobs) Register(workers *river.Workers) {
 	}
 }
 
-// dbTimeout is the limit for statements that must not end with the job's context.
+// dbTimeout is the timeout of statements that must not end with the job's
+// context.
 const dbTimeout = 5 * time.Second
 
-// uncanceled returns a context that does not end when the job's does.
+// uncanceled returns a context that does not end with the job's context.
 func uncanceled(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), d)
 }

@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// lookupTimeout is more than a lookup waits for its slot. The client retries a
-// lookup that the platform rejects for a minute.
+// lookupTimeout is longer than the wait of a lookup. The client retries a
+// rejected lookup for a minute.
 const lookupTimeout = 5 * time.Minute
 
 type lookupWorker struct {
@@ -39,7 +39,8 @@ func (w *lookupWorker) Work(ctx context.Context, job *river.Job[LookupArgs]) err
 	})
 }
 
-// lookUp returns an email. River retries a failure, but not if the id is wrong.
+// lookUp returns an email. River retries the job after an error, except for a
+// wrong id.
 func (j *Jobs) lookUp(ctx context.Context, emailID string) (client.Email, error) {
 	email, err := j.c.Emails.Get(ctx, emailID)
 	if errors.Is(err, client.ErrNotFound) || errors.Is(err, client.ErrValidation) {

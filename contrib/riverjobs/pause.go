@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// proven is the time after a success while all jobs send.
+	// proven is the time after a successful request during which all jobs send.
 	proven = 30 * time.Second
-	// probeWait is how long the other jobs wait while one job sends alone.
+	// probeWait is the time that the other jobs wait while one job sends alone.
 	probeWait = time.Second
-	// maxRetryAfter is the limit of a pause that the platform requests.
+	// maxRetryAfter is the maximum pause that the platform can request.
 	maxRetryAfter = time.Hour
 )
 
-// enter returns how long a job must wait before it sends; 0 means that it can send
-// now, possibly alone. Everything is decided by the clock of the database.
+// enter returns how long a job must wait before it sends. 0 means that it can send
+// now, possibly alone. All times come from the database.
 func (j *Jobs) enter(ctx context.Context, queue string) (wait time.Duration, err error) {
 	var open bool
 	var seconds float64
@@ -47,9 +47,9 @@ func (j *Jobs) enter(ctx context.Context, queue string) (wait time.Duration, err
 	return probeWait, nil
 }
 
-// succeeded ends the pause, so all jobs send. A request that began before the pause
-// ended proves nothing. Most calls change no row, so replicas do not wait for each
-// other.
+// succeeded ends the pause, so all jobs send, unless the request began before the
+// end of the pause. Most calls do not change a row, so replicas do not wait for
+// each other.
 func (j *Jobs) succeeded(ctx context.Context, queue string, started time.Time) error {
 	var failures int
 	err := j.pool.QueryRow(ctx, `
@@ -66,8 +66,8 @@ func (j *Jobs) succeeded(ctx context.Context, queue string, started time.Time) e
 	return wrap(err)
 }
 
-// failed pauses the queue, and returns for how long. The failures of requests that
-// began before the pause count as one.
+// failed pauses the queue, and returns the duration. All failures of requests that
+// began before the pause count as one failure.
 func (j *Jobs) failed(ctx context.Context, queue string, started time.Time, cause error) (time.Duration, error) {
 	var failures int
 	var seconds float64

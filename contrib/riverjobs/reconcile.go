@@ -12,16 +12,17 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// clockSkew is how far the clocks of the platform and of the database may differ.
+// clockSkew is the maximum difference between the clocks of the platform and the
+// database.
 const clockSkew = time.Minute
 
 // Reconcile uses an event to resolve unknown outcomes. Call it for all events, in
-// the transaction tx that records the event. If the outcome of an email to the
-// event's recipient is unknown, and the event has an email id that is unknown too,
-// Reconcile inserts a job that looks up the id. If the recipient, the subject and
-// the time match exactly one email, that email is sent or, if the platform rejected
-// it, not queued. Merge tags without a custom attribute match any text. Emails in
-// progress count too. In that case the lookup waits until the worker of the email
+// the transaction tx that records the event. If an email to the event's recipient
+// has an unknown outcome, and the event contains an unknown email id, Reconcile
+// inserts a job that looks up the id. If the recipient, the subject and the time
+// match exactly one email, the outcome of this email is sent or, if the platform
+// rejected it, not queued. Merge tags without a custom attribute match any text. If
+// a matching email is in progress, the lookup waits until the worker of the email
 // must have ended.
 func (j *Jobs) Reconcile(ctx context.Context, tx pgx.Tx, e *events.Event) error {
 	id := e.EmailID()
@@ -40,7 +41,7 @@ func (j *Jobs) Reconcile(ctx context.Context, tx pgx.Tx, e *events.Event) error 
 	return wrap(err)
 }
 
-// candidates reports whether an event can be about an email in these states.
+// candidates are the states of the emails that an event may belong to.
 type candidates struct {
 	unknown bool // the outcome is unknown
 	sending bool // a worker is sending it
@@ -51,7 +52,8 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// candidates returns none if the email has a record. An empty recipient is any.
+// candidates returns the states of possible emails, or none if a record
+// contains the id. An empty recipient matches any recipient.
 func (j *Jobs) candidates(ctx context.Context, q querier, emailID, recipient string) (c candidates, err error) {
 	err = q.QueryRow(ctx, `
 		SELECT coalesce(bool_or(`+open+`), false), coalesce(bool_or(NOT `+open+`), false) FROM emailplatform_sends
@@ -89,7 +91,8 @@ func (w *reconcileWorker) Work(ctx context.Context, job *river.Job[reconcileArgs
 	return pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error { return w.match(ctx, tx, email) })
 }
 
-// match records that an email exists, if it is exactly one whose outcome is unknown.
+// match records the outcome if the email matches exactly one record with an unknown
+// outcome.
 func (j *Jobs) match(ctx context.Context, tx pgx.Tx, email client.Email) error {
 	state, reason := StateSent, ""
 	switch email.Status {

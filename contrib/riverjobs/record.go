@@ -15,7 +15,7 @@ import (
 
 // Schema creates the tables of this package in the first schema of the search path,
 // unless they exist. Run it before the first job, or copy it into your migrations.
-// If several processes run it at the same time, one of them can fail.
+// Do not run it concurrently, because a statement can fail.
 const Schema = `
 CREATE TABLE IF NOT EXISTS emailplatform_sends (
 	key       text PRIMARY KEY,
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS emailplatform_pauses (
 );
 `
 
-// record is what a row of emailplatform_sends says of an email.
+// record is a row of the table emailplatform_sends.
 type record struct {
 	state           State
 	emailID, reason string
@@ -47,9 +47,9 @@ type record struct {
 
 func (r record) output() Output { return Output{State: r.state, EmailID: r.emailID, Reason: r.reason} }
 
-// find returns the record of a key, with no state if there is none. A record in
-// the state sending is of a request whose process has ended: find changes it to
-// unknown, and returns that this is new.
+// find returns the record of a key, or a record without a state. If the state
+// is sending, the process of the request has ended. find then changes the state
+// to unknown, and reports the change.
 func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r record, isNew bool, err error) {
 	err = j.pool.QueryRow(ctx, `
 		UPDATE emailplatform_sends SET job_id = $2,
@@ -64,9 +64,9 @@ func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r record, isN
 	return r, isNew, wrap(err)
 }
 
-// begin records that the request is about to be sent. Its time identifies the
-// record from then on, because the key can get another one. It is zero if another
-// job has a record of the key.
+// begin records that the request is about to be sent. It returns the time, which
+// identifies the record, because a key can get another record later. It returns
+// the zero time if another job has a record of the key.
 func (j *Jobs) begin(ctx context.Context, args SendArgs, jobID int64) (started time.Time, err error) {
 	err = j.pool.QueryRow(ctx, `
 		INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient, subject)
@@ -82,7 +82,7 @@ func (j *Jobs) begin(ctx context.Context, args SendArgs, jobID int64) (started t
 // moment, because the connection may have been lost during the request.
 func (j *Jobs) settle(ctx context.Context, key string, started time.Time, r record) (err error) {
 	for range 3 {
-		if r.state == "" || r.state == StateNotQueued { // the email is not sent: it can be sent later
+		if r.state == "" || r.state == StateNotQueued { // the email was not sent, so it can be sent later
 			_, err = j.pool.Exec(ctx, "DELETE FROM emailplatform_sends WHERE key = $1 AND started = $2", key, started)
 		} else {
 			_, err = j.pool.Exec(ctx, `
@@ -101,8 +101,8 @@ func (j *Jobs) settle(ctx context.Context, key string, started time.Time, r reco
 	return wrap(err)
 }
 
-// subjectPattern returns the pattern of the subject as the platform sends it: the
-// custom attributes replace their merge tags, and other merge tags match any text.
+// subjectPattern returns a pattern for the subject of the sent email. Custom
+// attributes replace their merge tags, and other merge tags match any text.
 func subjectPattern(s client.EmailSubmission) string {
 	literal := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 	var b strings.Builder

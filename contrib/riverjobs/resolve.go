@@ -14,8 +14,8 @@ import (
 // unknown.
 var ErrNotUnknown = errors.New("riverjobs: the outcome of the email is not unknown")
 
-// open is the condition of an email whose outcome is unknown, including one that a
-// process can no longer be sending. Its parameter $1 is Jobs.workTimeout.
+// open is the SQL condition for emails with an unknown outcome. It includes emails
+// whose worker must have ended. The parameter $1 is Jobs.workTimeout.
 const open = `(state = 'unknown' OR state = 'sending' AND since < now() - make_interval(secs => $1::float8))`
 
 // Unresolved is an email whose outcome is unknown.
@@ -24,7 +24,7 @@ type Unresolved struct {
 	JobID  int64     // of River
 	To     string    // the recipient's address
 	Sent   time.Time // when the request began
-	Reason string    // empty if no worker has noticed yet that a process ended
+	Reason string    // empty if no worker has recorded the unknown outcome yet
 }
 
 // Unknown returns the emails whose outcome is unknown, the oldest first, at most
@@ -40,10 +40,10 @@ func (j *Jobs) Unknown(ctx context.Context) ([]Unresolved, error) {
 	return list, wrap(err)
 }
 
-// Resolution is the known outcome of an email whose outcome was unknown.
+// Resolution is an operator's decision about an email with an unknown outcome.
 type Resolution int
 
-// The resolutions of an email whose outcome was unknown.
+// The values of [Resolution].
 const (
 	// Sent means that the platform accepted the email. The job completes.
 	Sent Resolution = iota + 1
@@ -52,8 +52,8 @@ const (
 	NotSent
 )
 
-// Resolve records what an operator found out about an email whose outcome is
-// unknown. For any other email it returns [ErrNotUnknown]. If the job was deleted,
+// Resolve records the decision of an operator about an email with an unknown
+// outcome. For any other email it returns [ErrNotUnknown]. If the job was deleted,
 // the error wraps rivertype.ErrNotFound, but Resolve still records the resolution.
 // After NotSent, a new job with the key then sends the email.
 func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
@@ -85,7 +85,7 @@ func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
 	return err
 }
 
-// wake makes the job run now instead of at its next recheck.
+// wake runs the job now instead of at its next recheck.
 func (j *Jobs) wake(ctx context.Context, tx pgx.Tx, jobID int64) (gone bool, err error) {
 	_, err = j.jobs.JobRetryTx(ctx, tx, jobID)
 	if errors.Is(err, rivertype.ErrNotFound) {
@@ -95,10 +95,10 @@ func (j *Jobs) wake(ctx context.Context, tx pgx.Tx, jobID int64) (gone bool, err
 }
 
 // Forget deletes the records of emails that were sent more than olderThan ago, and
-// returns their number. After that, emails with these keys can be sent again, so
-// olderThan must be longer than the application may take to insert the same key
-// again. It must be at least one hour. Records of other emails stay.
-// Concurrent calls are safe.
+// returns their number. After that, emails with these keys can be sent again. So
+// olderThan must be longer than the time after which the application can insert
+// the same key again. The minimum is one hour. Forget does not delete records with
+// another state. Concurrent calls are safe.
 func (j *Jobs) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if olderThan < time.Hour {
 		return 0, fmt.Errorf("riverjobs: olderThan must be at least 1h0m0s, got %v", olderThan)

@@ -10,8 +10,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// recheck is how often the job of an email whose outcome is unknown looks for its
-// resolution. Usually the resolution wakes the job.
+// recheck is the interval at which the job of an email with an unknown outcome
+// checks for a resolution. Usually the resolution wakes the job.
 const recheck = time.Hour
 
 type sendWorker struct {
@@ -19,7 +19,8 @@ type sendWorker struct {
 	*Jobs
 }
 
-// workTimeout is more than a job takes, because each of its steps has a deadline.
+// workTimeout is longer than any job takes, because each step of a job has a
+// deadline.
 func (j *Jobs) workTimeout() time.Duration { return j.opts.SendTimeout + 3*dbTimeout }
 
 // Timeout implements river.Worker.
@@ -45,7 +46,7 @@ func (w *sendWorker) Work(ctx context.Context, job *river.Job[SendArgs]) error {
 // prepare records that the job is about to send. If the job must not send, prepare
 // returns the zero time and the job's result.
 func (w *sendWorker) prepare(ctx context.Context, job *river.Job[SendArgs]) (started time.Time, err error) {
-	ctx, cancel := uncanceled(ctx, dbTimeout) // an interrupted begin would look like a crash
+	ctx, cancel := uncanceled(ctx, dbTimeout) // otherwise a canceled begin would look like a crash
 	defer cancel()
 	known, isNew, err := w.find(ctx, job.Args.Key, job.ID)
 	if err != nil {
@@ -54,7 +55,7 @@ func (w *sendWorker) prepare(ctx context.Context, job *river.Job[SendArgs]) (sta
 	if isNew {
 		w.warn(ctx, "email outcome unknown", job, known.reason)
 	}
-	if known.state == StateNotQueued { // found out by Reconcile
+	if known.state == StateNotQueued { // resolved by Reconcile
 		err = w.forget(ctx, job.Args.Key)
 	}
 	if err != nil || known.state != "" {
@@ -68,14 +69,14 @@ func (w *sendWorker) prepare(ctx context.Context, job *river.Job[SendArgs]) (sta
 		return time.Time{}, river.JobSnooze(wait)
 	}
 	started, err = w.begin(ctx, job.Args, job.ID)
-	if err == nil && started.IsZero() { // another job of the key was faster
+	if err == nil && started.IsZero() { // another job with the key was faster
 		return started, river.JobSnooze(probeWait)
 	}
 	return started, err
 }
 
-// conclude records the outcome of a request, first of the email, then for the
-// queue.
+// conclude records the outcome of a request, first in the email's record, then
+// for the queue.
 func (w *sendWorker) conclude(ctx context.Context, job *river.Job[SendArgs], started time.Time, email client.SubmittedEmail, err error) error {
 	r := outcome(email, err)
 	if err := w.settle(ctx, job.Args.Key, started, r); err != nil {
@@ -83,7 +84,7 @@ func (w *sendWorker) conclude(ctx context.Context, job *river.Job[SendArgs], sta
 		return err
 	}
 	switch forbidden := errors.Is(err, client.ErrForbidden); {
-	case r.state == StateSent, r.state == StateNotQueued, forbidden: // other emails can be sent
+	case r.state == StateSent, r.state == StateNotQueued, forbidden: // the error concerns only this email
 		if err := w.succeeded(ctx, job.Queue, started); err != nil {
 			return err
 		}
@@ -109,9 +110,9 @@ func (w *sendWorker) conclude(ctx context.Context, job *river.Job[SendArgs], sta
 	return finish(ctx, r)
 }
 
-// outcome returns the record for a result of Emails.Send. It has no state if the
-// email can be sent later, because the platform has certainly not processed it and
-// the reason is not the email.
+// outcome returns the record for a result of Emails.Send. The record has no state
+// if the email can be sent later. In this case the platform has certainly not
+// processed it, and the email is not the reason.
 func outcome(email client.SubmittedEmail, err error) record {
 	var e *client.Error
 	switch {
@@ -133,7 +134,7 @@ func outcome(email client.SubmittedEmail, err error) record {
 	return record{}
 }
 
-// finish returns the result of a job whose email has a record.
+// finish returns the result of a job whose email already has a record.
 func finish(ctx context.Context, r record) error {
 	if err := river.RecordOutput(ctx, r.output()); err != nil {
 		return wrap(err)

@@ -17,14 +17,14 @@ import (
 //go:embed static
 var static embed.FS
 
-// policy allows the console only its own files. Trusted Types without any
-// policy makes the browser reject every assignment of markup, so text from a
-// mail, a webhook's response or an error cannot become an element.
+// policy allows the console only its own files. Because of Trusted Types, the
+// browser rejects every assignment of markup, so text from an email, a response
+// or an error cannot become an element.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
 
-// root is where the console and the control routes that it calls are served.
+// root is the path of the console and the control routes.
 const root = "/_mock/"
 
 // asset is a file and its compressed form.
@@ -33,13 +33,13 @@ type asset struct {
 	plain, packed     []byte
 }
 
-// Handler returns the console, for the path /_mock/ and below: it is what
-// mockserver.Config.Console wants. It is safe for concurrent use.
+// Handler returns a handler for mockserver.Config.Console, which serves the
+// console under /_mock/. It is safe for concurrent use.
 func Handler() http.Handler {
-	assets := sync.OnceValue(func() map[string]asset { // most who run the platform never look
+	assets := sync.OnceValue(func() map[string]asset { // load the files only if the console is used
 		assets, err := load()
 		if err != nil {
-			panic("console: the embedded files: " + err.Error()) // a fault of the build
+			panic("console: the embedded files: " + err.Error()) // an error in the build
 		}
 		return assets
 	})
@@ -66,7 +66,7 @@ func Handler() http.Handler {
 func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.contentType)
-	h.Set("Cache-Control", "no-cache") // keep it, and ask whether it is still the same
+	h.Set("Cache-Control", "no-cache") // browsers store the file, but check whether it has changed
 	h.Set("Vary", "Accept-Encoding")
 	content, etag := a.plain, a.etag
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
@@ -98,8 +98,8 @@ func load() (map[string]asset, error) {
 	return assets, err
 }
 
-// contentTypeOf does not use package mime, because its result for .js depends
-// on the settings of the system.
+// contentTypeOf returns the content type of a file. It does not use package
+// mime, because the result for .js depends on the system's settings.
 func contentTypeOf(name string) string {
 	switch path.Ext(name) {
 	case ".html":

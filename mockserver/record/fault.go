@@ -6,9 +6,9 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// Fault is a rule for fault injection. It has conditions for requests, messages or
-// deliveries, and an action. Nth, Every and Probability select some of the matches.
-// Without these fields, the rule selects all matches.
+// Fault is a rule for fault injection. It contains conditions for requests,
+// messages or deliveries, and an action. Nth, Every and Probability select some of
+// the matches. Without these fields, the rule selects all matches.
 type Fault struct {
 	AccountID int64       `json:"account_id,omitzero" min:"1" doc:"the account of the requests, messages or deliveries; all accounts if omitted"`
 	Operation string      `json:"operation,omitzero" doc:"an operationId of the API, such as submitEmail"`
@@ -19,7 +19,7 @@ type Fault struct {
 
 	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"selects only the request or delivery with this number, counted from 1"`
 	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"3 selects every third request or delivery, and so on"`
-	// The same seed and the same order of requests give the same matches.
+	// The same seed and the same order of requests select the same matches.
 	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability of a selection; 1 means always"`
 	Times       int     `json:"times,omitzero" min:"0" max:"2147483647" doc:"the maximum number of selections; 0 means no limit"`
 
@@ -39,17 +39,16 @@ type Fault struct {
 type FaultAction string
 
 // Actions for requests, or for attempts of deliveries if the rule has Event or
-// WebhookID. A selected attempt fails without contacting the receiver, unless
-// AfterProcessing is set. The delivery is then retried on the schedule. The rule
-// counts each attempt.
+// WebhookID. A selected attempt fails without a request to the receiver, unless
+// AfterProcessing is set. The server then retries the delivery on the schedule.
+// The rule counts each attempt.
 const (
 	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. RetryAfter
 	// does not apply to attempts.
 	FaultStatus FaultAction = "status"
 	// FaultReset closes the connection without a response.
 	FaultReset FaultAction = "reset"
-	// FaultHang never responds. It ends when the client gives up, or with the timeout
-	// of the attempt.
+	// FaultHang does not respond until the client or the attempt times out.
 	FaultHang FaultAction = "hang"
 )
 
@@ -66,16 +65,17 @@ const (
 	FaultRedirect FaultAction = "redirect"
 )
 
-// FaultInternalError applies to messages of the Email API. The submission gets
-// the status error and fires Email.Error. The error of the event ends with
-// Body, or with a default text if Body is empty.
+// FaultInternalError applies to messages of the Email API. The response
+// contains the status error, and Email.Error fires. The error text in the event
+// ends with Body, or with a default text if Body is empty.
 const FaultInternalError FaultAction = "internal_error"
 
 // Actions for deliveries.
 const (
 	// FaultDrop makes no attempt and sets the state of the delivery to dropped.
 	FaultDrop FaultAction = "drop"
-	// FaultDuplicate delivers the same bytes again after they were accepted.
+	// FaultDuplicate delivers the same bytes again after the receiver has
+	// accepted them.
 	FaultDuplicate FaultAction = "duplicate"
 	// FaultReorder delays the delivery until after the next delivery of the
 	// webhook, or until Delay (1 s if zero) has passed.

@@ -2,8 +2,8 @@
 // events, deliveries, fault rules, samples and access tokens. Package mockserver
 // has an alias for each type. Use the aliases in tests.
 //
-// The tags describe the JSON of the control routes. It also contains durations,
-// in milliseconds, in the fields duration_ms and delay_ms.
+// The tags describe the JSON of the control routes. The routes also have
+// durations, in the fields duration_ms and delay_ms.
 package record
 
 import (
@@ -19,7 +19,7 @@ import (
 type Request struct {
 	ID                string        `json:"id" doc:"the header X-Request-Id of the response"`
 	Time              time.Time     `json:"time" doc:"the time of the request"`
-	Duration          time.Duration `json:"-"` // 0 if the clock of the system is too coarse
+	Duration          time.Duration `json:"-"` // 0 if the system's clock is too coarse
 	Method            string        `json:"method" doc:"its method"`
 	Path              string        `json:"path" doc:"its path, as sent"`
 	Query             string        `json:"query,omitzero" doc:"its query, as sent"`
@@ -33,7 +33,7 @@ type Request struct {
 	UnknownParameters []string      `json:"unknown_parameters,omitzero" doc:"query parameters that the API does not define; at most 20"`
 }
 
-// Message is an email that was sent, as its recipient received it.
+// Message is a sent email, as its recipient received it.
 type Message struct {
 	ID                 string                `json:"id" doc:"the id of the message"`
 	SentBy             events.SendingType    `json:"sent_by" doc:"its sending type"`
@@ -74,7 +74,7 @@ type Header struct {
 	Value string `json:"value" doc:"its value"`
 }
 
-// Text contains bytes of text. It is a string in JSON.
+// Text is a text. In JSON it is a string.
 type Text []byte
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -125,7 +125,7 @@ type DeliveryState string
 
 // The states of deliveries.
 const (
-	DeliveryQueued    DeliveryState = "queued"     // to be attempted as soon as the webhook and its rate limit allow
+	DeliveryQueued    DeliveryState = "queued"     // waiting for the webhook or its rate limit
 	DeliveryInFlight  DeliveryState = "delivering" // being attempted now
 	DeliveryRetrying  DeliveryState = "retrying"   // failed, and will be retried
 	DeliveryDelivered DeliveryState = "delivered"  // the receiver responded with 2xx
@@ -136,7 +136,7 @@ const (
 // Attempt is one attempt to deliver an event.
 type Attempt struct {
 	Time     time.Time     `json:"time" doc:"the time of the attempt"`
-	Duration time.Duration `json:"-"` // 0 if the clock of the system is too coarse
+	Duration time.Duration `json:"-"` // 0 if the system's clock is too coarse
 	Status   int           `json:"status,omitzero" doc:"HTTP status of the response; omitted if there was none"`
 	Response string        `json:"response,omitzero" doc:"the first 4 KiB of the response body"`
 	Error    string        `json:"error,omitzero" doc:"the reason why there was no response"`
@@ -153,21 +153,21 @@ type Sample struct {
 }
 
 // Token is an access token with its user and account. Requests with the token act
-// for the user and have access only to the account's resources.
+// as the user and have access only to the account's resources.
 type Token struct {
 	// Value is the secret text that requests contain. The default is "dev-token".
 	Value string
-	// UserID and UserEmail name the user in events. The defaults are 1 and
+	// UserID and UserEmail identify the user in events. The defaults are 1 and
 	// "user@example.com".
 	UserID    int64
 	UserEmail string
 	// AccountID is the account. The default is 1.
 	AccountID int64
-	// ReadOnly rejects every request that changes something with 403.
+	// ReadOnly makes the server reject write requests with 403.
 	ReadOnly bool
-	// ExpiresIn is the lifetime of the token. It begins when the server is created
-	// or a seed adds the token, and again after each reset or clear. An expired
-	// token gets 401. 0 means that the token does not expire. A negative value
-	// means that it has expired already.
+	// ExpiresIn is the lifetime of the token. The lifetime begins when the server
+	// is created or a seed adds the token, and again after each reset or clear.
+	// Requests with an expired token get 401. 0 means that the token does not
+	// expire. A negative value means that it has already expired.
 	ExpiresIn time.Duration
 }

@@ -10,16 +10,16 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestCrash tests stores that several processes share, with a connection that
-// fails at the worst moment. Each rule is a subtest.
+// TestCrash tests a store that several processes share. It closes the store's
+// connection at different moments. Each rule is a subtest.
 //
-// newOnce returns the store of one process, and a function that permanently
-// closes its connections to the shared data. The shared data must remain. A key
-// that the store does not release must become free within 30 seconds, so use a
-// short lease.
+// The function newOnce returns the store of one process, and a function that
+// permanently closes the store's connections to the shared data. The shared
+// data must remain. After a crash, a key must become free within 30 seconds, so
+// use a short lease.
 //
-// Stores without a connection, such as [webhook.MemoryOnce], do not have to
-// pass.
+// TestCrash does not apply to stores without a connection, such as
+// [webhook.MemoryOnce].
 func TestCrash(t *testing.T, newOnce func(t *testing.T) (once webhook.Once, crash func())) {
 	t.Helper()
 	for _, r := range crashRules {
@@ -40,13 +40,13 @@ type crashRule struct {
 }
 
 var crashRules = []crashRule{
-	{"crash between handling and remembering", crashBeforeRemembering},
-	{"crash before a failure is known", crashBeforeFailure},
+	{"crash before the success is recorded", crashBeforeRemembering},
+	{"crash before the failure is recorded", crashBeforeFailure},
 	{"store that is down runs nothing", downRunsNothing},
 }
 
-// crashBeforeRemembering fails for a store that loses an event: the event
-// counts as handled although it was not recorded, or its key stays locked.
+// crashBeforeRemembering tests that an event is not lost. The store must not
+// treat the event as handled, and the key must become free.
 func crashBeforeRemembering(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error {
 	key := newKey()
 	ran, err := dying.Do(ctx, key, func(context.Context) error {
@@ -81,7 +81,7 @@ func downRunsNothing(ctx context.Context, dying webhook.Once, crash func(), othe
 	return becomesFree(ctx, other, key)
 }
 
-// becomesFree waits until the key is free, and then marks it as handled.
+// becomesFree waits until the key is free, and then records it as handled.
 func becomesFree(ctx context.Context, once webhook.Once, key string) error {
 	for {
 		ran, err := once.Do(ctx, key, succeed)

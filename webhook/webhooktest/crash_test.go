@@ -93,8 +93,8 @@ func (s *leased) Do(ctx context.Context, key string, fn func(context.Context) er
 // TestCrashRules: exactly the named rules report a store with a fault.
 func TestCrashRules(t *testing.T) {
 	const (
-		remembering = "crash between handling and remembering"
-		failure     = "crash before a failure is known"
+		remembering = "crash before the success is recorded"
+		failure     = "crash before the failure is recorded"
 		down        = "store that is down runs nothing"
 	)
 	for _, tt := range []struct {

@@ -12,9 +12,9 @@ import (
 // patience is the maximum duration of a rule, long enough for a slow database.
 const patience = 30 * time.Second
 
-// TestOnce runs each rule as a subtest with its own store from newOnce. The
-// stores can share a database, because each rule and each run uses other keys.
-// A rule that takes longer than 30 seconds fails.
+// TestOnce tests each rule in a subtest with its own store from newOnce. The
+// stores can share a database, because each rule and each run uses different
+// keys. A rule that takes longer than 30 seconds fails.
 func TestOnce(t *testing.T, newOnce func(t *testing.T) webhook.Once) {
 	t.Helper()
 	for _, r := range rules {
@@ -31,7 +31,7 @@ type rule struct {
 	check func(context.Context, webhook.Once) error
 }
 
-// run also returns if the store hangs and ignores its context.
+// run also returns if the store ignores its context and does not return.
 func (r rule) run(ctx context.Context, once webhook.Once) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -41,6 +41,6 @@ func (r rule) run(ctx context.Context, once webhook.Once) error {
 	case err := <-result:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("the store hangs: no response after %v", patience)
+		return fmt.Errorf("the store did not return within %v", patience)
 	}
 }

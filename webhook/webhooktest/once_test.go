@@ -69,7 +69,7 @@ var brokenStores = []struct {
 		fault: "remembers nothing",
 		do:    remembersNothing,
 		reported: []string{
-			"success is remembered", "duplicate in flight is refused", "done context runs nothing",
+			"success is recorded", "duplicate in flight is refused", "ended context runs nothing",
 			"many at once succeed once",
 		},
 	},
@@ -77,14 +77,14 @@ var brokenStores = []struct {
 		fault: "remembers too early",
 		do:    remembersTooEarly,
 		reported: []string{
-			"failure frees the key", "panic frees the key and goes on", "duplicate in flight is refused",
+			"failure frees the key", "panic frees the key and continues", "duplicate in flight is refused",
 			"canceled failure frees the key",
 		},
 	},
 	{fault: "takes a duplicate in flight for handled", do: duplicateIsSuccess, reported: []string{"duplicate in flight is refused"}},
 	{fault: "waits for the one in flight", do: waits, reported: []string{"duplicate in flight is refused"}},
-	{fault: "keeps the key of a panic", do: keepsKeyOfPanic, reported: []string{"panic frees the key and goes on"}},
-	{fault: "swallows a panic", do: swallowsPanic, reported: []string{"panic frees the key and goes on"}},
+	{fault: "keeps the key of a panic", do: keepsKeyOfPanic, reported: []string{"panic frees the key and continues"}},
+	{fault: "swallows a panic", do: swallowsPanic, reported: []string{"panic frees the key and continues"}},
 	{fault: "keeps the key of a canceled failure", do: keepsKeyOfCancelled, reported: []string{"canceled failure frees the key"}},
 	{
 		fault: "forgets a canceled success in silence",
@@ -130,7 +130,7 @@ var brokenStores = []struct {
 	},
 	{fault: "gives the function a new context", do: newContext, reported: []string{"function gets the context"}},
 	{fault: "shields the function from cancellation", do: shields, reported: []string{"function gets the context"}},
-	{fault: "does not look at the context", do: ignoresContext, reported: []string{"done context runs nothing"}},
+	{fault: "does not look at the context", do: ignoresContext, reported: []string{"ended context runs nothing"}},
 }
 
 func remembersNothing(ctx context.Context, _ webhook.Once, _ string, fn function) (bool, error) {

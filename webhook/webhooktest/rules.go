@@ -14,15 +14,15 @@ import (
 )
 
 var rules = []rule{
-	{"success is remembered", successIsRemembered},
+	{"success is recorded", successIsRemembered},
 	{"failure frees the key", failureFreesTheKey},
-	{"panic frees the key and goes on", panicFreesTheKey},
+	{"panic frees the key and continues", panicFreesTheKey},
 	{"duplicate in flight is refused", duplicateInFlight},
 	{"other keys do not wait", otherKeysDoNotWait},
 	{"keys are compared byte for byte", keysByteForByte},
 	{"keys are any bytes", keysAreAnyBytes},
 	{"keys are of any length", keysAreOfAnyLength},
-	{"done context runs nothing", doneContextRunsNothing},
+	{"ended context runs nothing", doneContextRunsNothing},
 	{"canceled failure frees the key", cancelledFailureFreesTheKey},
 	{"canceled success is kept or undone", cancelledSuccessIsKeptOrUndone},
 	{"function gets the context", functionGetsTheContext},
@@ -35,7 +35,7 @@ func succeed(context.Context) error { return nil }
 
 func fail(context.Context) error { return errFn }
 
-// newKey returns a key that no earlier run has used.
+// newKey returns an unused key.
 func newKey() string { return "webhooktest-" + rand.Text() }
 
 // expect calls Do and compares the result.
@@ -107,8 +107,8 @@ func otherKeysDoNotWait(ctx context.Context, once webhook.Once) error {
 	return errors.Join(inside, first, expect(ctx, once, other, succeed, false, nil))
 }
 
-// keysByteForByte uses texts that some databases treat as equal, because they
-// differ only in case, spaces, wildcards or length.
+// keysByteForByte uses texts that some databases treat as equal. They differ
+// only in letter case, spaces, wildcards or length.
 func keysByteForByte(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	long := key + strings.Repeat("x", 200)
@@ -121,8 +121,8 @@ func keysByteForByte(ctx context.Context, once webhook.Once) error {
 	return errors.Join(errs...)
 }
 
-// keysAreAnyBytes uses keys that databases do not accept as text: with NUL and
-// invalid UTF-8. A store that replaces these bytes confuses two keys.
+// keysAreAnyBytes uses keys with NUL and invalid UTF-8, which databases do not
+// accept as text. A store that replaces these bytes treats two keys as equal.
 func keysAreAnyBytes(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	var errs []error
@@ -134,8 +134,8 @@ func keysAreAnyBytes(ctx context.Context, once webhook.Once) error {
 	return errors.Join(errs...)
 }
 
-// keysAreOfAnyLength uses keys of 10 kB, more than a page of an index holds.
-// They do not compress, and differ in their last byte only.
+// keysAreOfAnyLength uses keys of 10 kB, which do not fit into a page of an
+// index. They are not compressible, and differ only in their last byte.
 func keysAreOfAnyLength(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	for len(key) < 10_000 {
@@ -158,8 +158,8 @@ func doneContextRunsNothing(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-// cancelledFailureFreesTheKey fails for a store that releases keys with the
-// canceled context.
+// cancelledFailureFreesTheKey tests that the store releases a key even if the
+// context is canceled.
 func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	canceled, cancel := context.WithCancel(ctx)
@@ -173,8 +173,8 @@ func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-// cancelledSuccessIsKeptOrUndone accepts both outcomes, because a transaction
-// may be lost, but the result must be true.
+// cancelledSuccessIsKeptOrUndone accepts a recorded key and a free key, because
+// a transaction may be lost. In both cases Do must return true.
 func cancelledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	canceled, cancel := context.WithCancel(ctx)
@@ -209,7 +209,7 @@ func functionGetsTheContext(ctx context.Context, once webhook.Once) error {
 }
 
 // manyAtOnceSucceedOnce makes the first calls fail, so several callers get the
-// key in turn.
+// key one after the other.
 func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	const callers, failures = 16, 5
 	key := newKey()
@@ -219,7 +219,7 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 			overlaps.Add(1)
 		}
 		defer inside.Add(-1)
-		time.Sleep(time.Millisecond) // give the others a chance to come in
+		time.Sleep(time.Millisecond) // give the other callers time to call Do
 		if calls.Add(1) <= failures {
 			return errFn
 		}
@@ -239,8 +239,8 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	return errors.Join(errs...)
 }
 
-// untilHandled repeats a delivery, as the platform does, until the event was
-// handled.
+// untilHandled repeats a delivery until the event is handled, as the platform
+// does.
 func untilHandled(ctx context.Context, once webhook.Once, key string, fn func(context.Context) error) error {
 	for ctx.Err() == nil {
 		_, err := once.Do(ctx, key, fn)

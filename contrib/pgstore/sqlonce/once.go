@@ -14,12 +14,12 @@ import (
 )
 
 // Schema creates the table emailplatform_handled in the first schema of the
-// search path, if it does not exist. Run it before the first event, or copy it
-// into your migrations.
+// search path, unless the table exists. Run it before the first event, or copy
+// it into your migrations.
 const Schema = handled.Schema
 
-// Once is a [webhook.Once] in PostgreSQL. All processes that use the same
-// database share it. It is safe for concurrent use.
+// Once is a [webhook.Once] in PostgreSQL. All processes with the same database
+// share the handled events. A Once is safe for concurrent use.
 type Once struct{ db *sql.DB }
 
 var _ webhook.Once = (*Once)(nil)
@@ -47,11 +47,11 @@ var errNoTx = errors.New("sqlonce: no transaction in the context: call Tx with t
 // writes are committed together with the event's key. For any other context it
 // returns an error.
 //
-// The handler must not end the transaction, neither with Commit or Rollback nor
-// with SQL. Otherwise the event fails with [ErrTxManaged] and is delivered
-// again. Data that the handler committed stays, and can be written again. If a
-// statement fails, the transaction and the event fail too, even if the handler
-// ignores the error.
+// The handler must not end the transaction with Commit, Rollback or SQL.
+// Otherwise the event fails with [ErrTxManaged], and the platform delivers it
+// again. Data that the handler has committed stays in the database, and can be
+// duplicated. If a statement fails, the transaction and the event fail too,
+// even if the handler ignores the error.
 func Tx(ctx context.Context) (*sql.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(*sql.Tx)
 	if !ok {
@@ -60,7 +60,7 @@ func Tx(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// Do implements [webhook.Once]. fn gets the transaction with [Tx].
+// Do implements [webhook.Once]. The function fn gets the transaction from [Tx].
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -69,7 +69,7 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	if err != nil {
 		return false, fmt.Errorf("sqlonce: %w", err)
 	}
-	defer tx.end() // also after a panic; after a commit it only gives the connection back
+	defer tx.end() // even after a panic; after a commit it only returns the connection
 	sum, lock := handled.Key(key)
 	if known, err := tx.begin(ctx, sum, lock); known || err != nil {
 		return false, err
@@ -83,9 +83,9 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	return true, nil
 }
 
-// transaction ends with end, and not with the context of Do: database/sql would
-// roll it back in the background, and the key be free some time after Do has
-// returned.
+// transaction begins a transaction that does not end with the context of Do.
+// Otherwise database/sql would roll it back in the background, and the key
+// would become free some time after Do has returned.
 type transaction struct {
 	*sql.Tx
 	conn   *sql.Conn
@@ -118,7 +118,7 @@ func (tx *transaction) end() {
 	_ = tx.conn.Close()
 }
 
-// begin locks before it looks for the key: see [handled.Lock].
+// begin acquires the lock before it searches for the key; see [handled.Lock].
 func (tx *transaction) begin(ctx context.Context, sum []byte, lock int64) (known bool, err error) {
 	var locked bool
 	if err := tx.QueryRowContext(ctx, handled.Lock, lock, tx.guard).Scan(&locked); err != nil {
@@ -133,8 +133,8 @@ func (tx *transaction) begin(ctx context.Context, sum []byte, lock int64) (known
 	return known, nil
 }
 
-// explain returns the error of a handler, with ErrTxManaged if the handler ended
-// the transaction as well.
+// explain returns the error of a handler. It adds ErrTxManaged if the handler
+// ended the transaction.
 func (tx *transaction) explain(ctx context.Context, err error) error {
 	guarded := false
 	failed := tx.QueryRowContext(ctx, handled.Guarded, tx.guard).Scan(&guarded)
@@ -144,7 +144,8 @@ func (tx *transaction) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// commit ends with ctx: the driver has the context of BeginTx for the COMMIT.
+// commit ends if ctx ends, because the driver uses the context of BeginTx for
+// COMMIT.
 func (tx *transaction) commit(ctx context.Context, sum []byte) error {
 	if _, err := tx.ExecContext(ctx, handled.Remember, sum, tx.guard); errors.Is(err, sql.ErrTxDone) {
 		return ErrTxManaged
@@ -163,9 +164,9 @@ func (tx *transaction) commit(ctx context.Context, sum []byte) error {
 }
 
 // Forget deletes the keys of events that were handled more than olderThan ago.
-// olderThan must be at least 8 hours, because the platform retries deliveries
-// for more than 7 hours. A week is a good value. Forget deletes in batches of
-// 5,000 keys, so it does not block handlers for long. It returns the number of
+// A good value is one week. The minimum is 8 hours, because the platform
+// retries deliveries for more than 7 hours. Forget deletes keys in batches of
+// 5,000, so it does not block handlers for long. It returns the number of
 // deleted keys, even if it fails. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if err := handled.CheckAge(olderThan); err != nil {

@@ -11,7 +11,7 @@ import (
 // demo is the embedded mock server.
 type demo struct {
 	*mockserver.Server
-	listID int64 // of the list to try
+	listID int64 // id of the sample list
 }
 
 // startDemo returns a mock server with a list of sample contacts.

@@ -67,8 +67,8 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 	return s, s.complete()
 }
 
-// complete returns an error that names the missing flag or environment
-// variable.
+// complete returns an error if a required flag or environment variable is
+// missing.
 func (s settings) complete() error {
 	switch {
 	case s.demo:
@@ -81,7 +81,7 @@ func (s settings) complete() error {
 	return nil
 }
 
-// check rejects flags that cannot be combined.
+// check returns an error for flags that cannot be combined.
 func (s settings) check() error {
 	switch {
 	case s.demo && (s.baseURL != "" || s.token != ""):
@@ -116,7 +116,7 @@ func (s settings) withEnvironment(getenv func(string) string) settings {
 func listensLocally(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return true // listening will fail and say why
+		return true // net.Listen returns the error later
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")

@@ -31,7 +31,7 @@ func main() {
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 	case errors.Is(err, errUsage):
-		os.Exit(2) // the flag package has said why
+		os.Exit(2) // package flag has printed the error
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "emailplatform-mcp:", err)
 		os.Exit(1)
@@ -40,7 +40,7 @@ func main() {
 
 var errUsage = errors.New("usage")
 
-// run serves until ctx ends or, over stdio, until in ends.
+// run serves until ctx ends or, over stdio, until the input ends.
 func run(ctx context.Context, args []string, getenv func(string) string, in io.ReadCloser, out, errs io.Writer) error {
 	s, err := parse(args, getenv, errs)
 	if err != nil {
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 		defer platform.Close()
 		cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.client()
 		s.token = platform.Token()
-		_, _ = fmt.Fprintf(errs, "The platform is built in, with list %d to try; the access token is %s.\n", platform.listID, s.token)
+		_, _ = fmt.Fprintf(errs, "Using the built-in platform. It has a sample list with the id %d. The access token is %s.\n", platform.listID, s.token)
 	}
 	if s.http != "" {
 		handler, err := mcp.NewHandler(cfg, mcp.Options{AllowedHosts: s.allowedHosts, MaxConcurrent: s.concurrent, Logger: log})
@@ -82,6 +82,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	return err
 }
 
-// maxAnswer limits the platform's responses: 100 contacts with attributes are
-// far smaller, and an assistant cannot use more.
+// maxAnswer is the maximum size of a response from the platform. A page of 100
+// contacts is much smaller.
 const maxAnswer = 1 << 20

@@ -14,15 +14,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The limits of a line, as over HTTP.
+// The limits of a line, which are equal to the limits over HTTP.
 const (
 	maxLine  = 64 << 10 // bytes
 	maxBatch = 50       // messages
 )
 
-// stdio returns a transport over lines of JSON. Unlike the transport of the
-// SDK, it responds to an invalid line with a JSON-RPC error instead of ending.
-// When in ends, it completes the pending requests first.
+// stdio returns a transport over lines of JSON. If a line is invalid, it
+// responds with a JSON-RPC error. The SDK's transport would end instead. At the
+// end of the input, it completes the pending requests first.
 func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	a := &pending{out: out, open: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}
 	return &sdk.IOTransport{
@@ -64,9 +64,9 @@ func (l *lines) Read(p []byte) (int, error) {
 }
 
 // messages returns the messages of a line: one, or several for a batch. The
-// protocol had batches until 2025-06-18. The SDK ends at a later batch, and
-// never completes a batch that contains a notification. With this function,
-// each request in a batch gets a response.
+// protocol had batches until 2025-06-18. With a later version, the SDK ends at
+// a batch. It also never completes a batch that contains a notification. This
+// function splits a batch, so each request gets a response.
 func messages(line []byte) []json.RawMessage {
 	var batch []json.RawMessage
 	if line[0] == '[' && len(line) <= maxLine && json.Unmarshal(line, &batch) == nil && 0 < len(batch) && len(batch) <= maxBatch {
@@ -75,8 +75,8 @@ func messages(line []byte) []json.RawMessage {
 	return []json.RawMessage{line}
 }
 
-// next returns the next line that is not blank. A line above the limit is
-// truncated, but stays above the limit.
+// next returns the next line that is not blank. It truncates a long line, but
+// the result still exceeds the limit.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
 	for {
@@ -91,7 +91,7 @@ func (l *lines) next() ([]byte, error) {
 			line = bytes.TrimSpace(line)
 		}
 		if len(line) > 0 {
-			return line, nil // an error comes again
+			return line, nil // the next read returns the error again
 		}
 		if err != nil {
 			return nil, err
@@ -104,10 +104,10 @@ type pending struct {
 	mu   sync.Mutex
 	out  io.Writer
 	open map[jsonrpc.ID]bool
-	none chan struct{} // holds a value when there may be no pending request
+	none chan struct{} // contains a value when there may be no pending request
 }
 
-// Codes of JSON-RPC.
+// The error codes of JSON-RPC.
 const (
 	parseError     = -32700
 	invalidRequest = -32600
@@ -126,7 +126,7 @@ func (a *pending) take(line []byte) (code int, mistake string) {
 	message, err := jsonrpc.DecodeMessage(line)
 	response, _ := message.(*jsonrpc.Response)
 	if err != nil || response != nil && response.Result == nil && response.Error == nil {
-		return invalidRequest, "the line is no message of JSON-RPC"
+		return invalidRequest, "the line is not a JSON-RPC message"
 	}
 	request, ok := message.(*jsonrpc.Request)
 	if !ok {
@@ -157,7 +157,7 @@ func (a *pending) closed(id jsonrpc.ID) {
 	}
 }
 
-// refuse responds to a line whose request id is unknown.
+// refuse responds with an error to a line whose request id is unknown.
 func (a *pending) refuse(code int, mistake string) {
 	text, _ := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": mistake},
@@ -167,7 +167,7 @@ func (a *pending) refuse(code int, mistake string) {
 	_, _ = a.out.Write(append(text, '\n')) // if this fails, the next response fails too
 }
 
-// Write writes a message of the SDK.
+// Write writes a message from the SDK.
 func (a *pending) Write(message []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

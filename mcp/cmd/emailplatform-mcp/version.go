@@ -26,7 +26,7 @@ func revision(build *debug.BuildInfo) (text string) {
 		case s.Key == "vcs.revision":
 			text = ", revision " + s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
-			text += " with changes" // it follows the revision, because settings are sorted
+			text += " with changes" // the revision comes first, because settings are sorted
 		}
 	}
 	return text

@@ -1,6 +1,6 @@
-// Command conformance serves the MCP server with a mock server for the
-// protocol's conformance suite, and prints the URL. The suite cannot send an
-// access token, so the command adds one to each request.
+// Command conformance runs the MCP server with a mock server for the protocol's
+// conformance suite, and prints the URL. It adds an access token to each
+// request, because the suite cannot send one.
 package main
 
 import (

@@ -19,8 +19,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Environment variables are for containers, whose image fixes the flags, and for
-// secrets, which must not be in the list of processes.
+// Environment variables are for containers, because an image has fixed flags,
+// and for secrets, because other users can read the flags of a process.
 const (
 	addrVariable   = "MOCKSERVER_ADDR"
 	tokenVariable  = "MOCKSERVER_TOKEN"
@@ -37,7 +37,7 @@ func newFlags(name, usage string, out io.Writer) *flag.FlagSet {
 	return flags
 }
 
-// parseFlags parses a command line without arguments after the flags.
+// parseFlags parses a command line that contains only flags.
 func parseFlags(flags *flag.FlagSet, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -48,7 +48,7 @@ func parseFlags(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// oneOf sets a flag that accepts only some values.
+// oneOf returns a function that accepts only some values of a flag.
 func oneOf[T ~string](to *T, values ...T) func(string) error {
 	return func(text string) error {
 		if !slices.Contains(values, T(text)) {
@@ -63,8 +63,8 @@ func addrFlag(flags *flag.FlagSet, addr *string, usage string) {
 	flags.StringVar(addr, "addr", cmp.Or(os.Getenv(addrVariable), defaultAddr), usage)
 }
 
-// secretFlags adds the flags of the secret of a webhook. After the flags are parsed, the
-// result returns the secret.
+// secretFlags adds the flags for a webhook's secret. The returned function returns the
+// secret after the flags are parsed.
 func secretFlags(flags *flag.FlagSet) func() (webhook.Secret, error) {
 	text, function := os.Getenv(secretVariable), webhook.SHA256
 	flags.Func("secret", "the `secret` of the webhook; the default is "+secretVariable, func(s string) error {
@@ -143,8 +143,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, o.defaultToken()
 }
 
-// addToken parses token[:user-email[:account-id]]. The ids of users are the positions of
-// their tokens.
+// addToken parses token[:user-email[:account-id]]. The id of the user is the position of
+// the token.
 func (o *options) addToken(text string, readOnly bool) error {
 	parts := strings.Split(text, ":")
 	if parts[0] == "" || len(parts) > 3 {
@@ -165,8 +165,8 @@ func (o *options) addToken(text string, readOnly bool) error {
 	return nil
 }
 
-// defaultToken adds the token of the environment, or the default token, before
-// the others, unless a flag set a token with write access.
+// defaultToken adds the token from the environment, or the default token, as
+// the first token, unless a flag set a token with write access.
 func (o *options) defaultToken() error {
 	tokens := o.config.Tokens
 	if slices.ContainsFunc(tokens, func(t mockserver.Token) bool { return !t.ReadOnly }) {
@@ -202,12 +202,12 @@ func (o *options) setNow(text string) (err error) {
 	return nil
 }
 
-// hostName matches the name of a host, or of a service of docker-compose, which may
-// have underscores. Its last label is not a number (RFC 3696, section 2).
+// hostName matches a host name, or the name of a docker-compose service, which may
+// contain underscores. The last label is not a number (RFC 3696, section 2).
 var hostName = regexp.MustCompile(`(?i)^([a-z0-9_-]{1,63}\.)*([a-z0-9_-]*[a-z_-][a-z0-9_-]*)\.?$`)
 
 // allowTarget allows a network, an address or a host. It rejects addresses that
-// stay blocked even if they are allowed.
+// cannot be allowed.
 func (o *options) allowTarget(text string) error {
 	network, err := netip.ParsePrefix(text)
 	if addr, wrong := netip.ParseAddr(text); wrong == nil && addr.Zone() == "" {

@@ -16,8 +16,8 @@ const healthUsage = `Checks whether the server on this machine is healthy, and f
 
 `
 
-// health checks a server. A server that is loading its state does not respond
-// yet.
+// health reports whether a server responds. A server does not respond while it
+// loads its state.
 func health(ctx context.Context, args []string, out io.Writer) error {
 	var addr string
 	flags := newFlags("mockserver health", healthUsage, out)

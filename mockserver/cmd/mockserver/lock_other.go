@@ -2,7 +2,7 @@
 
 package main
 
-// lock does nothing on systems whose locks do not end with the process.
+// lock does nothing on systems whose file locks outlive the process.
 func lock(string) (unlock func() error, err error) { return func() error { return nil }, nil }
 
 // syncFolder does nothing on systems without a known method.

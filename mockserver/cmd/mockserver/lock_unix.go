@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock locks a file for this process until it is unlocked or the process ends,
-// even by a crash.
+// lock locks a file for this process until the returned function is called or
+// the process ends.
 func lock(name string) (unlock func() error, err error) {
 	for {
 		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
@@ -22,7 +22,7 @@ func lock(name string) (unlock func() error, err error) {
 		if isNamed(file, name) {
 			return func() error { return errors.Join(os.Remove(name), file.Close()) }, nil
 		}
-		_ = file.Close() // the previous holder removed it in the meantime
+		_ = file.Close() // the previous holder removed the file in the meantime
 	}
 }
 
@@ -47,7 +47,7 @@ func isNamed(file *os.File, name string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// syncFolder writes the names of a folder's files to the disk.
+// syncFolder writes the file names of a folder to the disk.
 func syncFolder(name string) error {
 	folder, err := os.Open(name)
 	if err != nil {

@@ -10,8 +10,9 @@ const (
 	flagDeleteOnClose = 0x04000000
 )
 
-// lock locks a file for this process until it is unlocked or the process ends.
-// The file is opened without sharing and deleted when it is closed.
+// lock locks a file for this process until the returned function is called or
+// the process ends. It opens the file without sharing, and Windows deletes the
+// file when it is closed.
 func lock(name string) (unlock func() error, err error) {
 	path, err := syscall.UTF16PtrFromString(name)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// requestLog is the output of the server: its base URL, then a line for each request to
-// the API.
+// requestLog is the output of the server: its base URL, followed by a line for each
+// request to the API.
 type requestLog interface {
 	welcome(ready)
 	request(mockserver.Request)
@@ -58,7 +58,7 @@ func (w *logWriter) release() {
 	_, _ = w.held.WriteTo(w.out)
 }
 
-// jsonLog is for programs. Its first record is "ready", with the fields of [ready].
+// jsonLog is for programs. Its first record is "ready" with the fields of [ready].
 type jsonLog struct {
 	*slog.Logger
 	w *logWriter
@@ -111,7 +111,8 @@ func (l textLog) request(r mockserver.Request) {
 		printable(target), cmp.Or(r.Operation, "-"), r.Duration.Round(10*time.Microsecond), printable(notes))
 }
 
-// printable replaces characters of clients that could control the terminal.
+// printable replaces control characters, because clients choose the text and
+// could control the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -21,7 +21,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the next signal ends the process at once
+	context.AfterFunc(ctx, stop) // the next signal ends the process immediately
 	err := run(ctx, os.Args[1:], os.Stdout)
 	if errors.Is(err, flag.ErrHelp) {
 		return
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run runs a subcommand; without one it serves.
+// run runs a subcommand. The default is serve.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {

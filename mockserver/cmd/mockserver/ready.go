@@ -11,11 +11,10 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// ready contains the information that a program needs to use a server that it
-// has started.
+// ready describes a started server for the program that started it.
 type ready struct {
 	BaseURL    string `json:"base_url"`    // of the API
-	ConsoleURL string `json:"console_url"` // also of the control routes; with a token, if they require one
+	ConsoleURL string `json:"console_url"` // base URL of the API and the control routes
 	Token      string `json:"token"`       // the first access token
 	FaultSeed  uint64 `json:"fault_seed"`
 	PID        int    `json:"pid"`
@@ -30,7 +29,7 @@ func readyNow(srv *mockserver.Server, addr net.Addr) ready {
 	return r
 }
 
-// reachable replaces a wildcard host with ip4 or ip6.
+// reachable replaces a wildcard host in an address with ip4 or ip6.
 func reachable(address, ip4, ip6 string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -44,8 +43,8 @@ func reachable(address, ip4, ip6 string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// write creates the file in one step, readable only for its owner, because it
-// contains a token. If name is empty, it does nothing.
+// write creates the file atomically. Only the owner can read it, because it
+// contains a token. If name is empty, write does nothing.
 func (r ready) write(name string) error {
 	if name == "" {
 		return nil
@@ -68,7 +67,7 @@ func (r ready) write(name string) error {
 	return err
 }
 
-// removeReadyFile removes the file of an earlier server.
+// removeReadyFile removes the file that an earlier server wrote.
 func removeReadyFile(name string) error {
 	info, err := os.Lstat(name)
 	switch {

@@ -12,9 +12,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/checksum"
 )
 
-// salvage copies the readable part of the state file from to the new file to.
-// It ignores checksums. If a change cannot be applied, it omits this one and
-// all later ones, because each change builds on the previous ones.
+// salvage copies the readable part of the state file "from" to the new file
+// "to". It ignores checksums. If it cannot apply a change, it omits this change
+// and all later changes, because each change depends on the previous changes.
 func salvage(from, to string, out io.Writer) error {
 	file, err := openRegular(from)
 	if err != nil {
@@ -56,7 +56,7 @@ func wholeState(lines [][]byte) int {
 	return len(lines)
 }
 
-// writeNew writes a state file that does not exist yet.
+// writeNew creates a state file. It returns an error if the file exists.
 func writeNew(srv *mockserver.Server, name string) error {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

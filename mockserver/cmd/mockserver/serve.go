@@ -28,7 +28,8 @@ const serveUsage = `Runs the mock server, with a web console at /_mock/.
 
 `
 
-// grace is the time for requests and deliveries in progress after a signal.
+// grace is the time that requests and deliveries in progress have after a
+// signal.
 const grace = 5 * time.Second
 
 // serve runs the mock server until ctx ends.
@@ -75,7 +76,7 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { _ = removeReadyFile(o.readyFile) }()
-	log.welcome(now)   // after all that may fail, because the reader may send requests now
+	log.welcome(now)   // after everything that may fail, because the reader may send requests now
 	listener.release() // last, when everything is ready
 	if o.exitOnStdinClose {
 		ctx = untilEOF(ctx, os.Stdin)
@@ -96,8 +97,8 @@ func untilEOF(ctx context.Context, input io.Reader) context.Context {
 	return ctx
 }
 
-// fill adds the seed, which becomes the baseline, and loads the state. From then on,
-// changes of the state are saved.
+// fill adds the seed, makes it the baseline, loads the state, and begins to save
+// changes.
 func fill(srv *mockserver.Server, state *stateFile, seed string) error {
 	if seed != "" {
 		file, err := os.Open(seed)
@@ -116,8 +117,8 @@ func fill(srv *mockserver.Server, state *stateFile, seed string) error {
 }
 
 // stop waits for requests and deliveries in progress. It saves the state even
-// if a request does not end in time. The remaining deliveries are saved as
-// pending.
+// if a request does not end in time. The state contains the remaining
+// deliveries as pending.
 func stop(srv *mockserver.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -128,8 +129,8 @@ func stop(srv *mockserver.Server) error {
 	return err
 }
 
-// version returns the release or, for a build in a checkout, the revision, and the
-// version of Go.
+// version returns the release, or the revision for a build in a checkout, and the
+// Go version.
 func version(build *debug.BuildInfo) string {
 	release := "(unknown)"
 	if build != nil && build.Main.Version != "" {
@@ -138,16 +139,15 @@ func version(build *debug.BuildInfo) string {
 	return fmt.Sprintf("mockserver %s, %s, %s/%s", release, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// heldListener accepts no connection until it is released. Clients that connect before
-// that wait.
+// heldListener accepts connections only after it is released. Earlier clients wait.
 type heldListener struct {
 	net.Listener
 	released <-chan struct{}
 	release  func()
 }
 
-// listenHeld listens immediately, so an address in use is detected early. It
-// accepts the default token, which is not a secret, only on loopback addresses.
+// listenHeld listens immediately to detect an address in use early. The default
+// token is public, so listenHeld accepts it only on loopback addresses.
 func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldListener, err error) {
 	to, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -173,6 +173,6 @@ func (l heldListener) Accept() (net.Conn, error) {
 
 // Close implements [net.Listener].
 func (l heldListener) Close() error {
-	defer l.release() // only now, when there is nothing to accept any more
+	defer l.release() // only after the listener is closed
 	return l.Listener.Close()
 }

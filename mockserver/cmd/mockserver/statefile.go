@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// saveEvery is the interval between saves. It is less than one second, the
-	// maximum loss that the documentation allows.
+	// saveEvery is the interval between saves. A crash loses at most one second
+	// of changes, as documented.
 	saveEvery = 250 * time.Millisecond
 	// tryAgain is the delay after an error before the next save.
 	tryAgain = 5 * time.Second
@@ -28,9 +28,9 @@ const (
 
 // stateFile stores the state of a server in a file, for one process at a time.
 // The file contains a whole state, followed by lines with later changes. When
-// the changes are as long as the state, the whole state is written to a new
-// file, which replaces the old one atomically. So there is a readable file at
-// any time.
+// the changes are as long as the state, stateFile writes the whole state to a
+// new file, which atomically replaces the old file. So the file is always
+// readable.
 type stateFile struct {
 	name   string
 	unlock func() error
@@ -38,8 +38,8 @@ type stateFile struct {
 	log    *slog.Logger
 
 	current *edition
-	next    chan written // the edition that is being made, if one is
-	pause   time.Time    // no edition is begun before, after an error
+	next    chan written // the edition that is being written, or nil
+	pause   time.Time    // after an error, no new edition begins before this time
 	stop    chan struct{}
 	stopped chan struct{}
 }
@@ -58,15 +58,15 @@ type written struct {
 	err error
 }
 
-// openState locks the state file, so a second process with the same file fails
-// at once instead of overwriting changes. If the name is empty, no state is
-// loaded or stored.
+// openState locks the state file, so a second process with the same file cannot
+// overwrite changes. If the name is empty, the server does not load or store
+// its state.
 func openState(name string, log *slog.Logger) (*stateFile, error) {
 	if name == "" {
 		return &stateFile{unlock: func() error { return nil }}, nil
 	}
 	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // which is what is replaced, and locked
+		name = target // lock the target of a symbolic link, because it is replaced
 	}
 	unlock, err := lock(name + ".lock")
 	if err != nil {
@@ -75,12 +75,12 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 	return &stateFile{name: name, unlock: unlock, log: log}, nil
 }
 
-// errInUse is the error of a file that another process has locked.
-var errInUse = errors.New("another process uses this file")
+// errInUse means that another process has locked the file.
+var errInUse = errors.New("another process is using this file")
 
-// load restores the state from the file, if there is one. It omits the last change if
-// a killed process did not write it completely. Every other damage is an error, and
-// the file does not change.
+// load restores the state from the file if the file exists. It omits the last change
+// if a killed process did not write it completely. Any other damage is an error, and
+// load does not change the file.
 func (s *stateFile) load(srv *mockserver.Server) error {
 	file, err := openRegular(s.name)
 	if s.name == "" || errors.Is(err, os.ErrNotExist) {
@@ -103,8 +103,8 @@ func (s *stateFile) load(srv *mockserver.Server) error {
 	return fmt.Errorf("-state %s: %w; -state-salvage copies the readable part", s.name, cmp.Or(damage, err))
 }
 
-// openRegular opens a file for reading. It rejects a pipe instead of waiting
-// for its writer.
+// openRegular opens a file for reading. It returns an error for a pipe, because
+// opening a pipe would wait for the writer.
 func openRegular(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -197,8 +197,8 @@ func (s *stateFile) check(err error) {
 	s.current, s.pause = nil, time.Now().Add(tryAgain)
 }
 
-// save appends the changes to the edition. It begins a new edition if there is
-// none or if the changes are large.
+// save appends the changes to the edition. If there is no edition or the
+// changes are large, it begins a new edition.
 func (s *stateFile) save() error {
 	enough := s.current == nil
 	if s.current != nil {
@@ -213,8 +213,8 @@ func (s *stateFile) save() error {
 	return nil
 }
 
-// begin writes the whole state to a new file, which may take seconds. In the
-// meantime changes are appended to the old file.
+// begin writes the whole state to a new file in the background, which may take
+// seconds. In the meantime, save appends changes to the old file.
 func (s *stateFile) begin() chan written {
 	made := make(chan written, 1)
 	go func() {
@@ -252,8 +252,8 @@ func (s *stateFile) publish(made written) error {
 	return err
 }
 
-// replace renames a file to the name of the state. Windows requires that all
-// files are closed.
+// replace renames a file to the name of the state file. On Windows, both files
+// must be closed first.
 func (s *stateFile) replace(file *os.File) error {
 	if err := file.Close(); err != nil {
 		return err
@@ -267,7 +267,7 @@ func (s *stateFile) replace(file *os.File) error {
 	return syncFolder(filepath.Dir(s.name))
 }
 
-// rewrite rewrites the file and waits for it.
+// rewrite writes the whole state to the file, and waits for the result.
 func (s *stateFile) rewrite() error {
 	if s.next == nil {
 		s.next = s.begin()
@@ -297,12 +297,13 @@ func (s *stateFile) finish() error {
 	}
 	var err error
 	for n := 0; n < 2 && err == nil && (s.current == nil || s.current.size > s.current.whole); n++ {
-		err = s.rewrite() // the first may have been begun before the last changes
+		err = s.rewrite() // the first edition may have begun before the last changes
 	}
 	return err
 }
 
-// write appends the changes and their checksum, and waits until the disk has them.
+// write appends the changes and their checksum, and waits until they are on the
+// disk.
 func (e *edition) write() error {
 	part := checksum.NewWriter(e.file)
 	if err := e.follower.Write(part); err != nil || part.Bytes == 0 {
@@ -315,7 +316,7 @@ func (e *edition) write() error {
 	return e.file.Sync()
 }
 
-// discard ends an edition, if there is one.
+// discard closes and removes an edition, if there is one.
 func (e *edition) discard() {
 	if e != nil {
 		e.follower.Close()

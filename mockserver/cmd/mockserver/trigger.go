@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	triggerTimeout = 10 * time.Second // as for a delivery of the platform
-	maxResponse    = 4 << 10          // bytes of a response that are printed
+	triggerTimeout = 10 * time.Second // the same timeout as for a delivery
+	maxResponse    = 4 << 10          // maximum number of printed bytes of a response
 )
 
 const triggerUsage = `Sends a signed event to a webhook receiver. It needs no running server.
@@ -41,7 +41,8 @@ type triggering struct {
 	list                bool
 }
 
-// trigger sends a sample of an event to a receiver, with the changes of -set.
+// trigger sends a sample of an event, with the changes from -set, to a
+// receiver.
 func trigger(ctx context.Context, args []string, out io.Writer) error {
 	t, err := parseTrigger(args, out)
 	if err != nil {
@@ -102,7 +103,7 @@ func listSamples(out io.Writer, samples []mockserver.Sample) error {
 	return table.Flush()
 }
 
-// body finds the sample and changes it.
+// body returns the sample with the changes.
 func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 	sample, err := find(samples, t.event, t.variant)
 	if err != nil {
@@ -118,7 +119,7 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 }
 
 // find returns the sample of an event with the variant, or with the shortest
-// variant that begins with it.
+// variant that has the variant as a prefix.
 func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample, error) {
 	var known []string
 	var found *mockserver.Sample
@@ -153,7 +154,7 @@ func (t triggering) print(out io.Writer, body []byte) error {
 	return err
 }
 
-// send makes one attempt. Anything but 2xx is an error, as for the platform.
+// send makes one attempt. Any response except 2xx is an error.
 func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error {
 	target, err := url.Parse(t.url)
 	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Hostname() == "" {
@@ -204,15 +205,15 @@ func parseAssignment(text string) (a assignment, err error) {
 	return a, err
 }
 
-// setField sets a field of an object, or an element of an array, in compact JSON. The
-// rest stays as it is. A field that does not exist is added at the end.
+// setField sets a field of an object, or an element of an array, in compact JSON. It
+// does not change other text. It adds a missing field at the end.
 func setField(value json.RawMessage, path []string, to json.RawMessage) (json.RawMessage, error) {
 	if len(path) == 0 {
 		return to, nil
 	}
 	array := value[0] == '['
 	if !array && value[0] != '{' {
-		return nil, fmt.Errorf("%s: neither an object nor an array contains it", path[0])
+		return nil, fmt.Errorf("%s: must be in an object or an array", path[0])
 	}
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	_, _ = decoder.Token()
@@ -238,7 +239,7 @@ func setField(value json.RawMessage, path []string, to json.RawMessage) (json.Ra
 	}
 	switch {
 	case len(path) > 1:
-		return nil, fmt.Errorf("%s: there is none", path[0])
+		return nil, fmt.Errorf("%s: does not exist", path[0])
 	case array && path[0] != strconv.Itoa(n):
 		return nil, fmt.Errorf("%s: must be 0 to %d", path[0], n)
 	case !array:

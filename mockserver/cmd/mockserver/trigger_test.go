@@ -95,8 +95,8 @@ func TestTriggerInvalid(t *testing.T) {
 		{"no URL", []string{"Email.Bounced", "--url", "127.0.0.1", "--secret", "S"}, "--url"},
 		{"weak hash", []string{"Email.Bounced", "--hash-function", "md5"}, "sha256 or sha512"},
 		{"assignment of nothing", []string{"Email.Bounced", "--set", "data"}, "path=value"},
-		{"no such path", []string{"Email.Bounced", "--set", "data.x.y=1"}, "there is none"},
-		{"path into a string", []string{"Email.Bounced", "--set", "event.x=1"}, "neither an object"},
+		{"no such path", []string{"Email.Bounced", "--set", "data.x.y=1"}, "does not exist"},
+		{"path into a string", []string{"Email.Bounced", "--set", "event.x=1"}, "must be in an object"},
 		{"two events", []string{"Email.Bounced", "Email.Opened"}, "unexpected argument"},
 	}
 	for _, tt := range tests {

@@ -20,15 +20,15 @@ const (
 	State    = "state"   // the whole state
 )
 
-// MaxLag is the maximum number of unread changes of a subscriber. A slower
-// subscriber is disconnected and must reload the state.
+// MaxLag is the maximum number of changes that a subscriber has not read. The
+// feed disconnects a slower subscriber, which must reload the state.
 const MaxLag = 1024
 
 // Feed sends changes to subscribers, and signals to watchers. The zero value is ready
 // to use. A Feed is safe for concurrent use.
 type Feed struct {
-	observed   atomic.Int32 // number of subscribers and watchers; if 0, a change costs nothing
-	subscribed atomic.Int32 // number of subscribers; if 0, no record is created
+	observed   atomic.Int32 // number of subscribers and watchers
+	subscribed atomic.Int32 // number of subscribers
 
 	mu          sync.Mutex
 	seq         uint64
@@ -47,8 +47,8 @@ type change struct {
 // Observed reports whether there are subscribers or watchers.
 func (f *Feed) Observed() bool { return f.observed.Load() > 0 }
 
-// Publish publishes a change. The function record returns the changed record. It may
-// be nil. Publish calls it only if there are subscribers.
+// Publish publishes a change. The function record, which may be nil, returns the
+// changed record. Publish calls it only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) {
 	if !f.Observed() {
 		return
@@ -62,7 +62,7 @@ func (f *Feed) Publish(kind string, record func() any) {
 	for signal := range f.watchers {
 		select {
 		case signal <- struct{}{}:
-		default: // the last signal has not been received yet
+		default: // the watcher has not received the last signal yet
 		}
 	}
 	if len(f.subscribers) > 0 {
@@ -74,7 +74,7 @@ func (f *Feed) sendLocked(out change) {
 	f.seq++
 	out.Seq = f.seq
 	line, err := json.Marshal(out)
-	if err != nil { // records can always be encoded
+	if err != nil { // encoding a record never fails
 		panic("mockserver: change " + out.Kind + ": " + err.Error())
 	}
 	for to := range f.subscribers {
@@ -86,9 +86,9 @@ func (f *Feed) sendLocked(out change) {
 	}
 }
 
-// Subscribe returns a channel of the changes from now on, and the number of the
-// last change before. The channel is closed when the subscriber is too slow or the
-// feed is closed.
+// Subscribe returns a channel for later changes, and the number of the previous
+// change. The feed closes the channel if the subscriber is too slow or the feed is
+// closed.
 func (f *Feed) Subscribe() (changes chan []byte, seq uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +106,7 @@ func (f *Feed) Subscribe() (changes chan []byte, seq uint64) {
 	return changes, f.seq
 }
 
-// Unsubscribe ends a subscription. It may be called more than once.
+// Unsubscribe ends a subscription. It can be called repeatedly.
 func (f *Feed) Unsubscribe(changes chan []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,9 +122,10 @@ func (f *Feed) unsubscribeLocked(changes chan []byte) {
 	}
 }
 
-// Watch returns a channel that receives a signal after changes from now on. One
-// signal stands for all changes until it is received, so no watcher is too slow.
-// The channel is closed with the feed. stop ends the watch.
+// Watch returns a channel that receives a signal after later changes. One signal
+// represents all changes until the watcher receives it, so a watcher cannot be
+// too slow. The channel is closed when the feed is closed. The function stop
+// ends the watch.
 func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,8 +149,8 @@ func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
 	}
 }
 
-// Close ends all subscriptions and watches, because a graceful shutdown waits
-// for their requests. Later subscriptions end immediately.
+// Close ends all subscriptions and watches. Otherwise a graceful shutdown would
+// wait for their requests. Later subscriptions end immediately.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -5,21 +5,22 @@ import (
 	"sync"
 )
 
-// EveryAccount is the account of work that every account waits for.
+// EveryAccount is the account for work that callers wait for regardless of
+// their account.
 const EveryAccount = -1
 
-// Work counts the work in progress, in total and by account. Unlike in a
-// [sync.WaitGroup], waiting takes a context and reports whether there was any
-// work. The zero value is ready.
+// Work counts the work in progress, in total and by account. Unlike
+// [sync.WaitGroup], its method Wait has a context and reports whether there was
+// any work. The zero value is ready to use.
 type Work struct {
 	mu    sync.Mutex
 	total int
 	of    map[int64]int // number by account
-	less  chan struct{} // closed when the work of any account is done; nil if no caller waits
+	less  chan struct{} // closed when an account has no more work; nil if no caller waits
 }
 
-// Start counts the start of work for an account, or 0 for work without an account.
-// Each call requires a call to Done.
+// Start increases the count for an account, or 0 for work without an account. Each
+// call of Start requires a call of Done.
 func (w *Work) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,7 +31,7 @@ func (w *Work) Start(account int64) {
 	w.of[account]++
 }
 
-// Done counts the end of work for an account.
+// Done decreases the count for an account.
 func (w *Work) Done(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +66,7 @@ func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	}
 }
 
-// watch returns a channel that is closed when there may be less work. It returns nil if
+// watch returns a channel that is closed when the work may be done. It returns nil if
 // there is no work.
 func (w *Work) watch(account int64) <-chan struct{} {
 	w.mu.Lock()

@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Complete returns the tokens with defaults. The default of Value is defaultValue. An
-// empty list becomes one token.
+// Complete returns the tokens with defaults. The default for Value is defaultValue.
+// The default for an empty list is one token.
 func Complete(given []record.Token, defaultValue string) []record.Token {
 	if len(given) == 0 {
 		given = []record.Token{{}}
@@ -36,8 +36,8 @@ var (
 	ErrExpired = errors.New("the access token has expired")
 )
 
-// Set is the set of valid tokens: the configured tokens, which every
-// [Set.Reset] restores, and added tokens. It is safe for concurrent use.
+// Set contains the valid tokens: the configured tokens, which [Set.Reset]
+// restores, and added tokens. It is safe for concurrent use.
 type Set struct {
 	now        func() time.Time
 	configured []record.Token
@@ -65,7 +65,7 @@ func (s *Set) Reset(added ...record.Token) {
 	s.reset(added, func(record.Token) bool { return true })
 }
 
-// ResetAccount is Reset for the tokens of one account.
+// ResetAccount is like [Set.Reset], for the tokens of one account.
 func (s *Set) ResetAccount(account int64, added ...record.Token) {
 	s.reset(added, func(t record.Token) bool { return t.AccountID == account })
 }
@@ -108,7 +108,8 @@ func (s *Set) begin(t record.Token, added bool) known {
 	return k
 }
 
-// Find returns the token with a secret text. It compares each token in constant time.
+// Find returns the token with the secret text. It compares each token in constant
+// time.
 func (s *Set) Find(secret string) (record.Token, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -146,8 +147,9 @@ func (s *Set) All() []record.Token {
 	return out
 }
 
-// Of returns a token of an account, even if it has expired: the token of a user, or
-// if user is 0, preferably the first token with write access.
+// Of returns a token of an account, even if it has expired. If user is not 0, it is
+// a token of the user. Otherwise it is the first token with write access, or the
+// first token.
 func (s *Set) Of(account, user int64) (record.Token, bool) {
 	all := s.All()
 	found := -1
@@ -196,7 +198,8 @@ func (s *Set) Add(t record.Token) error {
 // MaxExpiry is the maximum validity of a token that expires.
 const MaxExpiry = 10 * 365 * 24 * time.Hour
 
-// Revoke removes the token with a secret text, and reports whether it existed.
+// Revoke removes the token with the secret text, and reports whether the token
+// existed.
 func (s *Set) Revoke(secret string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,11 +1,11 @@
-// Package checksum detects damage of state files. Every part of such a file, which
-// is a whole state or some changes, ends with a line that contains the CRC-32C of
-// its bytes:
+// Package checksum detects damaged state files. A file consists of parts, each
+// with a whole state or some changes. Each part ends with a line that contains the
+// CRC-32C of its bytes:
 //
 //	{"crc32c":"0123abcd"}
 //
-// A file without such lines is not verified, for example a response of GET
-// /_mock/state or an edited file.
+// A file without checksums, such as a response to GET /_mock/state, is not
+// verified.
 package checksum
 
 import (
@@ -25,7 +25,7 @@ func update(sum uint32, b []byte) uint32 {
 
 func lineOf(sum uint32) string { return fmt.Sprintf("{\"crc32c\":\"%08x\"}\n", sum) }
 
-// Writer writes a part, counts its Bytes and computes its checksum.
+// Writer writes a part, counts its bytes and computes its checksum.
 type Writer struct {
 	Bytes int64
 	to    io.Writer
@@ -59,7 +59,7 @@ type Reader struct {
 	in         *bufio.Reader
 	rest       []byte // not yet read by the caller
 	inLine     bool   // the previous read ended within a line
-	sum        uint32 // of the current part
+	sum        uint32 // checksum of the current part
 	offset     int64
 	line       int   // number of complete lines before offset
 	Verified   int64 // end of the last verified part; 0 if there is none
@@ -114,8 +114,9 @@ func (c *Reader) next() error {
 	return err
 }
 
-// IsTorn reports whether the end of a file can be a change that a killed process wrote
-// only partly. It is then a part of a line, or a line and a part of its checksum line.
+// IsTorn reports whether the end of a file can be an incomplete change that a killed
+// process wrote. Such a file ends with a part of a line, or with a line and a part of
+// its checksum line.
 func IsTorn(tail []byte) bool {
 	line, checksum, complete := bytes.Cut(tail, []byte("\n"))
 	switch {

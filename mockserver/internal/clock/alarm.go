@@ -9,19 +9,19 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 )
 
-// Alarm calls a function once, at a time of the clock.
+// Alarm calls a function once when the clock reaches a time.
 type Alarm struct {
 	clock *Clock
 	at    time.Time
-	place uint64 // order among alarms of the same time
+	place uint64 // order of alarms with the same time
 	what  fmt.Stringer
 	ring  func()
 	timer *time.Timer // nil while the clock is frozen
 }
 
-// At sets an alarm. When the clock has reached the time, the alarm calls ring in a new
-// goroutine. From then until ring returns, the call counts as work. The parameter work
-// describes the work. Its String method may read only constant data.
+// At sets an alarm. When the clock reaches the time, the alarm calls ring in a new
+// goroutine. The call counts as work until ring returns. The parameter work describes
+// the work. Its String method may read only constant data.
 func (c *Clock) At(at time.Time, work fmt.Stringer, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -31,7 +31,7 @@ func (c *Clock) At(at time.Time, work fmt.Stringer, ring func()) *Alarm {
 	return a
 }
 
-// Stop cancels an alarm that has not rung. It accepts a nil alarm.
+// Stop cancels an alarm that has not rung. The alarm can be nil.
 func (a *Alarm) Stop() {
 	if a == nil {
 		return
@@ -49,8 +49,7 @@ func (a *Alarm) disarm() {
 	}
 }
 
-// RingDue rings the alarms that are due, even if their timers have not fired
-// yet.
+// RingDue rings the due alarms, even if their timers have not fired yet.
 func (c *Clock) RingDue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +72,7 @@ func (c *Clock) Next() (at time.Time, ok bool) {
 // rearmLocked sets the timers of all alarms, in order, after a change of the
 // clock.
 func (c *Clock) rearmLocked() {
-	for _, a := range slices.Clone(c.alarms) { // an alarm that rings is removed
+	for _, a := range slices.Clone(c.alarms) { // ringing removes the alarm
 		c.armLocked(a)
 	}
 }
@@ -88,8 +87,8 @@ func (c *Clock) armLocked(a *Alarm) {
 	}
 }
 
-// fired is called by the alarm's timer. Just before, the alarm may have been stopped,
-// or the clock may have been set.
+// fired is called by the alarm's timer. Another call may have stopped the alarm or
+// set the clock in the meantime.
 func (c *Clock) fired(a *Alarm) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +123,7 @@ func (all *alarms) add(a *Alarm) {
 	*all = slices.Insert(*all, i, a)
 }
 
-// find returns the index of an alarm, and whether it is set.
+// find returns the index of an alarm, and reports whether the alarm is set.
 func (all alarms) find(a *Alarm) (int, bool) {
 	i, ok := slices.BinarySearchFunc(all, a, func(other, a *Alarm) int {
 		return cmp.Or(other.at.Compare(a.at), cmp.Compare(other.place, a.place))

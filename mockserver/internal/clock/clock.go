@@ -1,7 +1,7 @@
-// Package clock is the virtual clock of the mock server. It runs at an offset
-// from package time, or is frozen. All times that it returns are in UTC.
-// Scheduled work sets an alarm, so the clock can be advanced from one alarm to
-// the next.
+// Package clock implements the virtual clock of the mock server. The clock runs
+// at an offset from time.Now, or is frozen. All its times are in UTC. Scheduled
+// work sets an alarm, so a caller can advance the clock from one alarm to the
+// next.
 package clock
 
 import (
@@ -16,22 +16,22 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 )
 
-// The range of the clock. The difference of any two times in it fits in a
-// [time.Duration].
+// The range of the clock. The difference between any two times in the range
+// fits in a [time.Duration].
 const (
 	minYear = 1970
 	maxYear = 2199
-	pastEnd = 10 // number of years that a clock can run on after maxYear
+	pastEnd = 10 // number of years that a running clock can exceed maxYear
 )
 
-// Clock is a virtual clock. It acquires only its own lock, so its methods can
-// be called with any other lock held.
+// Clock is a virtual clock. It acquires only its own lock, so callers can hold
+// other locks.
 type Clock struct {
 	options   Options
 	advancing chan struct{} // held by the caller that advances the clock
 
 	mu       sync.Mutex
-	ahead    time.Duration // of package time, while the clock runs
+	ahead    time.Duration // offset from time.Now, while the clock runs
 	frozenAt time.Time     // the time of a frozen clock; zero while it runs
 	frozen   bool
 	held     *Hold
@@ -41,33 +41,33 @@ type Clock struct {
 
 // Options configures a clock.
 type Options struct {
-	Start  time.Time // the initial time; the default is package time
+	Start  time.Time // the initial time; the default is time.Now
 	Frozen bool      // initially frozen
 
 	Changes *activity.Feed
 	Work    *activity.Work // counts alarms that are ringing
 }
 
-// New returns a clock. A start outside the valid years is moved to the nearest
-// valid time.
+// New returns a clock. If the initial time is outside the valid range, New uses
+// the nearest valid time.
 func New(o Options) *Clock {
 	switch year := o.Start.UTC().Year(); {
 	case o.Start.IsZero():
 	case year < minYear:
 		o.Start = time.Date(minYear, 1, 1, 0, 0, 0, 0, time.UTC)
 	case year > maxYear:
-		o.Start = time.Date(maxYear, 1, 1, 0, 0, 0, 0, time.UTC) // not the last second, because the clock runs on
+		o.Start = time.Date(maxYear, 1, 1, 0, 0, 0, 0, time.UTC) // not the last second, because the clock continues to run
 	}
 	c := &Clock{options: o, advancing: make(chan struct{}, 1)}
-	c.resetLocked() // without the lock, because no other goroutine has c yet
+	c.resetLocked() // without the lock, because no other goroutine uses c yet
 	return c
 }
 
 // Unix returns the time in UTC for Unix seconds.
 func Unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
-// plain returns a time in UTC without a monotonic clock reading. Only some times have
-// such a reading, and a mix of both kinds cannot be compared correctly.
+// plain returns a time in UTC without a monotonic clock reading. Times with and
+// without this reading cannot be compared correctly.
 func plain(t time.Time) time.Time { return t.Round(0).UTC() }
 
 // Now returns the time without a monotonic clock reading, because the monotonic
@@ -86,7 +86,7 @@ func (c *Clock) nowLocked() time.Time {
 }
 
 // Set sets the clock to a time, which can be in the past. Alarms that have
-// become due ring now, late. An advance in progress ends.
+// become due ring now. An advance in progress ends.
 func (c *Clock) Set(to time.Time) error {
 	if err := Check(to); err != nil {
 		return err
@@ -99,10 +99,10 @@ func (c *Clock) Set(to time.Time) error {
 	return nil
 }
 
-// ErrTime is the error of a time outside the valid years.
+// ErrTime means that a time is outside the valid range.
 var ErrTime = fmt.Errorf("must be a time in the years %d to %d", minYear, maxYear)
 
-// Check returns ErrTime for a time outside the valid years.
+// Check returns ErrTime if a time is outside the valid range.
 func Check(t time.Time) error {
 	if year := t.UTC().Year(); year < minYear || year > maxYear {
 		return ErrTime
@@ -147,7 +147,7 @@ func (c *Clock) change(how func()) {
 }
 
 // settleLocked freezes or resumes the clock, sets the timers of the alarms and closes
-// moved. Every change of the clock calls it.
+// moved. Every change of the clock calls settleLocked.
 func (c *Clock) settleLocked() {
 	c.freezeLocked()
 	c.rearmLocked()
@@ -157,8 +157,8 @@ func (c *Clock) settleLocked() {
 	}
 }
 
-// freezeLocked freezes the clock if it is frozen explicitly or held. Otherwise the
-// clock runs on from its current time.
+// freezeLocked stops the clock if it is frozen explicitly or held. Otherwise the
+// clock continues from its current time.
 func (c *Clock) freezeLocked() {
 	stand, now := c.frozen || c.held != nil, c.nowLocked()
 	if stand == !c.frozenAt.IsZero() {
@@ -193,11 +193,12 @@ func (c *Clock) Moved() <-chan struct{} {
 	return c.moved
 }
 
-// Hold is the right to advance the clock. The clock is frozen between its
+// Hold is the right to advance the clock. The clock is frozen between the
 // steps.
 type Hold struct{ clock *Clock }
 
-// Hold waits for the right to advance the clock. It fails if ctx ends first.
+// Hold waits for the right to advance the clock. It returns an error if ctx
+// ends first.
 func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 	select {
 	case c.advancing <- struct{}{}:
@@ -215,8 +216,8 @@ func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 // ErrSet means that another call has set the clock.
 var ErrSet = errors.New("the clock was set in the meantime")
 
-// To advances the clock to a time and runs the alarms that are due. It fails if
-// the clock was set since Hold.
+// To advances the clock to a time and rings the due alarms. It returns an error
+// if another call has set the clock since Hold.
 func (h *Hold) To(t time.Time) error {
 	c := h.clock
 	c.mu.Lock()
@@ -231,7 +232,8 @@ func (h *Hold) To(t time.Time) error {
 	return nil
 }
 
-// Release ends the hold. The clock continues from its time unless it is frozen.
+// Release ends the hold. The clock continues from its current time unless it is
+// frozen.
 func (h *Hold) Release() {
 	h.clock.change(func() {
 		if h.clock.held == h {
@@ -242,13 +244,13 @@ func (h *Hold) Release() {
 }
 
 // State is the state of a clock in a snapshot. After a restore, a running clock
-// has the same offset from package time, and a frozen clock has the same time.
+// has the same offset from time.Now, and a frozen clock has the same time.
 type State struct {
 	Ahead    Milliseconds `json:"ahead_ms"`
 	FrozenAt time.Time    `json:"frozen_at,omitzero"`
 }
 
-// Showing returns the state of a running clock whose current time is t.
+// Showing returns the state of a running clock with the current time t.
 func Showing(t time.Time) State { return State{Ahead: Milliseconds(time.Until(t))} }
 
 // State returns the state of the clock.
@@ -264,8 +266,8 @@ func (c *Clock) State() State {
 	return State{Ahead: Milliseconds(c.ahead)}
 }
 
-// Check returns an error if a state is invalid. A clock can run on after the
-// maximum time that it can be set to.
+// Check returns an error if a state is invalid. The time of a running clock can
+// exceed the valid range.
 func (s State) Check() error {
 	if year := s.shows().UTC().Year(); year < minYear || year > maxYear+pastEnd {
 		return fmt.Errorf("clock: %w", ErrTime)
@@ -273,7 +275,7 @@ func (s State) Check() error {
 	return nil
 }
 
-// shows returns the current time of a clock that has this state.
+// shows returns the current time of a clock with this state.
 func (s State) shows() time.Time {
 	if !s.FrozenAt.IsZero() {
 		return s.FrozenAt
@@ -281,7 +283,7 @@ func (s State) shows() time.Time {
 	return time.Now().Add(time.Duration(s.Ahead))
 }
 
-// Restore restores a valid state; nil is the initial state.
+// Restore restores a valid state, or the initial state if the state is nil.
 func (c *Clock) Restore(s *State) {
 	if s == nil {
 		c.Reset()
@@ -306,7 +308,7 @@ type View struct {
 	Next    *Due      `json:"next" doc:"the next scheduled work"` // nil is nothing
 }
 
-// Due is the next scheduled work.
+// Due describes the next scheduled work.
 type Due struct {
 	At   time.Time `json:"at" doc:"the time of the work"`
 	What string    `json:"what" doc:"a description, such as a retry"`

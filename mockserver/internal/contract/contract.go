@@ -1,5 +1,6 @@
-// Package contract validates requests, responses and events against openapi.yaml,
-// from a table of its operations and schemas that internal/tools/codegen writes.
+// Package contract validates requests, responses and events against openapi.yaml.
+// It uses a table of operations and schemas that internal/tools/codegen
+// generates.
 package contract
 
 import (
@@ -10,14 +11,14 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Known names an operation of openapi.yaml.
+// Known identifies an operation in openapi.yaml.
 type Known struct {
 	ID     string `json:"operation" doc:"its operationId"`
 	Method string `json:"method" doc:"its method"`
 	Path   string `json:"path" doc:"its path"`
 }
 
-// Operation is an endpoint of openapi.yaml.
+// Operation is an operation in openapi.yaml.
 type Operation struct {
 	Known
 
@@ -34,8 +35,7 @@ type Parameter struct {
 	Schema *Schema
 }
 
-// Response is the media type and schema of a body. It is zero if there is no
-// body.
+// Response is the media type and schema of a body, or zero without a body.
 type Response struct {
 	Media  string
 	Schema *Schema
@@ -50,8 +50,8 @@ type document struct {
 
 var load = sync.OnceValue(table)
 
-// Operations returns all operations, by their net/http patterns such as
-// "GET /lists/{list_id}". Callers must not change them.
+// Operations returns all operations by their net/http patterns, such as "GET
+// /lists/{list_id}". Callers must not change the operations.
 var Operations = sync.OnceValue(func() map[string]*Operation {
 	all := map[string]*Operation{}
 	for _, o := range load().operations {
@@ -81,7 +81,7 @@ func IDs() []string {
 }
 
 // Methods returns the methods of all operations, sorted. It includes HEAD, because the
-// server responds to HEAD like to GET.
+// server treats HEAD like GET.
 func Methods() []string {
 	methods := []string{"HEAD"}
 	for _, o := range load().operations {
@@ -91,8 +91,8 @@ func Methods() []string {
 	return slices.Compact(methods)
 }
 
-// Closest returns the operation that a request to an unknown path probably meant,
-// or nil if none is similar.
+// Closest returns the operation with the most similar path, or nil if no path is
+// similar.
 func Closest(method, path string) *Known {
 	all := List()
 	var names []string

@@ -92,7 +92,7 @@ func TestInvalidTraffic(t *testing.T) {
 		"wrong type":      {200, "application/json", `{"list_id":"1","name":"L"}`, "[body list_id]: value must be an integer"},
 		"not JSON":        {200, "application/json", `<html>`, "body must be JSON"},
 		"another media":   {200, "text/html", `{"list_id":1,"name":"L"}`, `content type "text/html", must be "application/json"`},
-		"unknown status":  {299, "application/json", `{}`, "no such status"},
+		"unknown status":  {299, "application/json", `{}`, "unknown status"},
 		"valid problem":   {404, "application/json", `{"detail":[{"loc":["path",1],"msg":"no list","type":"not_found"}]}`, ""},
 		"problem in text": {404, "application/json", `{"detail":"no list"}`, "[body detail]: value must be an array"},
 		"no place":        {404, "application/json", `{"detail":[{"loc":[{}],"msg":"","type":""}]}`, "value matches 0 of 2 schemas"},

@@ -13,19 +13,19 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Findings contains the results of a validation other than the error.
+// Findings contains the results of a validation in addition to the error.
 type Findings struct {
-	// BadEntries holds the first error of each invalid entry of an import, by
-	// index. The import is processed without these entries.
+	// BadEntries contains the first error of each invalid entry in an import,
+	// by index. The server processes the import without these entries.
 	BadEntries map[int]api.ProblemDetail
-	// UnknownFields contains paths in the body, such as contacts[].emial, and
-	// UnknownParameters contains names in the query that are not in openapi.yaml.
-	// Each list has at most 20 elements and no duplicates.
+	// UnknownFields contains the paths of unknown fields, such as
+	// contacts[].emial. UnknownParameters contains the names of unknown query
+	// parameters. Each list has at most 20 elements and no duplicates.
 	UnknownFields, UnknownParameters []string
 }
 
-// ValidateRequest validates a request whose body is JSON, or empty. Unknown
-// fields and parameters are errors only if rejectUnknown is set.
+// ValidateRequest validates a request with a JSON body or an empty body.
+// Unknown fields and parameters are errors only if rejectUnknown is set.
 func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown bool) (found Findings, err error) {
 	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown}
 	if o.ID == "importContacts" {
@@ -122,7 +122,7 @@ func (v *validator) importError(d api.ProblemDetail) {
 	}
 }
 
-// knownEntry reports whether a place is in an import entry that already has an error.
+// knownEntry reports whether a place is in an import entry with an error.
 func (v *validator) knownEntry(at *place) bool {
 	for ; at != nil; at = at.outer {
 		if _, known := v.badEntries[at.index]; known && at.name == nil && at.outer != nil && at.outer.outer == nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ValidateResponse validates the response to a request. If o is nil, no
-// operation has the path, and the response must be an error.
+// ValidateResponse validates the response to a request. If o is nil, the path
+// is unknown, and the response must be an error.
 func (o *Operation) ValidateResponse(r *http.Request, status int, header http.Header, body []byte) error {
 	name := r.Method + " " + r.URL.Path
 	want, known := Response{"application/json", load().problem}, true
@@ -24,7 +24,7 @@ func (o *Operation) ValidateResponse(r *http.Request, status int, header http.He
 	var err error
 	switch {
 	case !known:
-		err = errors.New("no such status")
+		err = errors.New("unknown status")
 	case media != want.Media:
 		err = fmt.Errorf("content type %q, must be %q", media, want.Media)
 	case media == "application/json":

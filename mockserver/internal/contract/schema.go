@@ -25,7 +25,7 @@ const (
 	Null
 )
 
-// Schema is a schema of openapi.yaml.
+// Schema is a schema in openapi.yaml.
 type Schema struct {
 	Kind       Kind
 	Nullable   bool
@@ -83,7 +83,7 @@ func kindOf(first byte) Kind {
 	return Integer
 }
 
-// typeError returns the message for a value of a wrong type.
+// typeError returns the message for a value of the wrong type.
 func (s *Schema) typeError() string {
 	if s.Enum != nil {
 		return s.enumError()
@@ -107,7 +107,7 @@ func (s *Schema) anyString() bool {
 	return s.Min <= 1 && s.Max == 0 && s.Enum == nil && s.Pattern == nil && !s.Time
 }
 
-// stringError returns a message if a string breaks a rule, or "".
+// stringError returns a message if a string violates a rule, or "".
 func (s *Schema) stringError(value string) string {
 	length := int64(utf8.RuneCountInString(value))
 	switch {
@@ -120,7 +120,7 @@ func (s *Schema) stringError(value string) string {
 	case s.Pattern != nil && !s.Pattern.MatchString(value):
 		return "must be " + s.Expected
 	case s.Time && !isTime(value):
-		return "must be a time as in RFC 3339"
+		return "must be a time in the format of RFC 3339"
 	}
 	return ""
 }
@@ -130,7 +130,7 @@ func isTime(value string) bool {
 	return err == nil
 }
 
-// integerError returns a message if an integer breaks a rule, or "".
+// integerError returns a message if an integer violates a rule, or "".
 func (s *Schema) integerError(digits string) string {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	switch {

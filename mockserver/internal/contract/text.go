@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// text is a position in JSON that is known to be valid. Its methods read only
-// separators, and skip values.
+// text is a position in valid JSON. Its methods read only separators, and skip
+// values.
 type text struct {
 	b []byte
 	i int
 }
 
-// peek skips space and returns the next byte, or 0 at the end.
+// peek skips white space and returns the next byte, or 0 at the end.
 func (t *text) peek() byte {
 	for ; t.i < len(t.b); t.i++ {
 		switch t.b[t.i] {
@@ -63,11 +63,12 @@ func (t *text) quoted() []byte {
 	return raw[:n]
 }
 
-// escapes reports whether a backslash at the end of raw escapes the next character.
+// escapes reports whether raw ends with a backslash that escapes the next
+// character.
 func escapes(raw []byte) bool { return (len(raw)-len(bytes.TrimRight(raw, `\`)))%2 == 1 }
 
-// unescaped returns the value of a JSON string; raw is its text without the quotes. It
-// replaces invalid UTF-8, like encoding/json.
+// unescaped returns the value of a JSON string. The parameter raw is the text between
+// the quotes. Like encoding/json, unescaped replaces invalid UTF-8.
 func unescaped(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return raw

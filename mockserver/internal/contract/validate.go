@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// tooManyItems is the error type for an array with too many items.
+// tooManyItems is the error type of an array with too many items.
 const tooManyItems = "too_many_items"
 
 // validator validates one body in one pass, without decoding it.
@@ -18,12 +18,12 @@ type validator struct {
 	text
 	errors        []api.ProblemDetail
 	badEntries    map[int]api.ProblemDetail // errors of import entries; nil for other bodies
-	request       bool                      // the body belongs to a request, so unknown fields are recorded
+	request       bool                      // the body is from a request, so unknown fields are recorded
 	unknown       []string                  // locations of unknown fields
 	rejectUnknown bool
 }
 
-// place is the location of a value in the body. The location of the body itself
+// place is the location of a value in the body. The location of the whole body
 // is nil.
 type place struct {
 	outer *place
@@ -129,8 +129,8 @@ func (v *validator) array(s *Schema, at *place) {
 	}
 }
 
-// combination reads a value that must match all schemas of AllOf, or exactly one of
-// OneOf.
+// combination reads a value that must match all schemas in AllOf, or exactly one
+// schema in OneOf.
 func (v *validator) combination(s *Schema, at *place) {
 	start := v.i
 	for _, part := range s.AllOf {
@@ -167,15 +167,14 @@ func (v *validator) list() string {
 	return strings.Join(all, "; ")
 }
 
-// Limits of the unknown names that are recorded for a request. A client could send any
-// number of them.
+// The limits of the unknown names that are recorded for a request.
 const (
 	maxUnknown = 20  // maximum number of fields, and of parameters
 	maxName    = 100 // maximum length of a name in bytes
 )
 
-// unknownField records a field that is not in the schema of its object. A name that
-// differs only in case is always an error, because encoding/json accepts it but the
+// unknownField records a field that is not in the schema. A name that differs only
+// in letter case is always an error, because encoding/json accepts it but the
 // platform does not.
 func (v *validator) unknownField(s *Schema, field *place) {
 	name := string(field.name)
@@ -187,13 +186,13 @@ func (v *validator) unknownField(s *Schema, field *place) {
 		}
 	}
 	v.unknown = note(v.unknown, field.pattern())
-	if v.rejectUnknown && !v.full() && !v.knownEntry(field) { // skip slow suggestions if the error is not kept
+	if v.rejectUnknown && !v.full() && !v.knownEntry(field) { // skip slow suggestions if the error is not stored
 		v.fail(field, "value_error", suggest.Unknown("field", name, known))
 	}
 }
 
-// pattern returns the location of the field, such as contacts[].emial. It contains no
-// array indexes.
+// pattern returns the location of the field without array indexes, such as
+// contacts[].emial.
 func (p *place) pattern() string {
 	switch {
 	case p == nil:
@@ -206,7 +205,7 @@ func (p *place) pattern() string {
 	return p.outer.pattern() + "." + string(p.name)
 }
 
-// note adds a name, unless the list contains it or is full.
+// note adds a name, unless the list contains the name or is full.
 func note(names []string, name string) []string {
 	if len(name) > maxName {
 		name = strings.ToValidUTF8(name[:maxName], "") + "…"

@@ -17,11 +17,12 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-// nothing is a request body without fields, or an empty response.
+// nothing is the type of a request body without fields, or of an empty
+// response.
 type nothing struct{}
 
-// decodeBody reads the JSON object of a request, and rejects it if it does not match
-// the schema. An empty body is treated as an empty object.
+// decodeBody decodes the JSON object of a request, and returns an error if it does
+// not match the schema. It treats an empty body as an empty object.
 func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 	reader, err := limited(r, gateway.MaxBody)
 	if err != nil {
@@ -58,9 +59,9 @@ func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 
 func sortedNames[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// limited returns a reader for the body. The reader fails with an [http.MaxBytesError]
-// after limit bytes. If the Content-Length exceeds the limit, limited returns an error
-// at once.
+// limited returns a reader for the body. After limit bytes the reader returns an
+// [http.MaxBytesError]. If the Content-Length exceeds the limit, limited returns an
+// error immediately.
 func limited(r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
@@ -72,7 +73,7 @@ func tooLarge(limit int64) *problem.Error {
 	return problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
 }
 
-// bodyProblem returns the error response for a body that could not be read.
+// bodyProblem returns the error response after an error reading the body.
 func bodyProblem(err error, prefix string) *problem.Error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
@@ -88,7 +89,7 @@ func bodyProblem(err error, prefix string) *problem.Error {
 	return problem.Invalid(msg, "body")
 }
 
-// writeJSON responds with JSON, or with 204 if out is nothing or null.
+// writeJSON responds with JSON, or with 204 if out is of type nothing or null.
 func writeJSON(w http.ResponseWriter, out any) error {
 	body, err := json.Marshal(out)
 	if err != nil {
@@ -103,15 +104,16 @@ func writeJSON(w http.ResponseWriter, out any) error {
 	return nil
 }
 
-// writePlain responds with untrusted bytes as plain text, so a browser does not run them.
+// writePlain responds with untrusted bytes as plain text, so a browser does not run
+// scripts in them.
 func writePlain(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", inertPolicy)
 	_, _ = w.Write(body)
 }
 
-// mailPolicy is the Content-Security-Policy for the untrusted HTML of an email. In a
-// frame or a tab, no script runs, nothing is loaded, and the page has its own origin.
+// mailPolicy is the Content-Security-Policy for the untrusted HTML of an email. The
+// page runs no scripts, loads nothing, and has its own origin.
 const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'; "
 
@@ -120,7 +122,7 @@ const (
 	mailRemote = "img-src data: https: http:; font-src data: https: http:"
 )
 
-// beforeHead matches the text before the content of an email's head.
+// beforeHead matches the text up to the head of an email's HTML.
 var beforeHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)?(<head[^>]*>)?`)
 
 // writeMailHTML responds with untrusted HTML and a Content-Security-Policy. Links open
@@ -135,7 +137,7 @@ func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	_, _ = io.WriteString(w, html[:at]+`<base target="_blank">`+html[at:])
 }
 
-// conflict returns the error of a call that the current state does not allow.
+// conflict returns the error for a call that the current state does not allow.
 func conflict(err error, loc ...any) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p

@@ -45,8 +45,8 @@ type clockBody struct {
 	Frozen *bool   `json:"frozen,omitempty" doc:"whether the clock is frozen"`
 }
 
-// setClock freezes the clock before setting it, so the clock shows exactly that time.
-// An invalid body changes nothing.
+// setClock freezes the clock before it sets the clock, so the clock has exactly this
+// time. An invalid body changes nothing.
 func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error) {
 	if in.Now == nil && in.Frozen == nil {
 		return view, problem.New(http.StatusUnprocessableEntity, "missing", "must contain now or frozen", "body")
@@ -66,7 +66,7 @@ func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error
 	return c.Clock.View(), nil
 }
 
-// parseTime parses a time that the clock can show.
+// parseTime parses a time in the range of the clock.
 func parseTime(text, field string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package control serves the control routes under /_mock/, which tests use over HTTP.
-// docs/control-api.md is the manual. The routes share the port of the API.
+// Package control serves the control routes under /_mock/ for tests, on the port of
+// the API. docs/control-api.md is the manual.
 //
 // The files, from top to bottom: routes.go (all routes) and openapi.go (their
 // description); a file for each section of the manual and for POST wait: server.go,
@@ -20,7 +20,7 @@ const Prefix = "/_mock/"
 
 // Options configures the control routes.
 type Options struct {
-	Console       http.Handler // serves reads that match no route, if set
+	Console       http.Handler // serves GET requests that match no route, if set
 	RetrySchedule []time.Duration
 	NeedsToken    func(*http.Request) bool
 	DefaultToken  string // not a secret

@@ -7,7 +7,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// deliveryRoutes returns the routes that return and repeat deliveries to webhooks.
+// deliveryRoutes returns the routes for deliveries to webhooks.
 func (c *Control) deliveryRoutes() section {
 	return section{
 		title: "Deliveries",

@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// eventRoutes returns the routes that return events, and that send the caller's events.
+// eventRoutes returns the routes for events.
 func (c *Control) eventRoutes() section {
 	return section{
 		title: "Events",

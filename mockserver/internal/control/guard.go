@@ -10,17 +10,16 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// tokenCookie is the cookie with the access token, for a server that does not
-// listen on loopback.
+// tokenCookie is the cookie with the access token, for a server on a
+// non-loopback address.
 const tokenCookie = "mock_token"
 
 // inertPolicy is the Content-Security-Policy for untrusted content that a browser may
-// show as a page. Scripts do not run, and the page's origin differs from the origin of
-// the control routes.
+// show as a page. It blocks scripts, and gives the page its own origin.
 const inertPolicy = "sandbox; default-src 'none'"
 
-// guarded rejects requests that may not use the control routes. docs/control-api.md
-// describes the rules.
+// guarded rejects requests without access to the control routes.
+// docs/control-api.md describes the rules.
 func (c *Control) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -37,7 +36,7 @@ func (c *Control) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// forbids returns an error if a request may not use the control routes, or nil.
+// forbids returns an error if a request has no access to the control routes.
 func (c *Control) forbids(r *http.Request) *problem.Error {
 	if crossSite(r) {
 		return problem.New(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
@@ -60,7 +59,8 @@ func (c *Control) forbids(r *http.Request) *problem.Error {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// tokenOf returns the token of a request, from the first place that contains a token.
+// tokenOf returns the token in a request. It uses the first of several possible
+// places.
 func tokenOf(r *http.Request) string {
 	if token := gateway.Bearer(r); token != "" {
 		return token
@@ -75,12 +75,12 @@ func tokenOf(r *http.Request) string {
 	return ""
 }
 
-// keepToken moves a token from the URL, which a browser keeps in its history, to a
-// cookie that no script and no other site can use.
+// keepToken moves a token from the URL to a cookie, because browsers store URLs in
+// their history. Scripts and other sites cannot use the cookie.
 func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	cookiePath := Prefix
 	if r.URL.Path == Prefix {
-		cookiePath = "" // browsers default to the requested path, which may be longer behind a proxy
+		cookiePath = "" // the default is the requested path, which a proxy may have changed
 	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the server itself speaks TLS
 		Name:     tokenCookie,
@@ -97,11 +97,11 @@ func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	gateway.Redirect(w, http.StatusSeeOther, "./"+last, query.Encode())
 }
 
-// crossSite reports whether a page of another site made the browser send the request,
-// other than by a link. [http.CrossOriginProtection] allows such reads.
+// crossSite reports whether a page from another site sent the request, except with a
+// link. [http.CrossOriginProtection] would allow reads.
 //
-// Browsers send Sec-Fetch-Site over TLS and to loopback names. If it is missing, the
-// Origin must match the Host. Some proxies replace the Host.
+// Browsers send Sec-Fetch-Site over TLS and to loopback names. If this header is
+// missing, the Origin must match the Host, which some proxies replace.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

@@ -12,7 +12,8 @@ const (
 	maxLimit     = 1000
 )
 
-// filters adds the parameters of a list: its own filters and the common parameters.
+// filters returns the parameters of a list: its own filters and the common
+// parameters.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
 		text("search", "words; a record matches if it contains all of them, in any case"),
@@ -51,12 +52,12 @@ func (q listQuery) allowsID(name string, id int64) bool {
 }
 
 // allowsAccount reports whether the account filter allows an id. It always allows
-// records without an account: requests without a known token, and deliveries to a URL
-// that is not a webhook.
+// records without an account. These are requests without a known token, and
+// deliveries to a URL without a webhook.
 func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("account_id", id) }
 
-// allowsStatus reports whether the status filter allows a status. The filter is a status
-// or a class such as 4xx.
+// allowsStatus reports whether the status filter, a status or a class such as 4xx,
+// allows a status.
 func (q listQuery) allowsStatus(status int) bool {
 	text := strconv.Itoa(status)
 	return q.allows("status", text) || q.allows("status", text[:1]+"xx")

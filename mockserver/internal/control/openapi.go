@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-// documentRoutes returns the routes that return the OpenAPI documents.
+// documentRoutes returns the routes for the OpenAPI documents.
 func (c *Control) documentRoutes() section {
 	return section{
 		title: "Documents",
@@ -27,8 +27,8 @@ func (c *Control) documentRoutes() section {
 	}
 }
 
-// servePlatform responds with the API's OpenAPI document and adds a server to it.
-// Clients that are generated from the result can call the API as an account.
+// servePlatform responds with the API's OpenAPI document. It adds a server to the
+// document, so generated clients can call the API as an account.
 func servePlatform(w http.ResponseWriter, _ *request) error {
 	const asAccount = `
   - url: accounts/{account_id}/api
@@ -78,8 +78,7 @@ func (c *Control) openAPI(*request) (object, error) {
 	}, nil
 }
 
-// openAPI describes an operation. It adds to schemas the objects that the operation
-// refers to.
+// openAPI describes an operation. It adds the referenced objects to schemas.
 func (rt route) openAPI(tag string, schemas object) object {
 	parameters := []object{}
 	for _, name := range pathNames(rt.path) {
@@ -166,7 +165,7 @@ func pathNames(path string) (names []string) {
 	return names
 }
 
-// operationID returns the name of a route, such as getOutboxIdHtml.
+// operationID returns the operationId of a route, such as getOutboxIdHtml.
 func operationID(method, path string) string {
 	var name strings.Builder
 	name.WriteString(strings.ToLower(method))

@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// messageRoutes returns the routes that return and delete sent messages.
+// messageRoutes returns the routes for sent messages.
 func (c *Control) messageRoutes() section {
 	return section{
 		title: "Messages",
@@ -40,7 +40,7 @@ func (c *Control) messageRoutes() section {
 	}
 }
 
-// recipientRoutes returns the routes that simulate actions of recipients.
+// recipientRoutes returns the routes that simulate recipient actions.
 func (c *Control) recipientRoutes() []route {
 	return []route{
 		handle("POST outbox/{id}/bounce", recipientAction(c, c.bounce),
@@ -64,7 +64,7 @@ func (c *Control) recipientRoute(name, summary string, act func(id string) error
 	return handle("POST outbox/{id}/"+name, recipientAction(c, withoutBody(act)), summary)
 }
 
-// recipientAction returns a handler that simulates an action of the recipient and
+// recipientAction returns a handler that simulates a recipient action and
 // responds with the message.
 func recipientAction[T any](c *Control, act func(id string, in T) error) handler {
 	return jsonBody(func(r *request, in T) (*platform.Record, error) {

@@ -18,7 +18,7 @@ import (
 // param is a query parameter of a route.
 type param struct {
 	name, doc string
-	values    []string       // valid values, compared case-insensitively, if there are few
+	values    []string       // valid values, compared case-insensitively, if set
 	pattern   *regexp.Regexp // pattern of the valid values, if set
 	shape     string         // description of pattern
 	integer   bool           // the value must be an integer from min to max
@@ -26,28 +26,28 @@ type param struct {
 	preset    string // the default, if any
 }
 
-// text is a parameter that accepts any value except "".
+// text returns a parameter that accepts any value except "".
 func text(name, doc string) param { return param{name: name, doc: doc} }
 
-// choice is a parameter that accepts one of values.
+// choice returns a parameter that accepts one of several values.
 func choice(name, doc string, values ...string) param {
 	return param{name: name, doc: doc, values: values}
 }
 
-// number is an integer parameter with a default.
+// number returns an integer parameter with a default.
 func number(name, doc string, least, most, preset int64) param {
 	return param{name: name, doc: doc, integer: true, min: least, max: most, preset: strconv.FormatInt(preset, 10)}
 }
 
-// idOf is a parameter that accepts an id of the API.
+// idOf returns a parameter that accepts an id of the API.
 func idOf(name, doc string) param {
 	return param{name: name, doc: doc, integer: true, min: 1, max: math.MaxInt64}
 }
 
-// ofAccount is the parameter of routes for records of an account.
+// ofAccount is the parameter account_id.
 func ofAccount(doc string) param { return idOf("account_id", doc) }
 
-// eventName is a parameter with the name of an event of the API.
+// eventName returns a parameter that accepts an event name.
 func eventName(doc string) param { return choice("event", doc, named(api.EventNames())...) }
 
 // parse returns the value for the handlers, or a message if the value is invalid.
@@ -73,7 +73,8 @@ func (p param) parse(given string) (value, wrong string) {
 	return given, ""
 }
 
-// wanted describes the valid values of a parameter with an integer or a pattern.
+// wanted describes the valid values of an integer parameter or a parameter with
+// a pattern.
 func (p param) wanted() string {
 	switch {
 	case p.integer && p.max == math.MaxInt64:
@@ -96,8 +97,8 @@ func (q query) id(name string) int64 {
 	return n
 }
 
-// check validates the parameters of a query, or the filters in a body. Unless others is
-// set, it rejects names that are not in params.
+// check validates the parameters of a query, or the filters in a body. It rejects
+// unknown names unless others is set.
 func check(params []param, given url.Values, others bool, where, what string) (query, error) {
 	q := query{}
 	wrong := &problem.Error{Status: http.StatusUnprocessableEntity}

@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// requestRoutes returns the routes that return and delete the request log.
+// requestRoutes returns the routes for the request log.
 func (c *Control) requestRoutes() section {
 	return section{
 		title: "Requests",

@@ -40,8 +40,8 @@ func (c *Control) contacts(r *request) (out recordList[platform.Member], err err
 	}), nil
 }
 
-// resourceRoutes returns the routes for data that the API does not return: statistics of
-// lists and campaigns, and rendered templates.
+// resourceRoutes returns the routes for data that the API does not provide: statistics
+// of lists and campaigns, and rendered templates.
 func (c *Control) resourceRoutes() section {
 	attributes := []param{text("attributes", "a JSON object of strings, the values of the merge tags; by default they are empty")}
 	html := func(w http.ResponseWriter, html, _ string) { writeMailHTML(w, html, mailPolicy+mailAlone) }

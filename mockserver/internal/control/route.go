@@ -25,7 +25,7 @@ type section struct {
 type route struct {
 	pattern string // net/http pattern: a method or *, and a path below Prefix
 	method  string
-	path    string // whole path, including Prefix
+	path    string // path including Prefix
 	summary string // Markdown
 	query   []param
 	handler handler
@@ -49,27 +49,27 @@ func (rt route) try(e example) route {
 	return rt
 }
 
-// example is a valid request for the manual, which a test sends.
+// example is a valid request for the manual. A test sends it.
 type example struct {
 	path  string // instead of the path of the route
 	query string
 	body  string
 }
 
-// request is a request to a route, with its checked query.
+// request is a request to a route, with its validated query.
 type request struct {
 	*http.Request
 	query query
 }
 
-// handler serves a route. The body types come from its function, so the manual
-// cannot differ from it.
+// handler serves a route. Its function determines the body types, so the manual
+// matches the code.
 type handler struct {
 	request  reflect.Type          // type of the JSON body
-	body     func() *schema.Schema // schema of a body that the route reads itself
+	body     func() *schema.Schema // schema of a body that the function reads itself
 	response reflect.Type          // type of the JSON response, if the response is JSON
 	media    string                // media type of any other response
-	optional bool                  // the response can also be 204
+	optional bool                  // the response can also have the status 204
 	proxy    bool                  // the API defines the other parameters, the body and the status
 	serve    func(http.ResponseWriter, *request) error
 }
@@ -79,13 +79,12 @@ func noInput[Out any](f func(*request) (Out, error)) handler {
 	return jsonBody(func(r *request, _ nothing) (Out, error) { return f(r) })
 }
 
-// byID is [noInput] for a record whose id is in the path.
+// byID is like [noInput], for a record whose id is in the path.
 func byID[Out any](f func(id string) (Out, error)) handler {
 	return noInput(func(r *request) (Out, error) { return f(r.PathValue("id")) })
 }
 
-// jsonBody returns a handler whose request body is a JSON object, and that responds with
-// JSON.
+// jsonBody returns a handler with a JSON object as request body that responds with JSON.
 func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
 	body := sync.OnceValue(func() *schema.Schema { return requestOf(reflect.TypeFor[In]()) })
 	return handler{
@@ -142,8 +141,8 @@ func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// queryOf checks the query of a request. It rejects unknown parameters, because a
-// misspelled filter would select all records.
+// queryOf validates the query of a request. It rejects unknown parameters,
+// because a request with a misspelled filter would select all records.
 func (rt route) queryOf(r *http.Request) (query, error) {
 	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// types describes the types of bodies. It assigns names to types that several routes
-// return.
+// types describes the types of bodies. Types that several routes return have names.
 var types = sync.OnceValue(func() schema.Types {
 	return schema.Types{Names: map[reflect.Type]string{
 		reflect.TypeFor[platform.Record]():       "Message",

@@ -121,7 +121,7 @@ func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {
 	return nothing{}, nil
 }
 
-// serveAsAccount responds like the API does to a user of the account. It treats the HTML
+// serveAsAccount processes an API request as a user of the account. It treats the HTML
 // of a rendered template as untrusted.
 func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) {
 	id := r.PathValue("account_id")
@@ -146,9 +146,8 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) 
 	return nil
 }
 
-// apiURL returns the part of the URL after /api. Some clients treat the whole rest of
-// the path as one parameter. They escape its slashes, and escape the other characters
-// again.
+// apiURL returns the part of the URL after /api. Some clients treat the rest of the
+// path as one parameter, so they escape slashes and escape other characters again.
 func apiURL(u *url.URL) (*url.URL, error) {
 	_, path, _ := strings.Cut(u.EscapedPath(), "/api/")
 	if !strings.Contains(path, "/") {

@@ -13,10 +13,10 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-// maxState is the size limit of a snapshot or a seed, in bytes.
+// maxState is the maximum size of a snapshot or a seed in bytes.
 const maxState = 1 << 30
 
-// stateRoutes returns the routes that read and replace the whole state.
+// stateRoutes returns the routes for the whole state.
 func (c *Control) stateRoutes() section {
 	snapshot := handler{request: reflect.TypeFor[nothing](), response: platform.StateType(), serve: c.serveState}
 	return section{
@@ -54,8 +54,8 @@ func (c *Control) stateRoutes() section {
 	}
 }
 
-// serveState streams a snapshot of any size. If it fails, it closes the connection, so
-// the client detects an incomplete snapshot.
+// serveState streams a snapshot of any size. After an error, it closes the connection,
+// so the client detects that the snapshot is incomplete.
 func (c *Control) serveState(w http.ResponseWriter, _ *request) error {
 	w.Header().Set("Content-Type", "application/json")
 	if err := c.Snapshot(w); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// streamRoutes returns the route that sends a stream of changes.
+// streamRoutes returns the route for the stream of changes.
 func (c *Control) streamRoutes() section {
 	return section{
 		title:  "The stream",
@@ -21,7 +21,8 @@ func (c *Control) streamRoutes() section {
 	}
 }
 
-// heartbeat is the interval of messages that keep proxies from closing an idle stream.
+// heartbeat is the interval between messages that prevent proxies from closing an idle
+// stream.
 const heartbeat = 15 * time.Second
 
 func (c *Control) serveStream(w http.ResponseWriter, r *request) error {

@@ -42,8 +42,8 @@ type waitBody struct {
 	waitFilters
 }
 
-// waitFilters contains the filters of all lists. Only the filters of the list that the
-// field For names are valid.
+// waitFilters contains the filters of all lists. Only the filters of the list in the
+// field For are valid.
 type waitFilters struct {
 	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
 	Search    *string `json:"search,omitzero" doc:"words that the record must contain"`
@@ -81,7 +81,7 @@ func (f waitFilters) values() url.Values {
 	return out
 }
 
-// waited is the response with the matching records.
+// waited is a response with the matching records.
 type waited struct {
 	Data  []any `json:"data" doc:"the newest count records, the newest first"`
 	Total int   `json:"total" doc:"the number of matching records"`
@@ -115,7 +115,7 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 	return nil, waitProblem(err)
 }
 
-// waitProblem returns the error response for a wait that failed.
+// waitProblem returns the error response after a wait has failed.
 func waitProblem(err error) error {
 	if err == nil {
 		return nil
@@ -127,7 +127,7 @@ func waitProblem(err error) error {
 	return problem.New(http.StatusGatewayTimeout, "timeout", msg)
 }
 
-// waitFor waits until enough records match.
+// waitFor waits until the requested number of records match.
 func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited, error) {
 	kind := c.waitKinds()[*in.For]
 	list, err := c.listRequest(kind.pattern, r, in)
@@ -152,7 +152,7 @@ func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited
 	return out, nil
 }
 
-// listRequest returns the list request that finds the matching records.
+// listRequest returns a list request for the matching records.
 func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request, error) {
 	count := int64(1)
 	if in.Count != nil {

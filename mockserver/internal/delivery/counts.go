@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// counts contains the counts of the deliveries to one webhook. They are updated
-// with each change, so no scan is necessary.
+// counts contains the counts of the deliveries to one webhook. Each change
+// updates them, so no scan is necessary.
 type counts struct {
 	account  int64
 	states   map[record.DeliveryState]int
@@ -17,7 +17,7 @@ type counts struct {
 	failed   PerMinute // failed attempts
 }
 
-// of returns the counters for a delivery.
+// of returns the count for the state of a delivery.
 func (h *history) of(x *delivery) *counts {
 	c := h.webhooks[x.webhookID]
 	if c == nil {
@@ -44,7 +44,7 @@ func (h *history) countEvent(e *record.FiredEvent) {
 // Stats counts deliveries, attempts and events.
 type Stats struct {
 	States   map[record.DeliveryState]int
-	Events   int64 // since the start, or of the latest ones that were restored
+	Events   int64 // since the start or the last restore
 	Attempts int64
 	Failed   int64 // failed attempts
 	Minutes  map[int64]*Minute
@@ -74,9 +74,9 @@ type Waiting struct {
 }
 
 // Stats returns the counts of an account, in total and for each minute from the
-// first to the last, inclusive. Account 0 means all accounts; deliveries
-// without an account count for each account. The time depends on the number of
-// webhooks, not of deliveries.
+// first to the last, inclusive. Account 0 means all accounts. Deliveries
+// without an account count for each account. The duration depends on the number
+// of webhooks, not on the number of deliveries.
 func (d *Engine) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *Stats) add(c *counts, from, until int64) {
 	c.failed.Each(from, until, func(m, n int64) { s.Minute(m).Failed += n })
 }
 
-// waits describes the pending deliveries of a queue by their reasons.
+// waits describes the pending deliveries in a queue by the reason for waiting.
 func (q *queue) waits(now time.Time) []Waiting {
 	inLine, retrying := len(q.pending)+len(q.overtakenBy), 0
 	if len(q.retries) > 0 {
@@ -147,8 +147,8 @@ func (q *queue) waits(now time.Time) []Waiting {
 	return all
 }
 
-// soonest returns the time of the next attempt among the retries with a state. It
-// returns the zero time if the first 100 retries have another state.
+// soonest returns the time of the first retry with a state. It returns the zero
+// time if the first 100 retries have other states.
 func (q *queue) soonest(state record.DeliveryState) time.Time {
 	for _, n := range q.retries[:min(len(q.retries), 100)] {
 		if x := q.history.at(n); x.State == state {
@@ -161,14 +161,14 @@ func (q *queue) soonest(state record.DeliveryState) time.Time {
 // KeptMinutes is the number of minutes that are kept before the latest one.
 const KeptMinutes = 24 * 60
 
-// PerMinute counts occurrences in each minute. The zero value is ready. It is
-// not safe for concurrent use.
+// PerMinute counts occurrences by minute. The zero value is ready to use.
+// PerMinute is not safe for concurrent use.
 type PerMinute struct {
 	total int64
 	by    map[int64]int64 // counts by minute, without zeros
 }
 
-// Add counts an occurrence at a time.
+// Add adds an occurrence at a time.
 func (c *PerMinute) Add(at time.Time) {
 	c.total++
 	if c.by == nil {
@@ -176,7 +176,7 @@ func (c *PerMinute) Add(at time.Time) {
 	}
 	minute := MinuteOf(at)
 	c.by[minute]++
-	if len(c.by) > 2*KeptMinutes { // minutes after this one exist if the clock was set back
+	if len(c.by) > 2*KeptMinutes { // later minutes exist if the clock was set back
 		maps.DeleteFunc(c.by, func(m, _ int64) bool { return m > minute || m <= minute-KeptMinutes })
 	}
 }
@@ -184,8 +184,8 @@ func (c *PerMinute) Add(at time.Time) {
 // Total returns the total number of occurrences.
 func (c *PerMinute) Total() int64 { return c.total }
 
-// Each calls f for each minute that has a count, between the first and the last
-// minute, inclusive. The order is unspecified.
+// Each calls f for each minute with a count, from the first to the last minute,
+// inclusive. The order is unspecified.
 func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
 	if until-from > int64(len(c.by)) {
 		for minute, n := range c.by {
@@ -202,8 +202,8 @@ func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
 	}
 }
 
-// MinuteOf returns the minute of a time, counted from 1970.
+// MinuteOf returns the number of minutes from 1970 to a time.
 func MinuteOf(t time.Time) int64 { return t.Truncate(time.Minute).Unix() / 60 }
 
-// MinuteStart returns the time at which a minute begins.
+// MinuteStart returns the start of a minute.
 func MinuteStart(minute int64) time.Time { return time.Unix(minute*60, 0).UTC() }

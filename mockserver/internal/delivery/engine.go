@@ -9,8 +9,8 @@
 //	   │      Redeliver      └───► failed: the schedule is at its end
 //	   └─► dropped, by a fault
 //
-// The engine's mutex guards all queues and the history. It can be acquired
-// while the platform's mutex is held, but not in the opposite order.
+// The engine's mutex guards all queues and the history. Callers can hold the
+// platform's mutex when they acquire it. The opposite order can deadlock.
 package delivery
 
 import (
@@ -44,12 +44,12 @@ func DefaultRetrySchedule() []time.Duration {
 const DefaultConcurrency = 4
 
 // Engine delivers events to webhooks. Each webhook has a queue, and each
-// attempt in progress has a goroutine. Queues do not wait for each other.
+// attempt in progress has a goroutine. Queues are independent of each other.
 type Engine struct {
 	Options
 
 	target *target
-	ctx    context.Context // of all attempts; canceled by Close
+	ctx    context.Context // context of all attempts; canceled by Close
 	cancel context.CancelFunc
 
 	mu          sync.Mutex
@@ -57,8 +57,8 @@ type Engine struct {
 	order       []*queue
 	subscribers map[topic][]*queue // queues of webhooks that are not archived, sorted by id
 	history     *history
-	attempting  int   // attempts in progress, of all queues
-	lastTarget  int64 // counts down, away from the ids of webhooks
+	attempting  int   // number of attempts in progress in all queues
+	lastTarget  int64 // negative, so it differs from the ids of webhooks
 	closed      bool
 }
 
@@ -71,12 +71,12 @@ type topic struct {
 // Options configures an engine and its callbacks.
 type Options struct {
 	Schedule    []time.Duration         // the delays before retries
-	Concurrency int                     // attempts of a webhook at a time; DefaultConcurrency unless positive
-	Timeout     time.Duration           // of an attempt; DefaultTimeout unless positive
-	Targets     map[string]http.Handler // receivers in process, by host
-	Allow       Allowed                 // where else than to loopback deliveries may go
+	Concurrency int                     // maximum number of concurrent attempts per webhook; DefaultConcurrency unless positive
+	Timeout     time.Duration           // maximum duration of an attempt; DefaultTimeout unless positive
+	Targets     map[string]http.Handler // receivers in this process, by host
+	Allow       Allowed                 // allowed targets in addition to loopback addresses
 
-	Check   func(event events.Name, body []byte) // sees what is delivered, if set
+	Check   func(event events.Name, body []byte) // called for each event, if set
 	Faults  *fault.Plan
 	Changes *activity.Feed
 	Clock   *clock.Clock
@@ -114,7 +114,7 @@ func (d *Engine) addLocked(q *queue) {
 	}
 }
 
-// subscribe makes a queue receive the events of its webhook.
+// subscribe subscribes a queue to the events of its webhook.
 func (d *Engine) subscribe(q *queue) {
 	for _, event := range q.hook.Events {
 		t := topic{q.hook.AccountID, events.Name(event)}
@@ -133,7 +133,7 @@ func (d *Engine) unsubscribe(q *queue) {
 
 func byID(a, b *queue) int { return cmp.Compare(a.hook.ID, b.hook.ID) }
 
-// Wants reports whether a webhook receives an event of an account.
+// Wants reports whether a webhook in the account is subscribed to an event.
 func (d *Engine) Wants(account int64, event events.Name) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -180,7 +180,7 @@ func (d *Engine) Publish(fired []Event) {
 
 // pushLocked creates a delivery of an event, and returns its id.
 func (d *Engine) pushLocked(q *queue, e *Event) string {
-	secret, _ := webhook.ParseSecret(q.hook.Secret, string(q.hook.Hash)) // it was checked before
+	secret, _ := webhook.ParseSecret(q.hook.Secret, string(q.hook.Hash)) // the event was encoded before
 	signature, _ := webhook.Sign(secret, e.Body)
 	x := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
 		EventID:   e.ID,
@@ -209,8 +209,7 @@ func (d *Engine) publishLocked(x *delivery) {
 	d.Changes.Publish(activity.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.Clock.Now()) })
 }
 
-// startLocked starts the attempts that are due, and sets the alarm for the next
-// one.
+// startLocked starts the due attempts, and sets the alarm for the next attempt.
 func (d *Engine) startLocked(q *queue) {
 	q.alarm.Stop()
 	for !d.closed && q.attempting < d.Concurrency {
@@ -250,7 +249,7 @@ type toWebhook struct {
 
 func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d (%s)", t.id, t.url) }
 
-// run makes an attempt, and then starts the attempts that are due.
+// run makes an attempt, and then starts the due attempts.
 func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.FaultRule) {
 	defer d.Work.Done(q.hook.AccountID)
 	d.attempt(x, &a, rule)
@@ -258,7 +257,7 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.Fault
 	defer d.mu.Unlock()
 	q.attempting--
 	d.attempting--
-	if !q.closed { // after close, the number may belong to another delivery
+	if !q.closed { // after close, another delivery may have the number
 		d.settleLocked(q, d.history.edit(x.n), a)
 	}
 	if d.attempting == 0 {
@@ -273,7 +272,7 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule)
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")
 	header.Set(webhook.DefaultSignatureHeader, x.Signature)
-	start := time.Now() // the duration is real time, not time of the virtual clock
+	start := time.Now() // the duration is real time, not virtual time
 	post := func() (int, string, string) { return d.target.post(d.ctx, x.URL, header, x.Body) }
 	if rule != nil {
 		a.Status, a.Response, a.Error = d.target.fail(d.ctx, rule.Fault, post)
@@ -283,7 +282,7 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule)
 	a.Duration = time.Since(start)
 }
 
-// settleLocked records the result of an attempt and queues a retry or a
+// settleLocked records the result of an attempt, and queues a retry or a
 // duplicate.
 func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	x.Attempts = append(x.Attempts, a)
@@ -308,24 +307,25 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	d.startLocked(q)
 }
 
-// accepted reports whether there was a complete 2xx response before the timeout.
+// accepted reports whether the attempt got a complete 2xx response before the
+// timeout.
 func accepted(a record.Attempt) bool { return a.Error == "" && a.Status >= 200 && a.Status <= 299 }
 
-// Redeliver appends a delivery to its queue again, whatever its state. If it
-// fails, its retries start from the beginning.
+// Redeliver appends a delivery to its queue again, regardless of its state. If
+// the delivery fails, the retry schedule starts again.
 func (d *Engine) Redeliver(id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.history.find(id)
 	if x == nil {
-		return fmt.Errorf("mockserver: no delivery %q", id)
+		return fmt.Errorf("mockserver: delivery %q does not exist", id)
 	}
 	q := d.queues[x.webhookID]
 	if q == nil {
-		return fmt.Errorf("mockserver: delivery %s: its target and secret are no longer known", id)
+		return fmt.Errorf("mockserver: delivery %s: the target and the secret are unknown", id)
 	}
 	if x.State == record.DeliveryInFlight {
-		return fmt.Errorf("mockserver: delivery %s is being attempted", id)
+		return fmt.Errorf("mockserver: delivery %s: an attempt is in progress", id)
 	}
 	x = d.history.edit(x.n)
 	q.remove(x)
@@ -337,8 +337,8 @@ func (d *Engine) Redeliver(id string) error {
 	return nil
 }
 
-// Next returns the time until the earliest pending delivery is due, and its
-// description. Account 0 is all accounts.
+// Next returns the time until the earliest pending delivery is due, and a
+// description of it. Account 0 means all accounts.
 func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -353,8 +353,9 @@ func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 	return wait, what
 }
 
-// ClockSet starts the attempts that are due after the clock was set. If it was
-// set back, the alarms would be late for deliveries that wait for a rate limit.
+// ClockSet starts the due attempts and sets the alarms after the clock was set.
+// If the clock was set back, an alarm could otherwise be late for deliveries
+// that wait for a rate limit.
 func (d *Engine) ClockSet() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -363,11 +364,12 @@ func (d *Engine) ClockSet() {
 	}
 }
 
-// SetTarget sets the receiver in process for a host; nil removes it.
+// SetTarget sets the receiver in this process for a host, or removes it if the
+// receiver is nil.
 func (d *Engine) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
 
-// Close cancels the attempts in flight, starts no others, and waits for all to
-// end.
+// Close cancels the attempts in flight and waits for them. It prevents further
+// attempts.
 func (d *Engine) Close() {
 	d.mu.Lock()
 	d.closed = true
@@ -380,5 +382,5 @@ func (d *Engine) Close() {
 	d.target.idle()
 }
 
-// Done is closed when the engine is.
+// Done returns a channel that is closed when the engine is closed.
 func (d *Engine) Done() <-chan struct{} { return d.ctx.Done() }

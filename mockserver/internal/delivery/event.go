@@ -17,25 +17,24 @@ type Event struct {
 	Recipient string // recipient of that message
 	Subject   string // subject of that message
 	Name      events.Name
-	ID        string // the general envelope has none
+	ID        string // empty in the general envelope
 	What      events.Event
-	Body      []byte // if nil, encode creates it from What
+	Body      []byte // if nil, encode creates the body from What
 }
 
-// encode returns the body of the deliveries, which is the same for every
-// attempt.
+// encode returns the body for all deliveries of the event.
 func (e *Event) encode() {
 	if e.Body != nil {
 		return
 	}
 	body, err := json.Marshal(e.What)
-	if err != nil { // events can always be encoded
+	if err != nil { // encoding an event never fails
 		panic("mockserver: event " + string(e.Name) + ": " + err.Error())
 	}
 	e.Body = body
 }
 
-// ownEvent returns an event with a body that a test provides.
+// ownEvent returns an event with a body from a test.
 func ownEvent(account int64, body []byte) *Event {
 	var name struct {
 		ID    string      `json:"id"`
@@ -49,12 +48,12 @@ func ownEvent(account int64, body []byte) *Event {
 	return out
 }
 
-// Send delivers any body to a webhook, and returns the id of the delivery. It
-// returns an error if the webhook does not exist.
+// Send queues a delivery of any body to a webhook, and returns the id of the
+// delivery. It returns an error if the webhook does not exist.
 func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id, _ := strconv.ParseInt(webhookID, 10, 64) // 0 belongs to no webhook
+	id, _ := strconv.ParseInt(webhookID, 10, 64) // no webhook has the id 0
 	q := d.queues[id]
 	if q == nil || q.once {
 		return "", fmt.Errorf("mockserver: no webhook %q", webhookID)
@@ -69,8 +68,8 @@ func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
 	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body))
 }
 
-// targetLocked returns the queue for a URL without a webhook. Its id belongs to
-// no webhook.
+// targetLocked returns the queue for a URL without a webhook. No webhook has
+// its id.
 func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
 	for _, q := range d.queues {
 		if q.once && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {

@@ -10,19 +10,18 @@ import (
 	"syscall"
 )
 
-// Allowed contains the allowed targets of deliveries besides loopback
-// addresses.
+// Allowed contains the allowed targets in addition to loopback addresses.
 type Allowed struct {
 	Public   bool           // to public addresses
-	Hosts    []string       // to these names, without a port, wherever they lead
-	Networks []netip.Prefix // to addresses in these networks
+	Hosts    []string       // host names, without a port; their addresses are not checked
+	Networks []netip.Prefix // networks that contain the addresses
 }
 
-// guard makes connections only to allowed targets.
+// guard connects only to allowed targets.
 type guard struct {
 	public   bool
 	hosts    map[string]bool // see hostKey
-	networks []netip.Prefix  // as addresses that are unmapped
+	networks []netip.Prefix  // without IPv4-mapped addresses
 	dialer   net.Dialer      // replaced in tests; its ControlContext runs after the guard
 }
 
@@ -49,15 +48,16 @@ func unmapped(network netip.Prefix) netip.Prefix {
 	return network
 }
 
-// dial connects to the host and port of a URL. It checks the resolved address
-// before it sends the first packet, so a host name cannot bypass the check.
+// dial connects to the host and port of a URL. Before it sends the first
+// packet, it checks the resolved address, so a host name cannot bypass the
+// check.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	// Windows and others connect to a loopback address instead of 0.0.0.0 and ::,
-	// and package net replaces the address before it calls ControlContext.
+	// On Windows and other systems, package net replaces 0.0.0.0 and :: with a
+	// loopback address before it calls ControlContext.
 	if addr, err := netip.ParseAddr(host); err == nil && addr.Unmap().IsUnspecified() {
 		return nil, g.mayDial(host, address)
 	}
@@ -108,10 +108,10 @@ func (g *guard) rejectReason(host string, addr netip.Addr) string {
 	return ""
 }
 
-// special reports whether an address is in a block of the IANA special-purpose
-// registries that package netip does not cover: shared, reserved and
-// documentation addresses, and addresses that embed an IPv4 address. In IPv6,
-// only 2000::/3 contains public addresses.
+// special reports whether an address is shared, reserved, for documentation, or
+// contains an IPv4 address. These blocks are in the IANA special-purpose
+// registries, and package netip has no methods for them. In IPv6, only 2000::/3
+// contains public addresses.
 func special(addr netip.Addr) bool {
 	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
 		return true
@@ -128,10 +128,10 @@ func special(addr netip.Addr) bool {
 	return false
 }
 
-// Metadata reports whether a is a metadata address of a cloud, which serves
-// credentials, or an IPv6 address that maps to one. Deliveries to it are never
-// allowed. Other link-local addresses can be allowed, because some container
-// engines use them for the host.
+// Metadata reports whether a is a cloud metadata address, which serves
+// credentials, or an IPv6 address that maps to such an address. Deliveries to
+// these addresses are never allowed. Other link-local addresses can be allowed,
+// because some container engines use them for the host.
 func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
 		return metadata4(addr)
@@ -155,20 +155,20 @@ func metadata4(addr netip.Addr) bool {
 		"169.254.0.23",    // Tencent
 		"169.254.42.42",   // Scaleway
 		"100.100.100.200", // Alibaba
-		"168.63.129.16",   // Azure, in addition to the first
-		"192.0.0.192":     // Oracle, in addition to the first
+		"168.63.129.16",   // Azure, in addition to 169.254.169.254
+		"192.0.0.192":     // Oracle, in addition to 169.254.169.254
 		return true
 	}
 	return false
 }
 
 // embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from
-// an IPv6 address. Network operators choose the prefixes, so only the positions
-// count. 6to4 (RFC 3056) has the IPv4 address after the first two bytes.
-// Translation (RFC 6052) has it after 4 to 8 or 12 bytes and skips the ninth.
-// Mapped and compatible addresses have it at the end. Clouds use similar forms:
-// Akamai fd00:a9fe:a9fe::1, Oracle fd00:c1::a9fe:a9fe, OpenStack
-// fe80::a9fe:a9fe.
+// an IPv6 address. Network operators choose the prefixes, so only the position
+// of the IPv4 address is relevant. It follows the first two bytes in 6to4 (RFC
+// 3056). It follows 4 to 8 or 12 bytes in translated addresses (RFC 6052),
+// which skip the ninth byte. It is at the end of mapped and compatible
+// addresses. Clouds use similar addresses: Akamai fd00:a9fe:a9fe::1, Oracle
+// fd00:c1::a9fe:a9fe, OpenStack fe80::a9fe:a9fe.
 func embedded4(addr netip.Addr) []netip.Addr {
 	b := addr.As16()
 	without := append(append([]byte{}, b[:8]...), b[9:]...)

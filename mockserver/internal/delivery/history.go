@@ -11,29 +11,29 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// MaxEvents is the maximum number of events in the history, which keeps the
-// latest ones.
+// MaxEvents is the maximum number of events in the history. The history deletes
+// older events.
 const MaxEvents = 10_000
 
-// delivery is the delivery of an event to a webhook. Only a delivery returned
-// by edit can be changed.
+// delivery is the delivery of an event to a webhook. Change a delivery only if
+// edit returned it.
 type delivery struct {
 	record.Delivery
 	progress
 
-	n         int // its number in the history, from 1
+	n         int // number in the history, from 1
 	webhookID int64
 }
 
-// progress is the state of a pending delivery. A snapshot contains all of it.
+// progress is the state of a pending delivery. Snapshots contain all fields.
 type progress struct {
-	Tries     int       `json:"tries"`              // since the delivery was made or last requested
-	Duplicate bool      `json:"duplicate,omitzero"` // deliver it once more
-	Manual    bool      `json:"manual,omitzero"`    // the next attempt was requested
-	Started   time.Time `json:"started,omitzero"`   // the attempt in progress
+	Tries     int       `json:"tries"`              // attempts since the delivery was created or last redelivered
+	Duplicate bool      `json:"duplicate,omitzero"` // duplicate the delivery
+	Manual    bool      `json:"manual,omitzero"`    // a redelivery requested the next attempt
+	Started   time.Time `json:"started,omitzero"`   // start of the attempt in progress
 	Place     int       `json:"place,omitzero"`     // position in the webhook's queue; the lowest is next
-	Held      bool      `json:"held,omitzero"`      // the next delivery to the webhook overtakes it
-	Forgotten bool      `json:"forgotten,omitzero"` // deleted with its account; only the id remains
+	Held      bool      `json:"held,omitzero"`      // the next delivery to the webhook must precede it
+	Forgotten bool      `json:"forgotten,omitzero"` // deleted with the account; only the id remains
 }
 
 // history contains all deliveries, the latest events, and their counts.
@@ -42,9 +42,9 @@ type history struct {
 	forgotten  int                   // number of deleted deliveries
 	events     []*record.FiredEvent  // the oldest first; they are immutable
 	lastEvent  int
-	webhooks   map[int64]*counts    // of the deliveries, by webhook
-	fired      map[int64]*PerMinute // all events, by account
-	version    uint64               // grows with every change
+	webhooks   map[int64]*counts    // counts of the deliveries, by webhook
+	fired      map[int64]*PerMinute // counts of the events, by account
+	version    uint64               // increases with every change
 }
 
 func newHistory() *history {
@@ -72,8 +72,8 @@ func (h *history) add(x *delivery) {
 // at returns the delivery with a number.
 func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
 
-// edit returns the delivery with a number. It can be changed while the lock is
-// held.
+// edit returns the delivery with a number. The caller can change it while the
+// lock is held.
 func (h *history) edit(n int) *delivery {
 	h.version++
 	return h.deliveries.Edit(n - 1)
@@ -124,8 +124,8 @@ func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
 	return out
 }
 
-// forget deletes the events and deliveries of an account. A deleted delivery
-// leaves a placeholder, because its id is its position.
+// forget deletes the events and deliveries of an account. It replaces
+// deliveries with placeholders, because the id of a delivery is its position.
 func (h *history) forget(account int64) {
 	h.version++
 	for i := range h.deliveries.Len() {

@@ -22,21 +22,21 @@ type queue struct {
 	retries []int       // deliveries that are due at their NextAttempt, the earliest first
 	starts  []time.Time // start times of the attempts that count against the rate limit
 	alarm   *clock.Alarm
-	last    int // the place of the last added delivery
+	last    int // the highest place in the queue
 
 	attempting  int         // attempts in progress
-	held        int         // the delivery in retries that the next delivery overtakes, or 0
-	overtakenBy map[int]int // the overtaken delivery by the delivery that must be attempted first
+	held        int         // the delivery in retries that waits for the next delivery, or 0
+	overtakenBy map[int]int // the waiting delivery, by the delivery that must be attempted first
 
-	once   bool // each delivery is attempted only once, because the URL has no webhook
-	closed bool // nothing more is attempted
+	once   bool // for a URL without a webhook, so there are no retries
+	closed bool // no further attempts are made
 }
 
 func newQueue(hook Webhook, h *history) *queue {
 	return &queue{hook: hook, history: h, overtakenBy: map[int]int{}}
 }
 
-// due returns the time of the next attempt, which is not before now. If ok is
+// due returns the time of the next attempt, which is now or later. If ok is
 // false, the queue has no work.
 func (q *queue) due(now time.Time) (at time.Time, ok bool) {
 	if q.closed || q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
@@ -70,8 +70,8 @@ func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	return max(0, at.Sub(now)), ok
 }
 
-// take removes the next delivery from the queue and returns it for changes, or
-// nil if no delivery is due. A due retry precedes new deliveries.
+// take removes the next due delivery from the queue and returns it for changes,
+// or returns nil. A due retry precedes new deliveries.
 func (q *queue) take(now time.Time) *delivery {
 	if wait, ok := q.wait(now); !ok || wait > 0 {
 		return nil
@@ -87,14 +87,14 @@ func (q *queue) take(now time.Time) *delivery {
 	return next
 }
 
-// release clears held if x is the held delivery.
+// release clears the field held if x is the held delivery.
 func (q *queue) release(x *delivery) {
 	if x.Held {
 		q.held, x.Held = 0, false
 	}
 }
 
-// count counts an attempt against the rate limit. It stores at most RateLimit attempts.
+// count counts an attempt toward the rate limit. It stores at most RateLimit attempts.
 // RateLimit can exceed the range of int.
 func (q *queue) count(start time.Time) {
 	if q.hook.RateLimit > 0 {
@@ -114,9 +114,9 @@ func (q *queue) place(x *delivery) {
 	x.Place = q.last
 }
 
-// push adds a new delivery to the queue, and applies the fault rule if one matched. The
-// new delivery overtakes the held delivery. Because attempts can overlap, the held
-// delivery waits until the new delivery has been attempted.
+// push adds a new delivery to the queue, and applies the fault if a rule selected the
+// delivery. The held delivery then waits until the new delivery has been attempted,
+// because concurrent attempts could arrive in any order.
 func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	var applied record.Fault
 	if rule != nil {
@@ -149,7 +149,7 @@ func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	}
 }
 
-// attempted releases the delivery that a reordered delivery was waiting for.
+// attempted releases the delivery that was waiting for x.
 func (q *queue) attempted(x *delivery) {
 	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
 		delete(q.overtakenBy, x.n)
@@ -157,7 +157,7 @@ func (q *queue) attempted(x *delivery) {
 	}
 }
 
-// later queues a delivery for a time. Deliveries with the same time keep their order.
+// later queues a delivery for a time. Deliveries for the same time keep their order.
 func (q *queue) later(x *delivery, at time.Time) {
 	x.NextAttempt = at
 	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })
@@ -181,7 +181,7 @@ func (q *queue) close() {
 	clear(q.overtakenBy)
 }
 
-// Webhook is the target of deliveries. Only Archived changes.
+// Webhook is the target of deliveries. Only the field Archived changes.
 type Webhook struct {
 	ID        int64                `json:"id"`
 	AccountID int64                `json:"account_id"`
@@ -194,10 +194,10 @@ type Webhook struct {
 	Archived  bool                 `json:"archived,omitzero"`
 }
 
-// Name is the id as the API writes it.
+// Name returns the id as in the API.
 func (h *Webhook) Name() string { return strconv.FormatInt(h.ID, 10) }
 
-// period is the period of RateLimit.
+// period returns the duration of RateLimitPeriod.
 func (h *Webhook) period() time.Duration {
 	switch h.Period {
 	case "second":

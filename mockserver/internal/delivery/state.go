@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// State is the state of an engine except its webhooks, or the changes of that
+// State is the state of an engine without its webhooks, or a change of the
 // state.
 type State struct {
 	Deliveries []Saved              `json:"deliveries"`
@@ -31,7 +31,7 @@ type Saved struct {
 	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is not text
 }
 
-// Snapshot is the state of an engine at one moment, except its webhooks. It is
+// Snapshot is the state of an engine at one moment, without its webhooks. It is
 // immutable.
 type Snapshot struct {
 	Events    []*record.FiredEvent // the latest ones
@@ -49,7 +49,7 @@ func (d *Engine) Snapshot() Snapshot {
 	return Snapshot{slices.Clone(h.events), h.lastEvent, h.version, h.deliveries.Snapshot()}
 }
 
-// Version grows with every change.
+// Version increases with every change.
 func (d *Engine) Version() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,8 +74,8 @@ func (s *Snapshot) Deliveries(since Snapshot) iter.Seq[*Saved] {
 	}
 }
 
-// EventsSince returns the events that fired after an earlier snapshot and are
-// still in the history.
+// EventsSince returns the events in the history that fired after an earlier
+// snapshot.
 func (s *Snapshot) EventsSince(earlier Snapshot) []*record.FiredEvent {
 	return s.Events[max(0, len(s.Events)-(s.LastEvent-earlier.LastEvent)):]
 }
@@ -93,7 +93,7 @@ func (s *State) Apply(later State) error {
 		case n == len(s.Deliveries)+1:
 			s.Deliveries = append(s.Deliveries, d)
 		default:
-			return fmt.Errorf("deliveries[%d]: id must be an earlier one, or the next", i)
+			return fmt.Errorf("deliveries[%d]: id must be an existing id, or the next id", i)
 		}
 	}
 	s.Events = append(s.Events, later.Events...)
@@ -102,7 +102,7 @@ func (s *State) Apply(later State) error {
 	return nil
 }
 
-// Check returns the first error in a state that belongs to these webhooks.
+// Check returns the first error in a state with these webhooks.
 func (s State) Check(hooks []Webhook) error {
 	names := map[string]bool{"": true}
 	for _, h := range hooks {
@@ -184,8 +184,9 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	}
 }
 
-// countAttemptsLocked counts the restored attempts in the order of their times,
-// so the same minutes are kept as before the snapshot.
+// countAttemptsLocked counts the restored attempts by minute. It uses the order
+// of their times, so the counts contain the same minutes as before the
+// snapshot.
 func (d *Engine) countAttemptsLocked() {
 	type attempt struct {
 		of   *delivery
@@ -206,8 +207,8 @@ func (d *Engine) countAttemptsLocked() {
 	}
 }
 
-// delivery returns the saved delivery. An attempt that was in progress counts,
-// with an unknown result.
+// delivery returns the saved delivery. It contains the attempt that was in
+// progress, with an unknown result.
 func (s Saved) delivery() *delivery {
 	if s.Forgotten {
 		return &delivery{progress: progress{Forgotten: true}}
@@ -229,11 +230,12 @@ func (s Saved) delivery() *delivery {
 	return out
 }
 
-// cutShort is the error of an attempt that was in progress when the state was saved.
+// cutShort is the error text of an attempt that was in progress when the state was
+// saved.
 const cutShort = "the state was saved before there was a response"
 
 // resumeLocked adds a pending delivery to its queue. A delivery to a URL without a
-// webhook has failed, because snapshots do not contain its secret.
+// webhook fails, because snapshots do not contain its secret.
 func (d *Engine) resumeLocked(x *delivery) {
 	q := d.queues[x.webhookID]
 	switch {

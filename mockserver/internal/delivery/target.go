@@ -20,10 +20,10 @@ import (
 // DefaultTimeout is the maximum duration of an attempt.
 const DefaultTimeout = 10 * time.Second
 
-// maxResponse is the number of bytes of a response that the log keeps.
+// maxResponse is the maximum number of bytes of a response in the log.
 const maxResponse = 4 << 10
 
-// target sends deliveries to handlers of this process, or over guarded
+// target sends deliveries to handlers in this process, or over guarded
 // connections.
 type target struct {
 	network *http.Transport
@@ -53,7 +53,8 @@ func newTarget(o Options, g *guard) *target {
 	}
 }
 
-// set sets the handler in this process for a host; nil removes it.
+// set sets the handler in this process for a host, or removes it if the handler
+// is nil.
 func (t *target) set(host string, handler http.Handler) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,14 +90,14 @@ func (t *target) post(
 	}
 	defer func() { _ = res.Body.Close() }()
 	read, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
-	if errors.Is(err, context.DeadlineExceeded) { // ignore other errors, because the status has arrived
+	if errors.Is(err, context.DeadlineExceeded) { // ignore other errors, because the status is known
 		problem = t.describe(err)
 	}
 	return res.StatusCode, string(read), problem
 }
 
-// fail makes an attempt with a fault. The function post sends the delivery. fail calls
-// post only if the fault loses the response after processing.
+// fail makes an attempt with a fault. It calls post, which sends the delivery, only if
+// the fault loses the response after processing.
 func (t *target) fail(
 	ctx context.Context, f record.Fault, post func() (int, string, string),
 ) (status int, response, problem string) {
@@ -120,8 +121,8 @@ func (t *target) fail(
 	return cmp.Or(f.Status, http.StatusServiceUnavailable), f.Body[:min(len(f.Body), maxResponse)], ""
 }
 
-// handler returns the handler in this process for a URL, or nil. The default
-// port of the scheme can be omitted in both.
+// handler returns the handler in this process for a URL, or nil. It ignores the
+// default port of the scheme.
 func (t *target) handler(to *url.URL) http.Handler {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -10,8 +10,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Events returns copies of the logged events that wanted accepts, the oldest
-// first. The engine continues to run.
+// Events returns copies of the logged events that the function wanted accepts,
+// the oldest first. The engine continues to run.
 func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
 	out := []record.FiredEvent{}
 	for _, e := range slices.Backward(d.NewestEvents()) {
@@ -34,7 +34,8 @@ func (d *Engine) NewestEvents() []*record.FiredEvent {
 	return newest
 }
 
-// all returns all deliveries, and the number of deliveries that are not deleted.
+// all returns all deliveries, and the number of deliveries that were not
+// deleted.
 func (d *Engine) all() (deliveries table.Copy[delivery], n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,8 +101,9 @@ func (d *Engine) Record(id string) *Record {
 	return out
 }
 
-// maxAttempts returns the maximum number of attempts of a delivery. Attempts
-// before the last redelivery do not count against the schedule.
+// maxAttempts returns the maximum number of attempts of a delivery. It adds the
+// attempts before the last redelivery, because the retry schedule starts again
+// then.
 func (d *Engine) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
 	most := done - x.Tries + 1

@@ -16,14 +16,14 @@ import (
 // baseline is the state that a reset restores.
 type baseline struct {
 	state  []byte    // a snapshot, compressed
-	dated  time.Time // time of the clock, if the clock has a configured initial time and runs
+	dated  time.Time // time of a running clock with a configured initial time
 	tokens []record.Token
 }
 
 // SetBaseline makes the current state the baseline that a reset restores.
 func (w *Environment) SetBaseline() error {
 	var state bytes.Buffer
-	to, _ := gzip.NewWriterLevel(&state, gzip.BestSpeed) // the level is valid
+	to, _ := gzip.NewWriterLevel(&state, gzip.BestSpeed) // the compression level is valid
 	if err := errors.Join(w.Snapshot(to), to.Close()); err != nil {
 		return err
 	}
@@ -46,17 +46,17 @@ func (w *Environment) Reset() {
 	}
 	w.leaveTest()
 	if state, err := w.baseline.read(); err == nil {
-		// SetBaseline has checked the state, so only a closed server causes an error.
+		// The state is valid, so only a closed server causes an error.
 		_ = w.Platform.RestoreAt(w.baseline.clock(), state)
 	}
-	w.Access.Reset(w.baseline.tokens...) // after the clock is restored, because lifetimes start now
+	w.Access.Reset(w.baseline.tokens...) // after the clock, because the lifetimes start at its time
 }
 
 func (b *baseline) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b.state)) }
 
-// clock returns the state of the clock after a reset, or nil if the state in the
-// snapshot applies. A running clock in a snapshot has a fixed offset from package time,
-// so its time would be later after each reset.
+// clock returns the state of the clock after a reset, or nil for the state in the
+// snapshot. The snapshot contains the offset of a running clock from time.Now, so the
+// clock would be later after each reset.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil
@@ -65,9 +65,9 @@ func (b *baseline) clock() *clock.State {
 }
 
 // ErrNoAccount means that an account does not exist.
-var ErrNoAccount = errors.New("there is no such account")
+var ErrNoAccount = errors.New("the account does not exist")
 
-// ResetAccount restores the baseline with one account.
+// ResetAccount restores the baseline of one account.
 func (w *Environment) ResetAccount(account int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +88,7 @@ func (w *Environment) ResetAccount(account int64) error {
 	return nil
 }
 
-// ClearAccount deletes everything of one account except its configured tokens.
+// ClearAccount deletes all data of one account, except its configured tokens.
 func (w *Environment) ClearAccount(account int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +106,7 @@ func (w *Environment) clearAccount(account int64) error {
 	return nil
 }
 
-// leaveAccount removes the settings and logs of one account, but not its records.
+// leaveAccount removes the fault rules and logs of one account.
 func (w *Environment) leaveAccount(account int64, tokens ...record.Token) {
 	w.Faults.RemoveOf(account)
 	w.Access.ResetAccount(account, tokens...)
@@ -142,10 +142,10 @@ func (w *Environment) Clear() {
 func (w *Environment) clear() {
 	w.leaveTest()
 	w.Platform.Reset()
-	w.Access.Reset() // after the clock is reset, because lifetimes start now
+	w.Access.Reset() // after the clock, because the lifetimes start at its time
 }
 
-// leaveTest resets all settings and logs of a test, except the state.
+// leaveTest resets the settings and logs that are not part of the state.
 func (w *Environment) leaveTest() {
 	w.Faults.Remove("")
 	w.Platform.SetLookups(w.Lookups)

@@ -1,5 +1,5 @@
-// Package environment connects the parts of the mock server. It implements the
-// operations on all of them: waiting, fault rules, snapshots, seeds.
+// Package environment implements operations on all parts of the mock server:
+// waiting, fault rules, snapshots and seeds.
 package environment
 
 import (
@@ -23,10 +23,10 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Environment contains the parts of the mock server, from the lowest layer up.
-// Its exported fields do not change.
+// Environment contains the parts of the mock server, from the lowest to the
+// highest layer. Its exported fields do not change.
 type Environment struct {
-	Account int64                // account of seeds that do not specify one
+	Account int64                // default account for seeds
 	Lookups platform.LookupLimit // as configured
 
 	Access     *auth.Set
@@ -42,7 +42,8 @@ type Environment struct {
 	baseline *baseline // nil means the empty state
 }
 
-// Inject adds fault rules, if the contract has their operations and methods.
+// Inject adds fault rules. It returns an error if an operation or a method is
+// not in the contract.
 func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) {
 	var errs fault.FieldErrors
 	check := func(field, value string, known ...string) {
@@ -86,7 +87,7 @@ func (w *Environment) Restore(r io.Reader) error {
 	return nil
 }
 
-// SendEventTo delivers any body to a URL, signed with the secret.
+// SendEventTo delivers any body once to a URL, signed with the secret.
 func (w *Environment) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	if !platform.IsWebURL(to) {
 		return "", errors.New("mockserver: url: must be an absolute http or https URL")

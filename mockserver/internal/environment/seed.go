@@ -51,7 +51,7 @@ func (w *Environment) seedOne(raw []byte) error {
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	_ = decoder.Decode(&value) // it was decoded before
+	_ = decoder.Decode(&value) // the seed was decoded before
 	if details := SeedSchema().Check(value, "body"); len(details) > 0 {
 		return &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
@@ -63,14 +63,14 @@ func (w *Environment) seedOne(raw []byte) error {
 		in.AccountID = w.Account
 	}
 	s := &seeder{w, record.Token{AccountID: in.AccountID}, map[string]int64{}, map[string]int64{}}
-	if err := each("tokens", in.Tokens, s.addToken); err != nil { // other records need a user of the account
+	if err := each("tokens", in.Tokens, s.addToken); err != nil { // first, because other records need a user of the account
 		return err
 	}
 	var ok bool
 	if s.caller, ok = w.Access.Of(in.AccountID, 0); !ok {
 		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
 	}
-	s.caller.ReadOnly = false // it is a test that fills the account, not a user
+	s.caller.ReadOnly = false // a seed has no rate limit, because it is not a user
 	for _, step := range []func() error{
 		func() error { return each("templates", in.Templates, s.addTemplate) },
 		func() error { return each("lists", in.Lists, s.addList) },
@@ -159,7 +159,7 @@ func (s *seeder) addContacts(path string, contacts []seedContact) error {
 		}
 		if len(result.Errors) > 0 {
 			first := result.Errors[0]
-			return fmt.Errorf("contacts[%d].email: %s", from+int(first.Index), first.Msg) // the schema allows no other
+			return fmt.Errorf("contacts[%d].email: %s", from+int(first.Index), first.Msg) // the schema allows no other status status
 		}
 		from = to
 	}
@@ -200,14 +200,14 @@ func (s *seeder) addCampaign(in seedCampaign) error {
 }
 
 func (s *seeder) addWebhook(in seedWebhook) error {
-	id, _ := strconv.ParseInt(in.ID, 10, 64) // no id is 0
+	id, _ := strconv.ParseInt(in.ID, 10, 64) // no record has the id 0
 	fixed := platform.Fixed{ID: id, Secret: in.Secret, Hash: in.Hash}
 	in.ID, in.Secret, in.Hash = "", "", ""
 	_, err := s.post("/webhooks", in, fixed)
 	return err
 }
 
-// named replaces a name with the id that it has in the object.
+// named replaces the name of a record in the object with its id.
 func named(id *int64, name **string, what string, ids map[string]int64) error {
 	if *name == nil {
 		return nil
@@ -223,7 +223,7 @@ func named(id *int64, name **string, what string, ids map[string]int64) error {
 	return nil
 }
 
-// created has the fields of API responses that seeds need.
+// created contains the fields of API responses that seeds need.
 type created struct {
 	TemplateID int64               `json:"template_id"`
 	ListID     int64               `json:"list_id"`
@@ -233,7 +233,7 @@ type created struct {
 }
 
 // post sends a request to the API in process and returns the response. An error begins
-// with the place in the body.
+// with the location in the seed.
 func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created, err error) {
 	sent := []byte{}
 	if body != nil {
@@ -263,8 +263,8 @@ func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created,
 	return out, nil
 }
 
-// fixedIDs returns the ids of contacts by address. Either all contacts of a list have
-// an id or none, because the ids of a list ascend.
+// fixedIDs returns the ids of contacts by address. Ids in a list must ascend, so
+// either all contacts of the list have an id, or none.
 func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, error) {
 	ids := make([]int64, len(contacts))
 	seen := map[string]bool{}
@@ -275,7 +275,7 @@ func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, erro
 		}
 		if address := strings.ToLower(c.Email); err == nil && ids[i] != 0 {
 			if seen[address] {
-				err = errors.New("email: the list already contains it with another id")
+				err = errors.New("email: the list already contains the address with another id")
 			}
 			seen[address] = true
 		}
@@ -295,7 +295,8 @@ func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, erro
 	}, nil
 }
 
-// follows requires that the id of a contact is greater than the previous id.
+// follows returns an error unless the id of a contact is greater than the
+// previous id.
 func follows(id, before int64) error {
 	switch {
 	case (id == 0) != (before == 0):

@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// SeedSchema describes one object of a seed. What it allows is rejected only because of
-// other records: an id that is taken, a name that the object does not have.
+// SeedSchema is the schema of one object in a seed. A valid object can still conflict
+// with other records, for example if an id is in use.
 var SeedSchema = sync.OnceValue(func() *schema.Schema {
 	return schema.Types{
 		Request: true,
@@ -42,8 +42,8 @@ var SeedSchema = sync.OnceValue(func() *schema.Schema {
 	}.Of(reflect.TypeFor[seed]())
 })
 
-// seed is one object of a seed file. Its items are sent to the API without the fields
-// that the API does not define.
+// seed is one object in a seed file. Requests to the API contain its items, without
+// the fields that the API does not define.
 type seed struct {
 	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first token of the configuration"`
 	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add; they create the account"`
@@ -138,7 +138,7 @@ type seedWebhook struct {
 	Period api.RateLimitPeriod  `json:"rate_limit_period,omitzero" doc:"the period; an hour by default"`
 }
 
-// oneContent is the rule that a content has either a template or inline parts.
+// oneContent requires either a template or inline parts.
 func oneContent() object {
 	return object{"not": object{"anyOf": []object{
 		required("template_id", "template"), required("template_id", "html"), required("template_id", "text"),
@@ -146,8 +146,8 @@ func oneContent() object {
 	}}}
 }
 
-// oneList is the rule that a list is identified either by id or by name. A workflow
-// requires a list and a content.
+// oneList requires either the id or the name of a list. A workflow also requires a
+// content.
 func oneList(workflow bool) object {
 	if !workflow {
 		return object{"not": required("list_id", "list")}

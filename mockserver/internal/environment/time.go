@@ -1,6 +1,6 @@
 package environment
 
-// Waiting and advancing the clock.
+// This file contains operations that wait or change the clock.
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Wait returns when an account has no work in progress and no work is due now. Account 0
-// means all accounts.
+// Wait waits until an account has no work that is in progress or due. Account 0 means
+// all accounts.
 func (w *Environment) Wait(ctx context.Context, account int64) error {
 	err := w.known(account)
 	if err == nil {
@@ -38,11 +38,11 @@ func (w *Environment) quiet(ctx context.Context, account int64) error {
 	}
 }
 
-// ErrFrozen is the error of Drain if the clock is frozen, so no further work
-// becomes due.
+// ErrFrozen means that Drain cannot succeed, because no further work becomes
+// due while the clock is frozen.
 var ErrFrozen = errors.New("the clock is frozen")
 
-// Drain returns when no delivery of an account is pending. Account 0 means all accounts.
+// Drain waits until no delivery of an account is pending. Account 0 means all accounts.
 func (w *Environment) Drain(ctx context.Context, account int64) error {
 	for {
 		moved := w.Clock.Moved()
@@ -62,7 +62,7 @@ func (w *Environment) Drain(ctx context.Context, account int64) error {
 	}
 }
 
-// pass returns when the time has passed or the clock was set.
+// pass waits until the time has passed or the clock is set.
 func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan struct{}) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -77,7 +77,8 @@ func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan
 	return nil
 }
 
-// WaitFor returns when holds returns true. It calls holds after every change.
+// WaitFor waits until the function holds returns true. It calls holds after
+// every change.
 func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 	changed, stop := w.Changes.Watch()
 	defer stop()
@@ -94,8 +95,8 @@ func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 	return nil
 }
 
-// ErrPast is the error of a time in the past.
-var ErrPast = errors.New("time does not go back")
+// ErrPast means that a time is in the past.
+var ErrPast = errors.New("the time must not be in the past")
 
 // Advance advances the clock by a duration.
 func (w *Environment) Advance(ctx context.Context, d time.Duration) error {
@@ -118,12 +119,12 @@ func (w *Environment) AdvanceToNext(ctx context.Context) error {
 	})
 }
 
-// advance advances the clock to the chosen end, from one alarm to the next. The
-// work of each alarm is done before the next step.
+// advance advances the clock to the time from the function end, from one alarm
+// to the next. It waits for the work of each alarm before the next step.
 func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
 	hold, err := w.Clock.Hold(ctx)
 	if err != nil {
-		return fmt.Errorf("mockserver: advance: another caller is advancing the clock: %w", err)
+		return fmt.Errorf("mockserver: advance: another call is advancing the clock: %w", err)
 	}
 	defer hold.Release()
 	if err := w.quiet(ctx, 0); err != nil {

@@ -54,11 +54,11 @@ func aimOf(f record.Fault) aim {
 func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions())) }
 
 // Disturb applies a fault to a request. The function act processes the request and
-// writes the response to its argument. To lose the connection, Disturb panics with
-// [http.ErrAbortHandler]. Closing the plan ends every delay.
+// writes the response to its argument. To close the connection, Disturb panics
+// with [http.ErrAbortHandler]. When the plan is closed, all delays end.
 func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
-	// net/http detects that the client has closed the connection only after the
-	// body was read.
+	// Read the body first, because only then does net/http detect that the
+	// client has closed the connection.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
 	gone, cancel := context.WithCancel(r.Context())
@@ -94,10 +94,11 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 	}
 }
 
-// maxBody is larger than the limit of the API, which must still detect it.
+// maxBody is larger than the limit of the API, so the API still detects a body
+// that is too large.
 const maxBody = 10<<20 + 1
 
-// errorPage is the HTML page that proxies send.
+// errorPage is an HTML page like the error pages of proxies.
 const errorPage = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n" +
 	"<body><h1>502 Bad Gateway</h1><hr><p>gateway</p></body></html>\n"
 
@@ -144,8 +145,8 @@ func respondOversize(f record.Fault, w http.ResponseWriter, response *inproc.Rec
 	_, _ = io.WriteString(w, end)
 }
 
-// truncate sends the whole Content-Length but only half of the body. It sends nothing if
-// there is no body.
+// truncate sends the full Content-Length, but only half of the body. Without a body it
+// sends nothing.
 func truncate(a *inproc.Recording, w http.ResponseWriter) {
 	if a.Body.Len() == 0 {
 		abort(w)

@@ -1,8 +1,8 @@
-// Package fault implements the rules for fault injection.
+// Package fault implements fault injection.
 //
-// The gateway calls [Plan.Request] for the rule that matches, and [Plan.Disturb] to
-// apply it. The platform and the deliveries call [Plan.Message] and [Plan.Delivery], and
-// apply the rules themselves.
+// The gateway calls [Plan.Request] to select a rule, and [Plan.Disturb] to apply it. The
+// platform and the delivery engine call [Plan.Message] and [Plan.Delivery], and apply
+// the rules themselves.
 package fault
 
 import (
@@ -19,7 +19,7 @@ const (
 	defaultOversize = 64 << 20 // bytes
 	maxOversize     = 1 << 30
 
-	DefaultHold = time.Second    // how long Reorder delays a delivery
+	DefaultHold = time.Second    // maximum delay of a delivery by FaultReorder
 	MaxDelay    = 24 * time.Hour // maximum delay of a fault
 )
 
@@ -32,7 +32,7 @@ type Wire struct {
 // FieldErrors contains an error for each invalid field of a fault.
 type FieldErrors []FieldError
 
-// FieldError is an invalid field of a fault, and the rule that it breaks.
+// FieldError is an invalid field of a fault, with the violated rule.
 type FieldError struct{ Field, Rule string }
 
 // Error implements error, in one line.
@@ -76,8 +76,8 @@ func check(f record.Fault) (errs FieldErrors) {
 	return errs
 }
 
-// Conditions returns the rules of the function check that involve several fields. They
-// are JSON Schema keywords for a [Wire].
+// Conditions returns JSON Schema keywords for the rules in check that involve several
+// fields.
 func Conditions() map[string]any {
 	type object = map[string]any
 	without := func(names ...[]string) object {

@@ -20,10 +20,11 @@ import (
 type rule struct {
 	record.FaultRule
 
-	random *rand.Rand // a separate stream, because rules must not affect each other
+	random *rand.Rand // a separate stream, so rules do not affect each other
 }
 
-// selects counts a match of the rule, and reports whether the rule selects it.
+// selects counts a match of the rule, and reports whether the rule selects the
+// match.
 func (r *rule) selects() bool {
 	r.Calls++
 	chosen := true
@@ -44,36 +45,36 @@ type RuleWire struct {
 	DelayMS int64 `json:"delay_ms,omitzero" doc:"a delay before the action"`
 }
 
-// WireOf converts a rule for JSON.
+// WireOf converts a rule to JSON.
 func WireOf(r record.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
 
-// Plan contains the rules. Each rule counts everything that it applies to. If
-// several select the same target, the first one applies.
+// Plan contains the rules. Each rule counts its matches. If several rules
+// select a target, the first rule applies.
 type Plan struct {
 	log     *slog.Logger
 	changes *activity.Feed
-	ctx     context.Context // of all disturbances; canceled by Close
+	ctx     context.Context // context of all delays; canceled by Close
 	cancel  context.CancelFunc
-	count   atomic.Int64 // how many: no rules cost no lock
+	count   atomic.Int64 // number of rules, which can be read without the lock
 
 	mu      sync.Mutex
 	seed    uint64
 	lastID  int
-	streams int // of chance that the plan has begun, one for each rule
+	streams int // number of random streams that have begun, one for each rule
 	rules   []*rule
 }
 
-// New returns an empty plan; with the seed 0 it chooses one.
+// New returns an empty plan. The seed 0 means a random seed.
 func New(seed uint64, log *slog.Logger, changes *activity.Feed) *Plan {
 	p := &Plan{seed: chooseSeed(seed), log: log, changes: changes}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
 
-// Close permanently ends all delays and hanging requests.
+// Close ends all delays and hanging requests.
 func (p *Plan) Close() { p.cancel() }
 
-// chooseSeed returns a random seed that a JavaScript number represents exactly.
+// chooseSeed returns a random seed that is an exact JavaScript number.
 func chooseSeed(seed uint64) uint64 {
 	if seed == 0 {
 		return rand.Uint64N(1<<53-1) + 1 //nolint:gosec // chance, not a secret
@@ -81,7 +82,8 @@ func chooseSeed(seed uint64) uint64 {
 	return seed
 }
 
-// Add appends fault rules and returns them. It adds none if one is invalid.
+// Add appends fault rules and returns them. If a rule is invalid, Add appends
+// no rule.
 func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 	var errs FieldErrors
 	for _, f := range faults {
@@ -108,16 +110,16 @@ func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 	return added, nil
 }
 
-// beginLocked assigns the next random stream to a rule. It depends on the
-// number of rules since the plan was empty, not on the rule's id, so the same
-// rules get the same streams whatever rules there were before.
+// beginLocked assigns the next random stream to a rule. The stream depends on
+// the number of rules since the plan was empty, not on the rule's id. So the
+// same rules get the same streams, even if other rules existed earlier.
 func (p *Plan) beginLocked(r *rule) {
 	p.streams++
 	r.Calls, r.Hits = 0, 0
 	r.random = rand.New(rand.NewPCG(p.seed, uint64(p.streams))) //nolint:gosec // it is meant to be repeated
 }
 
-// Reseed sets the seed and resets all counts; 0 chooses a seed.
+// Reseed sets the seed and resets all counts. 0 means a random seed.
 func (p *Plan) Reseed(seed uint64) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +131,7 @@ func (p *Plan) Reseed(seed uint64) uint64 {
 	return p.seed
 }
 
-// List returns the rules in order, and the seed.
+// List returns the seed, and the rules in order.
 func (p *Plan) List() (seed uint64, rules []record.FaultRule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,13 +155,13 @@ func (p *Plan) Change(id string, f func(*record.FaultRule)) bool {
 	return i >= 0
 }
 
-// Remove removes the rule with the id, or all of them if it is empty. It reports
-// how many.
+// Remove removes the rule with the id, or all rules if the id is empty. It
+// returns the number of removed rules.
 func (p *Plan) Remove(id string) int {
 	return p.remove(func(r *rule) bool { return id == "" || r.ID == id })
 }
 
-// RemoveOf removes the rules that apply to one account only.
+// RemoveOf removes the rules for one account.
 func (p *Plan) RemoveOf(account int64) {
 	p.remove(func(r *rule) bool { return r.AccountID == account })
 }
@@ -177,8 +179,8 @@ func (p *Plan) remove(gone func(*rule) bool) int {
 	return before - len(p.rules)
 }
 
-// pick counts for all rules that apply to a target of an account, and returns the first
-// rule that selects it.
+// pick counts a match in each rule that applies to a target of an account, and returns
+// the first rule that selects the target.
 func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *record.FaultRule {
 	if p.count.Load() == 0 {
 		return nil
@@ -234,7 +236,8 @@ func delivers(event events.Name, webhookID string) func(record.Fault) bool {
 	}
 }
 
-// matchPath compares segment by segment.
+// matchPath reports whether a path matches a pattern. It compares segment by
+// segment.
 func matchPath(pattern, path string) bool {
 	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
 	return slices.EqualFunc(want, got, func(want, got string) bool {

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// Bearer returns the access token of a request, or "".
+// Bearer returns the access token in a request, or "".
 func Bearer(r *http.Request) string {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -19,14 +19,14 @@ func Bearer(r *http.Request) string {
 	return secret
 }
 
-// Unauthorized returns the error of a request without a valid access token.
+// Unauthorized returns the error for a request without a valid access token.
 func Unauthorized(err error) *problem.Error {
 	return problem.New(http.StatusUnauthorized, "unauthorized", err.Error(), "header", "authorization")
 }
 
-// CheckHost rejects a request to a loopback address whose Host is not a
-// loopback name. A web page can make its own name resolve to this address, and
-// its scripts could then read the response.
+// CheckHost rejects a request to a loopback address if the Host is not a
+// loopback name. Otherwise the host name of a web page could resolve to this
+// address, and its scripts could read the response.
 func CheckHost(r *http.Request) *problem.Error {
 	if OverNetwork(r) && !loopbackName(r.Host) {
 		return problem.New(http.StatusForbidden, "forbidden", "must be a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
@@ -34,11 +34,11 @@ func CheckHost(r *http.Request) *problem.Error {
 	return nil
 }
 
-// OverNetwork distinguishes requests of an [http.Server] from requests in
-// process.
+// OverNetwork reports whether an [http.Server] received the request, so it is
+// not a request in process.
 func OverNetwork(r *http.Request) bool { return r.Context().Value(http.LocalAddrContextKey) != nil }
 
-// LoopbackAddr reports whether only this machine can reach an address.
+// LoopbackAddr reports whether an address is a loopback address.
 func LoopbackAddr(addr net.Addr) bool {
 	to, err := netip.ParseAddrPort(addr.String())
 	return err == nil && to.Addr().Unmap().IsLoopback()

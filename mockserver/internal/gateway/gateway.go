@@ -37,8 +37,8 @@ type Options struct {
 	Access         *auth.Set
 	SkipValidation bool
 	RejectUnknown  bool                 // fields and parameters that openapi.yaml does not have
-	OnViolation    func(error)          // receives what is wrong with invalid responses, if set
-	OnRequest      func(record.Request) // receives every request, if set
+	OnViolation    func(error)          // called for each invalid response, if set
+	OnRequest      func(record.Request) // called after each request, if set
 
 	Faults  *fault.Plan
 	Changes *activity.Feed
@@ -47,7 +47,7 @@ type Options struct {
 
 // Gateway serves the API of a platform.
 type Gateway struct {
-	Loopback bool          // whether the Host must be a loopback name; set before the first request
+	Loopback bool          // the Host must be a loopback name; set before the first request
 	Log      Log           // the latest requests
 	Busy     activity.Work // requests in progress
 
@@ -68,7 +68,7 @@ func New(p *platform.Platform, o Options) *Gateway {
 }
 
 // handlers contains the generated handlers by their patterns. It implements the
-// router interface of the generated code.
+// router interface in the generated code.
 type handlers map[string]http.HandlerFunc
 
 // HandleFunc adds a handler.
@@ -79,8 +79,8 @@ func (h handlers) HandleFunc(pattern string, handler func(http.ResponseWriter, *
 // ServeHTTP does nothing.
 func (handlers) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// router finds the operation of each request. All gateways share it, because creating it
-// takes ten times as long as creating the rest of a server.
+// router finds the operation of each request. All gateways share it, because its
+// creation takes ten times as long as the rest of New.
 var router = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, o := range contract.Operations() {
@@ -105,7 +105,7 @@ func operationOf(r *http.Request) string {
 	return ""
 }
 
-// fallback is the pattern of requests that match no operation.
+// fallback is the pattern for requests that match no operation.
 const fallback = "/"
 
 // ServeHTTP implements [http.Handler].
@@ -137,13 +137,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.serve(c, r)
 }
 
-// ServeAs responds as the API does to the owner of a token, without faults and
-// log. Unknown fields are rejected, because these requests are not in the log.
+// ServeAs processes a request as the owner of a token, without faults and log.
+// It rejects unknown fields, because the log does not show them.
 func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token record.Token) {
 	g.serve(&call{ResponseWriter: w, gateway: g, token: token, byControl: true}, r)
 }
 
-// serve responds to the owner of c.token.
+// serve processes a request as the owner of c.token.
 func (g *Gateway) serve(c *call, r *http.Request) {
 	c.AccountID = c.token.AccountID
 	c.caller = platform.Caller{
@@ -152,8 +152,8 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 		UserEmail: c.token.UserEmail,
 		Unlimited: c.byControl,
 	}
-	// net/http would redirect a path with empty segments or dots, which openapi.yaml
-	// does not mention.
+	// net/http would redirect a path with empty segments or dots, but openapi.yaml
+	// has no redirects.
 	p := r.URL.EscapedPath()
 	if cleaned := path.Clean(p); p != cleaned && p != cleaned+"/" {
 		g.reject(c, r, problem.NotFound("path", r.URL.Path, "path"))
@@ -162,7 +162,8 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 	router().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.caller)))
 }
 
-// publish publishes a request, and publishes that records may have changed.
+// publish publishes a request, and a change of the records that it may have
+// changed.
 func (g *Gateway) publish(r record.Request) {
 	g.options.Changes.Publish(activity.Request, func() any { return SummaryOf(r) })
 	if r.Method != http.MethodGet && r.Status < 300 {
@@ -170,7 +171,8 @@ func (g *Gateway) publish(r record.Request) {
 	}
 }
 
-// authenticate finds the access token (specification, "Authentication").
+// authenticate finds the owner of the access token (specification,
+// "Authentication").
 func (g *Gateway) authenticate(c *call, r *http.Request) (err error) {
 	if err := g.checkHost(r); err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// The limits of the request log, which keeps the latest requests.
+// The limits of the request log. The log deletes older requests.
 const (
 	maxRequests    = 10_000
 	maxRequestBody = 64 << 10
-	maxRequestLog  = 32 << 20 // bytes of requests and responses
+	maxRequestLog  = 32 << 20 // total bytes of requests and responses
 )
 
 // Log contains the latest requests. The zero value is empty.
@@ -28,7 +28,7 @@ func (l *Log) add(r record.Request) {
 	if len(r.Body) > maxRequestBody {
 		r.Body = slices.Clone(r.Body[:maxRequestBody])
 	}
-	// Without copies, they would keep the whole request line in memory, which is not counted.
+	// Without copies, these strings would keep the whole request line in memory.
 	r.Method, r.Path, r.Query = strings.Clone(r.Method), strings.Clone(r.Path), strings.Clone(r.Query)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *Log) add(r record.Request) {
 	}
 }
 
-// sizeOf returns the size of the parts of a request that the client chooses, in bytes.
+// sizeOf returns the size in bytes of the parts that the client chooses.
 func sizeOf(r *record.Request) int {
 	size := len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Response)
 	for _, name := range slices.Concat(r.UnknownFields, r.UnknownParameters) {
@@ -117,8 +117,7 @@ type Record struct {
 	Closest    *contract.Known    `json:"closest,omitzero" doc:"the most similar operation, if none matches"`
 }
 
-// Record returns a request with all details, or nil if there is none with the
-// id.
+// Record returns the request with the id and all details, or nil.
 func (l *Log) Record(id string) *Record {
 	for _, r := range l.now() {
 		if r.ID != id {

@@ -12,10 +12,11 @@ import (
 // maxForm is the maximum size of a form in bytes.
 const maxForm = 64 << 10
 
-// MailPages returns the handler of the links in emails, under /_mail/. A link in the
-// text of an email takes effect when it is followed. The link of the header
-// List-Unsubscribe, which programs follow too, shows a button first (RFC 8058). The
-// pages need no token: recipients have none, and cannot guess the id of a message.
+// MailPages returns the handler of the links in emails, under /_mail/. A GET of a
+// link in the text of an email has an effect. A GET of the link in the header
+// List-Unsubscribe only shows a button, because programs follow it too (RFC 8058).
+// The pages need no token, because recipients have no token and cannot guess the id
+// of a message.
 func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 	const unsubscribed = "You are unsubscribed from the list."
 	mux := http.NewServeMux()
@@ -29,7 +30,7 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 		method, name, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+platform.LinkPrefix+"{id}/"+name, func(w http.ResponseWriter, r *http.Request) {
 			if p.Message(r.PathValue("id")) == nil {
-				writePage(w, http.StatusNotFound, "This link is of an email that does not exist.", "")
+				writePage(w, http.StatusNotFound, "The email with this link does not exist.", "")
 				return
 			}
 			status, text, form := serve(w, r)
@@ -49,11 +50,11 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 }
 
 // mailPage handles a link in an existing message. It returns the text and the form of
-// the page, which may be empty.
+// the page. The form may be empty.
 type mailPage func(w http.ResponseWriter, r *http.Request) (status int, text, form string)
 
-// effect returns the page for a link that acts on its message. HEAD, which
-// programs use to check links, changes nothing.
+// effect returns the page for a link that changes something. HEAD has no
+// effect, because programs use it to check links.
 func effect(act func(id string) error, done string) mailPage {
 	return func(_ http.ResponseWriter, r *http.Request) (int, string, string) {
 		if r.Method == http.MethodHead {
@@ -71,14 +72,14 @@ func button(http.ResponseWriter, *http.Request) (int, string, string) {
 		`<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`
 }
 
-// oneClick accepts the form that a mail program posts when its user clicks
+// oneClick accepts the form that a mail program sends when its user clicks
 // Unsubscribe (RFC 8058, section 3.2).
 func oneClick(unsubscribe mailPage) mailPage {
 	return func(w http.ResponseWriter, r *http.Request) (int, string, string) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		_ = r.ParseMultipartForm(maxForm)
 		if r.PostFormValue("List-Unsubscribe") != "One-Click" {
-			return http.StatusUnprocessableEntity, "Want the form List-Unsubscribe=One-Click.", ""
+			return http.StatusUnprocessableEntity, "The form must contain List-Unsubscribe=One-Click.", ""
 		}
 		return unsubscribe(w, r)
 	}

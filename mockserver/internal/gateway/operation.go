@@ -35,11 +35,12 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 		client := c.ResponseWriter
 		c.ResponseWriter = w
 		g.process(c, o, next, r)
-		c.ResponseWriter, c.Status, c.Response = client, 0, nil // the client's response follows
+		c.ResponseWriter, c.Status, c.Response = client, 0, nil // the response to the client follows
 	})
 }
 
-// process rejects an invalid request, and passes a valid one to its handler.
+// process rejects an invalid request, and passes a valid request to its
+// handler.
 func (g *Gateway) process(c *call, o *contract.Operation, next http.HandlerFunc, r *http.Request) {
 	g.respond(c, o, r, func() {
 		if err := g.validate(c, o, r); err != nil {
@@ -53,7 +54,8 @@ func (g *Gateway) process(c *call, o *contract.Operation, next http.HandlerFunc,
 	})
 }
 
-// deprecatedSince is when POST /emails was deprecated, as RFC 9745 writes it.
+// deprecatedSince is the time at which POST /emails was deprecated, in the
+// format of RFC 9745.
 const deprecatedSince = "@1735689600"
 
 // reject responds with an error to a request that does not reach an operation.
@@ -62,7 +64,7 @@ func (g *Gateway) reject(c *call, r *http.Request, err error) {
 }
 
 // respond calls write to write the response, and validates the response if OnViolation
-// is set. o is nil if the request does not reach an operation.
+// is set. The operation o is nil if the request does not reach an operation.
 func (g *Gateway) respond(c *call, o *contract.Operation, r *http.Request, write func()) {
 	if g.options.OnViolation == nil || r.Method == http.MethodHead {
 		write()
@@ -75,8 +77,8 @@ func (g *Gateway) respond(c *call, o *contract.Operation, r *http.Request, write
 	}
 }
 
-// validate rejects a request without the right to write, or with a body or
-// parameters that openapi.yaml does not allow.
+// validate returns an error if the token is read-only and the request writes,
+// or if openapi.yaml does not allow the body or the parameters.
 func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err error) {
 	if c.token.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return problem.New(http.StatusForbidden, "forbidden", "the access token may only read", "header", "authorization")
@@ -117,7 +119,7 @@ func readBody(r *http.Request, o *contract.Operation) ([]byte, error) {
 	return body, nil
 }
 
-// call is a request. It records the response that is written through it.
+// call is a request to the API. It records the response.
 type call struct {
 	http.ResponseWriter
 	record.Request
@@ -125,7 +127,7 @@ type call struct {
 	gateway   *Gateway
 	token     record.Token
 	caller    platform.Caller // the owner of the token
-	byControl bool            // no faults, no lookup rate limit, unknown fields are rejected
+	byControl bool            // without faults and lookup rate limit; unknown fields are rejected
 	body      *bytes.Buffer   // body of the response, if it must be validated
 }
 
@@ -151,7 +153,7 @@ func (c *call) Write(b []byte) (int, error) {
 	return c.ResponseWriter.Write(b)
 }
 
-// maxErrorBody is the number of bytes of an error's body that the log keeps.
+// maxErrorBody is the maximum number of bytes of an error response in the log.
 const maxErrorBody = 4 << 10
 
 // Unwrap is for [http.ResponseController].

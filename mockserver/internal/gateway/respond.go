@@ -11,10 +11,10 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// WriteProblem writes an error as a response. All errors are written here.
+// WriteProblem writes an error response. All errors use it.
 func WriteProblem(w http.ResponseWriter, p *problem.Error) {
 	body, err := json.Marshal(api.Problem{Detail: p.Details})
-	if err != nil { // an error contains only strings and integers
+	if err != nil { // encoding never fails, because an error contains only strings and integers
 		panic(err)
 	}
 	h := w.Header()
@@ -29,10 +29,10 @@ func WriteProblem(w http.ResponseWriter, p *problem.Error) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// WriteError writes the error of a handler.
+// WriteError writes the error that a handler returned.
 func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	if c, ok := w.(*call); ok && c.Status != 0 {
-		return // the response has begun, and the client is gone
+		return // the response has begun, and the client has closed the connection
 	}
 	var p *problem.Error
 	if !errors.As(err, &p) {
@@ -41,13 +41,13 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, p)
 }
 
-// writeDecodeError writes the error of a body that cannot be decoded. It occurs
-// only if validation is off.
+// writeDecodeError writes the error for an invalid body. It is called only if
+// validation is off.
 func writeDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, problem.OfJSON(w.(*call).Body, err))
 }
 
-// writeParameterError writes the error of a parameter that cannot be decoded.
+// writeParameterError writes the error for an invalid parameter.
 func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	var wrong *api.InvalidParamFormatError
 	if !errors.As(err, &wrong) {
@@ -61,8 +61,8 @@ func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	WriteProblem(w, problem.Invalid("malformed value", in, wrong.ParamName))
 }
 
-// writeUnrouted responds to a request that matches no operation: with 405 if
-// its path has other methods, or else with 404.
+// writeUnrouted responds to a request that matches no operation, with 405 if
+// its path has other methods, and otherwise with 404.
 func writeUnrouted(routes *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	if methods := Allowed(routes, fallback, r); len(methods) > 0 {
 		WriteNotAllowed(methods, w, r)
@@ -71,14 +71,14 @@ func writeUnrouted(routes *http.ServeMux, w http.ResponseWriter, r *http.Request
 	WriteProblem(w, problem.NotFound("path", r.URL.Path, "path"))
 }
 
-// WriteNotAllowed responds to a request whose path has other methods.
+// WriteNotAllowed responds with 405 to a request whose path has other methods.
 func WriteNotAllowed(methods []string, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", strings.Join(methods, ", "))
-	WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed here", "path"))
+	WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed for this path", "path"))
 }
 
-// Allowed returns the methods of a path, sorted, for the header Allow. fallback is
-// the pattern of the paths that do not exist.
+// Allowed returns the methods of a path, sorted, for the header Allow. The
+// parameter fallback is the pattern of unknown paths.
 func Allowed(routes *http.ServeMux, fallback string, r *http.Request) (methods []string) {
 	for _, method := range []string{
 		http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut,
@@ -91,8 +91,8 @@ func Allowed(routes *http.ServeMux, fallback string, r *http.Request) (methods [
 	return methods
 }
 
-// Redirect redirects to a path relative to the path of the request, because a proxy may
-// have removed the beginning of that. [http.Redirect] writes absolute paths.
+// Redirect redirects to a relative path, because a proxy may have removed the beginning
+// of the request's path. [http.Redirect] writes absolute paths.
 func Redirect(w http.ResponseWriter, status int, path, query string) {
 	w.Header().Set("Location", (&url.URL{Path: path, RawQuery: query}).String())
 	w.WriteHeader(status)

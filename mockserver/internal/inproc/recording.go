@@ -15,7 +15,7 @@ type Recording struct {
 	wrote  bool
 }
 
-// NewRecording returns an empty response whose header is a copy of header.
+// NewRecording returns an empty response with a copy of header.
 func NewRecording(header http.Header) *Recording {
 	return &Recording{Status: http.StatusOK, header: header.Clone()}
 }

@@ -1,4 +1,4 @@
-// Package inproc is an HTTP transport to a handler in the same process.
+// Package inproc implements an HTTP transport to a handler in the same process.
 package inproc
 
 import (
@@ -14,10 +14,10 @@ import (
 )
 
 // Transport passes requests to a handler in the same process. It uses no sockets and
-// leaves no goroutines running, so it works with testing/synctest. For the client it
-// behaves like a connection. Canceling the request cancels the handler's context. If
-// the handler aborts, the client gets a connection error. If the body is shorter than
-// its Content-Length, the client gets an unexpected EOF.
+// leaves no goroutines running, so it works with testing/synctest. It behaves like a
+// connection. If the request is canceled, the handler's context is canceled. If the
+// handler aborts, the client gets a connection error. If the body is shorter than its
+// Content-Length, the client gets an unexpected EOF.
 type Transport struct{ Handler http.Handler }
 
 // RoundTrip implements [http.RoundTripper].
@@ -31,7 +31,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}()
 	select {
 	case response := <-w.ready:
-		if response == nil { // the handler panicked, maybe because the request was canceled
+		if response == nil { // the handler panicked, possibly because the request was canceled
 			return nil, cmp.Or(r.Context().Err(), io.EOF)
 		}
 		return response, nil
@@ -62,7 +62,7 @@ type responder struct {
 	request *http.Request
 	header  http.Header
 	status  int
-	sent    http.Header // copy of the header from when it was written
+	sent    http.Header // copy of the header at the time of WriteHeader
 	buffer  bytes.Buffer
 	pipe    *io.PipeWriter
 	release func() bool // stops the function that closes the pipe when the request ends
@@ -104,7 +104,7 @@ func (w *responder) Flush() {
 	reader, writer := io.Pipe()
 	w.pipe = writer
 	ctx := w.request.Context()
-	w.release = context.AfterFunc(ctx, func() { _ = writer.CloseWithError(ctx.Err()) }) // the reader may be gone
+	w.release = context.AfterFunc(ctx, func() { _ = writer.CloseWithError(ctx.Err()) }) // the reader may have closed the pipe
 	head := bytes.NewReader(w.buffer.Bytes())
 	w.hand(struct {
 		io.Reader
@@ -113,7 +113,7 @@ func (w *responder) Flush() {
 }
 
 // finish sends the rest of the response, even if the handler panicked. The goroutine
-// that runs the handler must defer it.
+// of the handler must defer it.
 func (w *responder) finish() {
 	cause := recover()
 	if w.request.Body != nil {
@@ -137,8 +137,8 @@ func (w *responder) finish() {
 	}
 }
 
-// rest returns the buffered body. A body shorter than its Content-Length ends
-// with an unexpected EOF.
+// rest returns the buffered body. If it is shorter than its Content-Length, the
+// reader ends with an unexpected EOF.
 func (w *responder) rest() io.Reader {
 	length, err := strconv.Atoi(w.sent.Get("Content-Length"))
 	if err == nil && length > w.buffer.Len() && !w.bodyless() && w.request.Method != http.MethodHead {

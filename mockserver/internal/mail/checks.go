@@ -14,11 +14,11 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// clipped is the size of HTML in bytes. Above it, large mailbox providers
-// truncate a message and show a link to the rest.
+// clipped is a size of HTML in bytes. Large mailbox providers truncate larger
+// messages and show a link to the rest.
 const clipped = 102_000
 
-// Finding is a probable problem of a message.
+// Finding is a probable problem in a message.
 type Finding struct {
 	Check string `json:"check" doc:"the name: empty_tag, dead_link, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported"`
 	Text  string `json:"text" doc:"a description of the problem"`
@@ -53,7 +53,7 @@ func deadLinks(m record.Message) (found []Finding) {
 }
 
 // leadsNowhere returns the reason why a mail program cannot follow a link, or "".
-// places contains the anchors in the message.
+// The parameter places contains the anchors in the message.
 func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {
@@ -62,13 +62,13 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 	case *to == url.URL{}:
 		return "is empty"
 	case to.Scheme == "" && to.Host == "" && to.Path == "" && to.RawQuery == "":
-		if !places()[to.Fragment] && !strings.EqualFold(to.Fragment, "top") { // which is always there
-			return "names no place in the message"
+		if !places()[to.Fragment] && !strings.EqualFold(to.Fragment, "top") { // which always exists
+			return "matches no anchor in the message"
 		}
 	case to.Scheme == "":
-		return "has no scheme, and a message has no address that it could be relative to"
+		return "has no scheme; relative links do not work in messages"
 	case strings.EqualFold(to.Scheme, "javascript"):
-		return "is a script, which mail programs do not run"
+		return "is a script; mail programs do not run scripts"
 	case (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() == "":
 		return "has no host"
 	case to.Scheme == "mailto" && !strings.Contains(plain(to.Opaque), "@") && !strings.Contains(to.RawQuery, "to="):
@@ -77,7 +77,7 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 	return ""
 }
 
-// plain returns a part of a URL without escapes.
+// plain returns a part of a URL, unescaped.
 func plain(part string) string {
 	out, err := url.PathUnescape(part)
 	if err != nil {
@@ -101,7 +101,7 @@ func noText(m record.Message) []Finding {
 	if m.HTML == "" || strings.TrimSpace(m.Text) != "" {
 		return nil
 	}
-	return []Finding{{"no_text", "There is no text part: it is for those who read mail as text, and spam filters expect it."}}
+	return []Finding{{"no_text", "There is no text part. Some recipients read only text, and spam filters expect a text part."}}
 }
 
 // noUnsubscribe checks marketing against RFC 8058, which large mailbox
@@ -110,7 +110,7 @@ func noUnsubscribe(m record.Message) []Finding {
 	if !marketing(m) || hasHeader(m, "List-Unsubscribe") {
 		return nil
 	}
-	return []Finding{{"no_unsubscribe", "It has no List-Unsubscribe header, which mailbox providers require for marketing."}}
+	return []Finding{{"no_unsubscribe", "There is no List-Unsubscribe header, which mailbox providers require for marketing."}}
 }
 
 func marketing(m record.Message) bool {

@@ -139,7 +139,7 @@ func TestCheck(t *testing.T) {
 		"a comment":                {record.Message{Text: "x", HTML: `<!-- <a href="#"> <img src=x> -->`}, ""},
 		"an empty link":            {link(""), "dead_link is empty"},
 		"a hash":                   {link("#"), "dead_link is empty"},
-		"no such place":            {link("#nowhere"), "dead_link names no place"},
+		"no such place":            {link("#nowhere"), "dead_link matches no anchor"},
 		"a relative link":          {link("/shop"), "dead_link has no scheme"},
 		"a host without scheme":    {link("//shop.example"), "dead_link has no scheme"},
 		"a script":                 {link("JavaScript:alert(1)"), "dead_link is a script"},

@@ -11,8 +11,8 @@ const (
 )
 
 // Snippet returns the beginning of a message for lists: one line of up to 140
-// characters of its text, or else of the visible text of its HTML, with merge tags
-// replaced.
+// characters. It uses the text or, without a text, the visible text of the HTML,
+// and replaces merge tags.
 func Snippet(text, markup string, value func(name string) string) string {
 	source := text
 	if strings.TrimSpace(source) == "" {
@@ -21,7 +21,7 @@ func Snippet(text, markup string, value func(name string) string) string {
 		source = source[:snippetSource]
 	}
 	if tag := strings.LastIndex(source, "{{"); tag > strings.LastIndex(source, "}}") {
-		source = source[:tag] // the cut is within a merge tag, or the tag never ends
+		source = source[:tag] // the text ends within a merge tag
 	}
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(MergeText(source, value), "")), " ")
 	n := 0
@@ -33,7 +33,7 @@ func Snippet(text, markup string, value func(name string) string) string {
 	return line
 }
 
-// shown returns the beginning of the visible text of HTML. It keeps entities.
+// shown returns the beginning of the visible text of HTML, with entities.
 func shown(markup string) string {
 	var out strings.Builder
 	for out.Len() < snippetSource {
@@ -58,7 +58,7 @@ func shown(markup string) string {
 }
 
 // passOver returns the HTML after a comment or an element without visible text.
-// If that does not end, it returns "".
+// If there is no end, it returns "".
 func passOver(tag string) (after string, found bool) {
 	if comment, found := strings.CutPrefix(tag, "!--"); found {
 		_, after, _ = strings.Cut(comment, "-->")
@@ -82,18 +82,18 @@ func passOver(tag string) (after string, found bool) {
 	return "", false
 }
 
-// named reports whether a tag, after its first character, has this name.
+// named reports whether a tag has this name. The tag begins after "<".
 func named(tag, name string) bool {
 	return len(tag) >= len(name) && strings.EqualFold(tag[:len(name)], name) &&
 		(len(tag) == len(name) || strings.IndexByte(" \t\r\n\f/>", tag[len(name)]) >= 0)
 }
 
-// letter reports whether a tag begins: a name, the end of an element, a declaration.
+// letter reports whether c can follow "<" in a tag: a letter, "/" or "!".
 func letter(s string) bool {
 	return s != "" && (s[0] == '/' || s[0] == '!' || s[0] == '?' || s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
 }
 
-// MergeText replaces each {{name}} by the value of name.
+// MergeText replaces each {{name}} with the value of name.
 func MergeText(s string, value func(name string) string) string {
 	var b strings.Builder
 	for {
@@ -118,7 +118,7 @@ func MergeText(s string, value func(name string) string) string {
 	return b.String()
 }
 
-// MergeHTML does the same in HTML, where values are text and not markup.
+// MergeHTML is like MergeText for HTML. It escapes the values.
 func MergeHTML(s string, value func(name string) string) string {
 	if value == nil {
 		return MergeText(s, nil)

@@ -1,4 +1,4 @@
-// Package mail renders messages: it replaces merge tags, writes source text and
+// Package mail renders messages. It replaces merge tags, writes source text and
 // files, and returns snippets and probable problems.
 package mail
 
@@ -47,7 +47,7 @@ func Source(m record.Message) string {
 	return b.String()
 }
 
-// addressed reports whether a header field has addresses.
+// addressed reports whether a header field contains addresses.
 func addressed(name string) bool {
 	switch name {
 	case "From", "Sender", "Reply-To", "To", "Cc", "Bcc":
@@ -87,15 +87,15 @@ func oneLine(s string) string {
 
 const (
 	// boundary separates the parts. Quoted-printable text cannot contain this
-	// line.
+	// text.
 	boundary   = "=_between-the-parts"
-	lineLength = 76  // of header fields, where there is a space to fold at
-	wordLength = 900 // more letters without a space would not fit into a line
-	nameLength = 76  // of a header field
+	lineLength = 76  // length of lines in the header, if there is a space to fold at
+	wordLength = 900 // length of a word that fits into a line
+	nameLength = 76  // length of the name of a header field
 )
 
 // once reports whether a message can contain a header field only once (RFC
-// 5322, 3.6).
+// 5322, section 3.6).
 func once(name string) bool {
 	switch name {
 	case "Date", "Message-Id", "In-Reply-To", "References", "Subject":
@@ -104,10 +104,10 @@ func once(name string) bool {
 	return addressed(name)
 }
 
-// EML returns the message as a file: RFC 5322 and MIME in ASCII, except for
-// addresses that are not ASCII (RFC 6532), with CRLF line ends and text and
-// HTML as alternatives. It omits header fields that are invalid, and duplicates
-// of fields that can occur only once.
+// EML returns the message as a file in the format of RFC 5322 and MIME, with
+// text and HTML as alternatives. The file is ASCII with CRLF line ends, except
+// for non-ASCII addresses (RFC 6532). EML omits invalid header fields and
+// forbidden duplicates.
 func EML(m record.Message) []byte {
 	var out bytes.Buffer
 	seen := map[string]bool{}
@@ -137,11 +137,11 @@ func EML(m record.Message) []byte {
 	return out.Bytes()
 }
 
-// alternatives writes both parts, the better one last.
+// alternatives writes both parts. The preferred part is the last.
 func alternatives(out *bytes.Buffer, m record.Message) {
 	parts := multipart.NewWriter(out)
 	if err := parts.SetBoundary(boundary); err != nil {
-		panic(err) // the boundary is a constant
+		panic(err) // never fails, because the boundary is a constant
 	}
 	fold(out, "Content-Type", mime.FormatMediaType("multipart/alternative", map[string]string{"boundary": boundary}))
 	out.WriteString("\r\n")
@@ -166,8 +166,8 @@ func quote(w io.Writer, text string) {
 	_ = out.Close()
 }
 
-// fieldName reports whether a header field can have this name. It excludes
-// fields of MIME, which EML sets itself.
+// fieldName reports whether a header field can have this name. It excludes MIME
+// fields, which EML sets itself.
 func fieldName(name string) bool {
 	for _, c := range []byte(name) {
 		if c <= ' ' || c >= 0x7f || c == ':' {
@@ -177,11 +177,11 @@ func fieldName(name string) bool {
 	return name != "" && len(name) <= nameLength && name != "Mime-Version" && !strings.HasPrefix(name, "Content-")
 }
 
-// foldable returns a value as words that fit into lines. Addresses and URLs
-// stay whole.
+// foldable returns a value as words that fit into lines. It does not split
+// addresses and URLs.
 func foldable(h record.Header) string {
 	name, value := textproto.CanonicalMIMEHeaderKey(h.Name), encoded(h)
-	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // for an encoded word
+	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // needs an encoded word
 	if !misread && !slices.ContainsFunc(strings.Fields(value), long) {
 		return value
 	}
@@ -197,7 +197,7 @@ func foldable(h record.Header) string {
 // long reports whether a word does not fit into a line.
 func long(word string) bool { return len(word) > wordLength }
 
-// namesInWords returns a list of addresses with each name in encoded words.
+// namesInWords returns a list of addresses with encoded names.
 func namesInWords(value string) string {
 	addresses, err := mail.ParseAddressList(value)
 	if err != nil {
@@ -212,7 +212,7 @@ func namesInWords(value string) string {
 
 // inWords returns a text as encoded words (RFC 2047).
 func inWords(text string) string {
-	const most = 42 // bytes; an encoded word has at most 75 letters
+	const most = 42 // bytes; an encoded word has at most 75 characters
 	var words []string
 	for text != "" {
 		n := 0
@@ -228,7 +228,7 @@ func inWords(text string) string {
 	return strings.Join(words, " ")
 }
 
-// fold writes a header field, in several lines if necessary.
+// fold writes a header field, with line breaks if necessary.
 func fold(out *bytes.Buffer, name, value string) {
 	fmt.Fprintf(out, "%s:", name)
 	length := len(name) + 1

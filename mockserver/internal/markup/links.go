@@ -1,4 +1,4 @@
-// Package markup reads the parts of HTML that the mock server needs.
+// Package markup finds links in HTML.
 package markup
 
 import (
@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	// linkStart matches the beginning of a link, or a comment, which contains no
-	// links. A comment that does not end extends to the end of the text.
+	// linkStart matches the beginning of a link, or a comment. A comment without
+	// an end extends to the end of the text.
 	linkStart = regexp.MustCompile(`(?is)<!--.*?(?:-->|\z)|<a[\s/]`)
 	// tagAttribute matches the next attribute of a tag: its name, and its value in
 	// double quotes, in single quotes or without quotes.
@@ -30,15 +30,15 @@ func Targets(markup string) []string {
 			continue
 		}
 		var target string
-		var link bool // or the target of one
+		var link bool // or the target of a link
 		if target, link, rest = linkTarget(rest); link {
 			links = append(links, target)
 		}
 	}
 }
 
-// linkTarget returns the target in the attributes of a link: the first one, as
-// in browsers.
+// linkTarget returns the target of a link. Like browsers, it uses the first of
+// several attributes.
 func linkTarget(attributes string) (target string, link bool, rest string) {
 	for rest = attributes; ; {
 		part := tagAttribute.FindStringSubmatch(rest)

@@ -14,7 +14,7 @@ import (
 
 // records contains all data of the platform.
 type records struct {
-	lastID   int64 // one sequence for all resources, so each id belongs to one resource
+	lastID   int64 // one sequence for all resources, so ids are unique
 	accounts map[int64]*account
 	messages table.Table[message] // of all accounts, in order of creation
 	places   map[string]int       // of the messages, by id
@@ -58,7 +58,8 @@ func (a *account) stopCampaigns() {
 	}
 }
 
-// accountsLocked yields an account by its id, or all accounts if the id is 0.
+// accountsLocked yields the account with the id, or all accounts if the id is
+// 0.
 func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
 	return func(yield func(*account) bool) {
 		for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
@@ -125,12 +126,12 @@ func (o *Outcome) count(m *message, by int64) {
 	}
 }
 
-// outcomes contains the results of an account's messages. They are updated with
-// each change, so no scan is necessary.
+// outcomes contains the results of an account's messages. Each change updates
+// them, so no scan is necessary.
 type outcomes struct {
 	all     Outcome
-	of      map[int64]*Outcome // by the campaign or workflow that sent them
-	minutes delivery.PerMinute // the minutes when they were sent
+	of      map[int64]*Outcome // results by campaign or workflow
+	minutes delivery.PerMinute // counts by minute
 }
 
 func newOutcomes() outcomes { return outcomes{of: map[int64]*Outcome{}} }
@@ -141,8 +142,8 @@ func (o *outcomes) sent(m *message) {
 	o.minutes.Add(clock.Unix(m.SubmittedOn))
 }
 
-// count adds a message if by is 1, or removes it before a change if by is -1.
-// Only messages in the outbox count.
+// count adds a message if by is 1, or removes it if by is -1. It ignores
+// messages outside the outbox.
 func (o *outcomes) count(m *message, by int64) {
 	if !m.sent() {
 		return
@@ -166,11 +167,10 @@ func (o *outcomes) by(origin int64) Outcome {
 	return Outcome{}
 }
 
-// addressees maps each address to the contact that an email without a list goes
-// to. Keys are lower-case addresses. If several lists contain an address, the
-// last added contact counts. Contacts never leave this map: a contact keeps its
-// list, and the sequence number of additions only grows, so a new contact
-// replaces the previous one.
+// addressees maps each address to the recipient of an email without a list id.
+// Keys are lower-case addresses. If several lists contain an address, the
+// recipient is the most recently added contact. Contacts are never removed,
+// because a contact keeps its list.
 type addressees map[string]addressee
 
 type addressee struct {
@@ -178,8 +178,8 @@ type addressee struct {
 	slot uint32 // of the contact
 }
 
-// added must be called for every contact that is added to a list, including
-// again.
+// added must be called after a contact was added to a list for the first time
+// or again.
 func (a addressees) added(l *list, c *contact) {
 	if _, last := a.find(c.Email); last == nil || last.Added < c.Added {
 		a[strings.ToLower(c.Email)] = addressee{l, c.slot}

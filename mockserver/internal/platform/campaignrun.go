@@ -43,13 +43,13 @@ const (
 	// campaignBatch is the number of contacts that get a campaign in one
 	// transaction.
 	campaignBatch = 1000
-	// campaignPause is the real-time pause before each batch. It allows other
-	// requests to run, and tests to observe the status delivering.
+	// campaignPause is the real-time pause before each batch. During the pause,
+	// other requests can run, and tests can observe the status delivering.
 	campaignPause = time.Millisecond
 )
 
-// campaignRun returns a function that sends a campaign. If it runs more than once for
-// the same campaign, only one run sends. A run ends when a restore replaces the
+// campaignRun returns a function that sends a campaign. If several runs of the same
+// campaign overlap, only one run sends it. A run ends when a restore replaces the
 // campaign, even if the new campaign has the same id.
 func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	return func() {

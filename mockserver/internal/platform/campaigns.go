@@ -78,7 +78,7 @@ func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampai
 }
 
 // changeCampaign applies an update to c, which is a copy, so an invalid update
-// changes nothing.
+// has no effect.
 func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
 	set(&c.Name, in.Name)
 	if in.ListID != nil {

@@ -17,8 +17,8 @@ type collection[K comparable, T any] struct {
 	places  int64 // last assigned place
 }
 
-// item is a resource with its position, because fixed ids are not in the order
-// of creation.
+// item is a resource with its position. The order of fixed ids can differ from
+// the order of creation.
 type item[T any] struct {
 	resource *T
 	place    int64
@@ -47,7 +47,7 @@ func (c *collection[K, T]) get(key K) *T {
 	return nil
 }
 
-// find returns the resource with a key, or the error for the response.
+// find returns the resource with a key, or a 404 error.
 func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
 	if found := c.get(key); found != nil {
 		return found, nil
@@ -70,8 +70,8 @@ func (c *collection[K, T]) from(rank int) iter.Seq[*T] {
 	}
 }
 
-// copies returns copies of the resources, the oldest first. The result is not nil,
-// because a snapshot treats nil as unchanged.
+// copies returns copies of the resources, the oldest first. The result is never
+// nil, because nil means "unchanged" in a snapshot.
 func (c *collection[K, T]) copies() []T {
 	out := make([]T, 0, c.len())
 	for x := range c.all() {
@@ -81,7 +81,7 @@ func (c *collection[K, T]) copies() []T {
 }
 
 // suppressionList contains suppressed addresses and patterns (*@domain, local@*) by
-// their lower-case form.
+// their lower-case text.
 type suppressionList struct {
 	collection[string, api.SuppressedEmail]
 }
@@ -100,7 +100,8 @@ func (s *suppressionList) entry(email string) *api.SuppressedEmail {
 	return s.get(strings.ToLower(email))
 }
 
-// matches reports whether an address or a pattern for it is suppressed.
+// matches reports whether the list contains an address or a pattern that
+// matches the address.
 func (s *suppressionList) matches(address string) bool {
 	local, domain, _ := strings.Cut(address, "@")
 	return s.entry(address) != nil || s.entry("*@"+domain) != nil || s.entry(local+"@*") != nil

@@ -17,10 +17,10 @@ const (
 	statusBounced      = "bounced"
 )
 
-// contact is a member of a list. Its slices are never changed in place, so copies can
-// share them.
+// contact is a contact on a list. Its slices are never changed in place, so copies
+// can share them.
 type contact struct {
-	api.Contact        // without "none" and empty lists
+	api.Contact        // "" instead of "none"
 	Added       int64  `json:"added"`           // sequence number of the last addition to the list
 	Before      string `json:"before,omitzero"` // status before the deletion
 
@@ -35,8 +35,8 @@ func (c *contact) wire() api.Contact {
 	return out
 }
 
-// effectiveStatus returns the status that applies when the contact is added
-// again.
+// effectiveStatus returns the status that determines what happens when the
+// contact is added again.
 func (c *contact) effectiveStatus() string {
 	if c.Status == statusDeleted {
 		return c.Before

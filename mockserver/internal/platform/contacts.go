@@ -21,8 +21,8 @@ func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	return l, c, nil
 }
 
-// member returns the contact in a path for changes. A deleted contact can be
-// read but not changed.
+// member returns the contact in a path for changes. It returns an error for a
+// deleted contact.
 func (t *tx) member(listID, id int64) (*list, *contact, error) {
 	l, c, err := t.contact(listID, id)
 	if err == nil && c.Status == statusDeleted {
@@ -73,7 +73,7 @@ func (t *tx) listContacts(r api.ListContactsRequestObject) (api.ListContactsResp
 	return out, nil
 }
 
-// contactQuery reads sort=field:direction and filter=field:value.
+// contactQuery parses sort=field:direction and filter=field:value.
 func contactQuery(sort, filter string) (query, error) {
 	q := query{sort: "id"}
 	if sort != "" {

@@ -11,12 +11,12 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// contactTable contains the contacts of a list. It finds a page of a million
-// contacts, filtered or sorted, in microseconds; a page that is sorted and
+// contactTable contains the contacts of a list. With a million contacts, a
+// filtered or sorted page takes microseconds. A page that is sorted and
 // filtered by a tag or an interest can take milliseconds. The slot of a contact
-// is its position in all, and the indexes contain slots. Only a contact
-// returned by edit can be changed. Only the methods of the table can change
-// indexed fields.
+// is its position in the field all. The indexes contain slots. Change a contact
+// only if edit returned it, and change indexed fields only with methods of the
+// table.
 type contactTable struct {
 	all       table.Table[contact] // in the order of ids
 	byAddress map[string]uint32
@@ -70,7 +70,7 @@ func (t *contactTable) newOrders() (o orders) {
 	return o
 }
 
-// add adds a contact whose id must be greater than all others.
+// add adds a contact. Its id must be greater than all other ids.
 func (t *contactTable) add(c *contact) {
 	slot := uint32(t.all.Len())
 	c.slot = slot
@@ -152,8 +152,8 @@ func (t *contactTable) setDate(c *contact, unix int64) {
 	among.Insert(c.slot)
 }
 
-// tag adds the tags that the contact does not have. It replaces the slices of the
-// contact instead of changing them, because copies share the slices.
+// tag adds tags to a contact, without duplicates. It replaces the slices of the
+// contact, because copies share the slices.
 func (t *contactTable) tag(c *contact, tags []string) {
 	c.Tags = addLabels(c.Tags, tags, t.tags, c.slot)
 }
@@ -174,7 +174,7 @@ func addLabels(have, add []string, index map[string][]uint32, slot uint32) []str
 
 // query is a filtered and sorted view of the table.
 type query struct {
-	field, value string // the filter; an empty field matches all
+	field, value string // the filter; an empty field means no filter
 	sort         string // id, email, status or subscribed_on
 	descending   bool
 }
@@ -184,7 +184,7 @@ type query struct {
 func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 	found := t.matching(q.field, q.value)
 	from, to := p.bounds(found.n)
-	if q.descending { // read the page from the other end, then reverse it
+	if q.descending { // read the page from the other end, then reverse the order
 		from, to = found.n-to, found.n-from
 	}
 	out := make([]*contact, 0, to-from)
@@ -277,8 +277,8 @@ func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint
 }
 
 // inOrder yields the found slots in the given order, starting at rank. If the order
-// also contains other slots, inOrder sorts the found slots if they are few, and
-// otherwise scans the order for them.
+// contains other slots too, inOrder sorts a small number of found slots, and
+// searches the order for a large number.
 func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter.Seq[uint32] {
 	switch {
 	case found.orders != nil:

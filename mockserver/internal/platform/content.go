@@ -14,7 +14,7 @@ func checkSender(in api.Sender, required bool) error {
 	return nil
 }
 
-// template returns the template of a content.
+// template returns the template that a content uses.
 func (t *tx) templateNamed(id int64) error {
 	_, err := t.account.Templates.find(id, "template", "body", "content", "template_id")
 	return err
@@ -25,7 +25,7 @@ func (t *tx) templateNamed(id int64) error {
 func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	switch {
 	case c.TemplateID != 0 && hasParts(c):
-		return problem.Invalid("either a template or inline parts", "body", "content", "template_id")
+		return problem.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
 	case c.TemplateID != 0:
 		return t.templateNamed(c.TemplateID)
 	case required && !hasParts(c):
@@ -34,12 +34,12 @@ func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	return nil
 }
 
-// changeContent applies a partial update. A template replaces inline parts, and the
-// other way round.
+// changeContent applies a partial update. A template replaces inline parts, and
+// inline parts replace a template.
 func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) error {
 	inline := in.HTML != nil || in.Text.Set
 	if in.TemplateID != nil && inline {
-		return problem.Invalid("either a template or inline parts", "body", "content", "template_id")
+		return problem.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
 	}
 	set(&c.Subject, in.Subject)
 	if in.TemplateID != nil {

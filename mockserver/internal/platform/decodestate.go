@@ -14,9 +14,10 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// decode reads one JSON object into s. It decodes record by record, so an error
-// names the record. An unknown field is an error, because ignoring it could
-// lose data. It returns io.EOF if there is no further object.
+// decode decodes one JSON object into s, or returns io.EOF at the end. It
+// decodes each record separately, so an error contains the position of the
+// record. An unknown field is an error, because the restored state would lose
+// its data.
 func (s *state) decode(d *json.Decoder) error {
 	start, err := d.Token()
 	if err != nil {
@@ -85,8 +86,8 @@ func decodeInto(d *json.Decoder, into reflect.Value) error {
 	return problem.Plainly(problem.Unknown(unexpected(d.Decode(into.Interface())), into.Elem().Interface()))
 }
 
-// describe returns the name of the JSON type of the value that begins with a
-// token.
+// describe returns the name of the JSON type of a value. The value begins with
+// the token.
 func describe(start json.Token) string {
 	switch start.(type) {
 	case json.Delim:

@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// submitEmail implements POST /v2/emails. A rejection is not an HTTP error: the
+// submitEmail implements POST /v2/emails. A rejection is not an HTTP error. The
 // status in the response and the event Email.Rejected report it.
 func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
 	if !isEmail(r.Body.Email) {
@@ -30,7 +30,8 @@ func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailRespons
 	return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: answerStatus(m)}, nil
 }
 
-// answerStatus returns the status for the submitter; delivery follows later.
+// answerStatus returns the status for the response. It is queued even if the
+// message has been delivered.
 func answerStatus(m *message) string {
 	if m.Status == messageRejected || m.Status == messageError {
 		return m.Status
@@ -61,8 +62,8 @@ func (t *tx) submission(in api.EmailSubmission) (*message, error) {
 	}, nil
 }
 
-// addressee returns the contact with an address: on the list if there is one,
-// or else the contact of the account that was added last.
+// addressee returns the contact with an address on the list. Without a list, it
+// returns the most recently added contact of the account.
 func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 	if listID != 0 {
 		l, err := t.listNamed(listID)
@@ -109,8 +110,8 @@ func (t *tx) internalError(m *message) string {
 	return ""
 }
 
-// rejectReason returns the reason why a message must not be sent, or "". The
-// contact's status precedes the suppression list.
+// rejectReason returns the reason why a message must not be sent, or "". It
+// checks the contact's status before the suppression list.
 func (t *tx) rejectReason(m *message, c *contact) string {
 	if c != nil {
 		switch c.Status {

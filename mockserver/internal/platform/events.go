@@ -10,10 +10,10 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
-// Addresses of the platform in events.
+// IP addresses of the platform in events.
 const (
 	platformIP = "203.0.113.10"
-	sourceIP   = "203.0.113.25" // of the machine that sends mail
+	sourceIP   = "203.0.113.25" // the machine that sends email
 )
 
 // Details of the devices of recipients in events.
@@ -22,8 +22,8 @@ const (
 	recipientAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 )
 
-// fire collects an event if it is recorded or subscribed to. Seeds fire no
-// events. The name determines the envelope.
+// fire collects an event if a webhook is subscribed to it or if all events are
+// recorded. Seeds fire no events. The name determines the envelope.
 func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 	if t.seeds || !t.p.Deliveries.Wants(t.account.ID, name) && !t.p.RecordEvents {
 		return
@@ -44,7 +44,7 @@ func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 // unknownUser is the user of events without a known user.
 func unknownUser() events.User { return events.User{} }
 
-// acting returns the user who sent the request, if any.
+// acting returns the user who sent the request, or nil.
 func (t *tx) acting() events.User {
 	if t.user == nil {
 		return events.User{}
@@ -88,8 +88,8 @@ func eventContact(c *contact) events.Contact {
 	}
 }
 
-// listContact returns the contact and the list of a message, or nil if it has
-// none.
+// listContact returns the contact and the list of a message. Without a contact,
+// it returns nil.
 func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 	if c == nil {
 		return nil, nil
@@ -116,8 +116,8 @@ func (t *tx) contactUnsubscribed(l *list, c *contact) {
 	})
 }
 
-// contactRemoved fires Contact.Removed, after a request of the user or after
-// the contact followed a link.
+// contactRemoved fires Contact.Removed after a user's request or a recipient
+// action.
 func (t *tx) contactRemoved(l *list, c *contact) {
 	context := events.ActionContext{Timestamp: t.second()}
 	if t.user == nil {
@@ -204,8 +204,8 @@ func (t *tx) emailClicked(m *message, url string) {
 	})
 }
 
-// A transactional email goes to an address: events do not show which contact
-// has it.
+// A transactional email is sent to an address, so events do not contain the
+// contact.
 func (m *message) shownContact() events.ID {
 	if m.SentBy == events.SendingTypeTransactional {
 		return events.ID{}
@@ -220,8 +220,8 @@ func (m *message) shownList() events.ID {
 	return stringID(m.ListID)
 }
 
-// automation returns the sender of a workflow email: a workflow, or the list
-// itself.
+// automation returns the sender of a workflow email, which is a workflow or the
+// list itself.
 func (t *tx) automation(m *message) events.Automation {
 	if w := t.account.Workflows.get(m.WorkflowID); w != nil {
 		return events.Automation{Trigger: &events.AutomationRef{ID: events.IntID(w.WorkflowID), Name: events.Value(w.Name)}}
@@ -282,7 +282,7 @@ func (t *tx) emailBounced(m *message, l *list, c *contact) {
 	t.fire(events.NameEmailBounced, unknownUser(), data)
 }
 
-// transactionalBounce also contains the older flat copy of its values.
+// transactionalBounce also contains the values in an older, flat format.
 func (t *tx) transactionalBounce(m *message, detail events.BounceDetail) *events.TransactionalBounce {
 	id, email := t.nextID(), m.transactional()
 	detail.ID = events.Value(id)

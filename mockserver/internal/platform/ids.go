@@ -15,17 +15,16 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Fixed contains values that a seed sets and that the platform would otherwise
-// choose. Operations of seeds fire no events. It is passed in the context with
-// [WithFixed].
+// Fixed contains values from a seed that the platform would otherwise choose.
+// [WithFixed] adds it to a context. Operations with a Fixed fire no events.
 type Fixed struct {
-	ID       int64                // of the record; 0 if it is not fixed
+	ID       int64                // id of the record; 0 if it is not fixed
 	Contacts map[string]int64     // the ids of contacts, by address in lower case
-	Secret   string               // of a webhook; random if empty
-	Hash     webhook.HashFunction // of a webhook; as configured if empty
+	Secret   string               // secret of a webhook; random if empty
+	Hash     webhook.HashFunction // hash function of a webhook; as configured if empty
 }
 
-// maxFixedID leaves room for later ids.
+// maxFixedID is the maximum fixed id. Later ids are greater.
 const maxFixedID int64 = 1e15
 
 type fixedKey struct{}
@@ -110,7 +109,7 @@ func (a *account) hasContact(id int64) bool {
 	return false
 }
 
-// checkSecret returns an error for a secret that deliveries cannot be signed with.
+// checkSecret returns an error for an invalid secret.
 func checkSecret(key string, hash webhook.HashFunction) error {
 	if _, err := webhook.ParseSecret(key, string(hash)); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "webhook: "))

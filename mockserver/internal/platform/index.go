@@ -1,7 +1,7 @@
 package platform
 
-// Sets and orders of slots, which are positions of records in a slice that only
-// grows. They find any page of a million records in microseconds.
+// This file contains sets and sort orders of slots. A slot is the position of a
+// record in a slice. With a million records, finding a page takes microseconds.
 
 import (
 	"iter"
@@ -53,8 +53,8 @@ func (s slotSet) Has(slot uint32) bool {
 	return int(slot/64) < len(s) && s[slot/64]&(1<<(slot%64)) != 0
 }
 
-// Count returns the number of slots in the set, and also in within unless that
-// is nil.
+// Count returns the number of slots in the set or, if within is not nil, in the
+// intersection of both sets.
 func (s slotSet) Count(within slotSet) int {
 	n := 0
 	for i := range s {
@@ -73,7 +73,7 @@ func (s slotSet) among(slots []uint32) (n int) {
 	return n
 }
 
-// word returns 64 bits of the intersection of both sets; a nil set contains all
+// word returns 64 bits of the intersection of both sets. A nil set contains all
 // slots.
 func (s slotSet) word(i int, within slotSet) uint64 {
 	switch {
@@ -89,7 +89,8 @@ func (s slotSet) word(i int, within slotSet) uint64 {
 func (s slotSet) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
 
 // From yields the slots in ascending order, starting at rank, from 0. If within is not
-// nil, it yields the intersection of both sets. It skips earlier slots 64 at a time.
+// nil, it yields the intersection of both sets. It skips earlier slots in words of 64
+// bits.
 func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range s {
@@ -109,7 +110,7 @@ func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 }
 
 // Ordered yields the slots of the set in the given order, starting at rank. It reads all
-// earlier slots. Half a million take a millisecond.
+// earlier slots, which takes a millisecond for half a million slots.
 func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, block := range by.blocks {
@@ -130,13 +131,13 @@ func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	}
 }
 
-// order contains sorted items in blocks. An insertion or a removal moves at
-// most half a block, and a search for a rank skips whole blocks.
+// order contains sorted items in blocks. An insertion or a removal moves only
+// items in one block, and a search for a rank skips whole blocks.
 type order[T any] struct {
-	// Compare compares two items, which are never equal.
+	// Compare compares two items. It must never return 0 for different items.
 	Compare func(a, b T) int
 
-	blocks [][]T // each has at least one and fewer than blockSize items
+	blocks [][]T // each block has at least one item and fewer than blockSize items
 	n      int
 }
 
@@ -176,8 +177,8 @@ func (o *order[T]) Remove(item T) {
 	}
 }
 
-// block returns the index of the block for an item: the last block that does
-// not begin after it, or the first.
+// block returns the index of the block for an item. It is the last block whose
+// first item is not after the item, or the first block.
 func (o *order[T]) block(item T) int {
 	b := sort.Search(len(o.blocks), func(i int) bool { return o.Compare(o.blocks[i][0], item) > 0 })
 	return max(0, b-1)

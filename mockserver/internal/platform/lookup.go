@@ -5,15 +5,17 @@ import (
 	"time"
 )
 
-// LookupLimit is the algorithm of the rate limit of one lookup per second for
-// each user and account. Rejected lookups do not count.
+// LookupLimit is an algorithm for the lookup rate limit, which allows one
+// lookup per second for each user and account. Rejected lookups do not count.
 type LookupLimit int
 
 // The algorithms of the lookup rate limit.
 const (
-	// LookupMinInterval accepts a lookup one second or more after the last accepted one.
+	// LookupMinInterval accepts a lookup if the last accepted lookup was at least one
+	// second ago.
 	LookupMinInterval LookupLimit = iota
-	// LookupTokenBucket adds a token every second, up to two, and each lookup takes one.
+	// LookupTokenBucket adds a token every second, up to two tokens, and each lookup
+	// removes a token.
 	LookupTokenBucket
 	// LookupFixedWindow accepts one lookup in each second of the clock.
 	LookupFixedWindow
@@ -46,10 +48,10 @@ func (l *LookupLimit) UnmarshalText(text []byte) error {
 
 type lookupState struct {
 	last   time.Time // time of the last accepted lookup
-	tokens float64   // tokens that were left at that time
+	tokens float64   // number of tokens at that time
 }
 
-// accept reports whether a lookup is allowed now.
+// accept reports whether a lookup is allowed now, and counts an allowed lookup.
 func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
 	if now.Before(s.last) { // the clock was set back
 		*s = lookupState{}

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/mail"
 )
 
-// The statuses of messages. The response to a submission contains queued even
-// if the message is delivered immediately.
+// The statuses of messages. The response of the Email API contains queued even
+// if the message has been delivered.
 const (
 	messageQueued    = "queued"
 	messageDelivered = "delivered"
@@ -18,9 +18,9 @@ const (
 	messageError     = "error"
 )
 
-// shown returns the content for responses of the API: a template, or inline
-// parts. A content with a template also stores the parts at the time when the
-// template was deleted or a message was created.
+// shown returns the content for API responses: a template, or inline parts. A
+// content with a template also stores the template's parts when the template is
+// deleted or a message is created.
 func shown(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {
 		c.HTML, c.Text = "", ""
@@ -30,8 +30,8 @@ func shown(c api.MessageContent) api.MessageContent {
 
 func hasParts(c api.MessageContent) bool { return c.HTML != "" || c.Text != "" }
 
-// message is an email. It stores its content and is rendered on demand: all
-// messages of a campaign share one content.
+// message is an email. It is rendered on demand, so all messages of a campaign
+// share one content.
 type message struct {
 	ID         string                `json:"id"`
 	AccountID  int64                 `json:"account_id"`
@@ -40,7 +40,7 @@ type message struct {
 	To         string                `json:"to"`
 	Content    api.MessageContent    `json:"content"`
 	Headers    []api.CustomAttribute `json:"headers,omitzero"`
-	Attributes []api.CustomAttribute `json:"attributes,omitzero"` // of the contact, when it was sent
+	Attributes []api.CustomAttribute `json:"attributes,omitzero"` // attributes of the contact when the message was sent
 	Values     map[string]string     `json:"values,omitzero"`     // of the request
 	Type       string                `json:"type,omitzero"`       // marketing or transactional
 	ListID     int64                 `json:"list_id,omitzero"`
@@ -71,7 +71,7 @@ type bounce struct {
 	OccurredOn int64                 `json:"occurred_on"`
 }
 
-// bounceType returns hard or soft, as in lookups and contacts.
+// bounceType returns the bounce type for lookups and contacts, hard or soft.
 func bounceType(c events.BounceCategory) string {
 	if c.Hard() {
 		return "hard"
@@ -79,8 +79,8 @@ func bounceType(c events.BounceCategory) string {
 	return "soft"
 }
 
-// address sets the recipient of the message: a contact of a list, and the
-// address as it was written.
+// address sets the recipient: the contact, and the address with its original
+// letter case.
 func (m *message) address(to string, l *list, c *contact) {
 	m.To, m.ListID, m.ContactID, m.Attributes = to, l.ListID, c.ID, c.CustomAttributes
 }
@@ -90,14 +90,15 @@ func (m *message) sent() bool {
 	return m.Status != messageRejected && m.Status != messageError && !m.Deleted
 }
 
-// value returns the value of a merge tag. Values of the request take precedence
-// over values of the contact.
+// value returns the value of a merge tag. Attributes in the request precede
+// attributes of the contact.
 func (m *message) value(name string) string {
 	v, _ := m.attribute(name)
 	return v
 }
 
-// attribute returns the value with a name, and whether there is one.
+// attribute returns the value of the attribute with a name, and reports whether
+// it exists.
 func (m *message) attribute(name string) (string, bool) {
 	if v, ok := m.Values[name]; ok {
 		return v, true

@@ -43,7 +43,7 @@ type Overview struct {
 	Messages  Outcome
 	Contacts  Contacts
 	Resources Resources
-	Minutes   map[int64]int64    // how many messages were sent in them
+	Minutes   map[int64]int64    // number of sent messages by minute
 	Waiting   []delivery.Waiting // campaigns that are scheduled for later, and contacts that have not confirmed yet
 }
 
@@ -57,10 +57,10 @@ type Resources struct {
 	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
 }
 
-// Overview returns the counts of an account, or of all if it is 0. Messages are
-// also counted by minute, from the first to the last minute, inclusive. The
-// duration depends on the number of lists and campaigns, not of messages or
-// contacts.
+// Overview returns the counts of an account, or of all accounts if the id is 0.
+// It also counts messages by minute, from the first to the last minute,
+// inclusive. The duration depends on the number of lists and campaigns, not on
+// the number of messages or contacts.
 func (p *Platform) Overview(only, from, until int64) Overview {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,8 +177,8 @@ func (a *account) sending(id int64, name string, listID int64, from api.Sender, 
 	return out
 }
 
-// FilledTemplate returns the parts of a template of any account, rendered for a
-// recipient with some attributes. If ok is false, the template does not exist.
+// FilledTemplate returns the parts of a template in any account, rendered with
+// attributes of a recipient. If ok is false, the template does not exist.
 func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html, text string, ok bool) {
 	return p.filled(attributes, func(a *account) *api.MessageContent {
 		if found := a.Templates.get(id); found != nil {
@@ -211,7 +211,7 @@ func (p *Platform) filled(attributes map[string]string, of func(*account) *api.M
 	return "", "", false
 }
 
-// ofAll returns views of some resources of all accounts, the latest first.
+// ofAll returns views of resources from all accounts, the latest first.
 func ofAll[T, V any](p *Platform, of func(*account) iter.Seq[*T], view func(*account, *T) V, id func(V) int64) []V {
 	p.mu.Lock()
 	defer p.mu.Unlock()

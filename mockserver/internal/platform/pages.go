@@ -22,7 +22,8 @@ type pageRequest struct {
 	withCount     bool
 }
 
-// paging checks the parameters of a paged request; 0 means omitted.
+// paging checks the parameters of a paged request. 0 means that a parameter is
+// omitted.
 func paging(page, perPage int64, withCount bool) (pageRequest, error) {
 	p := pageRequest{cmp.Or(page, 1), cmp.Or(perPage, defaultPerPage), withCount}
 	if p.page < 1 {
@@ -34,8 +35,8 @@ func paging(page, perPage int64, withCount bool) (pageRequest, error) {
 	return p, nil
 }
 
-// bounds returns the range of the page in n items, for a slice expression. A
-// page past the end is empty.
+// bounds returns the indexes of the page in n items. A page past the end is
+// empty.
 func (p pageRequest) bounds(n int) (from, to int) {
 	if p.page-1 > int64(n)/p.perPage {
 		return n, n
@@ -52,8 +53,8 @@ func (p pageRequest) pagination(n int) api.Pagination {
 	return out
 }
 
-// pageOf returns one page of n items for a response of the API. The function from yields
-// the items, starting at rank. The parameters of the request can be 0, for omitted.
+// pageOf returns one page of n items for an API response. The function from yields the
+// items, starting at rank. The parameters of the request can be 0, for omitted.
 func pageOf[T, W any](
 	n int, from func(rank int) iter.Seq[T], page, perPage int64, withCount bool, wire func(T) W,
 ) ([]W, api.Pagination, error) {
@@ -72,7 +73,7 @@ func pageOf[T, W any](
 	return data, p.pagination(n), nil
 }
 
-// ranked iterates over a slice for pageOf.
+// ranked returns a function for pageOf that iterates over a slice.
 func ranked[T any](items []T) func(rank int) iter.Seq[T] {
 	return func(rank int) iter.Seq[T] { return slices.Values(items[rank:]) }
 }

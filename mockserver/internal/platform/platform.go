@@ -34,23 +34,23 @@ import (
 type Platform struct {
 	Options
 
-	// whole is held for reading from a change until its events are queued, so
-	// that a snapshot has neither or both.
+	// A change holds the read lock of whole until its events are queued. So a
+	// snapshot contains both the change and the events, or neither.
 	whole sync.RWMutex
 
 	mu sync.Mutex
 	records
-	acts     uint64 // counts what may have changed anything
-	replaced int    // how often all records were replaced
+	acts     uint64 // number of possible changes
+	replaced int    // number of replacements of all records
 	closed   bool
 }
 
 // Options configures the platform and its callbacks.
 type Options struct {
-	Hash         webhook.HashFunction // signs the deliveries of webhooks
+	Hash         webhook.HashFunction // hash function of signatures
 	LookupLimit  LookupLimit
-	RecordEvents bool          // creates events without a subscribed webhook too
-	BaseURL      func() string // where the links in messages lead
+	RecordEvents bool          // also create events without a subscribed webhook
+	BaseURL      func() string // base URL of the links in messages
 
 	Deliveries *delivery.Engine
 	Faults     *fault.Plan
@@ -62,7 +62,7 @@ type Options struct {
 // New returns a platform without accounts.
 func New(o Options) *Platform { return &Platform{Options: o, records: newRecords()} }
 
-// Close stops all scheduled work and waits for the work in progress.
+// Close cancels all scheduled work and waits for the work in progress.
 func (p *Platform) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -95,8 +95,7 @@ func (p *Platform) accountLocked(id int64) *account {
 	return a
 }
 
-// Caller is the user of an API request. It is passed in the context with
-// [WithCaller].
+// Caller is the user of an API request. [WithCaller] adds it to a context.
 type Caller struct {
 	AccountID int64
 	UserID    int64

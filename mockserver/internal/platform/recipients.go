@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 )
 
-// actOn simulates an action of the recipient of a sent message.
+// actOn simulates a recipient action on a sent message.
 func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) error {
 	err := p.withMessage(emailID, func(t *tx, m *message) error {
 		if m.Status == messageRejected || m.Status == messageError {
@@ -21,7 +21,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 	return err
 }
 
-// withMessage calls act with a message. act can change the message.
+// withMessage calls act with a message, which act can change.
 func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) error {
 	p.mu.Lock()
 	m := p.message(id)
@@ -41,7 +41,7 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 	})
 }
 
-func noEmail(id string) error { return fmt.Errorf("mockserver: no email %q", id) }
+func noEmail(id string) error { return fmt.Errorf("mockserver: email %q does not exist", id) }
 
 // contactOf returns the contact of a message for changes, or nil.
 func (t *tx) contactOf(m *message) (*list, *contact) {
@@ -57,10 +57,10 @@ func (t *tx) contactOf(m *message) (*list, *contact) {
 }
 
 // Bounce simulates a bounce of a message. The methods of mockserver.Server with
-// the same names document all actions.
+// the same names document the recipient actions.
 func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	if !KnownCategory(category) {
-		return fmt.Errorf("mockserver: no bounce category %q", category)
+		return fmt.Errorf("mockserver: bounce category %q does not exist", category)
 	}
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.bounce(m, category, strings.Join(diagnostic, " "))
@@ -91,7 +91,7 @@ func diagnostic(category events.BounceCategory) string {
 	return "450 4.2.0 The mailbox is not available now"
 }
 
-// KnownCategory reports whether messages can bounce in this category.
+// KnownCategory reports whether the category of a bounce is known.
 func KnownCategory(c events.BounceCategory) bool { return c.Description() != string(c) }
 
 func (t *tx) bounce(m *message, category events.BounceCategory, said string) {

@@ -13,10 +13,11 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// rendered returns the message as its recipient gets it.
+// rendered returns the message as its recipient receives it.
 func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.BaseURL()) }
 
-// rendered returns the message with links to the platform with a base URL.
+// rendered returns the message. Its links begin with the base URL of the
+// platform.
 func (m *message) rendered(base string) record.Message {
 	out, value := m.outline(), m.merged(base)
 	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)
@@ -56,12 +57,12 @@ func (m *message) outline() record.Message {
 	return out
 }
 
-// headers returns the header fields of the message, with the request's fields
+// headers returns the header fields of the message. Fields from the request are
 // last.
 func (m *message) headers(out record.Message, base string) []record.Header {
 	from := out.FromEmail
 	if out.FromName != "" {
-		name := strings.ReplaceAll(strings.ReplaceAll(out.FromName, `\`, `\\`), `"`, `\"`) // %q would escape letters too
+		name := strings.ReplaceAll(strings.ReplaceAll(out.FromName, `\`, `\\`), `"`, `\"`) // %q would also escape letters
 		from = fmt.Sprintf(`"%s" <%s>`, name, out.FromEmail)
 	}
 	headers := []record.Header{
@@ -91,17 +92,18 @@ func (m *message) summary() Summary {
 	return Summary{Message: m.outline(), Snippet: mail.Snippet(m.Content.Text, m.Content.HTML, m.value)}
 }
 
-// The prefixes of links in messages. A link is a prefix and the id of the
-// message.
+// The prefixes of links in messages. A link consists of a prefix and the id of
+// the message.
 const (
 	LinkPrefix            = "/_mail/"
 	LinkConfirm           = "confirm"
 	LinkUnsubscribe       = "unsubscribe"
 	LinkGlobalUnsubscribe = "global-unsubscribe"
-	LinkHeader            = "list-unsubscribe" // of the header field of that name
+	LinkHeader            = "list-unsubscribe" // in the header field List-Unsubscribe
 )
 
-// link returns a link of a message on the platform with a base URL.
+// link returns a link in a message. It begins with the base URL of the
+// platform.
 func (m *message) link(base, does string) string { return base + LinkPrefix + m.ID + "/" + does }
 
 // confirms reports whether this is the confirmation email of a double opt-in.
@@ -119,8 +121,8 @@ const (
 	tagGlobalUnsubscribe = "global_unsubscribe_url"
 )
 
-// merged returns the values of merge tags in the message. A tag of a link that
-// is not an attribute becomes a link to the platform with a base URL.
+// merged returns the values of merge tags in the message, including the tags
+// for links. Attributes precede links with the same name.
 func (m *message) merged(base string) func(name string) string {
 	return func(name string) string {
 		if v, ok := m.attribute(name); ok {

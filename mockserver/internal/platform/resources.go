@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// Templates, workflows and suppressed addresses are stored in the generated
-// types of the API. The other resources have additional fields.
+// The generated types of the API store templates, workflows and suppressed
+// addresses. The types in this file have additional fields.
 
 type list struct {
 	api.List
@@ -20,8 +20,8 @@ type list struct {
 
 func (l *list) wire() api.List { return l.List }
 
-// mayBeSentTo returns an error for a list whose anti-spam policy is not
-// accepted (specification, "States and transitions", "Errors").
+// mayBeSentTo returns an error if the list's anti-spam policy is not accepted
+// (specification, "States and transitions", "Errors").
 func (l *list) mayBeSentTo(loc ...any) error {
 	if l.PolicyAccepted {
 		return nil
@@ -54,7 +54,7 @@ func (c *campaign) invalidState(msg string) error {
 	return problem.Conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.CampaignID, msg), "path", "campaign_id")
 }
 
-// The statuses of workflows are statusActive and this one.
+// The status of a workflow that is not active.
 const workflowInactive = "inactive"
 
 func workflowWire(w *api.Workflow) api.Workflow {
@@ -86,7 +86,7 @@ func hookSummary(h *delivery.Webhook) api.WebhookSummary {
 }
 
 // hookWire returns a webhook with its secret, but without its hash function, which
-// only a retrieval returns.
+// only GET returns.
 func hookWire(h *delivery.Webhook) api.Webhook {
 	s := hookSummary(h)
 	return api.Webhook{

@@ -17,14 +17,14 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
-// ErrClosed is returned by a platform that is closed.
+// ErrClosed means that the platform is closed.
 var ErrClosed = errors.New("the server is closed")
 
-// Restore replaces the whole state with the state of a snapshot.
+// Restore replaces the whole state with the state in a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
 
-// RestoreAt does the same, except that at, if not nil, replaces the state of
-// the clock.
+// RestoreAt is like Restore. If at is not nil, it replaces the clock in the
+// snapshot.
 func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 	in, restored, err := read(r)
 	if err != nil {
@@ -36,7 +36,7 @@ func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 
 // Reset deletes everything.
 func (p *Platform) Reset() {
-	_ = p.replace(newRecords(), &state{}) // a closed server has nothing to delete
+	_ = p.replace(newRecords(), &state{}) // ignore the error, because a closed server has no state
 }
 
 // replace replaces all records.
@@ -44,7 +44,7 @@ func (p *Platform) replace(with records, from *state) error {
 	return p.change(func(t *tx) error {
 		p.stopCampaigns()
 		p.records = with
-		p.Deliveries.Forget() // nothing of the old state becomes due by the new clock
+		p.Deliveries.Forget() // first, so no old work becomes due with the new clock
 		p.Clock.Restore(from.Clock)
 		p.Deliveries.Replace(with.webhooks(), from.State)
 		t.now = p.Clock.Now()
@@ -55,7 +55,7 @@ func (p *Platform) replace(with records, from *state) error {
 	})
 }
 
-// change runs act, which replaces records, while all other operations wait.
+// change runs act, which replaces records. Other operations wait.
 func (p *Platform) change(act func(t *tx) error) error {
 	t := &tx{p: p, now: p.Clock.Now()}
 	err := func() error {
@@ -114,12 +114,12 @@ func readState(r io.Reader) (*state, error) {
 	}
 }
 
-// mergedState is a whole state with changes applied.
+// mergedState is a whole state after changes were applied.
 type mergedState struct {
 	state
 
-	contacts map[int64]int  // places by id, from the first change on
-	messages map[string]int // the same of messages
+	contacts map[int64]int  // positions of records by id, set at the first change
+	messages map[string]int // positions of messages by id
 }
 
 func (s *mergedState) apply(next *state) error {
@@ -175,7 +175,7 @@ func put[K comparable, T any](all []T, places map[K]int, id K, x T) []T {
 	return append(all, x)
 }
 
-// maxLastID is the last id that every JSON parser reads exactly.
+// maxLastID is the greatest id that every JSON parser reads exactly.
 const maxLastID int64 = 1<<53 - 1
 
 // restoring builds records from a state.
@@ -214,7 +214,8 @@ func (s *state) records() (records, error) {
 	return r.records, nil
 }
 
-// each restores records of a kind, and adds the position to the first error.
+// each restores the records of one kind, and adds the position to the first
+// error.
 func each[T any](kind string, all []T, restore func(*T) error) error {
 	for i := range all {
 		if err := restore(&all[i]); err != nil {
@@ -224,7 +225,7 @@ func each[T any](kind string, all []T, restore func(*T) error) error {
 	return nil
 }
 
-// id reserves the id of a record. It returns an error for a duplicate id.
+// id checks that the id of a record is unique.
 func (r *restoring) id(id int64) error {
 	if id <= 0 || id > r.lastID || r.ids[id] {
 		return fmt.Errorf("id %d must be unique, and at most last_id", id)
@@ -266,7 +267,7 @@ func (r *restoring) account(in *accountState) error {
 		}),
 		each("suppressed_emails", in.Suppressed, func(e *api.SuppressedEmail) error {
 			if !isPattern(e.Email) || !a.Suppression.suppress(*e) {
-				return fmt.Errorf("email %q must be an address or a pattern, and unique", e.Email)
+				return fmt.Errorf("email %q must be a unique address or pattern", e.Email)
 			}
 			return nil
 		}),
@@ -307,8 +308,8 @@ func (r *restoring) contact(c *contactState) error {
 	return r.id(c.ID)
 }
 
-// index indexes the contacts of an account and checks its campaigns, after its
-// contacts are restored.
+// index builds the indexes of an account and checks its campaigns. The contacts
+// must be restored before.
 func (r *restoring) index(in *accountState) error {
 	a := r.accounts[in.ID]
 	for l := range a.Lists.all() {
@@ -353,7 +354,8 @@ func (r *restoring) message(in *messageState, contents []api.MessageContent) err
 	return nil
 }
 
-// checkOrigin checks that the campaign and the contact of a message exist.
+// checkOrigin returns an error if the campaign or the contact of a message does
+// not exist.
 func (a *account) checkOrigin(m *message) error {
 	listed := m.ListID != 0
 	switch m.SentBy {

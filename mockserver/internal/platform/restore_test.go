@@ -56,7 +56,7 @@ func TestRestoreRefuses(t *testing.T) {
 		state("9", list+`,"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":1,"next":2}]`, contacts(2)):  "next must be between 0 and 1, the number of contacts on the list, got 2",
 		state("9", list+`,"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":1,"next":-1}]`, contacts(2)): "next must be between 0 and 1, the number of contacts on the list, got -1",
 		state("9", `"suppressed_emails":[{"email":"a@example.org"}]`):                                                "",
-		state("9", `"suppressed_emails":[null]`):                                                                     `suppressed_emails[0]: email "" must be an address`,
+		state("9", `"suppressed_emails":[null]`):                                                                     `suppressed_emails[0]: email "" must be a unique address`,
 		state("9", `"suppressed_emails":[{"email":"a@x.org"},{"email":"A@x.org"}]`):                                  `suppressed_emails[1]: email "A@x.org" must be`,
 		message(`"id":"m","content":0`):                            "",
 		message(`"id":"","content":0`):                             `messages[0]: id "" must be unique`,

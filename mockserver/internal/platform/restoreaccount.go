@@ -9,12 +9,13 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// ResetAccount deletes everything of an account: its resources, messages, events and
-// deliveries. Other accounts do not change, and new ids continue the sequence.
+// ResetAccount deletes the resources, messages, events and deliveries of an account.
+// Other accounts do not change, and new ids continue the sequence.
 func (p *Platform) ResetAccount(id int64) error { return p.replaceAccount(newAccount(id), 0) }
 
-// RestoreAccount does the same, and then adds the resources of the account in a
-// snapshot. If another account has one of their ids, it changes nothing.
+// RestoreAccount is like ResetAccount, and then adds the account's resources
+// from a snapshot. If another account has one of their ids, RestoreAccount
+// changes nothing.
 func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	_, restored, err := read(r)
 	if err != nil {
@@ -24,7 +25,7 @@ func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	if account == nil {
 		account = newAccount(id)
 	}
-	account.outcomes = newOutcomes() // its messages do not come back
+	account.outcomes = newOutcomes() // its messages are not restored
 	return p.replaceAccount(account, restored.lastID)
 }
 

@@ -6,7 +6,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// send sends a message, which arrives immediately.
+// send sends a message, which is delivered immediately.
 func (t *tx) send(m *message) {
 	m.Status, m.DeliveredOn = messageDelivered, t.unix()
 	t.keep(m)
@@ -14,7 +14,7 @@ func (t *tx) send(m *message) {
 	t.account.outcomes.sent(m)
 }
 
-// keep stores a message, so it can be looked up.
+// keep stores a message for lookups.
 func (t *tx) keep(m *message) {
 	m.AccountID = t.account.ID
 	t.p.addMessage(m)
@@ -23,11 +23,12 @@ func (t *tx) keep(m *message) {
 	}
 }
 
-// MagicDomain is the domain of recipients that react to messages automatically.
-// Package mockserver documents their addresses.
+// MagicDomain is the domain of recipients that react automatically. Package
+// mockserver documents their addresses.
 const MagicDomain = "mock.test"
 
-// magic returns the words of the local part of a magic address, or nil.
+// magic returns the words in the local part of a magic address, or nil for
+// other addresses.
 func magic(address string) []string {
 	local, domain, _ := strings.Cut(strings.ToLower(address), "@")
 	if domain != MagicDomain {
@@ -43,7 +44,7 @@ func (t *tx) simulate(m *message) {
 		return
 	}
 	user := t.user
-	t.user, t.messageID = nil, m.ID // the recipient acts, not a user
+	t.user, t.messageID = nil, m.ID // without a user, because the recipient acts
 	defer func() { t.user, t.messageID = user, "" }()
 	switch words[0] {
 	case "bounce":
@@ -61,7 +62,7 @@ func (t *tx) simulate(m *message) {
 	case "click":
 		t.click(m, "https://"+MagicDomain+"/")
 	case "unsubscribe":
-		_ = t.unsubscribe(m) // fails only without a list contact
+		_ = t.unsubscribe(m) // returns an error only without a list contact
 	case "global-unsubscribe":
 		t.globalUnsubscribe(m)
 	}

@@ -18,30 +18,30 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// snapshotVersion changes with the format of snapshots.
+// snapshotVersion is the version of the snapshot format.
 const snapshotVersion = 4
 
 // state is the whole state in JSON or, without a version, its changes. A
-// changed record replaces the record with its id, and a changed collection of
-// an account replaces the whole collection. Messages share their contents,
+// changed record replaces the record with the same id. A changed collection of
+// an account replaces the collection. Messages refer to shared contents,
 // because all messages of a campaign have the same content.
 type state struct {
 	Version int `json:"version,omitzero"`
-	Change  int `json:"change,omitzero"` // the number of changes since the whole state, from 1
+	Change  int `json:"change,omitzero"` // number of this change since the whole state, from 1
 	head
 	Accounts []accountState       `json:"accounts"`
-	Contacts []contactState       `json:"contacts"` // of each list by id
+	Contacts []contactState       `json:"contacts"` // contacts of each list, by id
 	Contents []api.MessageContent `json:"contents"`
 	Messages []messageState       `json:"messages"` // in order of creation
 	delivery.State
 }
 
-// StateType is the type of snapshots.
+// StateType is the type of the snapshot's JSON.
 func StateType() reflect.Type { return reflect.TypeFor[state]() }
 
 // head contains the fields of a state besides records.
 type head struct {
-	Clock  *clock.State `json:"clock,omitzero"` // as configured if there is none
+	Clock  *clock.State `json:"clock,omitzero"` // nil means the configured clock
 	LastID int64        `json:"last_id"`
 }
 
@@ -63,10 +63,10 @@ type contactState struct {
 
 type messageState struct {
 	message
-	Content int `json:"content"` // index in the contents of the state
+	Content int `json:"content"` // index in the list of contents
 }
 
-// Snapshot is the whole state at one moment. It never changes.
+// Snapshot is the whole state at one moment. It is immutable.
 type Snapshot struct {
 	head
 
@@ -78,11 +78,11 @@ type Snapshot struct {
 	deliveries delivery.Snapshot
 }
 
-// Snapshot returns the current state. Other calls wait while the resources of
-// all accounts are copied, except contacts, messages and deliveries, whose
-// number can be millions.
+// Snapshot returns the current state. Other calls wait while Snapshot copies
+// the resources of all accounts. It does not copy contacts, messages and
+// deliveries, whose number can be millions.
 func (p *Platform) Snapshot() *Snapshot {
-	p.whole.Lock() // so an event is in the records and in the deliveries, or in neither
+	p.whole.Lock() // so the records and the deliveries are consistent
 	defer p.whole.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *Platform) headLocked() head { return head{Clock: new(p.Clock.State()), 
 
 func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.LastID == other.LastID }
 
-// isNow reports whether the snapshot is equal to the current state.
+// isNow reports whether the snapshot is the current state.
 func (s *Snapshot) isNow(p *Platform) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +134,7 @@ func (a *account) state() accountState {
 	return out
 }
 
-// Write writes the whole state as JSON, a record in each line.
+// Write writes the whole state as JSON, one record per line.
 func (s *Snapshot) Write(w io.Writer) error {
 	return s.writeWhole(w, "\n")
 }
@@ -153,7 +153,7 @@ func (s *Snapshot) writeSince(since *Snapshot, out *stateWriter) {
 	writeList(out, "accounts", s.accountsSince(since))
 	writeList(out, "contacts", s.contactsSince(since))
 	known, contents := map[api.MessageContent]int{}, []api.MessageContent(nil)
-	var record messageState // reused, to avoid an allocation for each message
+	var record messageState // reused to avoid an allocation for each message
 	writeList(out, "messages", func(yield func(*messageState) bool) {
 		for m := range s.messages.Since(since.messages) {
 			i, ok := known[m.Content]
@@ -188,7 +188,8 @@ func (s *Snapshot) accountsSince(since *Snapshot) iter.Seq[accountState] {
 	}
 }
 
-// since returns the collections of an account that have changed.
+// since returns the collections of an account that have changed since an
+// earlier snapshot.
 func (a accountState) since(was accountState) (left accountState, changed bool) {
 	now, before := reflect.ValueOf(&a).Elem(), reflect.ValueOf(was)
 	for i := 1; i < now.NumField(); i++ { // after the id
@@ -228,10 +229,10 @@ type Follower struct {
 // Follow returns a new follower.
 func (p *Platform) Follow() *Follower { return &Follower{platform: p} }
 
-// Write writes the whole state at the first call. Later calls write the changes since
-// the previous call as a JSON object in one line, or nothing if there are none. After
-// a restore or a reset it writes the whole state again. After an error, the failed
-// output is not written again.
+// The first call of Write writes the whole state. Each later call writes the changes
+// since the previous call as a JSON object in one line, or nothing if there are no
+// changes. After a restore or a reset, Write writes the whole state again. After an
+// error, it does not write the failed output again.
 func (f *Follower) Write(w io.Writer) error {
 	if f.last != nil && f.last.isNow(f.platform) {
 		return nil
@@ -258,7 +259,7 @@ func (f *Follower) Write(w io.Writer) error {
 // Close releases the last written state.
 func (f *Follower) Close() { f.last = nil }
 
-// stateWriter writes one JSON object record by record, so at most one encoded
+// stateWriter writes one JSON object, record by record, so only one encoded
 // record is in memory.
 type stateWriter struct {
 	out     *bufio.Writer
@@ -267,7 +268,7 @@ type stateWriter struct {
 	apart   string        // separator between records
 	records int           // number of records written so far
 	begun   bool
-	err     error // the encoder's first error; out keeps its own error
+	err     error // the encoder's first error; out stores its own error
 }
 
 func newStateWriter(w io.Writer, apart string) *stateWriter {
@@ -326,7 +327,7 @@ func writeList[T any](s *stateWriter, name string, records iter.Seq[T]) {
 	s.text("]")
 }
 
-// close ends the object and its line.
+// close writes the end of the object and the line.
 func (s *stateWriter) close() error {
 	s.text("}\n")
 	return errors.Join(s.err, s.out.Flush())

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// addContact adds an address to a list, possibly again. An unsubscribed contact
-// requires resubscribe.
+// addContact adds an address to a list, possibly again. A contact that has
+// unsubscribed is added only if resubscribe is set.
 func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe bool) (*contact, error) {
 	if doubleOptIn {
 		if err := l.mayBeSentTo("path", "list_id"); err != nil {
@@ -21,12 +21,12 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 	case c == nil:
 		c = t.newContact(l, in.Email, statusPending)
 	case c.effectiveStatus() == statusUnsubscribed && !resubscribe:
-		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s had unsubscribed from the list", c.Email), "body", "email")
+		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s has unsubscribed from the list", c.Email), "body", "email")
 	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
 		t.addAgain(l, c)
 		l.contacts.setStatus(c, statusPending)
 	default:
-		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s is on the list and %s", c.Email, c.Status), "body", "email")
+		return nil, problem.Conflict("contact_exists", fmt.Sprintf("the list already contains %s, with the status %s", c.Email, c.Status), "body", "email")
 	}
 	t.describe(l, c, in.CustomAttributes, in.Tags, in.Interests)
 	if doubleOptIn {
@@ -40,7 +40,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 func (t *tx) newContact(l *list, email, status string) *contact {
 	id := t.newContactID(email)
 	added := id
-	if added < t.p.lastID { // a fixed id does not show the order of additions
+	if added < t.p.lastID { // fixed ids are not in the order of additions
 		added = t.nextID()
 	}
 	c := &contact{Contact: api.Contact{ID: id, Email: email, Status: status, SubscribedOn: t.unix()}, Added: added}
@@ -49,7 +49,7 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	return c
 }
 
-// addAgain adds a contact to its list again.
+// addAgain adds an existing contact to its list again.
 func (t *tx) addAgain(l *list, c *contact) {
 	c.Added = t.nextID()
 	t.account.addressees.added(l, c)
@@ -67,8 +67,8 @@ func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tag
 	}
 }
 
-// activate sets the status of a contact to active, and runs the active
-// workflows of the list.
+// activate sets the status of a contact to active, and runs the list's active
+// workflows.
 func (t *tx) activate(l *list, c *contact) {
 	l.contacts.setStatus(c, statusActive)
 	if c.SubscribedOn != t.unix() {
@@ -78,8 +78,9 @@ func (t *tx) activate(l *list, c *contact) {
 	t.runWorkflows(l, c)
 }
 
-// sendConfirmation sends the confirmation email of a double opt-in, a workflow
-// email of the list itself (specification, "Shape of data by sending type").
+// sendConfirmation sends the confirmation email of a double opt-in. Its sending
+// type is workflow, and its sender is the list (specification, "Shape of data
+// by sending type").
 func (t *tx) sendConfirmation(l *list, c *contact) {
 	if t.account.Suppression.matches(c.Email) {
 		return // suppressed addresses never get email

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// suppress adds an address to the suppression list and reports whether it is
-// new.
+// suppress adds an address to the suppression list, and reports whether the
+// address is new.
 func (t *tx) suppress(email string) bool {
 	return t.account.Suppression.suppress(api.SuppressedEmail{Email: email, CreatedOn: t.unix()})
 }

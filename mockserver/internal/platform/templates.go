@@ -59,7 +59,7 @@ func (t *tx) updateTemplate(r api.UpdateTemplateRequestObject) (api.UpdateTempla
 }
 
 // deleteTemplate implements DELETE /templates/{template_id}. Messages,
-// campaigns and workflows that use the template keep its content.
+// campaigns and workflows that use the template keep the content.
 func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
 	tpl, err := t.template(r.TemplateID)
 	if err != nil {
@@ -92,8 +92,8 @@ func (t *tx) renderTemplate(r api.RenderTemplateRequestObject) (api.RenderTempla
 	return renderedTemplate(mail.MergeHTML(tpl.Content.HTML, nil)), nil
 }
 
-// renderedTemplate is a response with a charset, which the generated type
-// omits.
+// renderedTemplate is a response with a charset. The generated type has no
+// charset.
 type renderedTemplate string
 
 // VisitRenderTemplateResponse implements [api.RenderTemplateResponseObject].

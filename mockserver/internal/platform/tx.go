@@ -8,25 +8,25 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
-// tx is a transaction on one account. The platform's mutex is held while it
-// runs. It collects the events that are published afterwards.
+// tx is a transaction on one account. It holds the platform's mutex and
+// collects events, which are published after the transaction.
 type tx struct {
 	p       *Platform
 	account *account
-	user    *Caller // who acts; nil for a recipient or the platform itself
+	user    *Caller // user of the request; nil for a recipient action
 	fixed   Fixed   // by a seed
-	seeds   bool    // nothing happens: what there is, is described
+	seeds   bool    // from a seed, so no events are fired
 	now     time.Time
 
-	messageID string           // of the message of the events
+	messageID string           // message of the events
 	changed   []*message       // published after the transaction
 	events    []delivery.Event // fired after unlocking
 	after     []func()         // called after that
 }
 
 // do runs an operation of the API; operations.gen.go calls it for each. It acquires the
-// lock, calls operate, which changes records and copies the result, releases the lock,
-// and then publishes the events.
+// lock, calls operate, releases the lock, and publishes the events. The function
+// operate changes records and copies the result.
 func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (out Out, err error) {
 	caller := ctx.Value(callerKey{}).(*Caller)
 	err = p.transact(caller.AccountID, caller, func(t *tx) error {
@@ -39,7 +39,7 @@ func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, 
 	return out, err
 }
 
-// transact does the same for internal callers.
+// transact is like do, for internal callers.
 func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error) error {
 	p.whole.RLock()
 	defer p.whole.RUnlock()
@@ -59,8 +59,7 @@ func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error
 	return err
 }
 
-// publishChanges publishes the changed messages that are in the outbox to the change
-// stream.
+// publishChanges publishes the changed messages in the outbox to the change stream.
 func (t *tx) publishChanges() {
 	if len(t.changed) > activity.MaxLag/2 {
 		t.p.Changes.Publish(activity.State, nil)

@@ -20,8 +20,7 @@ type Record struct {
 	Events []record.FiredEvent `json:"events" doc:"the events of the message, the oldest first"`
 }
 
-// Message returns a message with all details, or nil if there is none with the
-// id.
+// Message returns the message with the id and all details, or nil.
 func (p *Platform) Message(id string) *Record {
 	m := p.messageNow(id)
 	if m == nil {
@@ -47,8 +46,8 @@ func (p *Platform) Checks(id string) (found []mail.Finding, ok bool) {
 	}), true
 }
 
-// messageNow returns a copy of a message, or nil. The parts that the copy shares with
-// the message are immutable.
+// messageNow returns a copy of a message, or nil. The copy and the message share only
+// immutable parts.
 func (p *Platform) messageNow(id string) *message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,8 +57,8 @@ func (p *Platform) messageNow(id string) *message {
 	return nil
 }
 
-// DeleteMessage removes a message from the outbox. The API still returns its
-// email, and its events and deliveries stay.
+// DeleteMessage removes a message from the outbox. The API still returns the
+// email, and its events and deliveries remain.
 func (p *Platform) DeleteMessage(id string) error { return p.setDeleted(id, true) }
 
 // RestoreMessage returns a deleted message to the outbox.
@@ -87,13 +86,13 @@ func (p *Platform) sent() (messages table.Copy[message], n int) {
 	return p.messages.Snapshot(), n
 }
 
-// Outbox returns the messages that were sent, the oldest first.
+// Outbox returns the sent messages, the oldest first.
 func (p *Platform) Outbox() []record.Message {
 	return p.outbox(func(*message) bool { return true })
 }
 
-// OutboxTo returns the messages of the outbox to an address. Letter case does
-// not matter.
+// OutboxTo returns the messages of the outbox to an address. Letter case is
+// ignored.
 func (p *Platform) OutboxTo(address string) []record.Message {
 	return p.outbox(func(m *message) bool { return strings.EqualFold(m.To, address) })
 }
@@ -113,7 +112,7 @@ func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
 	return out
 }
 
-// Sent is a message of the outbox that has not been rendered.
+// Sent is a message of the outbox that is not rendered yet.
 type Sent struct{ *message }
 
 // Words returns the searchable texts.
@@ -124,7 +123,8 @@ func (s Sent) Words() []string {
 // Summary returns the message without its parts.
 func (s Sent) Summary() Summary { return s.summary() }
 
-// NewestSent returns the number of sent messages, and yields them, the latest first.
+// NewestSent returns the number of sent messages, and an iterator over them, the
+// latest first.
 func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 	messages, n := p.sent()
 	return n, func(yield func(Sent) bool) {
@@ -136,7 +136,7 @@ func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 	}
 }
 
-// Member is a contact of a list in search results.
+// Member is a contact in search results.
 type Member struct {
 	ID           int64     `json:"id,string" doc:"the id of the contact"`
 	Email        string    `json:"email" doc:"its address"`
@@ -145,8 +145,9 @@ type Member struct {
 	Tags         []string  `json:"tags" doc:"its tags"`
 }
 
-// NewestMembers returns the number of contacts of a list of any account, and
-// yields them, the latest first. If ok is false, the list does not exist.
+// NewestMembers returns the number of contacts on a list in any account, and an
+// iterator over them, the latest first. If ok is false, the list does not
+// exist.
 func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member], ok bool) {
 	all, ok := p.contactsOf(listID)
 	return all.Len(), func(yield func(Member) bool) {

@@ -72,13 +72,13 @@ func (t *tx) deactivateWorkflow(r api.DeactivateWorkflowRequestObject) (api.Deac
 }
 
 // runWorkflows sends the emails of the list's active workflows to a contact
-// that has just become active.
+// that has become active.
 func (t *tx) runWorkflows(l *list, c *contact) {
 	for w := range t.account.Workflows.all() {
 		if w.Status != statusActive || w.ListID != l.ListID {
 			continue
 		}
-		if c.Status != statusActive || t.account.Suppression.matches(c.Email) { // by the last one, perhaps
+		if c.Status != statusActive || t.account.Suppression.matches(c.Email) { // the last workflow may have deactivated the contact
 			return
 		}
 		m := &message{

@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// OfJSON returns the error of a body that encoding/json cannot decode: 400 for
-// malformed JSON, 422 for a value of another type.
+// OfJSON returns the error for a body that encoding/json cannot decode: 400 for
+// malformed JSON, 422 for a value of the wrong type.
 func OfJSON(body []byte, err error) *Error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return Invalid(typeError(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
@@ -26,7 +26,8 @@ func OfJSON(body []byte, err error) *Error {
 	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
 }
 
-// Plainly returns err in terms of JSON, if it is about a value of another type.
+// Plainly returns an error without Go types if err is about a value of the
+// wrong type. Otherwise it returns err.
 func Plainly(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -38,13 +39,14 @@ func Plainly(err error) error {
 	return fmt.Errorf("%s: %s", wrong.Field, typeError(wrong))
 }
 
-// typeError returns a message with the required and the actual type in terms of
-// JSON, because the sender does not know Go types.
+// typeError returns a message with the required and the actual JSON type,
+// because the sender does not know Go types.
 func typeError(err *json.UnmarshalTypeError) string {
 	return "must be " + kindOf(err.Type) + ", got " + kindNamed(err.Value)
 }
 
-// TypeError says what a value must be and what it is, by the names of JSON's types.
+// TypeError returns a message with the required and the actual JSON type of a
+// value.
 func TypeError(want, got string) string {
 	return "must be " + kindNamed(want) + ", got " + kindNamed(got)
 }
@@ -71,7 +73,8 @@ func kindOf(t reflect.Type) string {
 	return kindNamed("integer")
 }
 
-// kindNamed returns encoding/json's name of a value with its article.
+// kindNamed returns the JSON type for a type name in encoding/json, with an
+// article.
 func kindNamed(name string) string {
 	switch name {
 	case "bool", "boolean":
@@ -81,13 +84,12 @@ func kindNamed(name string) string {
 	case "number", "string":
 		return "a " + name
 	}
-	return strings.TrimPrefix(name, "number ") // one that does not fit, by its digits
+	return strings.TrimPrefix(name, "number ") // a number that does not fit, with its digits
 }
 
 // placeAt returns the location of the value that ends at offset, or of the
-// object or array that begins there; body must be valid. The path that
-// encoding/json reports differs between releases of Go, but the offset does
-// not.
+// object or array that begins there. The body must be valid. It uses the offset
+// from encoding/json, because the path differs between Go releases.
 func placeAt(body []byte, offset int64) []any {
 	path, _ := find(json.NewDecoder(bytes.NewReader(body)), offset)
 	slices.Reverse(path)
@@ -95,8 +97,8 @@ func placeAt(body []byte, offset int64) []any {
 }
 
 // find reads a value. If it contains the value that ends at the offset, find returns
-// the path of that value, in reverse. It builds no other paths, because values can be
-// nested deeply.
+// the path of that value in reverse order. It builds no other paths, because values
+// can be nested deeply.
 func find(dec *json.Decoder, offset int64) (path []any, found bool) {
 	opening, err := dec.Token()
 	if err != nil || dec.InputOffset() >= offset {
@@ -118,9 +120,9 @@ func find(dec *json.Decoder, offset int64) (path []any, found bool) {
 	return nil, false
 }
 
-// Unknown returns err with the valid field names if encoding/json found an
-// unknown field. encoding/json does not report the location, so the names
-// exclude objects that have a field of that name.
+// Unknown adds the valid field names to err if encoding/json found an unknown
+// field. The names exclude objects with a field of that name, because
+// encoding/json does not report the location.
 func Unknown(err error, into any) error {
 	if err == nil {
 		return nil
@@ -140,7 +142,7 @@ func Unknown(err error, into any) error {
 	return fmt.Errorf("%s: %s", name, suggest.Unknown("field", name, slices.Compact(known)))
 }
 
-// objectsOf returns the names of the fields of a struct, and of each struct in it.
+// objectsOf returns the field names of a struct and of each struct in it.
 func objectsOf(t reflect.Type) (all [][]string) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:

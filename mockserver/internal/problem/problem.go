@@ -17,8 +17,7 @@ type Error struct {
 	RetryAfter string // the header Retry-After, if not empty
 }
 
-// MaxDetails is the maximum number of details of an error. Without a limit, a request
-// could cause any number of them.
+// MaxDetails is the maximum number of details in an error.
 const MaxDetails = 100
 
 // Error returns the first detail.
@@ -53,7 +52,7 @@ func Path(loc []any) string {
 	return out.String()
 }
 
-// At returns a detail with the location, the message and the broken rule.
+// At returns a detail with the location, the message and the violated rule.
 func At(kind, msg string, loc ...any) api.ProblemDetail {
 	return api.ProblemDetail{Loc: loc, Msg: msg, Type: kind}
 }
@@ -66,17 +65,18 @@ func New(status int, kind, msg string, loc ...any) *Error {
 	return &Error{Status: status, Details: []api.ProblemDetail{At(kind, msg, loc...)}}
 }
 
-// Invalid returns the error of a field or parameter that breaks a rule.
+// Invalid returns the error for a field or parameter that violates a rule.
 func Invalid(msg string, loc ...any) *Error {
 	return New(http.StatusUnprocessableEntity, "value_error", msg, loc...)
 }
 
-// Conflict returns the error of a resource whose state does not allow the request.
+// Conflict returns the error for a resource whose state does not allow the
+// request.
 func Conflict(kind, msg string, loc ...any) *Error {
 	return New(http.StatusConflict, kind, msg, loc...)
 }
 
-// NotFound returns the error of an id that the caller's account does not have.
+// NotFound returns the error for an id that the caller's account does not have.
 func NotFound(what string, id any, loc ...any) *Error {
 	return New(http.StatusNotFound, "not_found", fmt.Sprintf("no %s %v", what, id), loc...)
 }

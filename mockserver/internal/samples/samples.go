@@ -15,7 +15,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// defaultVariant is the name of the only or most common variant of a sample.
+// defaultVariant is the name of the only variant or the most common variant of
+// a sample.
 const defaultVariant = "default"
 
 // All returns an example of every event and payload type in the specification,
@@ -41,8 +42,8 @@ func All() ([]record.Sample, error) {
 // example is an example of an event in openapi.yaml.
 type example struct{ summary, body string }
 
-// variants removes the words that all names of an event's examples share:
-// campaign_bounce and workflow_bounce become campaign and workflow.
+// variants removes the words that all example names of an event share. For
+// example, campaign_bounce and workflow_bounce become campaign and workflow.
 func variants(names []string) []string {
 	shared := map[string]int{}
 	for _, name := range names {
@@ -60,8 +61,8 @@ func variants(names []string) []string {
 	return out
 }
 
-// freshen sets a new id, so receivers do not treat the example as a duplicate,
-// and the current time. Fields keep the specification's order.
+// freshen sets the current time and a new id, so receivers do not treat the
+// example as a duplicate. It keeps the order of the fields.
 func freshen(example []byte, now time.Time) ([]byte, error) {
 	old, err := events.Parse(example)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Check returns what is wrong with a value, at most [problem.MaxDetails] errors, with
-// the place of each after loc. Its numbers are of type [json.Number]. Names are compared
-// with case.
+// Check returns the errors in a value, at most [problem.MaxDetails]. Their locations
+// begin with loc. Numbers in the value must be of type [json.Number]. Field names are
+// case-sensitive.
 func (s *Schema) Check(value any, loc ...any) []api.ProblemDetail {
 	var c checker
 	c.value(s, value, loc)
@@ -81,7 +81,7 @@ func (c *checker) object(s *Schema, value map[string]any, loc []any) {
 	}
 }
 
-// typeError returns what is wrong with the type of a value, or "".
+// typeError returns a message if a value has the wrong type, or "".
 func (s *Schema) typeError(value any) string {
 	got := kindOf(value)
 	switch {
@@ -97,7 +97,7 @@ func (s *Schema) typeError(value any) string {
 	return problem.TypeError(s.Kinds[0], got)
 }
 
-// kindOf returns the kind of a value. An integer is one that an int64 or a uint64 holds.
+// kindOf returns the kind of a value. An integer must fit into an int64 or a uint64.
 func kindOf(value any) string {
 	switch value := value.(type) {
 	case nil:
@@ -120,7 +120,7 @@ func kindOf(value any) string {
 	return "object"
 }
 
-// broken returns the rule that a value breaks, or "".
+// broken returns a message if a value violates a rule, or "".
 func (r Rules) broken(value any) string {
 	var n float64
 	text := "must be %s"
@@ -159,15 +159,16 @@ func (r Rules) String() string {
 	return ""
 }
 
-// pattern is a regular expression that Go and ECMAScript read alike, and its words. It has
-// no slash, because generators differ in whether they escape one.
+// pattern is a regular expression with a description. Go and ECMAScript interpret the
+// expression in the same way. It contains no slash, because not all generators escape a
+// slash.
 type pattern struct {
 	match  *regexp.Regexp
 	wanted string
 }
 
-// patterns are those that the tag pattern names. A value that matches one of addresses
-// or URLs may still be rejected: it may be too long, or have unusual letters.
+// patterns contains the patterns by their names in the struct tag "pattern". The API
+// can still reject an address or a URL that matches, for example if it is too long.
 var patterns = sync.OnceValue(func() map[string]pattern {
 	const (
 		atom   = `[^\x00-\x20"(),:;<>@\[\\\]\x7f.]+`

@@ -2,8 +2,8 @@ package schema
 
 import "maps"
 
-// OpenAPI describes a schema as JSON Schema, as OpenAPI 3.1 has it. Objects with a name
-// are added to named.
+// OpenAPI converts a schema to the JSON Schema of OpenAPI 3.1. It adds objects with a
+// name to named.
 func (s *Schema) OpenAPI(named map[string]any) map[string]any {
 	out := map[string]any{}
 	set := func(name string, value any, given bool) {
@@ -11,7 +11,7 @@ func (s *Schema) OpenAPI(named map[string]any) map[string]any {
 			out[name] = value
 		}
 	}
-	var kinds []map[string]any // some generators cannot read a list of types
+	var kinds []map[string]any // some generators do not support a list of types
 	for _, kind := range s.Kinds {
 		kinds = append(kinds, map[string]any{"type": kind})
 	}
@@ -30,7 +30,7 @@ func (s *Schema) OpenAPI(named map[string]any) map[string]any {
 		for _, f := range s.Fields {
 			property := f.Schema.OpenAPI(named)
 			if f.Doc != "" {
-				property["description"] = f.Doc // OpenAPI 3.1 allows it beside $ref
+				property["description"] = f.Doc // OpenAPI 3.1 allows other keywords next to $ref
 			}
 			properties[f.Name] = property
 			if f.Required {

@@ -1,5 +1,5 @@
-// Package schema describes Go types as JSON, by their tags. The mock server validates
-// bodies by it, and writes the OpenAPI document and the manual of its control routes.
+// Package schema describes the JSON of Go types, using struct tags. The control
+// routes use it to validate bodies, and for their OpenAPI document and manual.
 package schema
 
 import (
@@ -14,16 +14,16 @@ import (
 
 // Schema describes a type.
 type Schema struct {
-	Name    string   // in the documents, if it has one
-	Kinds   []string // object, array, string, integer, number, boolean; none is any JSON
+	Name    string   // name in the documents, if any
+	Kinds   []string // object, array, string, integer, number, boolean; empty for any JSON
 	Format  string   // such as date-time
 	Enum    []string
 	Null    bool    // null is allowed as well
-	Fields  []Field // of an object, in their order
+	Fields  []Field // fields of an object, in order
 	Items   *Schema // of an array
 	Rules   Rules
-	Extra   map[string]any // further keywords of JSON Schema, which other code checks
-	Request bool           // an object has no other fields
+	Extra   map[string]any // further JSON Schema keywords, which other code checks
+	Request bool           // the object has no other fields
 }
 
 // Field is a field of an object.
@@ -36,21 +36,21 @@ type Field struct {
 
 // Rules limit the values of a field.
 type Rules struct {
-	Min, Max json.Number // of a number, or of the length of a string or an array; "" is none
-	Above    json.Number // a number is larger
-	Pattern  string      // the name of a pattern of a string
+	Min, Max json.Number // limits of a number, or of the length of a string or an array; "" means no limit
+	Above    json.Number // a number must be greater
+	Pattern  string      // the name of the pattern for a string
 }
 
-// Types says what the types themselves do not.
+// Types contains information about types that reflection does not provide.
 type Types struct {
 	Names   map[reflect.Type]string
 	Enums   map[reflect.Type][]string
 	Kinds   map[reflect.Type][]string
 	Extra   map[reflect.Type]map[string]any
-	Request bool // the types are of bodies of requests
+	Request bool // the types are request bodies
 }
 
-// Of describes a type by what encoding/json does with it.
+// Of returns the schema of the JSON that encoding/json writes for a type.
 func (o Types) Of(t reflect.Type) *Schema {
 	if values := o.Enums[t]; values != nil {
 		return &Schema{Kinds: []string{"string"}, Enum: values}
@@ -86,9 +86,9 @@ func (o Types) Of(t reflect.Type) *Schema {
 	return &Schema{Kinds: []string{"integer"}}
 }
 
-// fieldsOf returns the fields of a struct. A *struct{} hides a field of an embedded
-// struct; a field that may be omitted has omitempty or omitzero. The tag item has the
-// rules of the items of an array.
+// fieldsOf returns the fields of a struct. A field of type *struct{} hides a field of
+// an embedded struct. A field with omitempty or omitzero is optional. The tag "item"
+// contains the rules for the items of an array.
 func (o Types) fieldsOf(t reflect.Type) (out []Field) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -132,5 +132,5 @@ func (s *Schema) FieldNames() []string {
 	return out
 }
 
-// Is reports whether all values are of a kind.
+// Is reports whether all values are of the kind.
 func (s *Schema) Is(kind string) bool { return len(s.Kinds) == 1 && s.Kinds[0] == kind }

@@ -1,4 +1,4 @@
-// Package signature explains wrong signatures.
+// Package signature explains invalid signatures.
 package signature
 
 import (
@@ -15,9 +15,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Diagnose explains a wrong signature of a body, if its cause is a common
-// error. It is empty if the signature is right. The text contains neither the
-// secret nor a signature. It also reports an invalid secret.
+// Diagnose explains an invalid signature if it finds a common cause. If the
+// signature is valid, it returns "". The text contains neither the secret nor a
+// signature. Diagnose also reports an invalid secret.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
@@ -46,8 +46,8 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	return "None of the common candidates: check that the secret is that of this webhook, and that these are the bytes that were delivered."
 }
 
-// misencoded detects the right value in another encoding, or with additional
-// characters around it.
+// misencoded detects the valid signature in another encoding, or with
+// additional characters around it.
 func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	text, _ := webhook.Sign(secret, body) // Diagnose has checked the secret
 	right, _ := base64.StdEncoding.DecodeString(text)
@@ -78,7 +78,7 @@ func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	return misencoded(secret, body, inner)
 }
 
-// candidate is an input that could have produced the wrong signature.
+// candidate is an input that may have produced the invalid signature.
 type candidate struct {
 	key      string
 	function webhook.HashFunction
@@ -86,7 +86,7 @@ type candidate struct {
 	reason   string
 }
 
-// sign computes the HMAC without package webhook, which rejects some of the keys.
+// sign computes the HMAC without package webhook, which rejects some keys.
 func (m candidate) sign() string {
 	function := sha256.New
 	if m.function == webhook.SHA512 {

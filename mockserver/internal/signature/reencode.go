@@ -14,8 +14,9 @@ var (
 	jsonToken  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[,:]`)
 )
 
-// reencoded returns a JSON body as common encoders would write it after
-// decoding: in its order or sorted, with their escapes and layouts.
+// reencoded returns the texts that common encoders would write for a decoded
+// JSON body. The fields keep their order or are sorted, with the escapes and
+// layouts of the encoders.
 func reencoded(body []byte) (out [][]byte) {
 	var value any
 	var compact bytes.Buffer
@@ -35,11 +36,11 @@ func reencoded(body []byte) (out [][]byte) {
 	return out
 }
 
-// escapes describes the escapes of an encoder. JavaScript escapes as little as
-// possible, Python escapes non-ASCII characters, and PHP has settings for both.
+// escapes describes the escapes of an encoder. JavaScript escapes only required
+// characters, Python also escapes non-ASCII characters, and PHP supports both.
 type escapes struct{ ascii, slashes bool }
 
-// write writes a string of JSON again.
+// write writes a JSON string with the escapes of the encoder.
 func (e escapes) write(quoted []byte) []byte {
 	var value string
 	var plain bytes.Buffer
@@ -64,8 +65,8 @@ func (e escapes) write(quoted []byte) []byte {
 	return out
 }
 
-// layouts returns a compact text unchanged, with the spaces of Python, and
-// indented.
+// layouts returns a compact text in three layouts: unchanged, with the spaces
+// that Python writes, and indented.
 func layouts(compact []byte) [][]byte {
 	spaced := jsonToken.ReplaceAllFunc(compact, func(token []byte) []byte {
 		if token[0] == '"' {

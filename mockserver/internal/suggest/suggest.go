@@ -9,8 +9,8 @@ import (
 // maxLength is the maximum length of a name that is compared, in bytes.
 const maxLength = 100
 
-// Closest returns the known name that is most similar to name, ignoring case,
-// or "" if no known name has half of it in common.
+// Closest returns the known name that is most similar to name, ignoring case.
+// If no known name has half of the characters in common, it returns "".
 func Closest(name string, known []string) string {
 	if len(name) > maxLength {
 		return ""
@@ -25,8 +25,8 @@ func Closest(name string, known []string) string {
 	return best
 }
 
-// Unknown returns an error text for an unknown name. The text contains the kind, the
-// most similar name if any, and all valid names.
+// Unknown returns an error text for an unknown name. The text contains the kind of
+// the name, the most similar name if any, and all valid names.
 func Unknown(kind, name string, known []string) string {
 	if len(known) == 0 {
 		return "no such " + kind + ": there is none here"
@@ -41,7 +41,7 @@ func Unknown(kind, name string, known []string) string {
 // distance returns the number of edits that change a to b. An edit inserts, removes
 // or replaces a byte, or swaps two adjacent bytes.
 func distance(a, b string) int {
-	var before []int // the row before the previous one
+	var before []int // the row before the previous row
 	previous := make([]int, len(b)+1)
 	for j := range previous {
 		previous[j] = j

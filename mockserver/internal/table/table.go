@@ -1,10 +1,10 @@
-// Package table provides lists of records with copy on write. Copying a list is
-// cheap, even for a long list, and the copy never changes.
+// Package table provides copy-on-write lists of records. Copying a list is
+// cheap, and the copy never changes.
 //
-// A list consists of blocks, which it shares with its copies. Before a record is
-// changed, the record and its block are copied, unless no copy of the list has them.
-// Therefore a copy can be read without a lock, and two copies differ only in the
-// records and blocks that they do not share.
+// A list consists of blocks, which it shares with its copies. Before a change, the
+// table copies the record and its block if a copy of the list uses them. Therefore a
+// copy can be read without a lock, and two copies differ only in the records and
+// blocks that they do not share.
 package table
 
 import (
@@ -15,17 +15,17 @@ import (
 // size is the number of records in a full block.
 const size = 1024
 
-// Copy contains the records of a table at one moment. Slices and maps in a record are
-// shared with its later versions, so they can be replaced there, but not changed.
+// Copy contains the records of a table at one moment. A record shares its slices and
+// maps with later versions, so replace them instead of changing them.
 type Copy[T any] struct {
-	blocks []*block[T] // full, except the last one
+	blocks []*block[T] // all blocks except the last are full
 	n      int
 }
 
 type block[T any] struct {
 	records []*T
-	edition int               // of the table when the block was made
-	private [size / 64]uint64 // a bit for each record that no copy has
+	edition int               // snapshots of the table when the block was created
+	private [size / 64]uint64 // a bit for each record that no copy shares
 }
 
 // Len returns the number of records.
@@ -37,7 +37,7 @@ func (c *Copy[T]) At(i int) *T { return c.blocks[i/size].records[i%size] }
 // All yields the records in order.
 func (c *Copy[T]) All() iter.Seq[*T] { return c.Since(Copy[T]{}) }
 
-// Since yields the records that were added or changed since an earlier copy of
+// Since yields the records that were added or changed after an earlier copy of
 // the same table, in order.
 func (c *Copy[T]) Since(earlier Copy[T]) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
@@ -71,21 +71,22 @@ func (c *Copy[T]) Backward() iter.Seq[*T] {
 	}
 }
 
-// Table is a list of records that only grows. The zero value is empty. It is
-// not safe for concurrent use, but its copies are independent of it.
+// Table is a list of records. Records cannot be removed. The zero value is
+// empty. A Table is not safe for concurrent use, but its copies are independent
+// of it.
 type Table[T any] struct {
 	Copy[T]
 
-	edition int // how many copies there were
+	edition int // number of snapshots
 }
 
-// Snapshot returns the records as they are now.
+// Snapshot returns a copy with the current records.
 func (t *Table[T]) Snapshot() Copy[T] {
 	t.edition++
 	return Copy[T]{blocks: slices.Clone(t.blocks), n: t.n}
 }
 
-// Add adds a record, which can be changed until the next snapshot.
+// Add adds a record. The caller can change it until the next snapshot.
 func (t *Table[T]) Add(x *T) {
 	if t.n%size == 0 {
 		t.blocks = append(t.blocks, &block[T]{edition: t.edition, records: make([]*T, 0, min(t.n, size))})
@@ -96,15 +97,17 @@ func (t *Table[T]) Add(x *T) {
 	t.Set(t.n-1, x)
 }
 
-// Set replaces a record. The new record can be changed until the next snapshot.
+// Set replaces a record. The caller can change the new record until the next
+// snapshot.
 func (t *Table[T]) Set(i int, x *T) {
 	b, j := t.block(i/size), i%size
 	b.records[j] = x
 	b.private[j/64] |= 1 << (j % 64)
 }
 
-// Edit returns the record at an index, which can be changed until the next snapshot.
-// If a snapshot has that record, Edit replaces it by a copy first.
+// Edit returns the record at an index. The caller can change the record until the
+// next snapshot. If a snapshot shares the record, Edit first replaces it with a
+// copy.
 func (t *Table[T]) Edit(i int) *T {
 	if b, j := t.block(i/size), i%size; b.private[j/64]&(1<<(j%64)) == 0 {
 		t.Set(i, new(*b.records[j]))

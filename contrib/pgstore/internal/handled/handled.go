@@ -12,9 +12,9 @@ import (
 )
 
 // Schema creates the table if it does not exist. A row with its share of the
-// indexes takes about 150 bytes. Keys are hashes, so all have the same length
-// and need no collation. The lock is necessary because concurrent CREATE TABLE
-// IF NOT EXISTS can fail.
+// indexes takes about 150 bytes. The keys are hashes, so they have the same
+// length and need no collation. The lock is necessary because concurrent CREATE
+// TABLE IF NOT EXISTS statements can fail.
 const Schema = `SELECT pg_advisory_xact_lock(hashtext('emailplatform_handled'));
 CREATE TABLE IF NOT EXISTS emailplatform_handled (
 	key        bytea PRIMARY KEY, -- SHA-256 of the event's key
@@ -23,16 +23,17 @@ CREATE TABLE IF NOT EXISTS emailplatform_handled (
 CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USING brin (handled_at);
 `
 
-// The statements of one event. Lock and Known are separate, because in READ
-// COMMITTED each statement has its own snapshot. The snapshot of a single
-// statement would be older than the lock and would not contain a key committed
-// in between, so the event would be handled again.
+// The statements of one event. Lock and Known are separate statements, because
+// in READ COMMITTED each statement has its own snapshot. The snapshot of a
+// single statement would be older than the lock and could miss a key, so the
+// event would be handled again.
 //
-// The lock is an advisory lock. An INSERT of the same key would wait for the
-// end of the other transaction.
+// Lock uses an advisory lock, because an INSERT of the same key would wait
+// until the other transaction ends.
 //
-// The guard $2 of Lock is a setting that ends with the transaction. If a handler
-// ended the transaction, Remember inserts NULL instead of the key and fails.
+// The parameter $2 of Lock sets a setting that exists until the transaction
+// ends. If a handler ended the transaction, Remember inserts NULL instead of the
+// key and fails.
 const (
 	Lock     = `SELECT pg_try_advisory_xact_lock($1::bigint) FROM set_config('emailplatform.tx', $2::text, true)`
 	Known    = `SELECT EXISTS (SELECT FROM emailplatform_handled WHERE key = $1::bytea)`
@@ -41,17 +42,18 @@ const (
 	Guarded = `SELECT coalesce(current_setting('emailplatform.tx', true) = $1::text, false)`
 )
 
-// RememberAndCommit returns Remember and COMMIT for one round trip. It contains
-// the values, because several statements in one query cannot have parameters.
+// RememberAndCommit returns Remember and COMMIT for one round trip. The text
+// contains the values, because a query with several statements cannot have
+// parameters.
 func RememberAndCommit(sum []byte, guard string) string {
 	return fmt.Sprintf(`INSERT INTO emailplatform_handled (key)
 	VALUES (CASE current_setting('emailplatform.tx', true) WHEN '%s' THEN decode('%x', 'hex') END); COMMIT`, guard, sum)
 }
 
-// Explain returns ErrManaged instead of the error of a Remember that found no
-// guard.
+// Explain returns ErrManaged if Remember failed because the handler ended the
+// transaction.
 func Explain(err error) error {
-	var e interface{ SQLState() string } // as the errors of pgx and of lib/pq
+	var e interface{ SQLState() string } // implemented by the errors of pgx and lib/pq
 	if errors.As(err, &e) && e.SQLState() == "23502" && strings.Contains(err.Error(), "emailplatform_handled") {
 		return ErrManaged
 	}
@@ -59,21 +61,21 @@ func Explain(err error) error {
 }
 
 // Batch is the maximum number of rows that one [Forget] deletes. It is small,
-// so locks are held for milliseconds only.
+// so the locks last only milliseconds.
 const Batch = 5000
 
-// Forget deletes a batch of the events that were handled more than $1 seconds
-// ago. Several processes can run it concurrently.
+// Forget deletes a batch of events that were handled more than $1 seconds ago.
+// Several processes can run it concurrently.
 const Forget = `DELETE FROM emailplatform_handled WHERE ctid = ANY (ARRAY(
 	SELECT ctid FROM emailplatform_handled WHERE handled_at < now() - make_interval(secs => $1::float8)
 	LIMIT 5000 FOR UPDATE SKIP LOCKED))`
 
-// Least is the minimum age of a key that can be deleted. The last attempt of
-// the platform to deliver an event is 7 hours and 13 minutes after the first.
+// Least is the minimum age of a key that can be deleted. The platform's last
+// attempt to deliver an event is 7 hours and 13 minutes after its first
+// attempt.
 const Least = 8 * time.Hour
 
-// CheckAge returns an error for an age of keys whose events may still be
-// delivered.
+// CheckAge returns an error if events of this age may still be delivered.
 func CheckAge(olderThan time.Duration) error {
 	if olderThan < Least {
 		return fmt.Errorf("olderThan must be at least %v, got %v: the platform retries deliveries for more than 7 hours",
@@ -85,11 +87,11 @@ func CheckAge(olderThan time.Duration) error {
 // CleanUp is the timeout of a rollback.
 const CleanUp = 5 * time.Second
 
-// ErrManaged is for handlers that end the transaction themselves.
+// ErrManaged means that a handler ended the transaction itself.
 var ErrManaged = errors.New("the handler must not end the transaction: return nil to commit, or an error to roll back")
 
-// Key returns the stored hash of an event's key and the number of its lock. Two
-// keys with the same number only wait for each other.
+// Key returns the stored hash of an event's key and the number of its lock.
+// Different keys can have the same number, and then only wait for each other.
 func Key(key string) (sum []byte, lock int64) {
 	s := sha256.Sum256([]byte(key))
 	return s[:], int64(binary.BigEndian.Uint64(s[:]))
