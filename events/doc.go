@@ -1,6 +1,6 @@
 // Package events decodes webhook deliveries: bounces, spam complaints, unsubscribes
-// and all other events of the specification's section "Events". Verify the
-// signature of a delivery before you decode it; package webhook does both.
+// and all other events. Verify the signature of a delivery before you decode it.
+// Package webhook does both.
 //
 //	package main
 //
@@ -38,50 +38,48 @@
 //
 // # Payload types
 //
-// The type depends on the body, not only on the name. Either envelope can carry any
-// event. An Email.Bounced or Email.ReportedAsSpam event has four payload types, which
-// depend on how the email was sent; the documentation of [Data] lists the types of
-// each event.
+// The payload type depends on the body, not only on the name. Either envelope can
+// contain any event. An Email.Bounced or Email.ReportedAsSpam event has one of four
+// payload types, depending on how the email was sent. The documentation of [Data]
+// lists the types of each event.
 //
-// Fields can come in any order. If a field is duplicated, the last one counts. Field
-// names are case-sensitive. A missing field is the zero value.
+// Fields can be in any order. If a field is duplicated, the last value is used.
+// Field names are case-sensitive. A missing field is the zero value.
 //
 // # Null, absent and zero
 //
-// A field that can be null is a [Null], an [ID], a [time.Time] or a slice. A null is the
-// zero value of that type. A field that can be absent is a pointer or a slice, which is
-// then nil. All other fields are required. [Event.RawData] contains the original data if
-// the platform deviates from this.
+// A field that can be null is a [Null], an [ID], a [time.Time] or a slice. Null becomes
+// the zero value of that type. A field that can be absent is a pointer or a slice, and
+// is nil if it is absent. All other fields are required.
 //
-// Times are of type [time.Time]. In JSON they are Unix seconds or ISO 8601, as in the
-// specification. Unix seconds become times in UTC, and 0 becomes the zero time.
+// Times are Unix seconds or ISO 8601 in JSON, and [time.Time] in Go. Unix seconds
+// become times in UTC, and 0 becomes the zero time.
 //
 // # Unknown events and fields
 //
-// The platform may add events and fields at any time; they are not errors. An event with
-// an unknown name has [Unknown] data. Unknown fields are in [Event.Raw] and
-// [Event.RawData]. The platform may also add categories, reasons and similar values.
-// Values without a constant are kept.
+// The platform may add events, fields and values at any time. They are not errors. The
+// data of an event with an unknown name is [Unknown]. [Event.Raw] and [Event.RawData]
+// contain unknown fields. Values without a constant are kept.
 //
 // # Errors
 //
 // Parse returns a [*ParseError] with the location if the body is not a JSON object
-// or contains no event name. Other deviations are not errors:
+// or contains no event name. Other invalid parts are not errors:
 //
-//   - A field of the envelope with the wrong type is zero. [Event.Mismatch] reports
-//     the first one. Ids may be numbers or strings.
-//   - If the data does not match its type, a known event has [Unknown] data with the
-//     error and everything that could be read.
+//   - An envelope field with the wrong type is zero. [Event.Mismatch] reports the
+//     first such field. Ids may be numbers or strings.
+//   - If the data does not match any payload type of the event, it is [Unknown],
+//     which contains the error and the valid fields.
 //
 // Parse never panics. Its time and memory are proportional to the length of the
-// body. The caller must limit that length, as the handler of package webhook does.
+// body. The caller must limit the length. The handler in package webhook does
+// this.
 //
 // # Encoding
 //
-// [json.Marshal] of a parsed event returns the original JSON value, including unknown
-// fields. If you changed fields, it returns that value with the changes; a changed
-// array is written as a whole. A copy of the event behaves in the same way.
-// Marshaling ev.Data writes only the fields of its type.
+// For a parsed event or its copy, [json.Marshal] returns the original JSON value with
+// the changes that you made, including unknown fields. A changed array is written
+// completely. Marshaling ev.Data writes only the fields of its type.
 //
 // To test a receiver, fill in an [Event] and marshal it:
 //
@@ -92,12 +90,11 @@
 //		Data: &events.EmailAPIBounce{EventTime: time.Now(), Email: events.EmailRef{ID: "01JD…"}},
 //	}
 //
-// The name determines the envelope, as in the specification. The compliance envelope
-// contains the time in seconds; the zero time is 0.
+// The name determines the envelope, as in the specification.
 //
 // # Concurrency and memory
 //
-// Parse and all methods of an event that only read are safe for concurrent use. All
-// strings of an event share one copy of its body, so use strings.Clone for strings that
-// your program keeps for a long time.
+// Parse and all read-only methods of an event are safe for concurrent use. All strings
+// of an event share one copy of its body, so use strings.Clone for strings that your
+// program keeps for a long time.
 package events

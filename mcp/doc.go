@@ -1,11 +1,11 @@
-// Package mcp provides tools for AI assistants as a server of the Model Context
-// Protocol. "Specification" in this documentation is the file
-// docs/specification.md of the repository.
+// Package mcp is an MCP server (Model Context Protocol) with tools for AI
+// assistants. "Specification" in this documentation is the file
+// docs/specification.md in the repository.
 //
 //	server := mcp.NewServer(c, mcp.Options{})           // for one account, for example over stdio
 //	handler, err := mcp.NewHandler(cfg, mcp.Options{})     // over HTTP, each caller with its own token
 //
-// Command emailplatform-mcp is a ready-made program for both.
+// Command emailplatform-mcp runs either server.
 //
 // # Tools
 //
@@ -16,41 +16,41 @@
 //	contacts  create     list_id, email   custom_attributes
 //	tags      list                        page, per_page
 //
-// A call can omit the operation if the tool has only one. A list returns one
-// page, with 50 items by default and at most 100, the total number of items and
-// the number of the next page. Results are structured content according to the
-// tool's output schema. They are also text, with one line per item, for
-// assistants that read only text; it truncates attribute values to 300
-// characters.
+// A call can omit the operation if the tool has only one. The operation list
+// returns one page, with 50 items by default and at most 100. It also returns
+// the total number of items and the number of the next page. Results contain
+// structured content that matches the tool's output schema. For assistants that
+// read only text, they also contain text with one line per item. The text
+// truncates attribute values to 300 characters.
 //
 // # Errors
 //
-// Errors that an assistant can act on are tool errors, never protocol errors. The
-// text says which arguments to correct, when to retry, or that the account's owner
-// must act. All invalid arguments are reported together, and nothing is sent.
-// Error messages of the platform are passed on unchanged. If the outcome of a
-// create operation is unknown, the error says so and describes how to check the
-// outcome.
+// If an assistant can respond to an error, the error is a tool error, not a
+// protocol error. Its text describes which arguments to correct, when to retry, or
+// that the account's owner must act. One error reports all invalid arguments, and
+// the server then sends no request to the platform. Error messages from the
+// platform are unchanged. If the outcome of a create operation is unknown, the
+// error describes how to check the outcome.
 //
 // # Tokens
 //
 // A server from [NewServer] uses the token of its client. With [NewHandler], each
 // request contains its own token in the Authorization header. The handler uses
-// only this token, so callers see only their own account. A request without a
-// token, and a call whose token the platform rejects, get 401 with the
-// challenge of the protocol's authorization chapter. Results and log records
+// only this token, so callers can access only their own account. If a request has
+// no token, or if the platform rejects the token, the response is 401 with a
+// WWW-Authenticate challenge as the protocol requires. Results and log records
 // never contain a token.
 //
 // # HTTP
 //
 // [NewHandler] serves streamable HTTP without sessions, so any number of processes
-// can serve the same callers. It rejects requests from other origins, which
-// protects against web pages, and requests for host names except loopback names
-// and [Options.AllowedHosts].
+// can serve the same callers. It rejects requests from web pages with another
+// origin, and requests whose host is neither a loopback name nor in
+// [Options.AllowedHosts].
 //
 // # Concurrency
 //
 // Servers and handlers are safe for concurrent use. Each call has a timeout of 45
-// seconds, because assistants commonly time out after a minute. It also ends when
+// seconds, because many assistants time out after a minute. A call also ends when
 // its caller's context ends.
 package mcp

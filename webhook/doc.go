@@ -1,5 +1,5 @@
-// Package webhook receives webhook deliveries: it verifies their signature, decodes
-// them, and deduplicates them.
+// Package webhook receives webhook deliveries. It verifies their signatures,
+// decodes them, and deduplicates them.
 //
 //	package main
 //
@@ -41,20 +41,18 @@
 // # Signature verification
 //
 // Every delivery has the header X-Service-Signature with the base64-encoded HMAC of
-// its body, keyed with the secret of the webhook (specification,
-// "Authentication"). The handler verifies the exact bytes before it parses them.
-// The hash function, sha256 or sha512, is part of the configuration; a request
-// cannot choose it. If several webhooks use one URL, pass all secrets to
-// [NewVerifier]. If secrets change while the program runs, for example during a
-// rotation, use [NewVerifierFunc].
+// its body, keyed with the secret of the webhook (specification, "Authentication").
+// The handler verifies the exact bytes before it parses them. The configuration
+// contains the hash function, sha256 or sha512. A request cannot choose it. If
+// several webhooks use one URL, pass all secrets to [NewVerifier]. If secrets
+// change while the program runs, use [NewVerifierFunc].
 //
 // A [Secret] does not print, log or encode its text. Only [Secret.Reveal] returns it.
 //
 // # Responses
 //
-// The platform treats any 2xx status as success. It retries any other delivery for more
-// than 7 hours. The specification does not define this ("Not shown: delivery retries"),
-// so the handler does not depend on it.
+// The platform treats any 2xx status as success, and retries any other delivery for
+// more than 7 hours:
 //
 //	204  the function returned nil, for this or an earlier delivery of the event
 //	400  the body is truncated, or signed but not an event, or the event is older than Options.MaxAge
@@ -65,48 +63,45 @@
 //	503  another delivery of the event is being handled, or the client disconnected before the function
 //	     was called; with Retry-After
 //
-// A body that contains an event name is accepted as an event. If other parts of the
-// envelope or the data have unexpected types, the handler still gets the event and
+// The handler accepts a body that contains an event name. If other parts of the
+// envelope or the data have unexpected types, the function still gets the event and
 // can check [events.Event.Mismatch] and [events.Unknown].
 //
 // The handler reports failures to the log and to [Options].Observe, never to the
-// sender. If the function panics with [http.ErrAbortHandler], the connection is
-// closed without a response. The handler ignores the content type and the transfer
-// encoding.
+// sender. If the function panics with [http.ErrAbortHandler], net/http closes the
+// connection without a response. The handler ignores the content type.
 //
 // # Duplicate deliveries
 //
-// Delivery is at least once, and the signature covers no timestamp, so a recorded
-// delivery stays valid. The handler deduplicates by the event's id with a deduplication
-// store, a [Once]. Events in the general envelope have no id. For these the handler uses
-// the SHA-256 of the body, so two events with identical bodies count as one.
+// The platform delivers each event at least once. The signature does not include a
+// timestamp, so a recorded delivery stays valid. A deduplication store, a [Once],
+// remembers the ids of handled events. Events in the general envelope have no id. For
+// these events the handler uses the SHA-256 of the body, so two events with identical
+// bodies count as one.
 //
 // The handler never calls the function concurrently for the same event. It calls the
 // function for each delivery until a call succeeds, and does not call it for later
-// deliveries. The default store, [MemoryOnce], works within one process. It keeps at most
-// 1,000,000 events, each for 7 days. Several processes, or a process that restarts, need
-// a shared store such as a database. Package webhooktest tests such a store. If a process
-// crashes after the function has taken effect but before the store has recorded its
-// success, the event is handled again. A store that commits both in one transaction
-// prevents this; see [Once].
+// deliveries. The default store, [MemoryOnce], works within one process. Several
+// processes, or a process that restarts, need a shared store such as a database. If a
+// process crashes between a call of the function and the write to the store, the event is
+// handled again. A store that uses a transaction of the function prevents this. See
+// [Once].
 //
-// The platform waits 10 seconds for a response and then closes the connection. The
-// context of the function is then canceled, and a retry gets a 503 until the function has
+// The platform waits 10 seconds for a response and then closes the connection. This
+// cancels the context of the function, and a retry gets a 503 until the function has
 // returned. Use a queue for longer work.
 //
 // # Maximum age
 //
-// [Options].MaxAge rejects old events. It is off by default, because a delivery can be
-// legitimate hours after the event: the platform retries, applies the rate limit of the
-// webhook, and keeps queued deliveries while a webhook is archived. A deduplication store
-// protects against replays without rejecting late deliveries. With MaxAge, an event
-// without a valid time is rejected.
+// [Options].MaxAge rejects old events. It is off by default, because a legitimate
+// delivery can arrive hours after the event. The causes are retries, the rate limit of
+// the webhook, and archived webhooks. A deduplication store protects against replays
+// without rejecting late deliveries.
 //
 // # Limits
 //
 // The handler reads a body only up to its limit, and allocates memory as the body
-// arrives. The duration of a request is limited by the server: set ReadTimeout of
-// [http.Server].
+// arrives. To limit the duration of a request, set ReadTimeout of [http.Server].
 //
 // # Concurrency
 //

@@ -1,5 +1,5 @@
-// Package emailotel records OpenTelemetry spans and metrics of client calls and webhook
-// events. For HTTP requests and responses, wrap the transport and the handler with
+// Package emailotel records OpenTelemetry spans and metrics for client calls and
+// webhook events. To record HTTP requests, wrap the transport and the handler with
 // otelhttp.
 //
 //	telemetry, err := emailotel.New(emailotel.Options{})
@@ -24,8 +24,8 @@
 //	                                     for each retry
 //	      HTTP GET (client, otelhttp)    one for each attempt
 //
-// Each page of an iterator and each batch of an import has a span, whose parent
-// is the span of the caller's context.
+// Each page of an iterator and each batch of an import has a span. The parent
+// is the span in the caller's context.
 //
 // # Metrics
 //
@@ -35,20 +35,19 @@
 //	emailplatform.webhook.delivery.duration    s          outcome, status, event
 //	messaging.process.duration                 s          event, error.type
 //
-// The outcome of a call is success, not_queued (client.ErrNotQueued), unknown
-// (client.ErrOutcomeUnknown) or failed. The outcome of a delivery is handled, duplicate, in_flight, unverified,
-// refused or failed. An error.type is an HTTP status, not_queued, timeout,
-// canceled, panic or _OTHER. Unknown event names are recorded as _OTHER, which
-// limits the number of series.
+// The outcome of a call is success, not_queued (client.ErrNotQueued), unknown (client.ErrOutcomeUnknown) or
+// failed. The outcome of a delivery is handled, duplicate, in_flight, unverified, refused or failed. The value
+// of error.type is an HTTP status, not_queued, timeout, canceled, panic or _OTHER. Unknown event names are
+// recorded as _OTHER to limit the number of time series.
 //
-// The names follow the semantic conventions 1.43.0. The messaging conventions are in
-// development, so the names of messaging attributes and metrics may change in a minor
-// version of this module.
+// The names follow version 1.43.0 of the semantic conventions. The messaging
+// conventions are in development, so the names of messaging attributes and metrics
+// may change in a minor version of this module.
 //
 // # Privacy
 //
-// Attributes and statuses contain no address of a recipient, token or secret.
-// Errors are recorded by type, never by text. otelhttp records the URL of each
-// request, and some paths of the platform contain an address; [Transport]
-// removes it.
+// Attributes and statuses contain no token, secret or recipient address. They
+// contain the type of an error, never its text. otelhttp records the URL of
+// each request, and some URLs contain an address. [Transport] removes these
+// addresses.
 package emailotel

@@ -1,5 +1,5 @@
-// Package redisstore shares state in Redis between processes that use the SDK:
-// a rate limiter for lookups and a deduplication store for webhook events.
+// Package redisstore shares state between processes in Redis. It contains a
+// rate limiter for lookups and a deduplication store for webhook events.
 //
 //	rdb := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 //
@@ -10,37 +10,39 @@
 //
 //	h := webhook.NewHandler(verifier, handle, webhook.Options{Once: redisstore.NewOnce(rdb, redisstore.OnceOptions{})})
 //
-// It accepts any go-redis client: for one server, Sentinel, Ring or Cluster. It
-// requires Redis 5 or newer, or Valkey. All types are safe for concurrent use.
+// The package accepts any go-redis client: for one server, Sentinel, Ring or
+// Cluster. It requires Redis 5 or newer, or Valkey. All types are safe for
+// concurrent use.
 //
 // # Time
 //
-// All times are from the clock of the server, so the clocks of the processes do
-// not matter. If the server's clock jumps, for example after a failover, a
-// caller is blocked at most for the duration of a slot or a lease.
+// All times come from the Redis server, so the clocks of the processes can
+// differ. If the server's clock jumps, for example after a failover, a caller
+// waits at most for the duration of a slot or a lease.
 //
 // # Leases
 //
-// Redis cannot detect that a process crashed. So a slot and an event belong to
-// a process for the duration of a lease, which the process renews after every
-// third of it. After a crash, the slot or event is free when the lease expires.
-// If a process is suspended for longer than its lease, for example in a
-// debugger, another process takes over. For a lookup, the worst case is a
-// rejected request, which the client retries. For an event, the worst case is
-// that both processes handle it; see [Once].
+// Redis cannot detect that a process crashed. Therefore a process has a lease
+// for each slot and event that it holds. It renews the lease three times in
+// each lease period. After a crash, the slot or event is free when the lease
+// expires. If a process is suspended for longer than its lease, for example in
+// a debugger, another process takes over. In the worst case, the platform
+// rejects a lookup, which the client retries, or both processes handle an
+// event; see [Once].
 //
 // # If Redis is unavailable
 //
-// The timeout for a response is 2 seconds, regardless of the timeouts of the
-// client. After that, the limiter uses [LimiterOptions].Fallback, and [Once]
-// returns an error, so the platform retries the delivery. An event is never
-// lost. If Redis loses the key of an event, the event is handled again.
+// If Redis does not respond within 2 seconds, the limiter uses
+// [LimiterOptions].Fallback, and [Once] returns an error, so the platform
+// retries the delivery. The timeouts of the go-redis client do not change this
+// limit. No event is lost. If Redis loses the key of an event, the event is
+// handled again.
 //
-// # Settings of the server
+// # Server settings
 //
 // Redis must not evict keys (maxmemory-policy noeviction, the default), because
 // an event whose key was evicted is handled again without a warning. With
 // noeviction, a full server returns an error, which is logged. Without
-// persistence, a restart deletes all keys; with appendfsync everysec, a crash
-// loses the last second.
+// persistence, a restart deletes all keys. With appendfsync everysec, a crash
+// loses the keys of the last second.
 package redisstore

@@ -1,8 +1,8 @@
-// Package riverjobs sends and looks up emails as jobs of River, a job queue in
-// PostgreSQL (github.com/riverqueue/river). An application inserts the job of an
+// Package riverjobs sends and looks up emails with River, a job queue in
+// PostgreSQL (github.com/riverqueue/river). An application inserts a job for each
 // email in its own transaction. The workers never send an email again if the
-// platform may have processed it, even after a crash, and they stop sending during
-// an outage.
+// platform may have processed it, even after a crash. They stop sending during an
+// outage.
 //
 //	pool, err := pgxpool.New(ctx, url)
 //	…
@@ -24,8 +24,8 @@
 //		return err
 //	})
 //
-// The package needs the tables of River and of [Schema]. All replicas share them,
-// so they need no other coordination.
+// The package needs River's tables and the tables in [Schema]. All replicas share
+// them, and need no other coordination.
 //
 // # The result of an email
 //
@@ -41,52 +41,49 @@
 //	client.ErrOutcomeUnknown             snoozed for an hour  unknown, see below
 //	the process ends before the result   rescued by River     unknown, see below
 //
-// A snoozed job does not use up an attempt of River. The errors of a canceled job
-// contain the reason. If you retry the job in River, it sends the email. Each
-// result except "sent later" is in the output of the job, an [Output].
+// Snoozing does not count as an attempt in River. The errors of a canceled job
+// contain the reason. If you retry the canceled job in River, it sends the email.
+// The job's output is an [Output], except while the email is to be sent later.
 //
-// A worker commits the state "sending" before the request. If it finds that state
-// at the start of a job, another process ended during the request, and the outcome
-// is unknown.
+// A worker commits the state "sending" before the request. If a job starts in that
+// state, an earlier process ended during the request, and the outcome is unknown.
 //
 // # Unknown outcomes
 //
-// An email whose outcome is unknown is not sent again. [Jobs.Unknown] lists these
-// emails, and [Jobs.Resolve] records what an operator found out. [Jobs.Reconcile]
-// resolves an email without an operator: if an event has an unknown email id, a job
-// looks up the id, and compares the recipient, the subject and the time. So make
-// the key part of the subject, as in "Your order 17". If the recipient does
-// nothing, there is no event, and an operator must decide.
+// The workers do not send an email with an unknown outcome again. [Jobs.Unknown]
+// lists these emails, and [Jobs.Resolve] records the decision of an operator.
+// [Jobs.Reconcile] resolves an email without an operator. If an event contains an
+// unknown email id, a job looks up the id, and compares the recipient, the subject
+// and the time. So include the key in the subject, for example "Your order 17". If
+// the recipient does nothing, there is no event, and an operator must decide.
 //
 // # Outages
 //
-// After an unknown outcome, a 401, a 429, a 503 or a failed connection, no replica
-// sends from the queue for [Options.Pause]. Then one job sends. If it succeeds, all
-// other jobs continue. If it fails, the pause doubles, up to [Options.MaxPause].
-// After 30 seconds without a successful request, one job also runs before the
-// others, so an outage that begins while the queue is empty costs one unknown
-// outcome for each pause. An outage that begins while jobs send also costs the
-// requests in progress, at most MaxWorkers of each replica. Waiting jobs are
-// snoozed for the rest of the pause.
+// After an unknown outcome, a 401, a 429, a 503 or a failed connection, all
+// replicas stop sending for [Options.Pause]. Then one job sends. If it succeeds,
+// the other jobs continue. If it fails, the pause doubles, up to
+// [Options.MaxPause]. One job also sends alone after 30 seconds without a
+// successful request. Therefore an outage that begins while the queue is empty
+// causes one unknown outcome for each pause. An outage that begins while jobs send
+// can also cause unknown outcomes for the requests in progress, at most MaxWorkers
+// of each replica. Waiting jobs are snoozed for the rest of the pause.
 //
 // # Shutdown
 //
-// Stop the River client before the process ends, and wait for it. Stopping does not
-// interrupt requests, which have their own deadline, [Options.SendTimeout]. Wait
-// some seconds longer than this.
+// Stop the River client before the process ends. Stopping does not interrupt
+// requests. Wait some seconds longer than their deadline, [Options.SendTimeout].
 //
 // # Uniqueness
 //
-// The email of a key is sent once. While River keeps a job, it skips a second job
-// with the same key. By default it deletes a completed job after a day. After that
-// a second job finds the record of the first one and completes without sending.
-// Call [Jobs.Forget] to delete old records.
+// An email is sent at most once for each key. While River stores a job, it skips a
+// second job with the same key. By default River deletes a completed job after a
+// day. After that a second job finds the record of the first job, and completes
+// without sending. Call [Jobs.Forget] to delete old records.
 //
 // # Lookups
 //
 // Insert a [LookupArgs] to look up an email. [Options.OnLookup] gets the result in
-// the transaction that completes the job. The client limits the rate to one lookup
-// per second, with its [client.LookupLimiter]. Use a shared limiter for several
-// replicas. Without one, the platform rejects some lookups, and the client retries
-// them.
+// the transaction that completes the job. The client limits the rate of lookups.
+// For several replicas, use a shared [client.LookupLimiter]. Otherwise the
+// platform rejects some lookups, and the client retries them.
 package riverjobs

@@ -1,8 +1,7 @@
 // Package webhooktest contains tests for deduplication stores that implement
 // [webhook.Once].
 //
-// Run the tests for your own store, for example a database that several
-// processes share:
+// Run the tests for your own store, for example a store in a database:
 //
 //	func TestStore(t *testing.T) {
 //		webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return newStore(t) })
@@ -11,17 +10,17 @@
 // # What is tested
 //
 // The store records a success. It releases the key if the function fails or
-// panics, even if the context is canceled by then. While the function runs for
-// a key, the store rejects duplicates immediately and does not block other
-// keys. It compares keys byte for byte, accepts any bytes, and holds at least
-// 10,000 keys. If the context is done, it does not call the function. The
-// function's context is the caller's context or derived from it. Of concurrent
-// callers with the same key, exactly one succeeds, and only one at a time runs
-// the function.
+// panics, even if the context has been canceled. While the function runs for a
+// key, the store rejects duplicates immediately and does not block other keys.
+// It compares keys byte by byte, accepts any bytes, and stores at least 10,000
+// keys. If the context has ended, the store does not call the function. The
+// function's context is the caller's context or derived from it. If several
+// callers use the same key concurrently, exactly one succeeds, and only one
+// runs the function at a time.
 //
 // [TestCrash] is for stores that several processes share. It tests that the
 // store loses no event if a process loses its connection before the function
-// runs, after it has run, or before its failure is recorded.
+// runs, after the function has run, or before the store records a failure.
 //
 // # What is not tested
 //

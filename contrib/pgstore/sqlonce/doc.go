@@ -1,6 +1,5 @@
 // Package sqlonce is a deduplication store for webhook events in PostgreSQL,
-// like package pgstore. It uses database/sql with any driver, and the
-// transaction of the handler.
+// like package pgstore. It uses database/sql with any driver.
 //
 //	db, err := sql.Open("pgx", url)
 //	…
@@ -15,12 +14,11 @@
 //		return err
 //	}, webhook.Options{Once: sqlonce.NewOnce(db, sqlonce.OnceOptions{})})
 //
-// The documentation of package pgstore on handlers, failures, PgBouncer and
-// cleanup applies here too. Both packages share their table, so a service can
-// change from one to the other.
+// The sections about handlers, failures, PgBouncer and cleanup in the
+// documentation of package pgstore also apply to this package. Both packages
+// use the same table, so a service can switch between them.
 //
-// If the context of a delivery ends during the commit, the event fails and its
-// outcome is unknown, as after a lost connection. This requires a driver that
-// uses the context of BeginTx for the commit, as pgx does. With lib/pq, a
-// commit can take longer than its context.
+// If the context of a delivery ends during the commit, the outcome is unknown,
+// as after a lost connection. lib/pq does not use the context for the commit,
+// so a commit can take longer than its context. pgx uses it.
 package sqlonce

@@ -1,33 +1,32 @@
-// Package simulation runs the whole system in one bubble: the mock server, processes that call it with package client,
-// replicas that receive its events with package webhook, and the network between them, which is net/http's own
-// HTTP/1.1 and HTTP/2 over connections in memory. The package consists of tests only.
+// Package simulation runs the whole system in one bubble: the mock server, processes that use package client, replicas
+// that use package webhook, and net/http's HTTP/1.1 and HTTP/2 over in-memory connections. The package consists of
+// tests only.
 //
-// A seed determines a Plan: what the processes do, and what goes wrong. Connections are refused, never established, or
-// cut at any byte. The platform injects faults of its own. Calls are canceled while they wait for the rate limiter.
-// Processes die and restart with what they have on disk: the platform with its snapshot, a replica with its database. At
-// the end, when nothing goes wrong anymore, the invariants must hold.
+// A seed determines a Plan: the operations and the faults. Connections are refused, time out, or break at any byte. The
+// platform injects its own faults. Calls are canceled while they wait for the rate limiter. Processes crash and
+// restart with their files: the platform with its snapshot, and a replica with its
+// database. At the end, without faults, the invariants must hold.
 //
 //	go test ./internal/tests/simulation                                  # 60 seeds
 //	go test ./internal/tests/simulation -run TestSeeds -seeds 5000       # as .ci/run does
 //
 // # How to read a failure
 //
-// A plan that fails is shortened: steps are omitted for as long as the same invariant does not hold. The failure then
-// prints the invariant and what was seen, the plan as Go code, and the trace: virtual seconds, the actor, and what it
-// did. A "step" line is the plan. A "platform" line is a response to a request. A "client" line is the result of a
-// call. To repeat the failure, call Explore with the printed plan in a test of this package.
+// The test shortens a plan that fails, as long as the same invariant is violated. The output contains the invariant
+// and the violation, the plan as Go code, and the trace with virtual times. A "step" line is the plan. A "platform"
+// line is a response to a request. A "client" line is the result of a call. To repeat the failure, call Explore with
+// the printed plan in a test of this package.
 //
 // # The same seed, the same run
 //
 // Time is the virtual time of [testing/synctest], and ids, secrets and jitter come from [testing/cryptotest]. All other
-// random values are drawn by name (grammar_test.go), so an omitted step changes little for the other actors. Bytes
-// arrive, requests leave and processes wake up each at its own instant, to the nanosecond, so only one thing happens at
-// a time. Where net/http itself wakes several goroutines, a single processor without garbage collection keeps them in
-// order. A plan that runs twice prints the same trace, byte for byte.
+// random values have names (grammar_test.go), so an omitted step changes little for the other actors. Each arrival of
+// bytes, request and wake-up has its own virtual nanosecond. If net/http wakes several goroutines, a single processor
+// without garbage collection keeps their order. Two runs of a plan print the same trace, byte by byte.
 //
-// # What it does not do
+// # Limits
 //
-// The database of the replicas, the load balancer and the files never fail. A server that reports by 429 or
-// Retry-After that it did nothing does not lie. Imports, iterations and the interval between lookups have tests of their own in
-// package client, because they need one client and one fault at a time.
+// The replicas' database, the load balancer and the files never fail. After a 429 or a Retry-After, the
+// server has certainly not processed the request. Package client has its own tests for imports, iterations and the
+// interval between lookups.
 package simulation

@@ -1,20 +1,20 @@
-// Package documents holds all documents to what is in the repository, by tests
-// alone: Go code compiles, or is the code of a tested file; commands, packages
-// and flags exist; JSON is JSON; links and anchors lead somewhere. What no test
-// can judge stands on a list, with a reason. The documents are all files *.md,
-// but the specification, and the code in the documentation of packages.
+// Package documents tests all documents: every *.md file except the
+// specification, and the code in package documentation. Go code must compile,
+// or be the code of a tested file. Commands, packages and flags must exist,
+// JSON must be valid, and links and anchors must have a target. A list contains
+// the exceptions with their reasons.
 //
-// A sentence that promises something names its tests in testdata/promises.txt, and each
-// number of SECURITY.md is compared with the code.
+// Each sentence with a promise names its tests in testdata/promises.txt. A test compares
+// the numbers in SECURITY.md with the code.
 //
-// A block behind a comment such as
+// A code block after a comment such as
 //
 //	<!-- from examples/newsletter/newsletter.go: signUp, export -->
 //
-// is cut from there:
+// is copied from that file:
 //
 //	go test ./internal/tools/documents -update
 //
-// brings it up to date. Documents of other modules need what those depend on,
-// and are looked at with -nested.
+// updates it. Documents in other modules need the dependencies of these
+// modules, and are tested only with -nested.
 package documents
