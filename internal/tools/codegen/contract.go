@@ -86,23 +86,23 @@ func (c *contract) operation(op operation) entry {
 	return e
 }
 
-// schema returns the Go expression of a schema; about describes its values, unless
+// schema returns the Go expression of a schema; description describes its values, unless
 // it has a description itself.
-func (c *contract) schema(s tree, about string) string {
+func (c *contract) schema(s tree, description string) string {
 	name := s.schemaNamed()
 	if name == "" {
-		return c.literal(s, about)
+		return c.literal(s, description)
 	}
 	if !c.named[name] {
 		c.named[name] = true
-		literal := c.literal(s.resolve(c.root), about)
+		literal := c.literal(s.resolve(c.root), description)
 		c.declared = append(c.declared, "schema"+name+" := "+literal)
 	}
 	return "schema" + name
 }
 
-// literal writes a schema. What it says nothing about is any value.
-func (c *contract) literal(s tree, about string) string {
+// literal writes a schema. A schema without rules allows any value.
+func (c *contract) literal(s tree, description string) string {
 	kind, fields := c.kind(s)
 	if kind == "integer" && s.text("minimum") == "" {
 		fields = append(fields, "Min: math.MinInt64")
@@ -129,7 +129,7 @@ func (c *contract) literal(s tree, about string) string {
 		case "string enum":
 			fields = append(fields, fmt.Sprintf("Enum: %#v", s.words("enum")))
 		case "string pattern":
-			fields = append(fields, c.pattern(s, value.Value, about))
+			fields = append(fields, c.pattern(s, value.Value, description))
 		case "string format":
 			if value.Value == "date-time" {
 				fields = append(fields, "Time: true")
@@ -203,8 +203,8 @@ func (c *contract) list(keyword string, schemas tree) string {
 
 // pattern writes a pattern with the words for it, which are a description without
 // what it says about the default: a caller who gave a value knows better.
-func (c *contract) pattern(s tree, text, about string) string {
-	expected, _, _ := strings.Cut(strings.NewReplacer("`", "", "By default", "by default").Replace(about), "by default")
+func (c *contract) pattern(s tree, text, description string) string {
+	expected, _, _ := strings.Cut(strings.NewReplacer("`", "", "By default", "by default").Replace(description), "by default")
 	if expected = strings.TrimRight(expected, " ;."); expected == "" {
 		c.fail(s, "a pattern needs a description")
 	}

@@ -97,7 +97,7 @@ func (g encoder) function(name string) {
 
 // basic returns the method that writes the type called name, and which type it
 // takes, or "".
-func (g encoder) basic(name string) (method, takes string) {
+func (g encoder) basic(name string) (method, argument string) {
 	switch name {
 	case "string":
 		return "String", name
@@ -121,18 +121,18 @@ func (g encoder) value(t ast.Expr, v string) string {
 	if write := handWritten[name]; write != "" {
 		return write + "(w, " + v + ")"
 	}
-	switch method, takes := g.basic(name); {
-	case takes == name:
+	switch method, argument := g.basic(name); {
+	case argument == name:
 		return fmt.Sprintf("w.%s(%s)", method, v)
-	case takes != "":
-		return fmt.Sprintf("w.%s(%s(%s))", method, takes, v)
+	case argument != "":
+		return fmt.Sprintf("w.%s(%s(%s))", method, argument, v)
 	case g.types[name] != nil:
 		g.needs(name)
 		return v + ".write(w)"
 	}
 	switch t := t.(type) {
 	case *ast.StarExpr:
-		if _, takes := g.basic(types.ExprString(t.X)); takes != "" {
+		if _, argument := g.basic(types.ExprString(t.X)); argument != "" {
 			v = "*" + v // a method takes the pointer as it is
 		}
 		return g.value(t.X, v)
