@@ -86,6 +86,7 @@ func TestSeedManyContacts(t *testing.T) {
 // invalidSeeds are seeds with the error that they cause.
 var invalidSeeds = []struct{ name, file, want string }{
 	{name: "not JSON", file: `lists: []`, want: "invalid character"},
+	{name: "an array", file: `[]`, want: "must be an object, got an array"},
 	{name: "an unknown account", file: `{"account_id":7}`, want: "account_id"},
 	{
 		name: "a template without a name",
