@@ -143,6 +143,7 @@ func TestOverlays(t *testing.T) {
 	for _, look := range []view{{1280, "light"}, {1280, "dark"}, {400, "light"}, {400, "dark"}} {
 		t.Run(fmt.Sprintf("%d-%s", look.width, look.scheme), func(t *testing.T) {
 			p := open(t, w.srv.URL(), "#/inbox", look)
+			p.rows(3)
 			p.tick(0)
 			p.tick(1)
 			p.says(".selected", "2 messages selected")

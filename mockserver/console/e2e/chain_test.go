@@ -31,9 +31,9 @@ func TestChain(t *testing.T) {
 	p.until(`document.querySelector('iframe')`)
 
 	w.status.Store(http.StatusInternalServerError)
-	p.click("button", "Bounce")
+	p.click("[aria-label='Bounce: more']", "")
 	p.click("button", "552 5.2.2 over quota")
-	p.says(".toasts", "Email.Bounced queued for 1 webhook.")
+	p.says(".toasts", "Message bounced. Email.Bounced: 1 delivery queued.")
 	p.says(".rows a[aria-current]", "bounced")
 	p.click("nav a", "Deliveries")
 	p.says(".rows", "Email.Bounced")

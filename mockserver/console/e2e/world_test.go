@@ -307,7 +307,7 @@ func placesOf(message, delivery, request, event string, list, contact int64) map
 		"requests-list":   "#/requests",
 		"faults":          "#/faults",
 		"trigger":         "#/trigger",
-		"api":             "#/api/createContact",
+		"api":             "#/api/updateTemplate",
 		"api-list":        "#/api",
 	}
 }

@@ -34,7 +34,7 @@ export function Explorer({ id }) {
     title: 'API', count: rows?.length, open: !!id, home: link('api'),
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, resource' }),
     list: h(Rows, { list: { key: search.asked, rows, total: rows?.length ?? 0, error: '', look: () => {} }, current: id, filtered: !!search.asked, row, none: empty('book', 'No operations', 'The console has no description of the API.') }),
-    detail: open ? h(Opened, { key: open.id, o: open }) : id && all ? empty('warn', 'Not here', `The API has no operation ${id}.`) : empty('send', 'No operation open', 'Choose one to read its documentation and to send a request.'),
+    detail: open ? h(Opened, { key: open.id, o: open }) : id ? all ? empty('warn', 'Not here', `The API has no operation ${id}.`) : div({ class: 'loading', 'aria-busy': 'true' }) : empty('send', 'No operation open', 'Choose one to read its documentation and to send a request.'),
   });
 }
 
