@@ -61,6 +61,7 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	collectLess()
 	srv := mockserver.StartOn(listener, o.config)
 	defer srv.Close()
 	state, err := openState(o.state, o.config.Logger)
