@@ -17,6 +17,27 @@ func TestMemoryOnce(t *testing.T) {
 	TestOnce(t, func(*testing.T) webhook.Once { return webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}) })
 }
 
+// partitions is the store of docs/production.md.
+type partitions []webhook.Once
+
+func (p partitions) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {
+	var hash uint32
+	for _, b := range []byte(key) {
+		hash = hash*31 + uint32(b)
+	}
+	return p[hash%uint32(len(p))].Do(ctx, key, fn)
+}
+
+func TestPartitions(t *testing.T) {
+	TestOnce(t, func(*testing.T) webhook.Once {
+		var p partitions
+		for range 3 {
+			p = append(p, webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}))
+		}
+		return p
+	})
+}
+
 // TestSuiteCatches: the named rules report each broken store.
 func TestSuiteCatches(t *testing.T) {
 	for _, tt := range brokenStores {

@@ -7,7 +7,7 @@ import (
 	"runtime/metrics"
 )
 
-// smallHeap is the size of the live data above which garbage is collected as often as in any Go program.
+// smallHeap is the maximum size of live data, in bytes, for which garbage is collected less often.
 const smallHeap = 16 << 20
 
 // collectLess saves a tenth of the processor time. While the live data is small, the heap can grow to five times its
