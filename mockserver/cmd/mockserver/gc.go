@@ -7,7 +7,7 @@ import (
 	"runtime/metrics"
 )
 
-// smallHeap is the maximum size of live data, in bytes, for which garbage is collected less often.
+// smallHeap is the maximum size of live data, in bytes, in a small heap.
 const smallHeap = 16 << 20
 
 // collectLess saves a tenth of the processor time. While the live data is small, the heap can grow to five times its
