@@ -68,13 +68,13 @@ type scale struct {
 
 // measure reports the time of the fastest call, whatever b.N is: other work on the machine only makes a call slower, and
 // the first call pays for everything that is initialized lazily. It makes 100 calls or as many as fit into 60 ms, but at
-// least 3 unless they take longer than 10 s. The name begins with flat or listing.
+// least 3 unless they take longer than 1 minute. The name begins with flat or listing.
 func (s *scale) measure(name string, call func(i int)) {
 	parent := s.b
 	parent.Run(name, func(b *testing.B) {
 		s.b = b
 		least, begin := time.Hour, time.Now()
-		for i := 0; i < 100 && time.Since(begin) < 60*time.Millisecond || i < 3 && time.Since(begin) < 10*time.Second; i++ {
+		for i := 0; i < 100 && time.Since(begin) < 60*time.Millisecond || i < 3 && time.Since(begin) < time.Minute; i++ {
 			start := time.Now()
 			call(i)
 			least = min(least, time.Since(start))
