@@ -322,7 +322,7 @@ func TestImportStops(t *testing.T) {
 	}
 }
 
-func TestImportRefusesOptions(t *testing.T) {
+func TestImportInvalidOptions(t *testing.T) {
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
 	for _, opts := range []ImportOptions{{BatchSize: 1001}, {BatchSize: -1}, {Concurrency: -1}, {Concurrency: maxConcurrency + 1}, {Concurrency: math.MaxInt}, {Skip: -1}} {
 		report, err := c.Contacts.Import(t.Context(), 1, numbered(3, 0), opts)

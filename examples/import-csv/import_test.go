@@ -136,9 +136,9 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 	}
 }
 
-// TestStoppedAndContinuedElsewhere: an import that was stopped is not continued on
+// TestNoContinuationOnAnotherPlatform: an import that was stopped is not continued on
 // another platform, even if the list there has the same id.
-func TestStoppedAndContinuedElsewhere(t *testing.T) {
+func TestNoContinuationOnAnotherPlatform(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "contacts.csv")
 	check(t, writeRows(name, 10_000))
 	var ids []int64

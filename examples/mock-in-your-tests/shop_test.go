@@ -67,7 +67,7 @@ func TestConfirmationIsSent(t *testing.T) {
 	}
 }
 
-func TestHardBounceEndsWriting(t *testing.T) {
+func TestNoEmailAfterHardBounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		platform, s := setup(t)
 		check(t, s.Confirm(t.Context(), "A-17", "gone@example.org"))

@@ -339,9 +339,9 @@ func TestPublish(t *testing.T) {
 	})
 }
 
-// TestPublishAtOnce: several processes publish an issue at the same time, and each
+// TestConcurrentPublish: several processes publish an issue at the same time, and each
 // reader gets it once.
-func TestPublishAtOnce(t *testing.T) {
+func TestConcurrentPublish(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
 		_, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "ada@example.org"})
 		check(t, err)

@@ -70,10 +70,10 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestExportIsWhole: the export contains each reader once, even if readers leave
+// TestExportIsComplete: the export contains each reader once, even if readers leave
 // while it runs. If a list cannot be read to its end, the export does not look
 // complete.
-func TestExportIsWhole(t *testing.T) {
+func TestExportIsComplete(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
 	s := opened(t, platform)
@@ -137,9 +137,9 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestReplicasOpenAtOnce: processes that start at the same time on a new account use
+// TestConcurrentOpen: processes that start at the same time on a new account use
 // the same list and webhook.
-func TestReplicasOpenAtOnce(t *testing.T) {
+func TestConcurrentOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
