@@ -233,7 +233,7 @@ func TestSuppression(t *testing.T) {
 			check(t, s.confirm(t.Context(), "first "+address, address))
 		}
 		check(t, platform.Drain(t.Context()))
-		time.Sleep(2 * time.Minute)
+		time.Sleep(3 * time.Minute)
 		for address, want := range map[string]error{
 			"Bounce+HB@mock.test": errSuppressed, "complaint@mock.test": errSuppressed, "global-unsubscribe@mock.test": errSuppressed,
 			"bounce+sb@mock.test": nil, "open@mock.test": nil,
@@ -262,7 +262,7 @@ func TestComplaintDuringLookup(t *testing.T) {
 			}))
 		})
 		check(t, platform.Bounce(id, events.BounceCategoryMailboxFull))
-		time.Sleep(2 * time.Minute)
+		time.Sleep(3 * time.Minute)
 		if !s.isSuppressed("ada@example.org") {
 			t.Error("the recipient complained and is not suppressed")
 		}
