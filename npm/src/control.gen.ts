@@ -35,6 +35,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_mock/campaigns/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a draft. The API has no such operation. Returns 409 for a campaign that is scheduled or sent. */
+        delete: operations["deleteCampaignsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_mock/campaigns/{id}/html": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The HTML of a campaign, as `templates/{id}/html`. */
+        get: operations["getCampaignsIdHtml"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_mock/campaigns/{id}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The text part of a campaign, rendered for a recipient with these attributes. */
+        get: operations["getCampaignsIdText"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_mock/clock": {
         parameters: {
             query?: never;
@@ -388,7 +439,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Probable problems of a message: links without a valid target, no text part, marketing without List-Unsubscribe, HTML of more than 102 kB, and images without alternative text. */
+        /** Probable problems of a message: merge tags without a value, links without a valid target, no text part, marketing without List-Unsubscribe or without a link to unsubscribe, HTML of more than 102 kB, images without alternative text, and HTML and CSS that common email clients do not support. */
         get: operations["getOutboxIdChecks"];
         put?: never;
         post?: never;
@@ -511,6 +562,23 @@ export interface paths {
         put?: never;
         /** Simulates that the recipient opens the message. */
         post: operations["postOutboxIdOpen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_mock/outbox/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Returns a deleted message to the outbox, in its place. */
+        post: operations["postOutboxIdRestore"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1795,6 +1863,103 @@ export interface operations {
             };
         };
     };
+    deleteCampaignsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCampaignsIdHtml: {
+        parameters: {
+            query?: {
+                /** @description a JSON object of strings, the values of the merge tags; by default they are empty */
+                attributes?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCampaignsIdText: {
+        parameters: {
+            query?: {
+                /** @description a JSON object of strings, the values of the merge tags; by default they are empty */
+                attributes?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": unknown;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getClock: {
         parameters: {
             query?: never;
@@ -3015,7 +3180,7 @@ export interface operations {
                     "application/json": {
                         /** @description the findings; empty if there are none */
                         findings: {
-                            /** @description the name: dead_link, no_text, no_unsubscribe, clipped or no_alt */
+                            /** @description the name: empty_tag, dead_link, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported */
                             check: string;
                             /** @description a description of the problem */
                             text: string;
@@ -3248,6 +3413,37 @@ export interface operations {
         };
     };
     postOutboxIdOpen: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postOutboxIdRestore: {
         parameters: {
             query?: never;
             header?: never;
