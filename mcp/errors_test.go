@@ -194,7 +194,7 @@ func TestPlatformRejects(t *testing.T) {
 			token: "full", in: args{"operation": "create", "email": "ADA@example.com"},
 			want: []string{
 				"is on the list already", `operation "list" and filter "email:ADDRESS"`,
-				"email: ada@example.com is on the list and active (contact_exists)",
+				"email: the list already contains ada@example.com, with the status active (contact_exists)",
 			},
 		},
 		{

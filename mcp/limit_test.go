@@ -152,7 +152,7 @@ func TestLargeResults(t *testing.T) {
 		}
 		w := post(t, handler, `[`+strings.Join(calls, ",")+`]`)
 		body, _ := io.ReadAll(w.Body)
-		if got := strings.Count(string(body), "Use a smaller per_page"); got != row.fail {
+		if got := strings.Count(string(body), "use a smaller per_page"); got != row.fail {
 			t.Errorf("%d calls with %d bytes: %d failed, want %d: %.300s", row.calls, row.contact, got, row.fail, body)
 		}
 	}

@@ -78,12 +78,12 @@ func list(t *testing.T, s *sdk.ClientSession, listID int64) string {
 	return r.Content[0].(*sdk.TextContent).Text
 }
 
-const demoLine = "The platform is built in, with list "
+const demoLine = "Using the built-in platform. It has a sample list with the id "
 
 func TestDemoOverStdio(t *testing.T) {
 	t.Parallel()
 	c := start(t.Context(), t, nil, "-demo")
-	if rest := c.says(t, demoLine); rest != "1 to try; the access token is dev-token." {
+	if rest := c.says(t, demoLine); rest != "1. The access token is dev-token." {
 		t.Errorf("it says %q", rest)
 	}
 	s := connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in})
