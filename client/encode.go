@@ -2,6 +2,9 @@ package client
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net/http"
 	"sync"
 
 	"example.com/emailplatform/internal/json/jsonwrite"
@@ -73,4 +76,91 @@ func writeNullable(w *jsonwrite.Writer, n Nullable[string]) {
 	default:
 		w.Missing()
 	}
+}
+
+// payload is an encoded body. Its memory is reused after the call has ended and
+// all readers are closed, because a transport may read the body after Do has
+// returned.
+type payload struct {
+	length  int64
+	encoder *encoder
+
+	mu     sync.Mutex
+	users  int // number of users: the call and the open readers
+	writer *jsonwrite.Writer
+}
+
+// give sets p as the body of a request. net/http gets new readers from GetBody.
+func (p *payload) give(r *http.Request) (err error) {
+	r.ContentLength, r.GetBody = p.length, p.open
+	r.Body, err = p.open()
+	return err
+}
+
+var errBodyGone = errors.New("the body is closed, or its call is over")
+
+// open returns a new reader, which must be closed.
+func (p *payload) open() (io.ReadCloser, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.users == 0 {
+		return nil, errBodyGone
+	}
+	p.users++
+	return &payloadReader{payload: p}, nil
+}
+
+// release ends the use by the call or by one reader.
+func (p *payload) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.users--; p.users == 0 {
+		p.encoder.recycle(p.writer)
+		p.writer = nil
+	}
+}
+
+// payloadReader reads a payload until it is closed, possibly during a Read.
+//
+// If an HTTP/2 connection is unusable before a stream begins, net/http closes
+// the body and sends the same request with the same body on another connection.
+// Therefore a closed reader can be read until the call ends, if nothing was
+// read before. Otherwise Read returns an error, because the transport would
+// send only the rest of the body.
+type payloadReader struct {
+	payload *payload
+	at      int
+	closed  bool
+}
+
+// Read implements [io.Reader].
+func (r *payloadReader) Read(to []byte) (int, error) {
+	r.payload.mu.Lock()
+	defer r.payload.mu.Unlock()
+	if r.closed {
+		if r.at > 0 || r.payload.users == 0 {
+			return 0, errBodyGone
+		}
+		r.closed = false
+		r.payload.users++ // without a second Close, the memory is not reused
+	}
+	rest := r.payload.writer.Bytes[r.at:]
+	if len(rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(to, rest)
+	r.at += n
+	return n, nil
+}
+
+// Close implements [io.Closer].
+func (r *payloadReader) Close() error {
+	r.payload.mu.Lock()
+	closed := r.closed
+	r.closed = true
+	r.payload.mu.Unlock()
+	if !closed {
+		r.payload.release()
+	}
+	return nil
 }

@@ -1,8 +1,12 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
 	"time"
 )
 
@@ -83,5 +87,49 @@ func observed(observe func(context.Context, Call) (context.Context, Observer), n
 		defer func() { notify(o.End, err, 0) }()
 		err = next(ctx, c)
 		return err
+	}
+}
+
+// Response is a raw response from the platform, with its headers and with fields
+// that this package does not know. A printed or logged Response does not contain
+// the body, which may contain the secret of a webhook.
+type Response struct {
+	Op         string        // operation, such as "getEmail"
+	Attempt    int           // number of the attempt, from 1
+	StatusCode int           // HTTP status
+	Header     http.Header   // response header
+	RequestID  string        // id of the request in the platform's logs
+	Duration   time.Duration // from sending the request to the last byte of the response
+	Body       []byte        `json:"-"` // response body, possibly truncated
+}
+
+// Format implements [fmt.Formatter].
+func (r Response) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "client.Response{%s: %d, attempt %d, request %s}", r.Op, r.StatusCode, r.Attempt, r.RequestID)
+}
+
+// LogValue implements [slog.LogValuer].
+func (r Response) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r)) }
+
+type responseKey struct{}
+
+// WithResponseHook returns a context. Calls with this context pass each response to
+// f, including error responses that the client retries:
+//
+//	var last client.Response
+//	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })
+//
+// The function f must not block. An import or an iterator with Prefetch calls f
+// concurrently.
+func WithResponseHook(ctx context.Context, f func(Response)) context.Context {
+	return context.WithValue(ctx, responseKey{}, f)
+}
+
+func report(ctx context.Context, c *call, resp *http.Response, body []byte, d time.Duration) {
+	if f, ok := ctx.Value(responseKey{}).(func(Response)); ok {
+		f(Response{
+			Op: c.op, Attempt: c.attempts, StatusCode: resp.StatusCode, Header: resp.Header,
+			RequestID: redact(resp.Header.Get("X-Request-Id"), c.token), Duration: d, Body: bytes.Clone(body),
+		})
 	}
 }
