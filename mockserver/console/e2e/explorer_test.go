@@ -47,6 +47,10 @@ func TestExplorer(t *testing.T) {
 	p.until(`document.querySelector('.explorer .pick input').value`) // the newest list
 	p.click(".explorer button", "Send")
 	p.says(".answer .chip", "200")
+	p.goTo("#/api/importContacts")
+	p.until(`document.querySelector('.explorer select')?.selectedOptions[0]?.label === 'add'`)
+	p.pick("Example", "1")
+	p.until(`document.getElementById('request-body').value.includes('import_to') && document.querySelector('.explorer select').value === '1'`)
 	p.goTo("#/api/nothing")
 	p.says(".detail", "no operation nothing")
 }

@@ -77,6 +77,7 @@ function Opened({ o }) {
   const { info } = useSession();
   const { values, put } = useValues(o);
   const [token, setToken] = useState(info?.default_token ?? '');
+  const [example, setExample] = useState('0');
   const [body, setBody] = useState(pretty(o.examples?.[0]?.value));
   const [answer, setAnswer] = useState(/** @type {Answer|string|null} */ (null));
   useEffect(() => { if (info?.default_token) setToken(old => old || (info.default_token ?? '')); }, [info]);
@@ -90,7 +91,7 @@ function Opened({ o }) {
     form({ class: 'part form', onSubmit: submit },
       (o.parameters ?? []).map(x => h(Field, { key: x.name, label: `${x.name} (${x.in}${x.optional ? ', optional' : ''})`, value: values[x.name] ?? '', onInput: v => put(x.name, v), hint: x.type, mono: true })),
       o.body && [
-        (o.examples?.length ?? 0) > 1 && h(Select, { label: 'Example', value: '', onChange: v => setBody(pretty(o.examples?.[Number(v)]?.value)), options: (o.examples ?? []).map((x, n) => [String(n), x.name]) }),
+        (o.examples?.length ?? 0) > 1 && h(Select, { label: 'Example', value: example, onChange: v => { setExample(v); setBody(pretty(o.examples?.[Number(v)]?.value)); }, options: (o.examples ?? []).map((x, n) => [String(n), x.name]) }),
         div({ class: 'pick' }, label({ for: 'request-body' }, `Body (${o.body})`), textarea({ id: 'request-body', class: 'mono', rows: Math.min(12, body.split('\n').length + 1), spellcheck: false, value: body, onInput: (/** @type {import('./ui.js').Typed} */ e) => setBody(e.target.value) }))],
       h(Field, { label: 'Access token', value: token, onInput: setToken, mono: true }),
       div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!missing, title: missing ? `Fill in ${missing.name}` : undefined }, icon('send'), 'Send')),
