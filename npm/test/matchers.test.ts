@@ -27,7 +27,7 @@ test('the matcher compares all properties', async () => {
 });
 
 test('the matcher waits for an email', async () => {
-  const waiting = expect(account).toHaveReceivedEmail({subject: 'Later'});
+  const waiting = expect(account).toHaveReceivedEmail({subject: 'Later', timeoutMs: 20_000});
   await new Promise((resolve) => setTimeout(resolve, 100));
   await send('ada@example.org', 'Later', '<p>Later</p>');
   await waiting;
