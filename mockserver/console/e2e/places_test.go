@@ -279,7 +279,7 @@ func TestLists(t *testing.T) {
 	p.says(".cards", "1 contact of a double opt-in has not confirmed yet.")
 	p.until(`document.querySelector('.whole').ariaLabel === '1 active, 1 pending'`)
 	add("ada@example.org\r")
-	p.says("dialog .wrongly", "the list already contains ada@example.org, with the status active")
+	p.says("dialog .wrongly", "The list already contains ada@example.org, with the status active")
 	p.until(`document.activeElement.name === 'email'`)
 	p.press(kb.Escape)
 	p.until(`document.activeElement.textContent === 'Add'`)
