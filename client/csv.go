@@ -194,8 +194,8 @@ func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	return contact, nil
 }
 
-// errLoneCR is the error for a CR without LF. The file may have other line
-// ends, so the row may be several rows.
+// errLoneCR is the error for a CR without LF. In a file with other line ends,
+// several rows would look like one row.
 var errLoneCR = errors.New("contains a CR without LF; lines must end in LF or CR LF")
 
 // row returns the fields of the next row that contains text, or io.EOF, or a

@@ -81,9 +81,9 @@ type limiter struct {
 }
 
 // NewLookupLimiter returns a [client.LookupLimiter] for all processes that share
-// the Redis of rdb. There is one queue for each user and account. It is first in,
-// first out across processes. The first token of a client identifies the user,
-// unless [LimiterOptions].Key is set.
+// the Redis server of the client rdb. There is one queue for each user and
+// account. It is first in, first out across processes. The first token of a
+// client identifies the user, unless [LimiterOptions].Key is set.
 //
 // A waiting caller calls Redis again when its slot may be free. A lookup needs
 // about four calls to Redis, regardless of the length of the queue. If several

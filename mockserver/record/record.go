@@ -2,7 +2,7 @@
 // events, deliveries, fault rules, samples and access tokens. Package mockserver
 // has an alias for each type. Use the aliases in tests.
 //
-// The tags describe the JSON of the control routes. The routes also have
+// The tags describe the JSON of the control routes. This JSON also contains
 // durations, in the fields duration_ms and delay_ms.
 package record
 

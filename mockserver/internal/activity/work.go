@@ -19,8 +19,8 @@ type Work struct {
 	less  chan struct{} // closed when an account has no more work; nil if no caller waits
 }
 
-// Start increases the count for an account, or 0 for work without an account. Each
-// call of Start requires a call of Done.
+// Start increases the count for an account. The account 0 means work without an
+// account. Each call of Start requires a call of Done.
 func (w *Work) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

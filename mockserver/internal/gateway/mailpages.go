@@ -53,7 +53,7 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 // the page. The form may be empty.
 type mailPage func(w http.ResponseWriter, r *http.Request) (status int, text, form string)
 
-// effect returns the page for a link that changes something. HEAD has no
+// effect returns the page for a link that changes a contact. HEAD has no
 // effect, because programs use it to check links.
 func effect(act func(id string) error, done string) mailPage {
 	return func(_ http.ResponseWriter, r *http.Request) (int, string, string) {
