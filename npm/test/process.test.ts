@@ -1,5 +1,8 @@
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
 import {promisify} from 'node:util';
 import {Mock} from '@example/emailplatform-mock';
 import {describe, expect, test, vi} from 'vitest';
@@ -54,9 +57,15 @@ test('errors of the start are one line', async () => {
     [{binary: '/missing/mockserver'}, 'cannot run /missing/mockserver (ENOENT): set MOCKSERVER to its path, install @example/emailplatform-mock-'],
     [{args: ['-seed', 'missing.json']}, / exited with code 1: .*missing\.json.*$/],
     [{args: ['-no-such-flag']}, / exited with code 1: flag provided but not defined: -no-such-flag$/],
-    [{timeoutMs: 0}, / was not ready after 0 ms$/],
   ] as const;
   for (const [options, message] of rows) await expect(Mock.start(options)).rejects.toThrow(message);
+});
+
+test.skipIf(process.platform === 'win32')('a server that is never ready is killed', async () => {
+  const binary = join(mkdtempSync(join(tmpdir(), 'mock-')), 'mockserver');
+  writeFileSync(binary, `#!${process.execPath}\nsetInterval(() => {}, 1000);\n`, {mode: 0o755});
+  await expect(Mock.start({binary, timeoutMs: 50})).rejects.toThrow(`${binary} was not ready after 50 ms`);
+  rmSync(dirname(binary), {recursive: true});
 });
 
 test('connect requires a URL', () => {
