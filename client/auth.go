@@ -33,8 +33,8 @@ import (
 // with the error from the source.
 //
 // The client never calls the source concurrently. Calls that wait for a token share
-// the result: the token, the error or the panic. If no call waited, the next call
-// gets the panic. The source runs on its own goroutine, with the context values of a
+// the result: the token, the error or the panic. If no call is waiting, the next
+// call panics with the same value. The source runs on its own goroutine, with the context values of a
 // call. The client cancels its context after [Config.Timeout], or when all calls
 // that waited for the token have ended. If a source ignores its context, later calls
 // wait until it returns or their own context ends.

@@ -41,8 +41,8 @@ func (s *Campaigns) Update(ctx context.Context, campaignID int64, update Campaig
 }
 
 // Schedule schedules a campaign for a time, with the precision of a second. The
-// platform sends a campaign with a past time at once. If the parameter at is the
-// zero time or not after 1970-01-01 00:00 UTC, the error is [ErrValidation]. Use
+// platform sends a campaign with a past time at once. If at is the zero time
+// or not after 1970-01-01 00:00 UTC, the error is [ErrValidation]. Use
 // [Campaigns.Send] to send now. If the policy of the list is not accepted, the error
 // is [ErrPolicyNotAccepted].
 func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time) (Campaign, error) {
@@ -83,7 +83,7 @@ func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	return find(s.All(ctx, params), listCampaignsRequest(params), "name", name, is)
 }
 
-// List returns one page of campaigns, the oldest first.
+// List returns one page of campaigns, oldest first.
 func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (CampaignPage, error) {
 	return do(ctx, s.x, listCampaignsRequest(params), readCampaignPage)
 }

@@ -42,8 +42,8 @@ type Config struct {
 	Account string
 
 	// HTTPClient sends the requests. The client does not change it and does not follow
-	// redirects. Its transport must not add an Idempotency-Key header, because net/http
-	// then resends requests over HTTP/1. The default is a new client like
+	// redirects. Its transport must not add an Idempotency-Key header, because with
+	// this header net/http resends failed requests over HTTP/1. The default is a new client like
 	// http.DefaultClient, with up to 100 HTTP/1 connections, which can all be idle (see
 	// [Client.CloseIdleConnections]). Further concurrent calls wait for a connection,
 	// and Timeout includes the wait. HTTP/2 sends many requests over one connection.

@@ -75,8 +75,8 @@ func readNothing(body []byte) error {
 	return nil
 }
 
-// isErrorField reads a field, and reports whether it is an error: details, or a
-// non-empty field "error".
+// isErrorField reads a field and reports whether it marks an error. The field
+// details and a non-empty field error do.
 func isErrorField(c *jsonscan.Cursor, name string) bool {
 	b, start := c.Peek(), c.Offset()
 	c.Skip()

@@ -40,7 +40,7 @@
 //	}
 //
 // Each kind of resource has a service with a method for each operation. The
-// context of a method limits the whole call, including retries and the wait for
+// context passed to a method applies to the whole call, including retries and the wait for
 // the rate limiter. "Specification" in this documentation is the file
 // docs/specification.md in the repository.
 //
@@ -147,7 +147,7 @@
 // may have been processed. The client prevents this for every [Config.HTTPClient], so one
 // attempt is one request. Over HTTP/1, net/http still resends a request if the platform
 // had closed the idle connection. It resends a request with a body only if no byte of the
-// request had been written. If HTTP/2 rejects a request without a body unprocessed, the
+// request was written. If HTTP/2 rejects a request without a body unprocessed, the
 // client treats this as a lost connection.
 //
 // # Pagination

@@ -177,8 +177,8 @@ func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
 
 func (w WebhookSummary) has(event events.Name) bool { return slices.Contains(w.Events, event) }
 
-// sameURL compares URLs. It ignores the letter case of the host, and treats an
-// empty path like "/", because a platform may change them.
+// sameURL compares URLs. It ignores the case of the host and treats an empty
+// path as "/", because a platform may normalize both.
 func sameURL(a, b string) bool { return plainURL(a) == plainURL(b) }
 
 func plainURL(s string) string {

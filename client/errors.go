@@ -196,7 +196,7 @@ func (e *Error) later() *Error {
 }
 
 // joined returns e if err is nil or e already wraps err. Otherwise it returns a
-// copy that also wraps err, because a caller may use e.
+// copy that also wraps err, because another caller may still use e.
 func (e *Error) joined(err error) *Error {
 	if err == nil || errors.Is(e.cause, err) {
 		return e

@@ -15,7 +15,7 @@ import (
 // Limits.)
 const maxImportBatch = 1000
 
-// maxConcurrency limits the memory. No platform accepts as many requests.
+// maxConcurrency limits the memory. No platform accepts that many requests.
 const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
@@ -187,9 +187,9 @@ func (im *importer) configure() error {
 	o.Concurrency = orDefault(o.Concurrency, 1)
 	switch {
 	case o.BatchSize < 1 || o.BatchSize > maxImportBatch:
-		return fmt.Errorf("batch size must be from 1 to %d, got %d", maxImportBatch, o.BatchSize)
+		return fmt.Errorf("batch size must be between 1 and %d, got %d", maxImportBatch, o.BatchSize)
 	case o.Concurrency < 1 || o.Concurrency > maxConcurrency:
-		return fmt.Errorf("concurrency must be from 1 to %d, got %d", maxConcurrency, o.Concurrency)
+		return fmt.Errorf("concurrency must be between 1 and %d, got %d", maxConcurrency, o.Concurrency)
 	case o.Skip < 0:
 		return fmt.Errorf("skip must not be negative, got %d", o.Skip)
 	}

@@ -165,8 +165,8 @@ func (v *importResponse) check(batch []ImportContact) error {
 }
 
 // different returns the number of different addresses. A response must account
-// for at least as many contacts, because a platform may count a duplicate
-// address once.
+// for at least this number of contacts. A platform may count a duplicate address
+// once.
 func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	addresses := map[string]bool{}
 	for i, contact := range batch {

@@ -50,7 +50,7 @@ func (s *Lists) Ensure(ctx context.Context, list ListCreate) (List, error) {
 	return first, err
 }
 
-// List returns one page of lists, the oldest first.
+// List returns one page of lists, oldest first.
 func (s *Lists) List(ctx context.Context, params ListListsParams) (ListPage, error) {
 	return do(ctx, s.x, listListsRequest(params), readListPage)
 }

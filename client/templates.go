@@ -70,7 +70,7 @@ func (s *Templates) Ensure(ctx context.Context, template TemplateCreate) (Templa
 	return first, s.Delete(ctx, own.ID)
 }
 
-// List returns one page of templates, the oldest first.
+// List returns one page of templates, oldest first.
 func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (TemplatePage, error) {
 	return do(ctx, s.x, listTemplatesRequest(params), readTemplatePage)
 }

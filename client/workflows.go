@@ -38,7 +38,7 @@ func (s *Workflows) Deactivate(ctx context.Context, workflowID string) error {
 	return perform(ctx, s.x, deactivateWorkflowRequest(workflowID), nil)
 }
 
-// List returns one page of workflows, the oldest first.
+// List returns one page of workflows, oldest first.
 func (s *Workflows) List(ctx context.Context, params ListWorkflowsParams) (WorkflowPage, error) {
 	return do(ctx, s.x, listWorkflowsRequest(params), readWorkflowPage)
 }

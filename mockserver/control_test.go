@@ -438,9 +438,9 @@ func TestControlSend(t *testing.T) {
 func TestControlRequestsWithInvalidToken(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for header, want := range map[string]string{
-		"":                      "the header Authorization is missing",
-		"Basic b25lOg==":        "the header Authorization must be Bearer and an access token",
-		"Bearer":                "the header Authorization must be Bearer and an access token",
+		"":                      "the Authorization header is missing",
+		"Basic b25lOg==":        "the Authorization header must be Bearer and an access token",
+		"Bearer":                "the Authorization header must be Bearer and an access token",
 		"Bearer a wrong secret": "the access token is missing or unknown",
 	} {
 		p.must("DELETE", "/_mock/state", nil)

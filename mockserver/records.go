@@ -33,7 +33,7 @@ const (
 	DeliveryDropped   = record.DeliveryDropped   // dropped by a fault rule; no attempt was made
 )
 
-// Requests returns the latest requests to the API, the oldest first. It returns at
+// Requests returns the latest requests to the API, oldest first. It returns at
 // most 10,000 requests with at most 32 MiB in total.
 func (s *Server) Requests() []Request { return s.env.API.Log.All() }
 
@@ -41,7 +41,7 @@ func (s *Server) Requests() []Request { return s.env.API.Log.All() }
 // oldest first. It does not contain rejected emails.
 func (s *Server) Outbox() []Message { return s.env.Platform.Outbox() }
 
-// OutboxTo returns the messages of the outbox to an address, the oldest first.
+// OutboxTo returns the messages of the outbox to an address, oldest first.
 // Letter case is ignored.
 func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.OutboxTo(address) }
 
@@ -58,7 +58,7 @@ func (s *Server) RestoreMessage(id string) error { return s.env.Platform.Restore
 // their events.
 func (s *Server) Deliveries() []Delivery { return s.env.Deliveries.Deliveries() }
 
-// Events returns the latest 10,000 events, the oldest first. It includes events
+// Events returns the latest 10,000 events, oldest first. It includes events
 // without a subscribed webhook only if [Config.RecordEvents] is set.
 func (s *Server) Events() []FiredEvent {
 	return s.env.Deliveries.Events(func(*FiredEvent) bool { return true })

@@ -57,7 +57,7 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.en
 // [Server.SendEventTo] fail, because the snapshot does not contain their secrets.
 //
 // The snapshot is consistent, even if the state changes while Snapshot writes it.
-// Changes do not wait for w. Until Snapshot returns, the server keeps the old versions
+// Changes to the state do not wait until w has accepted the data. Until Snapshot returns, the server keeps the old versions
 // of changed records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
@@ -135,7 +135,7 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 // to 10^15 and unique across resources. Either all contacts of a list have an id, in
 // ascending order, or no contact has one. Other ids continue after the greatest id.
 // Tokens belong to the account of the object, and create the account. Omitted fields of a
-// token have the defaults of [Token].
+// token have the defaults that [Token] documents.
 //
 // Seed stops at the first error, which contains its position. Records that were
 // added before it stay.

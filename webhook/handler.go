@@ -68,7 +68,7 @@ type Outcome struct {
 	// Duplicate reports whether the event was handled before, so the function was
 	// not called.
 	Duplicate bool
-	// Err is the reason if Status is not a success. It matches
+	// Err is the reason for a failure, or nil if Status is a success. It matches
 	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
 	// *PanicError, an *events.ParseError, or an error from the function or
 	// Once. Other errors only describe the reason.

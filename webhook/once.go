@@ -64,7 +64,7 @@ type MemoryOnce struct {
 	mu      sync.Mutex
 	running map[string]struct{}
 	handled map[string]struct{}
-	order   []record // one for each key in handled, the oldest first
+	order   []record // one for each key in handled, oldest first
 }
 
 type record struct {

@@ -97,7 +97,7 @@ func newKey(s Secret) (*key, error) {
 	case len(secret) == 0:
 		return nil, errors.New("the secret is empty")
 	case len(secret) < minKeyFIPS && fips140.Enforced(): // or crypto/hmac panics
-		return nil, fmt.Errorf("the secret must have at least %d bytes in FIPS 140-only mode", minKeyFIPS)
+		return nil, fmt.Errorf("the secret must be at least %d bytes long in FIPS 140-only mode", minKeyFIPS)
 	}
 	return &key{
 		textLen: base64.StdEncoding.EncodedLen(function().Size()),

@@ -30,8 +30,8 @@ type txKey struct{}
 // after the handler has returned.
 //
 // Conn returns the connection, for example to read its configuration. Do not begin
-// or end a transaction with SQL or on this connection, as pgx.BeginFunc(ctx,
-// tx.Conn(), …) does. Otherwise the event fails with [ErrTxManaged], and the
+// or end a transaction on this connection, either with SQL or with a function such
+// as pgx.BeginFunc(ctx, tx.Conn(), …). Otherwise the event fails with [ErrTxManaged], and the
 // platform delivers it again. Data that the handler has committed stays in the
 // database, and can be duplicated.
 func Tx(ctx context.Context) (pgx.Tx, error) {

@@ -1,4 +1,4 @@
-// Package redisstore shares state between processes in Redis. It contains a
+// Package redisstore shares state between processes through Redis. It contains a
 // rate limiter for lookups and a deduplication store for webhook events.
 //
 //	rdb := redis.NewClient(&redis.Options{Addr: "localhost:6379"})

@@ -27,7 +27,7 @@ type Unresolved struct {
 	Reason string    // empty if no worker has recorded the unknown outcome yet
 }
 
-// Unknown returns the emails whose outcome is unknown, the oldest first, at most
+// Unknown returns the emails whose outcome is unknown, oldest first, at most
 // 1,000.
 func (j *Jobs) Unknown(ctx context.Context) ([]Unresolved, error) {
 	rows, err := j.pool.Query(ctx, `

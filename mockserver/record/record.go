@@ -114,7 +114,7 @@ type Delivery struct {
 	Body        Text          `json:"body" doc:"the body, the same bytes in each attempt"`
 	Signature   string        `json:"signature" doc:"the header X-Service-Signature"`
 	State       DeliveryState `json:"state" doc:"its state"`
-	Attempts    []Attempt     `json:"attempts" doc:"its attempts, the oldest first"`
+	Attempts    []Attempt     `json:"attempts" doc:"its attempts, oldest first"`
 	CreatedAt   time.Time     `json:"created_at" doc:"the time of the event"`
 	NextAttempt time.Time     `json:"next_attempt,omitzero" doc:"the time of the next attempt; omitted if none is scheduled"`
 	Fault       string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
@@ -147,7 +147,7 @@ type Attempt struct {
 // the current time.
 type Sample struct {
 	Event   events.Name     `json:"event" doc:"the name of the event, such as Email.Bounced"`
-	Variant string          `json:"variant" doc:"distinguishes the samples of one event: campaign, email_api and so on, or default"`
+	Variant string          `json:"variant" doc:"distinguishes several samples of an event, for example campaign or email_api; otherwise default"`
 	Summary string          `json:"summary" doc:"a summary of the event"`
 	Body    json.RawMessage `json:"body" doc:"the body, with a new id and the current time"`
 }

@@ -319,7 +319,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists, with the number of their contacts by status. */
+        /** Lists, with the number of contacts in each status. */
         get: operations["getLists"];
         put?: never;
         post?: never;
@@ -696,7 +696,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores the baseline, which is empty, the state after `-seed`, or the state that `PUT /_mock/baseline` stored. Ids, secrets, the clock and the tokens are the same as in the baseline. Tokens of the configuration are restored too. Fault rules and the request log are cleared. With `account_id`, for tests that run in parallel, it resets only one account. It then clears the logs of the account, removes its fault rules, and does not change what all accounts share. It returns 409 if another account now has an id of the baseline. */
+        /** Restores the baseline, which is empty, the state after `-seed`, or the state that `PUT /_mock/baseline` stored. Ids, secrets, the clock and the tokens are the same as in the baseline. Tokens of the configuration are restored too. Fault rules and the request log are cleared. With `account_id`, for tests that run in parallel, it resets only one account. It then clears the logs of the account, removes its fault rules, and does not change what all accounts share. It returns 409 if another account now uses an id from the baseline. */
         post: operations["postReset"];
         delete?: never;
         options?: never;
@@ -900,7 +900,7 @@ export interface components {
         Delivery: {
             /** @description the account of the webhook */
             account_id: number;
-            /** @description the attempts, the oldest first */
+            /** @description the attempts, oldest first */
             attempts: components["schemas"]["Attempt"][];
             /** @description the same bytes in each attempt */
             body: string;
@@ -956,7 +956,7 @@ export interface components {
         DeliverySummary: {
             /** @description the account of the webhook */
             account_id: number;
-            /** @description the attempts, the oldest first */
+            /** @description the attempts, oldest first */
             attempts: components["schemas"]["Attempt"][];
             /**
              * Format: date-time
@@ -1168,7 +1168,7 @@ export interface components {
             contact_id?: number;
             /** @description the error */
             error?: string;
-            /** @description the events of the message, the oldest first */
+            /** @description the events of the message, oldest first */
             events: components["schemas"]["Event"][];
             /** @description the sender's address */
             from_email: string;
@@ -1368,7 +1368,7 @@ export interface components {
             event: string;
             /** @description a summary of the event */
             summary: string;
-            /** @description distinguishes the samples of one event: campaign, email_api and so on, or default */
+            /** @description distinguishes several samples of an event, for example campaign or email_api; otherwise default */
             variant: string;
         };
         Seed: {
@@ -1382,7 +1382,7 @@ export interface components {
             suppressed_emails?: string[];
             /** @description templates to create */
             templates?: components["schemas"]["SeedTemplate"][];
-            /** @description access tokens to add; they create the account */
+            /** @description access tokens to add; the account is created if it does not exist */
             tokens?: components["schemas"]["SeedToken"][];
             /** @description webhooks to create */
             webhooks?: components["schemas"]["SeedWebhook"][];
@@ -1396,7 +1396,7 @@ export interface components {
             value: string;
         };
         SeedCampaign: {
-            /** @description the id; chosen by default */
+            /** @description the id; if omitted, the mock server assigns one */
             campaign_id?: number;
             /** @description the content */
             content?: components["schemas"]["SeedContent"];
@@ -1414,7 +1414,7 @@ export interface components {
             custom_attributes?: components["schemas"]["SeedAttribute"][];
             /** @description the address */
             email: string;
-            /** @description the id; chosen by default */
+            /** @description the id; if omitted, the mock server assigns one */
             id?: number;
             /** @description interests */
             interests?: string[];
@@ -1441,7 +1441,7 @@ export interface components {
         SeedList: {
             /** @description contacts to import; either all of them have ids, in ascending order, or none has */
             contacts?: components["schemas"]["SeedContact"][];
-            /** @description the id; chosen by default */
+            /** @description the id; if omitted, the mock server assigns one */
             list_id?: number;
             /** @description the name; workflows and campaigns of the same object refer to the list by it */
             name: string;
@@ -1464,7 +1464,7 @@ export interface components {
             };
             /** @description the name */
             name: string;
-            /** @description the id; chosen by default */
+            /** @description the id; if omitted, the mock server assigns one */
             template_id?: number;
         };
         SeedToken: {
@@ -1498,13 +1498,13 @@ export interface components {
             secret?: string;
             /** @description where events are delivered, http or https */
             url: string;
-            /** @description the id; chosen by default */
+            /** @description the id; if omitted, the mock server assigns one */
             webhook_id?: string;
         };
         SeedWorkflow: ({
             /** @description whether it is active; its list must have an accepted policy */
             active?: boolean;
-            /** @description the content; it needs a template, HTML or text */
+            /** @description the content; must contain a template, HTML or text */
             content: components["schemas"]["SeedContent"];
             /** @description the name of a list of the same object, instead of list_id */
             list?: string;
@@ -1519,7 +1519,7 @@ export interface components {
              * @enum {string}
              */
             trigger: "subscribed";
-            /** @description the id; chosen by default */
+            /** @description the id; if omitted, the mock server assigns one */
             workflow_id?: number;
         } & {
             content: unknown | unknown | unknown | unknown;
@@ -2367,7 +2367,7 @@ export interface operations {
                      * @enum {string}
                      */
                     hash_function?: "sha256" | "sha512";
-                    /** @description the secret for the signature, if url is set */
+                    /** @description the signing secret; used only if url is set */
                     secret?: string;
                     /** @description the http or https URL; only without webhook_id */
                     url?: string;
@@ -3610,7 +3610,7 @@ export interface operations {
                             /** @description messages whose recipients unsubscribed from the list */
                             unsubscribed: number;
                         };
-                        /** @description minutes with activity, the oldest first */
+                        /** @description minutes with activity, oldest first */
                         minutes: {
                             /** @description the number of attempts */
                             attempts: number;
@@ -4264,7 +4264,7 @@ export interface operations {
                     account_id?: number;
                     /** @description the number of records to wait for; the default is 1 */
                     count?: number;
-                    /** @description whether to wait for retries and rate limits; only valid without for */
+                    /** @description whether to wait for retries and rate limits; only valid if for is not set */
                     drain?: boolean;
                     /** @description the event name of events and deliveries */
                     event?: string;

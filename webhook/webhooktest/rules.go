@@ -184,7 +184,7 @@ func cancelledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once) erro
 		return nil
 	})
 	if !ran {
-		return fmt.Errorf("Do = %v, %v; want true, as the function was called", ran, err)
+		return fmt.Errorf("Do = %v, %v; want true, because the function was called", ran, err)
 	}
 	undone := err != nil
 	return expect(ctx, once, key, succeed, undone, nil)

@@ -100,7 +100,7 @@ func (s *stateFile) load(srv *mockserver.Server) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("-state %s: %w; -state-salvage copies the readable part", s.name, cmp.Or(damage, err))
+	return fmt.Errorf("-state %s: %w; use -state-salvage to copy the readable part", s.name, cmp.Or(damage, err))
 }
 
 // openRegular opens a file for reading. It returns an error for a pipe, because

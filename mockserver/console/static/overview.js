@@ -107,7 +107,7 @@ const reasons = {
   delay: ['warn', 'bolt', 'A fault rule delays them.'],
   turn: ['', 'send', 'Waiting for other attempts to finish.'],
   campaign: ['', 'clock', 'It is scheduled.'],
-  confirmation: ['', 'mail', 'The recipients have not followed the link of the confirmation email.'],
+  confirmation: ['', 'mail', 'The recipients have not followed the link in the confirmation email.'],
 };
 
 /** @param {{w: Waiting}} props */

@@ -158,7 +158,7 @@ export const Page = ({ title, count, side, children }) => section({ class: 'page
 function Density() {
   const compact = useDensity() === 'compact';
   return button({
-    type: 'button', class: 'bare', 'aria-pressed': String(compact), 'aria-label': 'Compact rows', title: compact ? 'Rows of several lines' : 'Rows of one line',
+    type: 'button', class: 'bare', 'aria-pressed': String(compact), 'aria-label': 'Compact rows', title: compact ? 'Multi-line rows' : 'Single-line rows',
     onClick: () => ask({ density: compact ? 'comfortable' : 'compact' }),
   }, icon(compact ? 'rows' : 'list'));
 }

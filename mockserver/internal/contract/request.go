@@ -122,7 +122,7 @@ func (v *validator) importError(d api.ProblemDetail) {
 	}
 }
 
-// knownEntry reports whether a place is in an import entry with an error.
+// knownEntry reports whether a place is in an import entry that already has an error.
 func (v *validator) knownEntry(at *place) bool {
 	for ; at != nil; at = at.outer {
 		if _, known := v.badEntries[at.index]; known && at.name == nil && at.outer != nil && at.outer.outer == nil {

@@ -79,7 +79,7 @@ type eventBody struct {
 	Body         json.RawMessage      `json:"body" doc:"the body, which can be any JSON"`
 	WebhookID    string               `json:"webhook_id,omitzero" doc:"the webhook; required unless url is set"`
 	URL          string               `json:"url,omitzero" doc:"the http or https URL; only without webhook_id"`
-	Secret       string               `json:"secret,omitzero" doc:"the secret for the signature, if url is set"`
+	Secret       string               `json:"secret,omitzero" doc:"the signing secret; used only if url is set"`
 	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function of the signature, if url is set; the default is the hash function of the server"`
 }
 

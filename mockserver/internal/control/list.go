@@ -38,7 +38,7 @@ func listQueryOf(r *request) listQuery {
 	return q
 }
 
-// allows reports whether a filter is not set or has the value.
+// allows reports whether a filter is not set or equals the value.
 func (q listQuery) allows(name, value string) bool {
 	if !q.filtered { // fast path
 		return true

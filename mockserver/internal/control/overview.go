@@ -38,7 +38,7 @@ type overview struct {
 	Events     int64              `json:"events" doc:"the number of events; after a restore, only the events of the snapshot"`
 	Attempts   int64              `json:"attempts" doc:"the number of delivery attempts"`
 	Failed     int64              `json:"failed" doc:"the number of failed attempts"`
-	Minutes    []delivery.Minute  `json:"minutes" doc:"minutes with activity, the oldest first"`
+	Minutes    []delivery.Minute  `json:"minutes" doc:"minutes with activity, oldest first"`
 	Waiting    []delivery.Waiting `json:"waiting" doc:"pending work, the earliest first, then work without a time; at most 100"`
 	Next       *clock.Due         `json:"next" doc:"the next scheduled work"`
 }

@@ -52,7 +52,7 @@ func (c *Control) resourceRoutes() section {
 		intro: "For other operations, use the API at `/_mock/accounts/{account_id}/api`.",
 		routes: []route{
 			handle("GET lists", noInput(c.lists),
-				"Lists, with the number of their contacts by status.").
+				"Lists, with the number of contacts in each status.").
 				filters(ofAccount("the account of the list")).
 				try(example{query: "search=news"}),
 			handle("GET campaigns", noInput(sendings(c.Platform.Campaigns)),

@@ -39,7 +39,7 @@ func (c *Control) stateRoutes() section {
 					"Ids, secrets, the clock and the tokens are the same as in the baseline. Tokens of the configuration are restored "+
 					"too. Fault rules and the request log are cleared. With `account_id`, for tests that run in parallel, it resets only "+
 					"one account. It then clears the logs of the account, removes its fault rules, and does not change what all accounts "+
-					"share. It returns 409 if another account now has an id of the baseline.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
+					"share. It returns 409 if another account now uses an id from the baseline.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
 			handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
 				"Makes the current state the baseline that a reset restores."),
 			handle("POST seed", rawBody(environment.SeedSchema, upload(c.seed, "mockserver: seed: ")),

@@ -38,12 +38,12 @@ type waitBody struct {
 	For       *waitKind `json:"for,omitzero" doc:"the kind of records to wait for; by default the route waits for all queues"`
 	Count     *int64    `json:"count,omitzero" min:"1" max:"1000" doc:"the number of records to wait for; the default is 1"`
 	TimeoutMS *int64    `json:"timeout_ms,omitzero" min:"1" max:"60000" doc:"the timeout; the default is 10 seconds"`
-	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits; only valid without for"`
+	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits; only valid if for is not set"`
 	waitFilters
 }
 
-// waitFilters contains the filters of all lists. Only the filters of the list in the
-// field For are valid.
+// waitFilters contains the filters of all lists. Only the filters of the list
+// that For names are valid.
 type waitFilters struct {
 	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
 	Search    *string `json:"search,omitzero" doc:"words that the record must contain"`
@@ -102,7 +102,7 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 		account, in.AccountID = *in.AccountID, nil
 	}
 	if filters := in.values(); len(filters) > 0 || in.Count != nil {
-		return nil, problem.Invalid("required: it says what is waited for", "body", "for")
+		return nil, problem.Invalid("required: the condition to wait for", "body", "for")
 	}
 	wait := c.Wait
 	if in.Drain != nil && *in.Drain || in.Drain == nil && r.query["drain"] == "true" {
@@ -159,7 +159,7 @@ func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request
 		count = *in.Count
 	}
 	if in.Drain != nil {
-		return nil, problem.Invalid("it is for waiting without `for`", "body", "drain")
+		return nil, problem.Invalid("only valid if `for` is not set; omit it", "body", "drain")
 	}
 	var filters []param
 	for _, s := range c.sections() {

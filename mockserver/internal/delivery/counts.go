@@ -101,7 +101,7 @@ func (d *Engine) Stats(account, from, until int64) Stats {
 	return out
 }
 
-// Minute returns the counts of a minute for changes.
+// Minute returns the counts of a minute, which the caller may change.
 func (s *Stats) Minute(m int64) *Minute {
 	if s.Minutes[m] == nil {
 		s.Minutes[m] = &Minute{Start: MinuteStart(m)}

@@ -364,8 +364,8 @@ func (d *Engine) ClockSet() {
 	}
 }
 
-// SetTarget sets the receiver in this process for a host, or removes it if the
-// receiver is nil.
+// SetTarget sets the in-process receiver for a host. Nil removes the current
+// receiver.
 func (d *Engine) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
 
 // Close cancels the attempts in flight and waits for them. It prevents further

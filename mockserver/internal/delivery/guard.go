@@ -165,8 +165,8 @@ func metadata4(addr netip.Addr) bool {
 // embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from
 // an IPv6 address. Network operators choose the prefixes, so only the position
 // of the IPv4 address is relevant. It follows the first two bytes in 6to4 (RFC
-// 3056). It follows 4 to 8 or 12 bytes in translated addresses (RFC 6052),
-// which skip the ninth byte. It is at the end of mapped and compatible
+// 3056). In translated addresses (RFC 6052), it follows a prefix of 4 to 8 or
+// 12 bytes, and the ninth byte is skipped. It is at the end of mapped and compatible
 // addresses. Clouds use similar addresses: Akamai fd00:a9fe:a9fe::1, Oracle
 // fd00:c1::a9fe:a9fe, OpenStack fe80::a9fe:a9fe.
 func embedded4(addr netip.Addr) []netip.Addr {

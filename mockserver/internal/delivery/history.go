@@ -40,7 +40,7 @@ type progress struct {
 type history struct {
 	deliveries table.Table[delivery] // in order of creation
 	forgotten  int                   // number of deleted deliveries
-	events     []*record.FiredEvent  // the oldest first; they are immutable
+	events     []*record.FiredEvent  // oldest first; they are immutable
 	lastEvent  int
 	webhooks   map[int64]*counts    // counts of the deliveries, by webhook
 	fired      map[int64]*PerMinute // counts of the events, by account

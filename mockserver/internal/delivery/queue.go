@@ -70,8 +70,8 @@ func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	return max(0, at.Sub(now)), ok
 }
 
-// take removes the next due delivery from the queue and returns it for changes,
-// or returns nil. A due retry precedes new deliveries.
+// take removes the next due delivery from the queue and returns it, or nil if
+// there is none. The caller may change it. A due retry precedes new deliveries.
 func (q *queue) take(now time.Time) *delivery {
 	if wait, ok := q.wait(now); !ok || wait > 0 {
 		return nil

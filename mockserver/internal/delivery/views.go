@@ -11,7 +11,7 @@ import (
 )
 
 // Events returns copies of the logged events that the function wanted accepts,
-// the oldest first. The engine continues to run.
+// oldest first. The engine continues to run.
 func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
 	out := []record.FiredEvent{}
 	for _, e := range slices.Backward(d.NewestEvents()) {
@@ -123,7 +123,7 @@ type EventSummary struct {
 type Summary struct {
 	record.Delivery
 	Body     *struct{}     `json:"body,omitempty"` // hides the delivery's
-	Attempts []AttemptWire `json:"attempts" doc:"the attempts, the oldest first"`
+	Attempts []AttemptWire `json:"attempts" doc:"the attempts, oldest first"`
 	Waiting  string        `json:"waiting,omitzero" doc:"the reason for waiting: retry, rate_limit, archived or delay"`
 	Until    time.Time     `json:"waiting_until,omitzero" doc:"the end of waiting, if known"`
 }

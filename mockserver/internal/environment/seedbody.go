@@ -46,7 +46,7 @@ var SeedSchema = sync.OnceValue(func() *schema.Schema {
 // the fields that the API does not define.
 type seed struct {
 	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first token of the configuration"`
-	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add; they create the account"`
+	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add; the account is created if it does not exist"`
 	Templates  []seedTemplate `json:"templates,omitzero" doc:"templates to create"`
 	Lists      []seedList     `json:"lists,omitzero" doc:"lists to create, with their contacts"`
 	Suppressed []string       `json:"suppressed_emails,omitzero" item:"pattern:\"suppressed\" max:\"254\"" doc:"addresses to suppress, or patterns: *@domain or local@*"`
@@ -64,7 +64,7 @@ type seedToken struct {
 }
 
 type seedTemplate struct {
-	ID      int64     `json:"template_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	ID      int64     `json:"template_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
 	Name    string    `json:"name" min:"1" doc:"the name"`
 	Content seedParts `json:"content,omitzero" doc:"the parts; merge tags are written {{name}}"`
 }
@@ -75,14 +75,14 @@ type seedParts struct {
 }
 
 type seedList struct {
-	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
 	Name           string        `json:"name" min:"1" doc:"the name; workflows and campaigns of the same object refer to the list by it"`
 	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether its anti-spam policy is accepted, which sending to the list requires"`
 	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; either all of them have ids, in ascending order, or none has"`
 }
 
 type seedContact struct {
-	ID         int64           `json:"id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	ID         int64           `json:"id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
 	Status     api.ImportTo    `json:"status,omitzero" doc:"the status; active by default"`
 	Email      string          `json:"email" pattern:"email" max:"254" doc:"the address"`
 	Attributes []seedAttribute `json:"custom_attributes,omitzero" doc:"attributes, the values of merge tags"`
@@ -96,18 +96,18 @@ type seedAttribute struct {
 }
 
 type seedWorkflow struct {
-	ID      int64               `json:"workflow_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	ID      int64               `json:"workflow_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
 	Active  bool                `json:"active,omitzero" doc:"whether it is active; its list must have an accepted policy"`
 	Name    string              `json:"name" min:"1" doc:"the name"`
 	ListID  int64               `json:"list_id,omitzero" min:"1" doc:"the id of the list"`
 	List    *string             `json:"list,omitzero" doc:"the name of a list of the same object, instead of list_id"`
 	Trigger api.WorkflowTrigger `json:"trigger" doc:"the trigger"`
 	Sender  seedSender          `json:"sender" doc:"the sender"`
-	Content seedContent         `json:"content" doc:"the content; it needs a template, HTML or text"`
+	Content seedContent         `json:"content" doc:"the content; must contain a template, HTML or text"`
 }
 
 type seedCampaign struct {
-	ID      int64        `json:"campaign_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	ID      int64        `json:"campaign_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
 	Name    string       `json:"name" min:"1" doc:"the name"`
 	ListID  int64        `json:"list_id,omitzero" min:"1" doc:"the id of the list"`
 	List    *string      `json:"list,omitzero" doc:"the name of a list of the same object, instead of list_id"`
@@ -129,7 +129,7 @@ type seedContent struct {
 }
 
 type seedWebhook struct {
-	ID     string               `json:"webhook_id,omitzero" pattern:"id" doc:"the id; chosen by default"`
+	ID     string               `json:"webhook_id,omitzero" pattern:"id" doc:"the id; if omitted, the mock server assigns one"`
 	Secret string               `json:"secret,omitzero" pattern:"text" doc:"the key that signs; random by default"`
 	Hash   webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function that signs; by default the hash function of the server"`
 	URL    string               `json:"url" pattern:"url" doc:"where events are delivered, http or https"`

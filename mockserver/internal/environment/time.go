@@ -1,6 +1,6 @@
 package environment
 
-// This file contains operations that wait or change the clock.
+// This file contains operations that wait for the clock or change it.
 
 import (
 	"context"

@@ -34,8 +34,8 @@ func CheckHost(r *http.Request) *problem.Error {
 	return nil
 }
 
-// OverNetwork reports whether an [http.Server] received the request, so it is
-// not a request in process.
+// OverNetwork reports whether the request arrived through an [http.Server]
+// instead of an in-process call.
 func OverNetwork(r *http.Request) bool { return r.Context().Value(http.LocalAddrContextKey) != nil }
 
 // LoopbackAddr reports whether an address is a loopback address.

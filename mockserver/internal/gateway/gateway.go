@@ -67,8 +67,8 @@ func New(p *platform.Platform, o Options) *Gateway {
 	return &Gateway{options: o, handlers: found}
 }
 
-// handlers contains the generated handlers by their patterns. It implements the
-// router interface in the generated code.
+// handlers maps each pattern to its generated handler. It implements the router
+// interface in the generated code.
 type handlers map[string]http.HandlerFunc
 
 // HandleFunc adds a handler.
@@ -183,9 +183,9 @@ func (g *Gateway) authenticate(c *call, r *http.Request) (err error) {
 	}
 	switch {
 	case r.Header.Get("Authorization") == "":
-		err = errors.New("the header Authorization is missing")
+		err = errors.New("the Authorization header is missing")
 	case token == "":
-		err = errors.New("the header Authorization must be Bearer and an access token")
+		err = errors.New("the Authorization header must be Bearer and an access token")
 	}
 	return Unauthorized(err)
 }

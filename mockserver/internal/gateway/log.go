@@ -20,7 +20,7 @@ const (
 // Log contains the latest requests. The zero value is empty.
 type Log struct {
 	mu    sync.Mutex
-	all   []*record.Request // the oldest first; they are immutable
+	all   []*record.Request // oldest first; they are immutable
 	bytes int
 }
 
@@ -69,7 +69,7 @@ func (l *Log) ClearAccount(account int64) {
 	})
 }
 
-// All returns copies of the requests, the oldest first.
+// All returns copies of the requests, oldest first.
 func (l *Log) All() []record.Request {
 	all := l.now()
 	out := make([]record.Request, len(all))
@@ -117,7 +117,7 @@ type Record struct {
 	Closest    *contract.Known    `json:"closest,omitzero" doc:"the most similar operation, if none matches"`
 }
 
-// Record returns the request with the id and all details, or nil.
+// Record returns the whole request with the id, or nil if there is none.
 func (l *Log) Record(id string) *Record {
 	for _, r := range l.now() {
 		if r.ID != id {

@@ -117,8 +117,9 @@ func marketing(m record.Message) bool {
 	return m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
 }
 
-// noUnsubscribeLink reports marketing without a link to unsubscribe, which is a
-// merge tag or a link of the sender. A misspelled tag has a finding of its own.
+// noUnsubscribeLink reports a marketing message without an unsubscribe link. The
+// link can be a merge tag or the sender's own. A misspelled tag has a finding of
+// its own.
 func noUnsubscribeLink(m record.Message, tags Tags) []Finding {
 	links := []string{"unsubscribe_url", "global_unsubscribe_url"}
 	tagged := slices.ContainsFunc(tags.names(), func(name string) bool { return suggest.Closest(name, links) != "" })

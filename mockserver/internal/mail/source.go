@@ -94,7 +94,7 @@ const (
 	nameLength = 76  // length of the name of a header field
 )
 
-// once reports whether a message can contain a header field only once (RFC
+// once reports whether a header field may occur at most once in a message (RFC
 // 5322, section 3.6).
 func once(name string) bool {
 	switch name {

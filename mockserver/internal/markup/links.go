@@ -38,7 +38,7 @@ func Targets(markup string) []string {
 }
 
 // linkTarget returns the target of a link. Like browsers, it uses the first of
-// several attributes.
+// several attributes with the same name.
 func linkTarget(attributes string) (target string, link bool, rest string) {
 	for rest = attributes; ; {
 		part := tagAttribute.FindStringSubmatch(rest)

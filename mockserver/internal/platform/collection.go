@@ -57,7 +57,7 @@ func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
 
 func (c *collection[K, T]) len() int { return len(c.byKey) }
 
-// all iterates over the resources, the oldest first.
+// all iterates over the resources, oldest first.
 func (c *collection[K, T]) all() iter.Seq[*T] { return c.from(0) }
 
 func (c *collection[K, T]) from(rank int) iter.Seq[*T] {
@@ -70,7 +70,7 @@ func (c *collection[K, T]) from(rank int) iter.Seq[*T] {
 	}
 }
 
-// copies returns copies of the resources, the oldest first. The result is never
+// copies returns copies of the resources, oldest first. The result is never
 // nil, because nil means "unchanged" in a snapshot.
 func (c *collection[K, T]) copies() []T {
 	out := make([]T, 0, c.len())

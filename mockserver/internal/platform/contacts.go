@@ -21,7 +21,7 @@ func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	return l, c, nil
 }
 
-// member returns the contact in a path for changes. It returns an error for a
+// member returns the contact in a path, which the caller may change. It returns an error for a
 // deleted contact.
 func (t *tx) member(listID, id int64) (*list, *contact, error) {
 	l, c, err := t.contact(listID, id)

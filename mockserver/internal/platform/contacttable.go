@@ -108,7 +108,7 @@ func (t *contactTable) find(id int64) *contact {
 
 func (t *contactTable) slot(n uint32) *contact { return t.all.At(int(n)) }
 
-// edit returns a contact for changes in this transaction.
+// edit returns a contact that this transaction may change.
 func (t *contactTable) edit(c *contact) *contact { return t.all.Edit(int(c.slot)) }
 
 // at returns the contact with the address, or nil. Letter case is ignored.
@@ -120,7 +120,8 @@ func (t *contactTable) at(address string) *contact {
 	return t.slot(slot)
 }
 
-// editAt returns the contact with the address for changes, or nil.
+// editAt is like edit, but for the contact with the address. It returns nil if
+// there is none.
 func (t *contactTable) editAt(address string) *contact {
 	if c := t.at(address); c != nil {
 		return t.edit(c)

@@ -54,7 +54,7 @@ func (p pageRequest) pagination(n int) api.Pagination {
 }
 
 // pageOf returns one page of n items for an API response. The function from yields the
-// items, starting at rank. The parameters of the request can be 0, for omitted.
+// items, starting at rank. A parameter of 0 means that the request omits it.
 func pageOf[T, W any](
 	n int, from func(rank int) iter.Seq[T], page, perPage int64, withCount bool, wire func(T) W,
 ) ([]W, api.Pagination, error) {

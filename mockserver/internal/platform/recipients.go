@@ -43,7 +43,7 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 
 func noEmail(id string) error { return fmt.Errorf("mockserver: email %q does not exist", id) }
 
-// contactOf returns the contact of a message for changes, or nil.
+// contactOf returns the contact of a message, which the caller may change, or nil.
 func (t *tx) contactOf(m *message) (*list, *contact) {
 	l := t.account.Lists.get(m.ListID)
 	if l == nil {

@@ -39,7 +39,7 @@ type state struct {
 // StateType is the type of the snapshot's JSON.
 func StateType() reflect.Type { return reflect.TypeFor[state]() }
 
-// head contains the fields of a state besides records.
+// head contains all fields of a state except its records.
 type head struct {
 	Clock  *clock.State `json:"clock,omitzero"` // nil means the configured clock
 	LastID int64        `json:"last_id"`
@@ -79,8 +79,8 @@ type Snapshot struct {
 }
 
 // Snapshot returns the current state. Other calls wait while Snapshot copies
-// the resources of all accounts. It does not copy contacts, messages and
-// deliveries, whose number can be millions.
+// the resources of all accounts. It does not copy contacts, messages or
+// deliveries, because there can be millions of them.
 func (p *Platform) Snapshot() *Snapshot {
 	p.whole.Lock() // so the records and the deliveries are consistent
 	defer p.whole.Unlock()

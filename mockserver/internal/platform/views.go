@@ -17,10 +17,10 @@ type Record struct {
 	Reason string              `json:"reason,omitzero" doc:"the reason for the rejection"`
 	Error  string              `json:"error,omitzero" doc:"the error"`
 	Links  []string            `json:"links" doc:"the targets of the links in its HTML"`
-	Events []record.FiredEvent `json:"events" doc:"the events of the message, the oldest first"`
+	Events []record.FiredEvent `json:"events" doc:"the events of the message, oldest first"`
 }
 
-// Message returns the message with the id and all details, or nil.
+// Message returns the whole message with the id, or nil if there is none.
 func (p *Platform) Message(id string) *Record {
 	m := p.messageNow(id)
 	if m == nil {
@@ -86,7 +86,7 @@ func (p *Platform) sent() (messages table.Copy[message], n int) {
 	return p.messages.Snapshot(), n
 }
 
-// Outbox returns the sent messages, the oldest first.
+// Outbox returns the sent messages, oldest first.
 func (p *Platform) Outbox() []record.Message {
 	return p.outbox(func(*message) bool { return true })
 }

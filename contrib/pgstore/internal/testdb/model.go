@@ -94,7 +94,7 @@ func (s *Store) result(m *model, key string, fails, ran bool, err error) error {
 	case fails && !errors.Is(err, ErrHandler):
 		return fmt.Errorf("the error of the handler is lost: %w", err)
 	case (!m.open || !m.guarded && !m.aborted && !fails) && !errors.Is(err, s.Managed):
-		return fmt.Errorf("the transaction ended unnoticed: %w", err)
+		return fmt.Errorf("the transaction ended inside the handler: %w", err)
 	}
 	if got, err := s.Rows(); err != nil || !slices.Equal(got, want) {
 		return fmt.Errorf("rows %d, %w; want %d", got, err, want)
