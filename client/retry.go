@@ -76,7 +76,7 @@ func (r RetryConfig) attempts(c *call) int {
 }
 
 // prepare waits until attempt n+1 can be made. If the call must not be retried,
-// prepare returns e, with the reason if the context has ended.
+// it returns e. If the context has ended, e also wraps the reason.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if p.tooLong(e.RetryAfter) {
 		return e.later()

@@ -31,7 +31,7 @@ func (s *Templates) Delete(ctx context.Context, templateID int64) error {
 	return perform(ctx, s.x, deleteTemplateRequest(templateID), nil)
 }
 
-// Render returns the HTML of the template without its merge tags.
+// Render returns the HTML of the template with its merge tags removed.
 func (s *Templates) Render(ctx context.Context, templateID int64) (html string, err error) {
 	r := renderTemplateRequest(templateID)
 	r.html = true

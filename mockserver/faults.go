@@ -73,8 +73,8 @@ func (s *Server) EnableFault(id string, on bool) error {
 	return nil
 }
 
-// ClearFaults removes all rules. The next rules get the same random numbers as
-// the first rules of a new server with this seed. Delays in progress continue.
+// ClearFaults removes all rules. Rules added after this call get the same
+// random numbers as the first rules of a new server with this seed. Delays in progress continue.
 func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 
 // FaultSeed returns the seed for random faults. The same seed, rules and order of

@@ -21,7 +21,7 @@ const (
 	LookupQueue = "emailplatform_lookup"
 )
 
-// SendArgs is a job that sends an email. Insert it with the method InsertTx of a
+// SendArgs contains the arguments of a job that sends an email. Insert it with the method InsertTx of a
 // River client, in the same transaction as the data of the email.
 type SendArgs struct {
 	// Key identifies the email, for example "order-17". It must be valid UTF-8 of 1

@@ -58,7 +58,7 @@ const row = (s, place, current) => a({ href: link(`${place}/${s.id}`), 'aria-cur
 const found = (path, id) => async () => {
   const { data } = await call('GET', path);
   const it = data.find((/** @type {Sending} */ s) => s.id === id);
-  if (!it) throw new Error(`No ${path.startsWith('/campaigns') ? 'campaign' : 'workflow'} ${id}.`);
+  if (!it) throw new Error(`There is no ${path.startsWith('/campaigns') ? 'campaign' : 'workflow'} ${id}.`);
   return it;
 };
 

@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Complete returns the tokens with defaults. The default for Value is defaultValue.
+// Complete returns the tokens with their empty fields set to defaults. The default for Value is defaultValue.
 // The default for an empty list is one token.
 func Complete(given []record.Token, defaultValue string) []record.Token {
 	if len(given) == 0 {

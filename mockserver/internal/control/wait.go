@@ -70,7 +70,7 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(w))
 }
 
-// values returns the filters as query parameters of a list.
+// values returns the filters as the query parameters of a list request.
 func (f waitFilters) values() url.Values {
 	out, v := url.Values{}, reflect.ValueOf(f)
 	for i, field := range types().Of(v.Type()).Fields {

@@ -354,8 +354,8 @@ func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 }
 
 // ClockSet starts the due attempts and sets the alarms after the clock was set.
-// If the clock was set back, an alarm could otherwise be late for deliveries
-// that wait for a rate limit.
+// If the clock was set back, an earlier alarm would
+// start the deliveries that wait for a rate limit too late.
 func (d *Engine) ClockSet() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -102,7 +102,7 @@ func (s *State) Apply(later State) error {
 	return nil
 }
 
-// Check returns the first error in a state with these webhooks.
+// Check validates a state that contains these webhooks, and returns the first error.
 func (s State) Check(hooks []Webhook) error {
 	names := map[string]bool{"": true}
 	for _, h := range hooks {

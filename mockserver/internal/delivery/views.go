@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Events returns copies of the logged events that the function wanted accepts,
+// Events returns copies of the logged events for which wanted returns true,
 // oldest first. The engine continues to run.
 func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
 	out := []record.FiredEvent{}

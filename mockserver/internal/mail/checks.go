@@ -53,7 +53,7 @@ func deadLinks(m record.Message) (found []Finding) {
 }
 
 // leadsNowhere returns the reason why a mail program cannot follow a link, or "".
-// The parameter places contains the anchors in the message.
+// A link to an anchor works if places contains the anchor.
 func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {
@@ -138,7 +138,7 @@ func tooLarge(m record.Message) []Finding {
 	if len(m.HTML) <= clipped {
 		return nil
 	}
-	return []Finding{{"clipped", fmt.Sprintf("The HTML has %d kB: some email clients cut it off after 102 kB.", len(m.HTML)/1000)}}
+	return []Finding{{"clipped", fmt.Sprintf("The HTML is %d kB. Some email clients cut it off after 102 kB.", len(m.HTML)/1000)}}
 }
 
 var (

@@ -25,7 +25,7 @@ func (t Tags) names() (names []string) {
 	return names
 }
 
-// empty reports the tags without a value.
+// empty returns the tags that have no value.
 func (t Tags) empty() (found []Finding) {
 	for _, name := range t.names() {
 		if t.Value(name) != "" {

@@ -16,7 +16,7 @@ import (
 )
 
 // Fixed contains values from a seed that the platform would otherwise choose.
-// [WithFixed] adds it to a context. Operations with a Fixed fire no events.
+// [WithFixed] adds it to a context. With it, operations fire no events.
 type Fixed struct {
 	ID       int64                // id of the record; 0 if it is not fixed
 	Contacts map[string]int64     // the ids of contacts, by address in lower case

@@ -112,7 +112,7 @@ func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
 	return out
 }
 
-// Sent is a message of the outbox that is not rendered yet.
+// Sent is a message in the outbox that has not been rendered yet.
 type Sent struct{ *message }
 
 // Words returns the searchable texts.

@@ -64,7 +64,7 @@ func (s *Store) check(random *rand.Rand) error {
 			name := steps[random.IntN(len(steps))]
 			done = append(done, name)
 			if got, want := step(name, row), m.call(name, row); (got != nil) != want {
-				wrong = fmt.Errorf("got error %w, want one: %t", got, want)
+				wrong = fmt.Errorf("got error %w, want an error: %t", got, want)
 			}
 		}
 		if fails {
@@ -90,7 +90,7 @@ func (s *Store) result(m *model, key string, fails, ran bool, err error) error {
 	}
 	switch {
 	case !ran || (err == nil) != handled:
-		return fmt.Errorf("got Do = %t, %w; want handled: %t", ran, err, handled)
+		return fmt.Errorf("got handled = %t, error %w; want handled = %t", ran, err, handled)
 	case fails && !errors.Is(err, ErrHandler):
 		return fmt.Errorf("the error of the handler is lost: %w", err)
 	case (!m.open || !m.guarded && !m.aborted && !fails) && !errors.Is(err, s.Managed):
