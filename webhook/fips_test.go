@@ -18,7 +18,7 @@ func TestShortKeys(t *testing.T) {
 		mode = "FIPS 140-only"
 	}
 	t.Run(mode, func(t *testing.T) {
-		const rule = "the secret must have at least 14 bytes in FIPS 140-only mode"
+		const rule = "the secret must be at least 14 bytes long in FIPS 140-only mode"
 		for _, key := range []string{"s", "0123456789abc", "0123456789abcd"} {
 			for _, hash := range []HashFunction{SHA256, SHA512} {
 				secret := secretOf(key, hash)
