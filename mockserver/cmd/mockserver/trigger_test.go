@@ -125,7 +125,7 @@ func TestTriggerFIPS(t *testing.T) {
 		if strings.Contains(text, "FIPS 140-3 mode is") { // not supported with purego, or on windows/386
 			t.Skip(text)
 		}
-		if err == nil || !strings.Contains(text, "the secret must have at least 14 bytes") || strings.Contains(text, "panic") {
+		if err == nil || !strings.Contains(text, "the secret must be at least 14 bytes long") || strings.Contains(text, "panic") {
 			t.Errorf("%q: error %v, want one that names the minimum length:\n%s", args, err, text)
 		}
 	}

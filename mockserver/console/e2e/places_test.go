@@ -501,7 +501,7 @@ func TestPlacesShowErrors(t *testing.T) {
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
 	w.resources(list.ID)
 	p := open(t, w.srv.URL(), "#/campaigns/77", desk)
-	p.says(".detail", "No campaign 77.")
+	p.says(".detail", "There is no campaign 77.")
 	p.goTo("#/workflows/77")
 	p.says(".detail", "No workflow 77.")
 	p.goTo("#/templates/77")
