@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Events returns copies of the logged events for which wanted returns true,
+// Events returns copies of the logged events that satisfy wanted,
 // oldest first. The engine continues to run.
 func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
 	out := []record.FiredEvent{}

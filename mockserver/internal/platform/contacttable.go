@@ -120,7 +120,7 @@ func (t *contactTable) at(address string) *contact {
 	return t.slot(slot)
 }
 
-// editAt is like edit, but for the contact with the address. It returns nil if
+// editAt is like edit, with an address as its parameter. It returns nil if
 // there is none.
 func (t *contactTable) editAt(address string) *contact {
 	if c := t.at(address); c != nil {
