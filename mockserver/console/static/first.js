@@ -37,13 +37,13 @@ email, err := c.Emails.Send(ctx, client.EmailSubmission{
 
 /** What an empty inbox shows. */
 export function First() {
-  const { info } = useSession();
+  const { info, account } = useSession();
   const [language, speak] = useState('curl');
   const text = snippets[language](base, info?.default_token ?? 'TOKEN');
   const send = () => attempt(() => call('POST', ofAccount('/v2/emails'), mail), () => ['Test email sent.']);
   return div({ class: 'first' },
     icon('inbox'), h2('Nothing sent yet'), p({ class: 'dim' }, 'Send an email. It appears here immediately.'),
-    h(Doing, { label: 'Try it' }, button({ type: 'button', class: 'button main', onClick: send }, icon('send'), 'Send a test email')),
+    h(Doing, { label: 'Try it' }, button({ type: 'button', class: 'button main', disabled: !account, onClick: send }, icon('send'), 'Send a test email')),
     h(Choice, { label: 'Language', value: language, onChange: speak, options: Object.keys(snippets).map(l => [l, l]) }),
     code(text),
     h(Copy, { value: text, label: `Copy the ${language}`, text: 'Copy' }),
