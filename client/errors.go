@@ -16,7 +16,7 @@ import (
 // Sentinel errors for [errors.Is]. An [*Error] can match several of them.
 var (
 	ErrUnauthorized      = errors.New("the platform does not accept the access token")                // 401
-	ErrForbidden         = errors.New("the access token lacks the right")                             // 403
+	ErrForbidden         = errors.New("the access token lacks the required permission")               // 403
 	ErrNotFound          = errors.New("not found")                                                    // 404
 	ErrConflict          = errors.New("the state of the resource does not allow this")                // 409
 	ErrPolicyNotAccepted = errors.New("the list's anti-spam policy is not accepted")                  // of type policy_not_accepted

@@ -399,7 +399,7 @@ func (im *importer) fail(f ImportFailure) {
 func (im *importer) failure() error {
 	err := im.first
 	if im.failed > 1 {
-		err = fmt.Errorf("%d of %d batches failed, first %w", im.failed, im.batches, err)
+		err = fmt.Errorf("%d of %d batches failed; first error: %w", im.failed, im.batches, err)
 	}
 	if im.stopped == nil || errors.Is(err, im.stopped) {
 		return err

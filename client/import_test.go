@@ -468,8 +468,8 @@ func TestImportErrorText(t *testing.T) {
 	}{
 		"one fails":     {failing(2), ImportOptions{}, "import: " + one, 2},
 		"one of three":  {failing(2), ImportOptions{OnBatchError: ContinueOnError}, "import: " + one, 3},
-		"two of three":  {failing(2, 3), ImportOptions{OnBatchError: ContinueOnError}, "import: 2 of 3 batches failed, first " + one, 3},
-		"two of two":    {failing(1, 2), ImportOptions{OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line < 6 }}, "import: 2 of 2 batches failed, first " + strings.Replace(one, "2 to 3", "0 to 1", 1), 2},
+		"two of three":  {failing(2, 3), ImportOptions{OnBatchError: ContinueOnError}, "import: 2 of 3 batches failed; first error: " + one, 3},
+		"two of two":    {failing(1, 2), ImportOptions{OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line < 6 }}, "import: 2 of 2 batches failed; first error: " + strings.Replace(one, "2 to 3", "0 to 1", 1), 2},
 		"stopped":       {failing(2), ImportOptions{OnBatchError: func(ImportFailure) error { return stop }}, "import: " + one + "; stop here", 2},
 		"no checkpoint": {failing(), ImportOptions{OnCheckpoint: func(int64) error { return full }}, "import: checkpoint: disk full", 1},
 		"too many":      {failing(), ImportOptions{Skip: 7}, "import: source, after 6 contacts: must contain the 7 contacts to skip", 0},

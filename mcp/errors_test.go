@@ -206,7 +206,7 @@ func TestPlatformRejects(t *testing.T) {
 		{
 			name:  "a token that only reads",
 			token: "reader", in: args{"operation": "create", "email": "grace@example.com"},
-			want: []string{"lacks the right", "may only read"},
+			want: []string{"lacks the required permission", "may only read"},
 		},
 		{
 			name:  "an unknown token",
@@ -281,7 +281,7 @@ func TestPlatformFails(t *testing.T) {
 		},
 		{name: "a repeated token, 422", platform: answering(422, nil, echo), in: create, want: "Correct these arguments"},
 		{name: "a repeated token, 401", platform: answering(401, nil, echo), in: create, want: "does not accept the access token"},
-		{name: "a repeated token, 403", platform: answering(403, nil, echo), in: create, want: "lacks the right"},
+		{name: "a repeated token, 403", platform: answering(403, nil, echo), in: create, want: "lacks the required permission"},
 		{name: "a repeated token in no format", platform: answering(418, nil, token), in: create, want: "cannot be used right now"},
 		{name: "too large a request", platform: answering(413, nil, `{}`), in: create, want: "Correct these arguments"},
 		{

@@ -90,7 +90,7 @@ const FaultDelay FaultAction = "delay"
 type FaultRule struct {
 	ID string `json:"id" doc:"the id of the rule"`
 	Fault
-	Enabled bool `json:"enabled" doc:"false for a rule that is switched off, which selects nothing and does not count"`
+	Enabled bool `json:"enabled" doc:"false if the rule is disabled; a disabled rule applies to nothing and counts nothing"`
 	Calls   int  `json:"calls" doc:"the number of targets that it applied to"`
 	Hits    int  `json:"hits" doc:"the number of targets that it selected"`
 }

@@ -147,7 +147,7 @@ type Attempt struct {
 // the current time.
 type Sample struct {
 	Event   events.Name     `json:"event" doc:"the name of the event, such as Email.Bounced"`
-	Variant string          `json:"variant" doc:"distinguishes several samples of an event, for example campaign or email_api; otherwise default"`
+	Variant string          `json:"variant" doc:"distinguishes several samples of an event, for example campaign or email_api; default if the event has only one"`
 	Summary string          `json:"summary" doc:"a summary of the event"`
 	Body    json.RawMessage `json:"body" doc:"the body, with a new id and the current time"`
 }

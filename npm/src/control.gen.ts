@@ -113,7 +113,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, advances it to the next scheduled work, and returns 409 if no work is scheduled. Work that becomes due runs in order, each piece at its own time. The response is the clock after this work, or 504 after a minute. */
+        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, advances it to the next scheduled work, and returns 409 if no work is scheduled. Work that becomes due runs in order, each piece at its own time. The response contains the clock after this work. If the work takes longer than a minute, the status is 504. */
         post: operations["postClockAdvance"];
         delete?: never;
         options?: never;
@@ -1115,7 +1115,7 @@ export interface components {
             calls: number;
             /** @description a delay before the action */
             delay_ms?: number;
-            /** @description false for a rule that is switched off, which selects nothing and does not count */
+            /** @description false if the rule is disabled; a disabled rule applies to nothing and counts nothing */
             enabled: boolean;
             /** @description the event name of deliveries; * matches all */
             event?: string;
@@ -1368,7 +1368,7 @@ export interface components {
             event: string;
             /** @description a summary of the event */
             summary: string;
-            /** @description distinguishes several samples of an event, for example campaign or email_api; otherwise default */
+            /** @description distinguishes several samples of an event, for example campaign or email_api; default if the event has only one */
             variant: string;
         };
         Seed: {
@@ -1494,7 +1494,7 @@ export interface components {
              * @enum {string}
              */
             rate_limit_period?: "second" | "minute" | "hour" | "day";
-            /** @description the key that signs; random by default */
+            /** @description the signing key; random by default */
             secret?: string;
             /** @description where events are delivered, http or https */
             url: string;

@@ -27,7 +27,7 @@ export function Webhooks() {
 function Card({ w, reload }) {
   const archived = w.status === 'archived';
   const set = (/** @type {string} */ what) => call('POST', ofAccount(`/webhooks/${w.webhook_id}/${what}`)).then(reload);
-  const toggle = () => archived ? attempt(() => set('unarchive'), () => [`Webhook ${w.webhook_id} unarchived. Kept deliveries are sent.`, undefined, () => set('archive')])
+  const toggle = () => archived ? attempt(() => set('unarchive'), () => [`Webhook ${w.webhook_id} unarchived. The server now sends its pending deliveries.`, undefined, () => set('archive')])
     : attempt(() => set('archive'), () => [`Webhook ${w.webhook_id} archived. Queued deliveries are kept.`, undefined, () => set('unarchive')]);
   return li({ class: 'card' },
     div({ class: 'line' }, strong(`Webhook ${w.webhook_id}`), archived ? chip('', 'archive', 'archived') : chip('ok', 'check', w.status)),

@@ -34,7 +34,7 @@ func (c *Control) clockRoutes() section {
 			handle("POST clock/advance", jsonBody(c.advance),
 				"Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `\"next\"`, advances it "+
 					"to the next scheduled work, and returns 409 if no work is scheduled. Work that becomes due runs "+
-					"in order, each piece at its own time. The response is the clock after this work, or 504 after a minute.").
+					"in order, each piece at its own time. The response contains the clock after this work. If the work takes longer than a minute, the status is 504.").
 				try(example{body: `{"duration_ms":3600000}`}),
 		},
 	}

@@ -130,7 +130,7 @@ type seedContent struct {
 
 type seedWebhook struct {
 	ID     string               `json:"webhook_id,omitzero" pattern:"id" doc:"the id; if omitted, the mock server assigns one"`
-	Secret string               `json:"secret,omitzero" pattern:"text" doc:"the key that signs; random by default"`
+	Secret string               `json:"secret,omitzero" pattern:"text" doc:"the signing key; random by default"`
 	Hash   webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function that signs; by default the hash function of the server"`
 	URL    string               `json:"url" pattern:"url" doc:"where events are delivered, http or https"`
 	Events []api.EventName      `json:"events" min:"1" doc:"the names of events"`
