@@ -503,7 +503,7 @@ func TestPlacesShowErrors(t *testing.T) {
 	p := open(t, w.srv.URL(), "#/campaigns/77", desk)
 	p.says(".detail", "There is no campaign 77.")
 	p.goTo("#/workflows/77")
-	p.says(".detail", "No workflow 77.")
+	p.says(".detail", "There is no workflow 77.")
 	p.goTo("#/templates/77")
 	p.says(".detail", "Not here")
 	p.goTo("#/lists")
