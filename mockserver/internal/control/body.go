@@ -73,7 +73,7 @@ func tooLarge(limit int64) *problem.Error {
 	return problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
 }
 
-// bodyProblem returns the error response after an error reading the body.
+// bodyProblem converts an error from reading the body to an error response.
 func bodyProblem(err error, prefix string) *problem.Error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
@@ -89,7 +89,8 @@ func bodyProblem(err error, prefix string) *problem.Error {
 	return problem.Invalid(msg, "body")
 }
 
-// writeJSON responds with JSON, or with 204 if out is of type nothing or null.
+// writeJSON responds with JSON, or with 204 if out is of type nothing or encodes to
+// null.
 func writeJSON(w http.ResponseWriter, out any) error {
 	body, err := json.Marshal(out)
 	if err != nil {
@@ -122,11 +123,11 @@ const (
 	mailRemote = "img-src data: https: http:; font-src data: https: http:"
 )
 
-// beforeHead matches the text up to the head of an email's HTML.
+// beforeHead matches an email's HTML up to the content of its head.
 var beforeHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)?(<head[^>]*>)?`)
 
 // writeMailHTML responds with untrusted HTML and a Content-Security-Policy. Links open
-// a new tab, because the frame of an email must not show another site.
+// in a new tab, because the frame of an email must not show another site.
 func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

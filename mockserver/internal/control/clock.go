@@ -17,7 +17,6 @@ const (
 	maxMS          = 200 * 365 * 24 * 60 * 60 * 1000 // 200 years
 )
 
-// clockRoutes returns the routes that read and change the virtual clock.
 func (c *Control) clockRoutes() section {
 	return section{
 		title: "The clock",
@@ -45,8 +44,8 @@ type clockBody struct {
 	Frozen *bool   `json:"frozen,omitempty" doc:"whether the clock is frozen"`
 }
 
-// setClock freezes the clock before it sets the clock, so the clock has exactly this
-// time. An invalid body changes nothing.
+// setClock freezes the clock before it sets the time, so a frozen clock shows exactly
+// this time. An invalid body changes nothing.
 func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error) {
 	if in.Now == nil && in.Frozen == nil {
 		return view, problem.New(http.StatusUnprocessableEntity, "missing", "must contain now or frozen", "body")

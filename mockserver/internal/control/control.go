@@ -1,9 +1,9 @@
 // Package control serves the control routes under /_mock/ for tests, on the port of
 // the API. docs/control-api.md is the manual.
 //
-// The files, from top to bottom: routes.go (all routes) and openapi.go (their
-// description); a file for each section of the manual and for POST wait: server.go,
-// wait.go, clock.go, overview.go, outbox.go, resources.go, events.go,
+// The files, from the highest to the lowest layer: routes.go (all routes) and
+// openapi.go (their description); a file for each section of the manual and for POST
+// wait: server.go, wait.go, clock.go, overview.go, outbox.go, resources.go, events.go,
 // deliveries.go, requests.go, faults.go, state.go, stream.go; then list.go, route.go,
 // param.go, body.go, schema.go, guard.go and this file.
 package control
@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/environment"
 )
 
-// Prefix is the path of the routes.
+// Prefix is the path prefix of the routes.
 const Prefix = "/_mock/"
 
 // Options configures the control routes.

@@ -7,7 +7,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// deliveryRoutes returns the routes for deliveries to webhooks.
 func (c *Control) deliveryRoutes() section {
 	return section{
 		title: "Deliveries",

@@ -15,7 +15,6 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// eventRoutes returns the routes for events.
 func (c *Control) eventRoutes() section {
 	return section{
 		title: "Events",

@@ -12,7 +12,6 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// faultRoutes returns the routes for fault injection and for the lookup rate limit.
 func (c *Control) faultRoutes() section {
 	return section{
 		title: "Faults",

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// tokenCookie is the cookie with the access token, for a server on a
+// tokenCookie is the name of the cookie for the access token of a server on a
 // non-loopback address.
 const tokenCookie = "mock_token"
 
@@ -59,8 +59,8 @@ func (c *Control) forbids(r *http.Request) *problem.Error {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// tokenOf returns the token in a request. It uses the first of several possible
-// places.
+// tokenOf returns the token in a request. It checks the Authorization header, then the
+// query, then the cookie.
 func tokenOf(r *http.Request) string {
 	if token := gateway.Bearer(r); token != "" {
 		return token
@@ -97,11 +97,11 @@ func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	gateway.Redirect(w, http.StatusSeeOther, "./"+last, query.Encode())
 }
 
-// crossSite reports whether a page from another site sent the request, except with a
-// link. [http.CrossOriginProtection] would allow reads.
+// crossSite reports whether a page from another site sent the request. It excludes
+// navigation by a link. [http.CrossOriginProtection] would allow reads.
 //
 // Browsers send Sec-Fetch-Site over TLS and to loopback names. If this header is
-// missing, the Origin must match the Host, which some proxies replace.
+// missing, the Origin must match the Host. Some proxies replace the Host.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

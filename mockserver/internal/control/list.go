@@ -12,8 +12,7 @@ const (
 	maxLimit     = 1000
 )
 
-// filters returns the parameters of a list: its own filters and the common
-// parameters.
+// filters returns the route with its own filters and the common parameters of lists.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
 		text("search", "words; a record matches if it contains all of them, in any case"),
@@ -56,14 +55,14 @@ func (q listQuery) allowsID(name string, id int64) bool {
 // deliveries to a URL without a webhook.
 func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("account_id", id) }
 
-// allowsStatus reports whether the status filter, a status or a class such as 4xx,
-// allows a status.
+// allowsStatus reports whether the status filter allows a status. The filter is a
+// status or a class such as 4xx.
 func (q listQuery) allowsStatus(status int) bool {
 	text := strconv.Itoa(status)
 	return q.allows("status", text) || q.allows("status", text[:1]+"xx")
 }
 
-// view is how a list reads records of type V and shows them as type T.
+// view describes how a list filters records of type V and converts them to type T.
 type view[V, T any] struct {
 	id      func(V) string
 	allowed func(V) bool     // whether the filters allow a record

@@ -14,7 +14,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-// documentRoutes returns the routes for the OpenAPI documents.
 func (c *Control) documentRoutes() section {
 	return section{
 		title: "Documents",
@@ -28,7 +27,7 @@ func (c *Control) documentRoutes() section {
 }
 
 // servePlatform responds with the API's OpenAPI document. It adds a server to the
-// document, so generated clients can call the API as an account.
+// document, so generated clients can call the API as a user of an account.
 func servePlatform(w http.ResponseWriter, _ *request) error {
 	const asAccount = `
   - url: accounts/{account_id}/api
@@ -42,7 +41,7 @@ func servePlatform(w http.ResponseWriter, _ *request) error {
 	return nil
 }
 
-// object is a JSON object of the OpenAPI document.
+// object is a JSON object in the OpenAPI document.
 type object = map[string]any
 
 // openAPI returns the OpenAPI document of the routes.
@@ -137,7 +136,6 @@ func (rt route) body() *schema.Schema {
 	return requestOf(rt.handler.request)
 }
 
-// openAPI describes the values of a parameter.
 func (p param) openAPI() object {
 	out := object{"type": "string", "minLength": 1}
 	switch {
@@ -157,7 +155,6 @@ func (p param) openAPI() object {
 // pathName matches a name in the braces of a path.
 var pathName = regexp.MustCompile(`\{([a-z_]+)(?:\.\.\.)?\}`)
 
-// pathNames returns the names in the braces of a path.
 func pathNames(path string) (names []string) {
 	for _, m := range pathName.FindAllStringSubmatch(path, -1) {
 		names = append(names, m[1])

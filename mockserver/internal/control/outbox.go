@@ -12,7 +12,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// messageRoutes returns the routes for sent messages.
 func (c *Control) messageRoutes() section {
 	return section{
 		title: "Messages",
@@ -40,7 +39,6 @@ func (c *Control) messageRoutes() section {
 	}
 }
 
-// recipientRoutes returns the routes that simulate recipient actions.
 func (c *Control) recipientRoutes() []route {
 	return []route{
 		handle("POST outbox/{id}/bounce", recipientAction(c, c.bounce),

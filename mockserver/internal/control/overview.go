@@ -16,7 +16,6 @@ import (
 // maxWaiting is the maximum length of the list of pending work.
 const maxWaiting = 100
 
-// overviewRoutes returns the routes for counts of all records and for pending work.
 func (c *Control) overviewRoutes() section {
 	return section{
 		title: "The overview",
@@ -94,7 +93,8 @@ func countMinutes(messages map[int64]int64, stats delivery.Stats) []delivery.Min
 	return out
 }
 
-// earliest returns the earliest pending work, then work without a time.
+// earliest returns up to maxWaiting items, the earliest first, then items without a
+// time.
 func earliest(all []delivery.Waiting) []delivery.Waiting {
 	never := time.Unix(1<<40, 0)
 	slices.SortStableFunc(all, func(a, b delivery.Waiting) int { return cmp.Or(a.Until, never).Compare(cmp.Or(b.Until, never)) })

@@ -44,7 +44,7 @@ func idOf(name, doc string) param {
 	return param{name: name, doc: doc, integer: true, min: 1, max: math.MaxInt64}
 }
 
-// ofAccount is the parameter account_id.
+// ofAccount returns the parameter account_id.
 func ofAccount(doc string) param { return idOf("account_id", doc) }
 
 // eventName returns a parameter that accepts an event name.

@@ -11,7 +11,6 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// requestRoutes returns the routes for the request log.
 func (c *Control) requestRoutes() section {
 	return section{
 		title: "Requests",

@@ -11,7 +11,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// contactRoutes returns the routes that search the contacts of a list.
 func (c *Control) contactRoutes() section {
 	return section{
 		title: "Contacts",

@@ -20,7 +20,7 @@ type section struct {
 	routes []route
 }
 
-// route declares a control route. Its handler, the checks of requests, the manual
+// route declares a control route. The handler, the validation of requests, the manual
 // and /_mock/openapi.json use the declaration.
 type route struct {
 	pattern string // net/http pattern: a method or *, and a path below Prefix
@@ -32,7 +32,6 @@ type route struct {
 	example example
 }
 
-// handle returns a route.
 func handle(pattern string, h handler, summary string) route {
 	method, path, _ := strings.Cut(pattern, " ")
 	return route{pattern: pattern, method: method, path: Prefix + path, handler: h, summary: summary}
@@ -43,7 +42,7 @@ func (rt route) params(query ...param) route {
 	return rt
 }
 
-// try returns the route with an additional example.
+// try returns the route with the given example.
 func (rt route) try(e example) route {
 	rt.example = e
 	return rt
@@ -51,7 +50,7 @@ func (rt route) try(e example) route {
 
 // example is a valid request for the manual. A test sends it.
 type example struct {
-	path  string // instead of the path of the route
+	path  string // overrides the path of the route
 	query string
 	body  string
 }
@@ -62,8 +61,8 @@ type request struct {
 	query query
 }
 
-// handler serves a route. Its function determines the body types, so the manual
-// matches the code.
+// handler serves a route. The signature of its function determines the types of the
+// bodies, so the manual matches the code.
 type handler struct {
 	request  reflect.Type          // type of the JSON body
 	body     func() *schema.Schema // schema of a body that the function reads itself
@@ -84,7 +83,8 @@ func byID[Out any](f func(id string) (Out, error)) handler {
 	return noInput(func(r *request) (Out, error) { return f(r.PathValue("id")) })
 }
 
-// jsonBody returns a handler with a JSON object as request body that responds with JSON.
+// jsonBody returns a handler that decodes a JSON object from the request body and
+// responds with JSON.
 func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
 	body := sync.OnceValue(func() *schema.Schema { return requestOf(reflect.TypeFor[In]()) })
 	return handler{
@@ -104,7 +104,7 @@ func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
 	}
 }
 
-// optional returns a handler that responds with 204 if there is no result.
+// optional marks a handler that responds with 204 if there is no result.
 func optional(h handler) handler {
 	h.optional = true
 	return h

@@ -81,7 +81,6 @@ func lookupLimits() []string {
 	return []string{platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String()}
 }
 
-// named converts values to strings.
 func named[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, value := range values {

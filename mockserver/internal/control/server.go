@@ -16,7 +16,6 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// serverRoutes returns the routes for information about the server and its users.
 func (c *Control) serverRoutes() section {
 	return section{
 		title: "The server",
@@ -96,7 +95,6 @@ func (c *Control) info(r *request) (serverInfo, error) {
 	return out, nil
 }
 
-// accounts returns the accounts that have access tokens.
 func (c *Control) accounts() []account {
 	accounts := []account{}
 	for _, t := range c.Access.All() {
@@ -147,7 +145,8 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) 
 }
 
 // apiURL returns the part of the URL after /api. Some clients treat the rest of the
-// path as one parameter, so they escape slashes and escape other characters again.
+// path as one parameter, so they escape slashes, and escape other characters a second
+// time.
 func apiURL(u *url.URL) (*url.URL, error) {
 	_, path, _ := strings.Cut(u.EscapedPath(), "/api/")
 	if !strings.Contains(path, "/") {

@@ -16,7 +16,6 @@ import (
 // maxState is the maximum size of a snapshot or a seed in bytes.
 const maxState = 1 << 30
 
-// stateRoutes returns the routes for the whole state.
 func (c *Control) stateRoutes() section {
 	snapshot := handler{request: reflect.TypeFor[nothing](), response: platform.StateType(), serve: c.serveState}
 	return section{
@@ -72,7 +71,8 @@ func (c *Control) seed(body io.Reader) error {
 	return err
 }
 
-// upload reads a body of up to 1 GiB. Its errors start with prefix.
+// upload returns a function that passes a body of up to 1 GiB to read(). It removes
+// the prefix from errors.
 func upload(read func(io.Reader) error, prefix string) func(*request) error {
 	return func(r *request) error {
 		body, err := limited(r.Request, maxState)
@@ -105,5 +105,4 @@ func oneOrAll(forAccount func(account int64) error, forAll func()) func(*request
 	}
 }
 
-// stateSchema describes a snapshot.
 func stateSchema() *schema.Schema { return requestOf(platform.StateType()) }

@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// streamRoutes returns the route for the stream of changes.
 func (c *Control) streamRoutes() section {
 	return section{
 		title:  "The stream",

@@ -42,8 +42,8 @@ type waitBody struct {
 	waitFilters
 }
 
-// waitFilters contains the filters of all lists. Only the filters of the list
-// that For names are valid.
+// waitFilters contains the filters of all lists. Only the filters of the list that For
+// selects are valid.
 type waitFilters struct {
 	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
 	Search    *string `json:"search,omitzero" doc:"words that the record must contain"`
@@ -115,7 +115,7 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 	return nil, waitProblem(err)
 }
 
-// waitProblem returns the error response after a wait has failed.
+// waitProblem returns the error response for a failed wait.
 func waitProblem(err error) error {
 	if err == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// counts contains the counts of the deliveries to one webhook. Each change
-// updates them, so no scan is necessary.
+// counts contains the counts of the deliveries to one webhook. Each change of a
+// delivery updates them, so no scan is necessary.
 type counts struct {
 	account  int64
 	states   map[record.DeliveryState]int
@@ -17,7 +17,7 @@ type counts struct {
 	failed   PerMinute // failed attempts
 }
 
-// of returns the count for the state of a delivery.
+// of returns the counts for the webhook of a delivery.
 func (h *history) of(x *delivery) *counts {
 	c := h.webhooks[x.webhookID]
 	if c == nil {
@@ -60,7 +60,7 @@ type Minute struct {
 	Failed   int64     `json:"failed" doc:"the number of failed attempts"`
 }
 
-// Waiting describes pending work that waits for the same reason: deliveries of one
+// Waiting describes pending work that waits for the same reason: deliveries to one
 // webhook, a campaign, or the contacts of one list.
 type Waiting struct {
 	Why        string    `json:"why" doc:"for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed"`
@@ -73,10 +73,10 @@ type Waiting struct {
 	Name       string    `json:"name,omitzero" doc:"the name of the campaign or list"`
 }
 
-// Stats returns the counts of an account, in total and for each minute from the
-// first to the last, inclusive. Account 0 means all accounts. Deliveries
-// without an account count for each account. The duration depends on the number
-// of webhooks, not on the number of deliveries.
+// Stats returns the counts for an account, in total and for each minute from the first
+// to the last, inclusive. Account 0 means all accounts. Deliveries without an account
+// count toward every account. The running time depends on the number of webhooks, not
+// on the number of deliveries.
 func (d *Engine) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,7 +119,8 @@ func (s *Stats) add(c *counts, from, until int64) {
 	c.failed.Each(from, until, func(m, n int64) { s.Minute(m).Failed += n })
 }
 
-// waits describes the pending deliveries in a queue by the reason for waiting.
+// waits describes the pending deliveries in a queue, grouped by the reason for
+// waiting.
 func (q *queue) waits(now time.Time) []Waiting {
 	inLine, retrying := len(q.pending)+len(q.overtakenBy), 0
 	if len(q.retries) > 0 {
@@ -147,8 +148,8 @@ func (q *queue) waits(now time.Time) []Waiting {
 	return all
 }
 
-// soonest returns the time of the first retry with a state. It returns the zero
-// time if the first 100 retries have other states.
+// soonest returns the earliest NextAttempt of the deliveries in retries with the given
+// state. It returns the zero time if the first 100 deliveries are in other states.
 func (q *queue) soonest(state record.DeliveryState) time.Time {
 	for _, n := range q.retries[:min(len(q.retries), 100)] {
 		if x := q.history.at(n); x.State == state {
@@ -158,7 +159,7 @@ func (q *queue) soonest(state record.DeliveryState) time.Time {
 	return time.Time{}
 }
 
-// KeptMinutes is the number of minutes that are kept before the latest one.
+// KeptMinutes is the number of the latest minutes whose counts are kept.
 const KeptMinutes = 24 * 60
 
 // PerMinute counts occurrences by minute. The zero value is ready to use.
@@ -168,7 +169,7 @@ type PerMinute struct {
 	by    map[int64]int64 // counts by minute, without zeros
 }
 
-// Add adds an occurrence at a time.
+// Add adds an occurrence at the given time.
 func (c *PerMinute) Add(at time.Time) {
 	c.total++
 	if c.by == nil {
@@ -202,7 +203,7 @@ func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
 	}
 }
 
-// MinuteOf returns the number of minutes from 1970 to a time.
+// MinuteOf returns the number of minutes from the start of 1970 to a time.
 func MinuteOf(t time.Time) int64 { return t.Truncate(time.Minute).Unix() / 60 }
 
 // MinuteStart returns the start of a minute.

@@ -1,16 +1,17 @@
 // Package delivery delivers events to webhooks. It signs them, obeys rate
 // limits, and retries until a delivery succeeds or fails permanently.
 //
-// Each webhook has a queue. A delivery passes these functions:
+// Each webhook has a queue. A delivery passes through these states:
 //
 //	Publish ─► queued ─► delivering ─► delivered
 //	   │         ▲ ▲         │
-//	   │         │ └─ retrying ◄── not 2xx, and the schedule goes on
-//	   │      Redeliver      └───► failed: the schedule is at its end
+//	   │         │ └─ retrying ◄── not 2xx, and retries remain
+//	   │      Redeliver      └───► failed: no retries remain
 //	   └─► dropped, by a fault
 //
-// The engine's mutex guards all queues and the history. Callers can hold the
-// platform's mutex when they acquire it. The opposite order can deadlock.
+// The engine's mutex guards all queues and the history. Callers may hold the
+// platform's mutex when they acquire the engine's mutex. The opposite order can
+// deadlock.
 package delivery
 
 import (
@@ -62,7 +63,7 @@ type Engine struct {
 	closed      bool
 }
 
-// topic is an event of an account.
+// topic is an event name in an account.
 type topic struct {
 	accountID int64
 	event     events.Name
@@ -114,7 +115,6 @@ func (d *Engine) addLocked(q *queue) {
 	}
 }
 
-// subscribe subscribes a queue to the events of its webhook.
 func (d *Engine) subscribe(q *queue) {
 	for _, event := range q.hook.Events {
 		t := topic{q.hook.AccountID, events.Name(event)}
@@ -180,7 +180,7 @@ func (d *Engine) Publish(fired []Event) {
 
 // pushLocked creates a delivery of an event, and returns its id.
 func (d *Engine) pushLocked(q *queue, e *Event) string {
-	secret, _ := webhook.ParseSecret(q.hook.Secret, string(q.hook.Hash)) // the event was encoded before
+	secret, _ := webhook.ParseSecret(q.hook.Secret, string(q.hook.Hash)) // the secret has been validated
 	signature, _ := webhook.Sign(secret, e.Body)
 	x := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
 		EventID:   e.ID,
@@ -307,12 +307,11 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	d.startLocked(q)
 }
 
-// accepted reports whether the attempt got a complete 2xx response before the
-// timeout.
+// accepted reports whether the attempt received a 2xx response before the timeout.
 func accepted(a record.Attempt) bool { return a.Error == "" && a.Status >= 200 && a.Status <= 299 }
 
-// Redeliver appends a delivery to its queue again, regardless of its state. If
-// the delivery fails, the retry schedule starts again.
+// Redeliver appends a delivery to its queue again, and restarts its retry schedule. It
+// returns an error while an attempt is in progress.
 func (d *Engine) Redeliver(id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -353,9 +352,9 @@ func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 	return wait, what
 }
 
-// ClockSet starts the due attempts and sets the alarms after the clock was set.
-// If the clock was set back, an earlier alarm would
-// start the deliveries that wait for a rate limit too late.
+// ClockSet starts the due attempts and resets the alarms after the clock was set. If
+// the clock was set back, an old alarm would be too late for deliveries that wait for
+// a rate limit.
 func (d *Engine) ClockSet() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

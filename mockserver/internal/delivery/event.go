@@ -10,10 +10,10 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Event is an event of an account that is delivered to webhooks.
+// Event is an event in an account, for delivery to webhooks.
 type Event struct {
 	AccountID int64
-	MessageID string // id of the message of the event
+	MessageID string // id of the message that the event refers to
 	Recipient string // recipient of that message
 	Subject   string // subject of that message
 	Name      events.Name
@@ -22,7 +22,7 @@ type Event struct {
 	Body      []byte // if nil, encode creates the body from What
 }
 
-// encode returns the body for all deliveries of the event.
+// encode sets the body for all deliveries of the event, unless it is set.
 func (e *Event) encode() {
 	if e.Body != nil {
 		return
@@ -34,7 +34,7 @@ func (e *Event) encode() {
 	e.Body = body
 }
 
-// ownEvent returns an event with a body from a test.
+// ownEvent returns an event with a body that a test provides.
 func ownEvent(account int64, body []byte) *Event {
 	var name struct {
 		ID    string      `json:"id"`
@@ -48,7 +48,7 @@ func ownEvent(account int64, body []byte) *Event {
 	return out
 }
 
-// Send queues a delivery of any body to a webhook, and returns the id of the
+// Send queues a delivery with any body to a webhook, and returns the id of the
 // delivery. It returns an error if the webhook does not exist.
 func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	d.mu.Lock()
@@ -61,15 +61,15 @@ func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)), nil
 }
 
-// SendTo delivers a body once to a URL without a webhook.
+// SendTo attempts once to deliver a body to a URL without a webhook.
 func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body))
 }
 
-// targetLocked returns the queue for a URL without a webhook. No webhook has
-// its id.
+// targetLocked returns the queue for a URL without a webhook. The queue's id is
+// negative, so no webhook has it.
 func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
 	for _, q := range d.queues {
 		if q.once && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {

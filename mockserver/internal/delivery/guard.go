@@ -12,7 +12,7 @@ import (
 
 // Allowed contains the allowed targets in addition to loopback addresses.
 type Allowed struct {
-	Public   bool           // to public addresses
+	Public   bool           // public addresses are allowed
 	Hosts    []string       // host names, without a port; their addresses are not checked
 	Networks []netip.Prefix // networks that contain the addresses
 }
@@ -72,8 +72,8 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	return dialer.DialContext(ctx, network, address)
 }
 
-// mayDial rejects connections to forbidden targets. It checks the host name of
-// the URL and the resolved address.
+// mayDial returns an error if deliveries to a target are not allowed. It checks the
+// host name in the URL and the resolved address.
 func (g *guard) mayDial(host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil {
@@ -89,8 +89,8 @@ func (g *guard) mayDial(host, resolved string) error {
 	return nil
 }
 
-// rejectReason returns the reason why deliveries to an address are not allowed, or
-// "".
+// rejectReason returns the reason why deliveries to an address are not allowed, or ""
+// if they are.
 func (g *guard) rejectReason(host string, addr netip.Addr) string {
 	contains := func(network netip.Prefix) bool { return network.Contains(addr) }
 	switch {
@@ -108,10 +108,10 @@ func (g *guard) rejectReason(host string, addr netip.Addr) string {
 	return ""
 }
 
-// special reports whether an address is shared, reserved, for documentation, or
-// contains an IPv4 address. These blocks are in the IANA special-purpose
-// registries, and package netip has no methods for them. In IPv6, only 2000::/3
-// contains public addresses.
+// special reports whether an address is shared, reserved or for documentation, or
+// contains an IPv4 address. These blocks are in the IANA special-purpose registries,
+// and package netip has no methods for them. In IPv6, only 2000::/3 contains public
+// addresses.
 func special(addr netip.Addr) bool {
 	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
 		return true
@@ -128,10 +128,10 @@ func special(addr netip.Addr) bool {
 	return false
 }
 
-// Metadata reports whether a is a cloud metadata address, which serves
-// credentials, or an IPv6 address that maps to such an address. Deliveries to
-// these addresses are never allowed. Other link-local addresses can be allowed,
-// because some container engines use them for the host.
+// Metadata reports whether addr is a cloud metadata address, which serves credentials,
+// or an IPv6 address that maps to such an address. Deliveries to these addresses are
+// never allowed. Other link-local addresses can be allowed, because some container
+// engines use them for the host.
 func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
 		return metadata4(addr)
@@ -162,12 +162,12 @@ func metadata4(addr netip.Addr) bool {
 	return false
 }
 
-// embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from
-// an IPv6 address. Network operators choose the prefixes, so only the position
-// of the IPv4 address is relevant. It follows the first two bytes in 6to4 (RFC
-// 3056). In translated addresses (RFC 6052), it follows a prefix of 4 to 8 or
-// 12 bytes, and the ninth byte is skipped. It is at the end of mapped and compatible
-// addresses. Clouds use similar addresses: Akamai fd00:a9fe:a9fe::1, Oracle
+// embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from an
+// IPv6 address. Network operators choose the prefixes, so only the position of the
+// IPv4 address is relevant. In 6to4 addresses (RFC 3056), it follows the first two
+// bytes. In translated addresses (RFC 6052), it follows a prefix of 4 to 8 or 12
+// bytes, and the ninth byte is skipped. In mapped and compatible addresses, it is at
+// the end. Clouds use similar addresses: Akamai fd00:a9fe:a9fe::1, Oracle
 // fd00:c1::a9fe:a9fe, OpenStack fe80::a9fe:a9fe.
 func embedded4(addr netip.Addr) []netip.Addr {
 	b := addr.As16()

@@ -15,8 +15,8 @@ import (
 // older events.
 const MaxEvents = 10_000
 
-// delivery is the delivery of an event to a webhook. Change a delivery only if
-// edit returned it.
+// delivery is the delivery of an event to a webhook. Change only a delivery that edit
+// returned.
 type delivery struct {
 	record.Delivery
 	progress
@@ -28,7 +28,7 @@ type delivery struct {
 // progress is the state of a pending delivery. Snapshots contain all fields.
 type progress struct {
 	Tries     int       `json:"tries"`              // attempts since the delivery was created or last redelivered
-	Duplicate bool      `json:"duplicate,omitzero"` // duplicate the delivery
+	Duplicate bool      `json:"duplicate,omitzero"` // repeat the delivery after it succeeds
 	Manual    bool      `json:"manual,omitzero"`    // a redelivery requested the next attempt
 	Started   time.Time `json:"started,omitzero"`   // start of the attempt in progress
 	Place     int       `json:"place,omitzero"`     // position in the webhook's queue; the lowest is next
@@ -53,7 +53,7 @@ func newHistory() *history {
 
 const idPrefix = "dlv-"
 
-// ID returns the id of the delivery with a number, from 1.
+// ID returns the id of the delivery with the given number. Numbers start at 1.
 func ID(n int) string { return idPrefix + strconv.Itoa(n) }
 
 // add adds a delivery with the next id.
@@ -69,17 +69,16 @@ func (h *history) add(x *delivery) {
 	h.of(x).states[x.State]++
 }
 
-// at returns the delivery with a number.
 func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
 
-// edit returns the delivery with a number. The caller can change it while the
-// lock is held.
+// edit returns the delivery with the given number. The caller may change it while it
+// holds the lock.
 func (h *history) edit(n int) *delivery {
 	h.version++
 	return h.deliveries.Edit(n - 1)
 }
 
-// find returns the delivery with an id, or nil.
+// find returns the delivery with the given id, or nil if there is none.
 func (h *history) find(id string) *delivery {
 	n, _ := strconv.Atoi(strings.TrimPrefix(id, idPrefix))
 	if n < 1 || n > h.deliveries.Len() {
@@ -91,7 +90,6 @@ func (h *history) find(id string) *delivery {
 	return nil
 }
 
-// setState changes the state of a delivery.
 func (h *history) setState(x *delivery, state record.DeliveryState) {
 	c := h.of(x)
 	c.states[x.State]--
@@ -124,8 +122,8 @@ func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
 	return out
 }
 
-// forget deletes the events and deliveries of an account. It replaces
-// deliveries with placeholders, because the id of a delivery is its position.
+// forget deletes the events and deliveries of an account. It replaces deliveries with
+// placeholders, because the id of a delivery contains its position.
 func (h *history) forget(account int64) {
 	h.version++
 	for i := range h.deliveries.Len() {

@@ -70,8 +70,8 @@ func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	return max(0, at.Sub(now)), ok
 }
 
-// take removes the next due delivery from the queue and returns it, or nil if
-// there is none. The caller may change it. A due retry precedes new deliveries.
+// take removes the next due delivery from the queue and returns it, or nil if there is
+// none. The caller may change it. Due retries come before new deliveries.
 func (q *queue) take(now time.Time) *delivery {
 	if wait, ok := q.wait(now); !ok || wait > 0 {
 		return nil
@@ -103,7 +103,6 @@ func (q *queue) count(start time.Time) {
 	}
 }
 
-// append puts a delivery at the end of the queue.
 func (q *queue) append(x *delivery) {
 	q.place(x)
 	q.pending = append(q.pending, x.n)
@@ -149,7 +148,7 @@ func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	}
 }
 
-// attempted releases the delivery that was waiting for x.
+// attempted releases the delivery that waits for x, if any.
 func (q *queue) attempted(x *delivery) {
 	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
 		delete(q.overtakenBy, x.n)
@@ -157,14 +156,14 @@ func (q *queue) attempted(x *delivery) {
 	}
 }
 
-// later queues a delivery for a time. Deliveries for the same time keep their order.
+// later queues a delivery for a time. Deliveries for the same time stay in the order
+// of the calls.
 func (q *queue) later(x *delivery, at time.Time) {
 	x.NextAttempt = at
 	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })
 	q.retries = slices.Insert(q.retries, i, x.n)
 }
 
-// remove removes a delivery from the queue.
 func (q *queue) remove(x *delivery) {
 	is := func(n int) bool { return n == x.n }
 	q.release(x)
@@ -174,7 +173,7 @@ func (q *queue) remove(x *delivery) {
 	x.NextAttempt = time.Time{}
 }
 
-// close empties a queue. Attempts in progress continue to their end.
+// close empties a queue. Attempts in progress run to completion.
 func (q *queue) close() {
 	q.alarm.Stop()
 	q.pending, q.retries, q.held, q.closed = nil, nil, 0, true
@@ -194,10 +193,9 @@ type Webhook struct {
 	Archived  bool                 `json:"archived,omitzero"`
 }
 
-// Name returns the id as in the API.
+// Name returns the id as a string, as in the API.
 func (h *Webhook) Name() string { return strconv.FormatInt(h.ID, 10) }
 
-// period returns the duration of RateLimitPeriod.
 func (h *Webhook) period() time.Duration {
 	switch h.Period {
 	case "second":

@@ -15,8 +15,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// State is the state of an engine without its webhooks, or a change of the
-// state.
+// State is the state of an engine without its webhooks, or a change to that state.
 type State struct {
 	Deliveries []Saved              `json:"deliveries"`
 	Events     []*record.FiredEvent `json:"events"`
@@ -28,13 +27,13 @@ type Saved struct {
 	*record.Delivery
 	progress
 	Attempts []AttemptWire `json:"attempts"`             // with their durations
-	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is not text
+	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is not valid UTF-8
 }
 
 // Snapshot is the state of an engine at one moment, without its webhooks. It is
 // immutable.
 type Snapshot struct {
-	Events    []*record.FiredEvent // the latest ones
+	Events    []*record.FiredEvent // the latest events
 	LastEvent int
 	Version   uint64 // of the engine
 
@@ -49,7 +48,7 @@ func (d *Engine) Snapshot() Snapshot {
 	return Snapshot{slices.Clone(h.events), h.lastEvent, h.version, h.deliveries.Snapshot()}
 }
 
-// Version increases with every change.
+// Version returns a number that increases with every change.
 func (d *Engine) Version() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -57,8 +56,8 @@ func (d *Engine) Version() uint64 {
 }
 
 // Deliveries iterates over the deliveries that were changed or created after an
-// earlier snapshot, in order of creation. A yielded delivery is valid until the
-// next step.
+// earlier snapshot, in order of creation. A yielded delivery is valid until the next
+// iteration.
 func (s *Snapshot) Deliveries(since Snapshot) iter.Seq[*Saved] {
 	var out Saved
 	return func(yield func(*Saved) bool) {
@@ -74,7 +73,7 @@ func (s *Snapshot) Deliveries(since Snapshot) iter.Seq[*Saved] {
 	}
 }
 
-// EventsSince returns the events in the history that fired after an earlier
+// EventsSince returns the events in the history that were fired after an earlier
 // snapshot.
 func (s *Snapshot) EventsSince(earlier Snapshot) []*record.FiredEvent {
 	return s.Events[max(0, len(s.Events)-(s.LastEvent-earlier.LastEvent)):]
@@ -102,7 +101,7 @@ func (s *State) Apply(later State) error {
 	return nil
 }
 
-// Check validates a state that contains these webhooks, and returns the first error.
+// Check validates a state whose deliveries refer to the given webhooks.
 func (s State) Check(hooks []Webhook) error {
 	names := map[string]bool{"": true}
 	for _, h := range hooks {
@@ -148,8 +147,8 @@ func (d *Engine) Forget() {
 	}
 }
 
-// Replace replaces the webhooks and the history. Earlier pending deliveries are
-// removed.
+// Replace replaces the webhooks and the history. It first removes all pending
+// deliveries.
 func (d *Engine) Replace(hooks []Webhook, from State) {
 	d.Forget()
 	d.mu.Lock()
@@ -184,9 +183,8 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	}
 }
 
-// countAttemptsLocked counts the restored attempts by minute. It uses the order
-// of their times, so the counts contain the same minutes as before the
-// snapshot.
+// countAttemptsLocked counts the restored attempts by minute, in the order of their
+// times. Therefore the counts contain the same minutes as before the snapshot.
 func (d *Engine) countAttemptsLocked() {
 	type attempt struct {
 		of   *delivery
@@ -207,8 +205,8 @@ func (d *Engine) countAttemptsLocked() {
 	}
 }
 
-// delivery returns the saved delivery. It contains the attempt that was in
-// progress, with an unknown result.
+// delivery returns the saved delivery. An attempt that was in progress becomes an
+// attempt with an unknown result.
 func (s Saved) delivery() *delivery {
 	if s.Forgotten {
 		return &delivery{progress: progress{Forgotten: true}}

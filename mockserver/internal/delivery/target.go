@@ -20,7 +20,7 @@ import (
 // DefaultTimeout is the maximum duration of an attempt.
 const DefaultTimeout = 10 * time.Second
 
-// maxResponse is the maximum number of bytes of a response in the log.
+// maxResponse is the maximum number of bytes of a response body in the log.
 const maxResponse = 4 << 10
 
 // target sends deliveries to handlers in this process, or over guarded
@@ -65,7 +65,6 @@ func (t *target) set(host string, handler http.Handler) {
 	}
 }
 
-// idle closes idle connections.
 func (t *target) idle() { t.network.CloseIdleConnections() }
 
 // post makes one attempt. It returns the status and the beginning of the
@@ -96,8 +95,8 @@ func (t *target) post(
 	return res.StatusCode, string(read), problem
 }
 
-// fail makes an attempt with a fault. It calls post, which sends the delivery, only if
-// the fault loses the response after processing.
+// fail simulates an attempt with a fault. It calls post to send the delivery only if
+// the fault occurs after processing.
 func (t *target) fail(
 	ctx context.Context, f record.Fault, post func() (int, string, string),
 ) (status int, response, problem string) {
@@ -121,8 +120,8 @@ func (t *target) fail(
 	return cmp.Or(f.Status, http.StatusServiceUnavailable), f.Body[:min(len(f.Body), maxResponse)], ""
 }
 
-// handler returns the handler in this process for a URL, or nil. It ignores the
-// default port of the scheme.
+// handler returns the handler in this process for a URL, or nil if there is none. It
+// ignores the default port of the scheme.
 func (t *target) handler(to *url.URL) http.Handler {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -10,8 +10,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Events returns copies of the logged events that satisfy wanted,
-// oldest first. The engine continues to run.
+// Events returns copies of the logged events that the wanted function accepts, oldest
+// first. The engine is not locked during these calls.
 func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
 	out := []record.FiredEvent{}
 	for _, e := range slices.Backward(d.NewestEvents()) {
@@ -24,8 +24,8 @@ func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEven
 	return out
 }
 
-// NewestEvents returns the logged events, the latest first. Logged events do not
-// change.
+// NewestEvents returns the logged events, the latest first. Logged events are
+// immutable.
 func (d *Engine) NewestEvents() []*record.FiredEvent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,7 +63,7 @@ type Stored struct {
 	engine *Engine
 }
 
-// NewestDeliveries returns the number of deliveries, and iterates over them, the
+// NewestDeliveries returns the number of deliveries, and an iterator over them, the
 // latest first.
 func (d *Engine) NewestDeliveries() (int, iter.Seq[Stored]) {
 	all, n := d.all()
@@ -84,8 +84,8 @@ func (x Stored) Summary() Summary {
 	return summaryOf(x.delivery, d.queues[x.webhookID], d.Clock.Now())
 }
 
-// Record returns a delivery with all details, or nil if there is none with the
-// id.
+// Record returns all details of the delivery with the given id, or nil if there is
+// none.
 func (d *Engine) Record(id string) *Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,9 +101,9 @@ func (d *Engine) Record(id string) *Record {
 	return out
 }
 
-// maxAttempts returns the maximum number of attempts of a delivery. It adds the
-// attempts before the last redelivery, because the retry schedule starts again
-// then.
+// maxAttempts returns the maximum number of attempts of a delivery. It includes the
+// attempts before the last redelivery, because a redelivery restarts the retry
+// schedule.
 func (d *Engine) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
 	most := done - x.Tries + 1
@@ -116,13 +116,13 @@ func (d *Engine) maxAttempts(x *delivery, q *queue) int {
 // EventSummary is an event without its body.
 type EventSummary struct {
 	record.FiredEvent
-	Body *struct{} `json:"body,omitempty"` // hides the event's
+	Body *struct{} `json:"body,omitempty"` // hides FiredEvent.Body
 }
 
 // Summary is a delivery without its body.
 type Summary struct {
 	record.Delivery
-	Body     *struct{}     `json:"body,omitempty"` // hides the delivery's
+	Body     *struct{}     `json:"body,omitempty"` // hides Delivery.Body
 	Attempts []AttemptWire `json:"attempts" doc:"the attempts, oldest first"`
 	Waiting  string        `json:"waiting,omitzero" doc:"the reason for waiting: retry, rate_limit, archived or delay"`
 	Until    time.Time     `json:"waiting_until,omitzero" doc:"the end of waiting, if known"`
@@ -162,7 +162,7 @@ func fromWire(attempts []AttemptWire) []record.Attempt {
 	return out
 }
 
-// summaryOf describes the current state of a delivery; q is its queue, if any.
+// summaryOf describes the current state of a delivery in a queue, which can be nil.
 func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 	out := Summary{Delivery: x.Delivery, Attempts: onWire(x.Attempts)}
 	if q == nil || x.State != record.DeliveryQueued && x.State != record.DeliveryRetrying {

@@ -16,7 +16,7 @@ import (
 // baseline is the state that a reset restores.
 type baseline struct {
 	state  []byte    // a snapshot, compressed
-	dated  time.Time // time of a running clock with a configured initial time
+	dated  time.Time // time of the clock, if it is running and its initial time is configured
 	tokens []record.Token
 }
 
@@ -49,14 +49,14 @@ func (w *Environment) Reset() {
 		// The state is valid, so only a closed server causes an error.
 		_ = w.Platform.RestoreAt(w.baseline.clock(), state)
 	}
-	w.Access.Reset(w.baseline.tokens...) // after the clock, because the lifetimes start at its time
+	w.Access.Reset(w.baseline.tokens...) // last, because token lifetimes start at the time of the clock
 }
 
 func (b *baseline) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b.state)) }
 
-// clock returns the state of the clock after a reset, or nil for the state in the
-// snapshot. The snapshot contains the offset of a running clock from time.Now, so the
-// clock would be later after each reset.
+// clock returns the state of the clock after a reset, or nil to use the state in the
+// snapshot. The snapshot contains the offset of a running clock from time.Now. With
+// this offset, the clock would be later after each reset.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil
@@ -106,7 +106,7 @@ func (w *Environment) clearAccount(account int64) error {
 	return nil
 }
 
-// leaveAccount removes the fault rules and logs of one account.
+// leaveAccount removes the fault rules and logs of one account, and resets its tokens.
 func (w *Environment) leaveAccount(account int64, tokens ...record.Token) {
 	w.Faults.RemoveOf(account)
 	w.Access.ResetAccount(account, tokens...)
@@ -142,7 +142,7 @@ func (w *Environment) Clear() {
 func (w *Environment) clear() {
 	w.leaveTest()
 	w.Platform.Reset()
-	w.Access.Reset() // after the clock, because the lifetimes start at its time
+	w.Access.Reset() // last, because token lifetimes start at the time of the clock
 }
 
 // leaveTest resets the settings and logs that are not part of the state.

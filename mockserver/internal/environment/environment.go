@@ -42,8 +42,8 @@ type Environment struct {
 	baseline *baseline // nil means the empty state
 }
 
-// Inject adds fault rules. It returns an error if an operation or a method is
-// not in the contract.
+// Inject adds fault rules. It returns an error if an operation, a method or an event
+// does not exist.
 func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) {
 	var errs fault.FieldErrors
 	check := func(field, value string, known ...string) {
@@ -87,7 +87,7 @@ func (w *Environment) Restore(r io.Reader) error {
 	return nil
 }
 
-// SendEventTo delivers any body once to a URL, signed with the secret.
+// SendEventTo signs any body, and attempts once to deliver it to a URL.
 func (w *Environment) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	if !platform.IsWebURL(to) {
 		return "", errors.New("mockserver: url: must be an absolute http or https URL")

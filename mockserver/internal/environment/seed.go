@@ -21,7 +21,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Seed adds the records of a seed; see Server.Seed in package mockserver.
+// Seed adds the records in a seed. See Server.Seed in package mockserver.
 func (w *Environment) Seed(r io.Reader) error {
 	decoder := json.NewDecoder(r)
 	for {
@@ -51,7 +51,7 @@ func (w *Environment) seedOne(raw []byte) error {
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	_ = decoder.Decode(&value) // the seed was decoded before
+	_ = decoder.Decode(&value) // raw is valid JSON
 	if details := SeedSchema().Check(value, "body"); len(details) > 0 {
 		return &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
@@ -63,14 +63,14 @@ func (w *Environment) seedOne(raw []byte) error {
 		in.AccountID = w.Account
 	}
 	s := &seeder{w, record.Token{AccountID: in.AccountID}, map[string]int64{}, map[string]int64{}}
-	if err := each("tokens", in.Tokens, s.addToken); err != nil { // first, because other records need a user of the account
+	if err := each("tokens", in.Tokens, s.addToken); err != nil { // first, because a user of the account creates the other records
 		return err
 	}
 	var ok bool
 	if s.caller, ok = w.Access.Of(in.AccountID, 0); !ok {
 		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
 	}
-	s.caller.ReadOnly = false // a seed has no rate limit, because it is not a user
+	s.caller.ReadOnly = false // a seed can write even if the token cannot
 	for _, step := range []func() error{
 		func() error { return each("templates", in.Templates, s.addTemplate) },
 		func() error { return each("lists", in.Lists, s.addList) },
@@ -137,7 +137,7 @@ func (s *seeder) addList(in seedList) error {
 	return nil
 }
 
-// addContacts imports contacts in batches of the same status.
+// addContacts imports contacts in batches with the same status.
 func (s *seeder) addContacts(path string, contacts []seedContact) error {
 	ids, err := fixedIDs(contacts)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *seeder) addContacts(path string, contacts []seedContact) error {
 		}
 		if len(result.Errors) > 0 {
 			first := result.Errors[0]
-			return fmt.Errorf("contacts[%d].email: %s", from+int(first.Index), first.Msg) // the schema allows no other status status
+			return fmt.Errorf("contacts[%d].email: %s", from+int(first.Index), first.Msg) // the schema excludes other errors
 		}
 		from = to
 	}
@@ -207,7 +207,7 @@ func (s *seeder) addWebhook(in seedWebhook) error {
 	return err
 }
 
-// named replaces the name of a record in the object with its id.
+// named replaces the name of a record in the same object with its id.
 func named(id *int64, name **string, what string, ids map[string]int64) error {
 	if *name == nil {
 		return nil
@@ -223,7 +223,7 @@ func named(id *int64, name **string, what string, ids map[string]int64) error {
 	return nil
 }
 
-// created contains the fields of API responses that seeds need.
+// created contains the fields of API responses that a seeder reads.
 type created struct {
 	TemplateID int64               `json:"template_id"`
 	ListID     int64               `json:"list_id"`
@@ -263,8 +263,8 @@ func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created,
 	return out, nil
 }
 
-// fixedIDs returns the ids of contacts by address. Ids in a list must ascend, so
-// either all contacts of the list have an id, or none.
+// fixedIDs returns a function for the ids of a range of contacts, by address. The ids
+// in a list must ascend, so all or none of its contacts have an id.
 func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, error) {
 	ids := make([]int64, len(contacts))
 	seen := map[string]bool{}

@@ -42,8 +42,8 @@ var SeedSchema = sync.OnceValue(func() *schema.Schema {
 	}.Of(reflect.TypeFor[seed]())
 })
 
-// seed is one object in a seed file. Requests to the API contain its items, without
-// the fields that the API does not define.
+// seed is one object in a seed file. Its items become requests to the API, without the
+// fields that the API does not define.
 type seed struct {
 	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first token of the configuration"`
 	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add; the account is created if it does not exist"`
@@ -138,7 +138,8 @@ type seedWebhook struct {
 	Period api.RateLimitPeriod  `json:"rate_limit_period,omitzero" doc:"the period; an hour by default"`
 }
 
-// oneContent requires either a template or inline parts.
+// oneContent rejects a template with inline parts, and a template id with a template
+// name.
 func oneContent() object {
 	return object{"not": object{"anyOf": []object{
 		required("template_id", "template"), required("template_id", "html"), required("template_id", "text"),
@@ -146,8 +147,8 @@ func oneContent() object {
 	}}}
 }
 
-// oneList requires either the id or the name of a list. A workflow also requires a
-// content.
+// oneList rejects both the id and the name of a list together. A workflow requires one
+// of them, and a content.
 func oneList(workflow bool) object {
 	if !workflow {
 		return object{"not": required("list_id", "list")}

@@ -62,7 +62,7 @@ func (w *Environment) Drain(ctx context.Context, account int64) error {
 	}
 }
 
-// pass waits until the time has passed or the clock is set.
+// pass waits for the given duration, or until the clock is set.
 func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan struct{}) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -77,8 +77,8 @@ func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan
 	return nil
 }
 
-// WaitFor waits until the function holds returns true. It calls holds after
-// every change.
+// WaitFor waits until holds() returns true. It checks at the start and after every
+// change.
 func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 	changed, stop := w.Changes.Watch()
 	defer stop()
@@ -119,8 +119,8 @@ func (w *Environment) AdvanceToNext(ctx context.Context) error {
 	})
 }
 
-// advance advances the clock to the time from the function end, from one alarm
-// to the next. It waits for the work of each alarm before the next step.
+// advance advances the clock to the time from choose(), from one alarm to the next. It
+// waits for the work of each alarm before the next step.
 func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
 	hold, err := w.Clock.Hold(ctx)
 	if err != nil {
@@ -157,7 +157,6 @@ func (w *Environment) SetNow(to time.Time) error {
 	return nil
 }
 
-// step advances the clock from alarm to alarm.
 func (w *Environment) step(ctx context.Context, hold *clock.Hold, end time.Time) error {
 	for {
 		at, ok := w.Clock.Next()

@@ -17,7 +17,7 @@ type records struct {
 	lastID   int64 // one sequence for all resources, so ids are unique
 	accounts map[int64]*account
 	messages table.Table[message] // of all accounts, in order of creation
-	places   map[string]int       // of the messages, by id
+	places   map[string]int       // indexes in messages, by message id
 }
 
 func newRecords() records {
@@ -29,7 +29,8 @@ func (r *records) addMessage(m *message) {
 	r.messages.Add(m)
 }
 
-// message returns a message, or nil. The caller must not change it.
+// message returns the message with the given id, or nil if there is none. The caller
+// must not change it.
 func (r *records) message(id string) *message {
 	if i, ok := r.places[id]; ok {
 		return r.messages.At(i)
@@ -37,7 +38,6 @@ func (r *records) message(id string) *message {
 	return nil
 }
 
-// webhooks returns the webhooks of all accounts.
 func (r *records) webhooks() (all []delivery.Webhook) {
 	for _, id := range slices.Sorted(maps.Keys(r.accounts)) {
 		all = append(all, r.accounts[id].Webhooks.copies()...)
@@ -45,7 +45,6 @@ func (r *records) webhooks() (all []delivery.Webhook) {
 	return all
 }
 
-// stopCampaigns stops the alarms of scheduled campaigns.
 func (r *records) stopCampaigns() {
 	for _, a := range r.accounts {
 		a.stopCampaigns()
@@ -58,8 +57,7 @@ func (a *account) stopCampaigns() {
 	}
 }
 
-// accountsLocked yields the account with the id, or all accounts if the id is
-// 0.
+// accountsLocked yields the account with the given id, or all accounts if the id is 0.
 func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
 	return func(yield func(*account) bool) {
 		for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
@@ -70,7 +68,7 @@ func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
 	}
 }
 
-// account contains the records that the tokens of an account can access.
+// account contains the resources and counts of one account.
 type account struct {
 	ID          int64
 	Templates   collection[int64, api.Template]
@@ -106,7 +104,7 @@ type Outcome struct {
 	ReportedAsSpam     int64 `json:"reported_as_spam" doc:"messages that were reported as spam"`
 }
 
-// count adds a message if by is 1, or removes it if by is -1.
+// count adds the message to the counts (by = 1) or removes it (by = -1).
 func (o *Outcome) count(m *message, by int64) {
 	o.Sent += by
 	for _, c := range []struct {
@@ -126,24 +124,24 @@ func (o *Outcome) count(m *message, by int64) {
 	}
 }
 
-// outcomes contains the results of an account's messages. Each change updates
-// them, so no scan is necessary.
+// outcomes contains the results of an account's messages. Each change of a message
+// updates them, so no scan is necessary.
 type outcomes struct {
 	all     Outcome
 	of      map[int64]*Outcome // results by campaign or workflow
-	minutes delivery.PerMinute // counts by minute
+	minutes delivery.PerMinute // number of sent messages by minute
 }
 
 func newOutcomes() outcomes { return outcomes{of: map[int64]*Outcome{}} }
 
-// sent counts a message that was sent.
+// sent adds a sent message to the counts.
 func (o *outcomes) sent(m *message) {
 	o.count(m, 1)
 	o.minutes.Add(clock.Unix(m.SubmittedOn))
 }
 
-// count adds a message if by is 1, or removes it if by is -1. It ignores
-// messages outside the outbox.
+// count adds the message to the counts (by = 1) or removes it (by = -1). It ignores
+// messages that are not in the outbox.
 func (o *outcomes) count(m *message, by int64) {
 	if !m.sent() {
 		return
@@ -159,7 +157,7 @@ func (o *outcomes) count(m *message, by int64) {
 	o.of[origin].count(m, by)
 }
 
-// by returns the results of the messages of a campaign or workflow.
+// by returns the results of a campaign's or workflow's messages.
 func (o *outcomes) by(origin int64) Outcome {
 	if out := o.of[origin]; out != nil {
 		return *out
@@ -167,10 +165,10 @@ func (o *outcomes) by(origin int64) Outcome {
 	return Outcome{}
 }
 
-// addressees maps each address to the recipient of an email without a list id.
-// Keys are lower-case addresses. If several lists contain an address, the
-// recipient is the most recently added contact. Contacts are never removed,
-// because a contact keeps its list.
+// addressees maps an address to the contact that receives an email without a list id.
+// Keys are lower-case addresses. If several lists contain an address, the recipient is
+// the most recently added contact. Entries are never removed, because a deleted
+// contact stays on its list.
 type addressees map[string]addressee
 
 type addressee struct {
@@ -178,8 +176,7 @@ type addressee struct {
 	slot uint32 // of the contact
 }
 
-// added must be called after a contact was added to a list for the first time
-// or again.
+// added updates the entry of a contact that was added to a list, possibly again.
 func (a addressees) added(l *list, c *contact) {
 	if _, last := a.find(c.Email); last == nil || last.Added < c.Added {
 		a[strings.ToLower(c.Email)] = addressee{l, c.slot}

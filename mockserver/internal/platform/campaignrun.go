@@ -27,7 +27,7 @@ func (t *tx) arm(c *campaign) {
 		c.alarm = t.p.Clock.At(at, dueCampaign(c.CampaignID), begin)
 		return
 	}
-	work.Start(account) // until it begins
+	work.Start(account) // until begin runs
 	t.after = append(t.after, func() {
 		defer work.Done(account)
 		begin()
@@ -40,7 +40,7 @@ type dueCampaign int64
 func (id dueCampaign) String() string { return fmt.Sprintf("campaign %d", int64(id)) }
 
 const (
-	// campaignBatch is the number of contacts that get a campaign in one
+	// campaignBatch is the maximum number of contacts that are processed in one
 	// transaction.
 	campaignBatch = 1000
 	// campaignPause is the real-time pause before each batch. During the pause,
@@ -76,8 +76,8 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	}
 }
 
-// sendBatch sends a campaign to contacts, starting at a slot. It returns the
-// next slot, or -1 at the end.
+// sendBatch sends a campaign to one batch of contacts. It returns the slot where the
+// next batch starts, or -1 if there is none.
 func (t *tx) sendBatch(c *campaign, parts api.MessageContent, from int) int {
 	l := t.account.Lists.get(c.ListID)
 	n := l.contacts.all.Len()
@@ -108,7 +108,7 @@ func (t *tx) resume(a *account) {
 	t.account = a
 	for c := range a.Campaigns.all() {
 		if c.Status == campaignDelivering {
-			c.Status = campaignScheduled // it resumes
+			c.Status = campaignScheduled // campaignRun sends only scheduled campaigns
 		}
 		if c.Status == campaignScheduled {
 			t.arm(c)

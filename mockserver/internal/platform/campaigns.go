@@ -7,8 +7,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// maxUnix is the last second of the year 9999, the last year that ISO 8601 can
-// represent in events.
+// maxUnix is the last second of the year 9999, because years in events have four
+// digits.
 const maxUnix = 253402300799
 
 func (t *tx) campaign(id int64) (*campaign, error) {
@@ -77,8 +77,8 @@ func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampai
 	return api.UpdateCampaign200JSONResponse(c.wire()), nil
 }
 
-// changeCampaign applies an update to c, which is a copy, so an invalid update
-// has no effect.
+// changeCampaign applies an update to c. The caller passes a copy, so an invalid
+// update does not change the campaign.
 func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
 	set(&c.Name, in.Name)
 	if in.ListID != nil {
@@ -127,8 +127,8 @@ func (t *tx) scheduleCampaign(r api.ScheduleCampaignRequestObject) (api.Schedule
 	return api.ScheduleCampaign200JSONResponse(c.wire()), nil
 }
 
-// complete returns the list of a campaign, or an error for the first missing
-// field.
+// complete returns the campaign's list, or an error if the campaign cannot be sent
+// yet.
 func (t *tx) complete(c *campaign) (*list, error) {
 	l := t.account.Lists.get(c.ListID)
 	switch {
@@ -144,7 +144,7 @@ func (t *tx) complete(c *campaign) (*list, error) {
 	return l, l.mayBeSentTo("path", "campaign_id")
 }
 
-// DeleteCampaign deletes a draft of any account. The API has no such operation.
+// DeleteCampaign deletes a draft in any account. The API has no such operation.
 func (p *Platform) DeleteCampaign(id int64) error {
 	p.mu.Lock()
 	owner := int64(0)

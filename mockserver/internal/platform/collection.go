@@ -17,8 +17,8 @@ type collection[K comparable, T any] struct {
 	places  int64 // last assigned place
 }
 
-// item is a resource with its position. The order of fixed ids can differ from
-// the order of creation.
+// item is a resource and its position in the order of creation. The order of fixed ids
+// can differ.
 type item[T any] struct {
 	resource *T
 	place    int64
@@ -39,7 +39,7 @@ func (c *collection[K, T]) remove(key K) {
 	delete(c.byKey, key)
 }
 
-// get returns the resource with a key, or nil.
+// get returns the resource with the given key, or nil if there is none.
 func (c *collection[K, T]) get(key K) *T {
 	if found := c.byKey[key]; found != nil {
 		return found.resource
@@ -47,7 +47,7 @@ func (c *collection[K, T]) get(key K) *T {
 	return nil
 }
 
-// find returns the resource with a key, or a 404 error.
+// find returns the resource with the given key, or a 404 error if there is none.
 func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
 	if found := c.get(key); found != nil {
 		return found, nil
@@ -57,7 +57,7 @@ func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
 
 func (c *collection[K, T]) len() int { return len(c.byKey) }
 
-// all iterates over the resources, oldest first.
+// all yields the resources, oldest first.
 func (c *collection[K, T]) all() iter.Seq[*T] { return c.from(0) }
 
 func (c *collection[K, T]) from(rank int) iter.Seq[*T] {
@@ -80,8 +80,8 @@ func (c *collection[K, T]) copies() []T {
 	return out
 }
 
-// suppressionList contains suppressed addresses and patterns (*@domain, local@*) by
-// their lower-case text.
+// suppressionList contains suppressed addresses and patterns (*@domain, local@*). Its
+// keys are in lower case.
 type suppressionList struct {
 	collection[string, api.SuppressedEmail]
 }
@@ -95,13 +95,12 @@ func (s *suppressionList) suppress(e api.SuppressedEmail) bool {
 	return true
 }
 
-// entry returns the entry of an address or a pattern, or nil.
+// entry returns the entry for an address or a pattern, or nil if there is none.
 func (s *suppressionList) entry(email string) *api.SuppressedEmail {
 	return s.get(strings.ToLower(email))
 }
 
-// matches reports whether the list contains an address or a pattern that
-// matches the address.
+// matches reports whether the list contains the address or a pattern that matches it.
 func (s *suppressionList) matches(address string) bool {
 	local, domain, _ := strings.Cut(address, "@")
 	return s.entry(address) != nil || s.entry("*@"+domain) != nil || s.entry(local+"@*") != nil

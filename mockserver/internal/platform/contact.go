@@ -20,7 +20,7 @@ const (
 // contact is a contact on a list. Its slices are never changed in place, so copies
 // can share them.
 type contact struct {
-	api.Contact        // "" instead of "none"
+	api.Contact        // LastBounceType is "" instead of "none"
 	Added       int64  `json:"added"`           // sequence number of the last addition to the list
 	Before      string `json:"before,omitzero"` // status before the deletion
 
@@ -35,8 +35,8 @@ func (c *contact) wire() api.Contact {
 	return out
 }
 
-// effectiveStatus returns the status that determines what happens when the
-// contact is added again.
+// effectiveStatus returns the contact's status or, for a deleted contact, its status
+// before the deletion.
 func (c *contact) effectiveStatus() string {
 	if c.Status == statusDeleted {
 		return c.Before

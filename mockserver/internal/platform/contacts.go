@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// contact returns the contact in a path.
+// contact returns the contact that a request path identifies.
 func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	l, err := t.list(listID)
 	if err != nil {
@@ -21,8 +21,8 @@ func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	return l, c, nil
 }
 
-// member returns the contact in a path, which the caller may change. It returns an error for a
-// deleted contact.
+// member is like contact, but returns an error for a deleted contact. The caller may
+// change the contact.
 func (t *tx) member(listID, id int64) (*list, *contact, error) {
 	l, c, err := t.contact(listID, id)
 	if err == nil && c.Status == statusDeleted {

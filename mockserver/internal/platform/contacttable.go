@@ -11,14 +11,13 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// contactTable contains the contacts of a list. With a million contacts, a
-// filtered or sorted page takes microseconds. A page that is sorted and
-// filtered by a tag or an interest can take milliseconds. The slot of a contact
-// is its position in the field all. The indexes contain slots. Change a contact
-// only if edit returned it, and change indexed fields only with methods of the
-// table.
+// contactTable contains the contacts of a list. With a million contacts, reading a
+// page takes microseconds, or milliseconds if it is sorted and filtered by a tag or an
+// interest. The slot of a contact is its position in the field all. The indexes
+// contain slots. Change only a contact that edit returned, and change its indexed
+// fields only with methods of the table.
 type contactTable struct {
-	all       table.Table[contact] // in the order of ids
+	all       table.Table[contact] // in ascending order of ids
 	byAddress map[string]uint32
 	orders    orders // of all slots
 	statuses  map[string]*standing
@@ -26,7 +25,7 @@ type contactTable struct {
 	interests map[string][]uint32
 }
 
-// orders contains slots in each sort order.
+// orders contains the same slots in several sort orders.
 type orders struct {
 	byEmail order[uint32] // by address
 	byDate  order[uint32] // by subscribed_on
@@ -70,7 +69,7 @@ func (t *contactTable) newOrders() (o orders) {
 	return o
 }
 
-// add adds a contact. Its id must be greater than all other ids.
+// add adds a contact. Its id must be greater than the ids of all other contacts.
 func (t *contactTable) add(c *contact) {
 	slot := uint32(t.all.Len())
 	c.slot = slot
@@ -96,7 +95,7 @@ func (t *contactTable) mark(status string, slot uint32) {
 	s.insert(slot)
 }
 
-// find returns the contact with the id, or nil.
+// find returns the contact with the given id, or nil if there is none.
 func (t *contactTable) find(id int64) *contact {
 	n := t.all.Len()
 	i := sort.Search(n, func(i int) bool { return t.all.At(i).ID >= id })
@@ -108,10 +107,11 @@ func (t *contactTable) find(id int64) *contact {
 
 func (t *contactTable) slot(n uint32) *contact { return t.all.At(int(n)) }
 
-// edit returns a contact that this transaction may change.
+// edit returns a version of the contact that the caller may change.
 func (t *contactTable) edit(c *contact) *contact { return t.all.Edit(int(c.slot)) }
 
-// at returns the contact with the address, or nil. Letter case is ignored.
+// at returns the contact with the given address, or nil if there is none. It ignores
+// letter case.
 func (t *contactTable) at(address string) *contact {
 	slot, ok := t.byAddress[strings.ToLower(address)]
 	if !ok {
@@ -120,8 +120,8 @@ func (t *contactTable) at(address string) *contact {
 	return t.slot(slot)
 }
 
-// editAt is like edit, with an address as its parameter. It returns nil if
-// there is none.
+// editAt is like edit, for the contact with the given address. It returns nil if there
+// is none.
 func (t *contactTable) editAt(address string) *contact {
 	if c := t.at(address); c != nil {
 		return t.edit(c)
@@ -153,8 +153,7 @@ func (t *contactTable) setDate(c *contact, unix int64) {
 	among.Insert(c.slot)
 }
 
-// tag adds tags to a contact, without duplicates. It replaces the slices of the
-// contact, because copies share the slices.
+// tag adds tags to a contact, without duplicates.
 func (t *contactTable) tag(c *contact, tags []string) {
 	c.Tags = addLabels(c.Tags, tags, t.tags, c.slot)
 }
@@ -210,7 +209,7 @@ type match struct {
 	all    bool
 	set    slotSet
 	sorted []uint32
-	orders *orders // sort orders, if match is all slots or a set
+	orders *orders // sort orders; nil if the result is a sorted slice
 }
 
 func (t *contactTable) matching(field, value string) match {
@@ -234,7 +233,7 @@ func (t *contactTable) matching(field, value string) match {
 	return match{n: 1, sorted: []uint32{slot}}
 }
 
-// asSet returns the slots as a set. A nil set contains all slots.
+// asSet returns the slots as a set. A nil set means all slots.
 func (m match) asSet() slotSet {
 	if m.all || m.set != nil {
 		return m.set
@@ -242,7 +241,7 @@ func (m match) asSet() slotSet {
 	return slotSetOf(m.sorted)
 }
 
-// from yields the slots, starting at rank.
+// from yields the slots, starting at the given rank.
 func (m match) from(rank int) iter.Seq[uint32] {
 	if m.set != nil {
 		return m.set.From(rank, nil)
@@ -260,7 +259,7 @@ func (m match) from(rank int) iter.Seq[uint32] {
 	}
 }
 
-// sorted yields the found slots sorted by a field, starting at rank.
+// sorted yields the matching slots sorted by a field, starting at the given rank.
 func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint32] {
 	among := found.orders
 	if among == nil {
@@ -277,9 +276,9 @@ func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint
 	return found.from(rank)
 }
 
-// inOrder yields the found slots in the given order, starting at rank. If the order
-// contains other slots too, inOrder sorts a small number of found slots, and
-// searches the order for a large number.
+// inOrder yields the matching slots in the given order, starting at the given rank. If
+// the order contains other slots too, inOrder sorts the matching slots if they are
+// few. Otherwise, it searches the order for them.
 func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter.Seq[uint32] {
 	switch {
 	case found.orders != nil:
@@ -291,7 +290,7 @@ func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter
 	return found.asSet().Ordered(order, rank)
 }
 
-// byStatus yields the slots of a set, sorted by status. A nil set contains all slots.
+// byStatus yields the slots in a set, sorted by status. A nil set means all slots.
 func (t *contactTable) byStatus(within slotSet, rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, status := range slices.Sorted(maps.Keys(t.statuses)) {

@@ -5,8 +5,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// checkSender requires the address of a sender. In a campaign it can be omitted
-// until the campaign is scheduled.
+// checkSender returns an error unless the sender has a valid address. A sender that is
+// not required can be empty.
 func checkSender(in api.Sender, required bool) error {
 	if !isEmail(in.Email) && (required || in != api.Sender{}) {
 		return problem.Invalid("not an email address", "body", "sender", "email")
@@ -14,14 +14,14 @@ func checkSender(in api.Sender, required bool) error {
 	return nil
 }
 
-// template returns the template that a content uses.
+// templateNamed returns an error if the template does not exist.
 func (t *tx) templateNamed(id int64) error {
 	_, err := t.account.Templates.find(id, "template", "body", "content", "template_id")
 	return err
 }
 
-// checkContent requires an existing template or inline parts. In a campaign they can
-// be omitted until the campaign is scheduled.
+// checkContent returns an error unless the content has either an existing template or
+// inline parts. If they are not required, both can be omitted.
 func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	switch {
 	case c.TemplateID != 0 && hasParts(c):
@@ -56,14 +56,14 @@ func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) e
 	return nil
 }
 
-// set sets the fields that an update contains.
+// set copies a field from an update, unless the update omits it.
 func set[T any](to, value *T) {
 	if value != nil {
 		*to = *value
 	}
 }
 
-// sendable returns the content with the parts of its template.
+// sendable returns the content, including the parts of its template.
 func (t *tx) sendable(c api.MessageContent) api.MessageContent {
 	if tpl := t.account.Templates.get(c.TemplateID); tpl != nil {
 		c.HTML, c.Text = tpl.Content.HTML, tpl.Content.Text

@@ -14,10 +14,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// decode decodes one JSON object into s, or returns io.EOF at the end. It
-// decodes each record separately, so an error contains the position of the
-// record. An unknown field is an error, because the restored state would lose
-// its data.
+// decode decodes one JSON object into s, or returns io.EOF at the end of the input. It
+// decodes each record separately, so an error contains the position of the record. An
+// unknown field is an error, because its data would be lost.
 func (s *state) decode(d *json.Decoder) error {
 	start, err := d.Token()
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *state) decode(d *json.Decoder) error {
 }
 
 // fieldsByName returns the settable fields of a struct and its embedded structs, by
-// their names in JSON.
+// JSON name.
 func fieldsByName(v reflect.Value) map[string]reflect.Value {
 	fields := map[string]reflect.Value{}
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -86,8 +85,7 @@ func decodeInto(d *json.Decoder, into reflect.Value) error {
 	return problem.Plainly(problem.Unknown(unexpected(d.Decode(into.Interface())), into.Elem().Interface()))
 }
 
-// describe returns the name of the JSON type of a value. The value begins with
-// the token.
+// describe returns the type name of the JSON value that begins with the token.
 func describe(start json.Token) string {
 	switch start.(type) {
 	case json.Delim:
@@ -112,7 +110,8 @@ func placed(place string, err error) error {
 	return fmt.Errorf("%s%w", place, err)
 }
 
-// unexpected returns err, or io.ErrUnexpectedEOF for io.EOF within an object.
+// unexpected replaces io.EOF with io.ErrUnexpectedEOF, because the input must not end
+// within an object.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

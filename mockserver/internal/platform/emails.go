@@ -30,8 +30,8 @@ func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailRespons
 	return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: answerStatus(m)}, nil
 }
 
-// answerStatus returns the status for the response. It is queued even if the
-// message has been delivered.
+// answerStatus returns the status for the response, which is queued unless the message
+// was rejected or failed.
 func answerStatus(m *message) string {
 	if m.Status == messageRejected || m.Status == messageError {
 		return m.Status
@@ -62,8 +62,8 @@ func (t *tx) submission(in api.EmailSubmission) (*message, error) {
 	}, nil
 }
 
-// addressee returns the contact with an address on the list. Without a list, it
-// returns the most recently added contact of the account.
+// addressee returns the contact with the given address on a list. If listID is 0, it
+// returns the account's most recently added contact with the address.
 func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 	if listID != 0 {
 		l, err := t.listNamed(listID)
@@ -98,8 +98,8 @@ func (t *tx) queue(m *message, l *list, c *contact) {
 	t.send(m)
 }
 
-// internalError returns the error that a magic address or a fault rule causes
-// before the message is queued, or "".
+// internalError returns the error that a magic address or a fault rule causes before
+// the message is queued, or "" if there is none.
 func (t *tx) internalError(m *message) string {
 	if words := magic(m.To); words != nil && words[0] == "error" {
 		return "the message could not be queued"
@@ -110,8 +110,8 @@ func (t *tx) internalError(m *message) string {
 	return ""
 }
 
-// rejectReason returns the reason why a message must not be sent, or "". It
-// checks the contact's status before the suppression list.
+// rejectReason returns the reason why a message must not be sent, or "" if it may be
+// sent. It checks the contact's status before the suppression list.
 func (t *tx) rejectReason(m *message, c *contact) string {
 	if c != nil {
 		switch c.Status {

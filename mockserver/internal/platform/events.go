@@ -16,7 +16,7 @@ const (
 	sourceIP   = "203.0.113.25" // the machine that sends email
 )
 
-// Details of the devices of recipients in events.
+// Details of recipients' devices in events.
 const (
 	recipientIP    = "198.51.100.23"
 	recipientAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -41,10 +41,11 @@ func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 	t.events = append(t.events, e)
 }
 
-// unknownUser is the user of events without a known user.
+// unknownUser returns the user for events whose user is unknown.
 func unknownUser() events.User { return events.User{} }
 
-// acting returns the user who sent the request, or nil.
+// acting returns the user who sent the request, or an unknown user for a recipient
+// action.
 func (t *tx) acting() events.User {
 	if t.user == nil {
 		return events.User{}
@@ -75,7 +76,7 @@ func attributesOf(in []api.CustomAttribute) []events.CustomAttribute {
 	return out
 }
 
-// eventContact returns a contact for events of the Email API.
+// eventContact converts a contact for events of the Email API.
 func eventContact(c *contact) events.Contact {
 	return events.Contact{
 		ID:               events.IntID(c.ID),
@@ -88,8 +89,8 @@ func eventContact(c *contact) events.Contact {
 	}
 }
 
-// listContact returns the contact and the list of a message. Without a contact,
-// it returns nil.
+// listContact converts a contact and its list for events. If c is nil, both results
+// are nil.
 func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 	if c == nil {
 		return nil, nil
@@ -204,8 +205,8 @@ func (t *tx) emailClicked(m *message, url string) {
 	})
 }
 
-// A transactional email is sent to an address, so events do not contain the
-// contact.
+// shownContact returns the contact for events. A transactional email is sent to an
+// address, so its events omit the contact.
 func (m *message) shownContact() events.ID {
 	if m.SentBy == events.SendingTypeTransactional {
 		return events.ID{}
@@ -220,8 +221,8 @@ func (m *message) shownList() events.ID {
 	return stringID(m.ListID)
 }
 
-// automation returns the sender of a workflow email, which is a workflow or the
-// list itself.
+// automation describes the sender of a workflow email. It is a workflow or, for a
+// confirmation email, the list.
 func (t *tx) automation(m *message) events.Automation {
 	if w := t.account.Workflows.get(m.WorkflowID); w != nil {
 		return events.Automation{Trigger: &events.AutomationRef{ID: events.IntID(w.WorkflowID), Name: events.Value(w.Name)}}
@@ -254,7 +255,7 @@ func (m *message) transactional() events.TransactionalEmail {
 	return out
 }
 
-// emailBounced fires Email.Bounced with the payload of the sending type.
+// emailBounced fires Email.Bounced with the payload for the sending type.
 func (t *tx) emailBounced(m *message, l *list, c *contact) {
 	detail := events.BounceDetail{DSNMessage: m.Bounce.Diagnostic, SourceIP: sourceIP, Category: m.Bounce.Category}
 	var data events.Data
@@ -282,7 +283,8 @@ func (t *tx) emailBounced(m *message, l *list, c *contact) {
 	t.fire(events.NameEmailBounced, unknownUser(), data)
 }
 
-// transactionalBounce also contains the values in an older, flat format.
+// transactionalBounce returns a payload that repeats most values in an older, flat
+// format.
 func (t *tx) transactionalBounce(m *message, detail events.BounceDetail) *events.TransactionalBounce {
 	id, email := t.nextID(), m.transactional()
 	detail.ID = events.Value(id)
@@ -302,8 +304,7 @@ func (t *tx) transactionalBounce(m *message, detail events.BounceDetail) *events
 	}
 }
 
-// emailReported fires Email.ReportedAsSpam with the payload of the sending
-// type.
+// emailReported fires Email.ReportedAsSpam with the payload for the sending type.
 func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
 	loop := events.FeedbackLoop{Provider: provider, SourceIP: sourceIP}
 	var who events.ComplainingContact

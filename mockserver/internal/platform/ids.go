@@ -15,16 +15,16 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Fixed contains values from a seed that the platform would otherwise choose.
-// [WithFixed] adds it to a context. With it, operations fire no events.
+// Fixed contains values from a seed. Otherwise, the platform chooses them. [WithFixed]
+// adds a Fixed to a context. Operations with this context fire no events.
 type Fixed struct {
 	ID       int64                // id of the record; 0 if it is not fixed
-	Contacts map[string]int64     // the ids of contacts, by address in lower case
+	Contacts map[string]int64     // ids of contacts, by lower-case address
 	Secret   string               // secret of a webhook; random if empty
 	Hash     webhook.HashFunction // hash function of a webhook; as configured if empty
 }
 
-// maxFixedID is the maximum fixed id. Later ids are greater.
+// maxFixedID is the maximum fixed id. Other ids can be greater.
 const maxFixedID int64 = 1e15
 
 type fixedKey struct{}
@@ -65,7 +65,7 @@ func (t *tx) fix(ctx context.Context) error {
 	return nil
 }
 
-// newID returns the id of the record that an operation creates.
+// newID returns the id for the record that an operation creates.
 func (t *tx) newID() int64 {
 	if t.fixed.ID != 0 {
 		return t.fixed.ID
@@ -73,7 +73,6 @@ func (t *tx) newID() int64 {
 	return t.nextID()
 }
 
-// newContactID returns the id of a new contact.
 func (t *tx) newContactID(address string) int64 {
 	if id := t.fixed.Contacts[strings.ToLower(address)]; id != 0 {
 		return id
@@ -81,7 +80,7 @@ func (t *tx) newContactID(address string) int64 {
 	return t.nextID()
 }
 
-// taken reports whether any account has a record with an id.
+// taken reports whether any account has a record with the given id.
 func (r *records) taken(id int64) bool {
 	if id > r.lastID {
 		return false
@@ -117,7 +116,7 @@ func checkSecret(key string, hash webhook.HashFunction) error {
 	return nil
 }
 
-// UUID returns a random UUID (version 4), the id of an email or an event.
+// UUID returns a random UUID (version 4) for an email or an event.
 func UUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -126,5 +125,4 @@ func UUID() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// newSecret returns the secret of a new webhook.
 func newSecret() string { return "whsec-" + rand.Text() }

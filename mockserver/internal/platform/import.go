@@ -38,8 +38,8 @@ func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContac
 	return out, nil
 }
 
-// readEntries decodes the entries and returns errors for invalid entries. Package
-// contract may have reported some of these errors before.
+// readEntries returns the valid entries, and adds errors for the others to out. The
+// parameter known contains errors that package contract has already reported.
 func readEntries(
 	raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse,
 ) []api.ImportContact {
@@ -65,16 +65,16 @@ func readEntries(
 	return entries
 }
 
-// entryDetail returns the error of an invalid entry. It is called only if validation is
-// off.
+// entryDetail returns the error for an entry that cannot be decoded. It is called only
+// if validation is off.
 func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
 	p := problem.OfJSON(entry, err).Details[0]
 	return problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
 }
 
-// importContact adds or updates one contact and reports whether it is new. With
-// the status unsubscribed or deleted, an import changes all contacts and fires
-// no event.
+// importContact adds or updates one contact and reports whether it is new. If the
+// status is unsubscribed or deleted, an import sets it for any contact and fires no
+// event.
 func (t *tx) importContact(l *list, entry api.ImportContact, status string, resubscribe bool) bool {
 	c := l.contacts.editAt(entry.Email)
 	isNew := c == nil
@@ -96,9 +96,9 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 	return isNew
 }
 
-// mayBecomeActive reports whether an import may activate an existing contact.
-// Contacts that complained or bounced never become active. Unsubscribed and
-// pending contacts become active only with resubscribe.
+// mayBecomeActive reports whether an import may activate an existing contact. Contacts
+// that complained or bounced never become active. Unsubscribed and pending contacts
+// become active only if resubscribe is set.
 func mayBecomeActive(c *contact, resubscribe bool) bool {
 	switch c.effectiveStatus() {
 	case statusSpam, statusBounced:

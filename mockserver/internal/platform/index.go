@@ -10,7 +10,7 @@ import (
 	"sort"
 )
 
-// insertSlot inserts a slot into a sorted slice, unless the slice contains it.
+// insertSlot inserts a slot into a sorted slice, unless the slice already contains it.
 func insertSlot(sorted []uint32, slot uint32) []uint32 {
 	if n := len(sorted); n == 0 || sorted[n-1] < slot {
 		return append(sorted, slot)
@@ -22,10 +22,10 @@ func insertSlot(sorted []uint32, slot uint32) []uint32 {
 	return slices.Insert(sorted, i, slot)
 }
 
-// slotSet is a set of slots with one bit for each.
+// slotSet is a set of slots, with one bit per slot.
 type slotSet []uint64
 
-// slotSetOf returns the set of the slots, which must be sorted.
+// slotSetOf returns a set of the given slots, which must be sorted.
 func slotSetOf(sorted []uint32) slotSet {
 	if len(sorted) == 0 {
 		return slotSet{}
@@ -73,8 +73,8 @@ func (s slotSet) among(slots []uint32) (n int) {
 	return n
 }
 
-// word returns 64 bits of the intersection of both sets. A nil set contains all
-// slots.
+// word returns 64 bits of the intersection of both sets. If within is nil, it returns
+// the bits of s.
 func (s slotSet) word(i int, within slotSet) uint64 {
 	switch {
 	case within == nil:
@@ -88,9 +88,9 @@ func (s slotSet) word(i int, within slotSet) uint64 {
 // All yields the slots in ascending order.
 func (s slotSet) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
 
-// From yields the slots in ascending order, starting at rank, from 0. If within is not
-// nil, it yields the intersection of both sets. It skips earlier slots in words of 64
-// bits.
+// From yields the slots in ascending order, starting at the given rank. Ranks start at
+// 0. If within is not nil, From yields the intersection of both sets. It skips earlier
+// slots 64 at a time.
 func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range s {
@@ -109,8 +109,8 @@ func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	}
 }
 
-// Ordered yields the slots of the set in the given order, starting at rank. It reads all
-// earlier slots, which takes a millisecond for half a million slots.
+// Ordered yields the slots of the set in the given order, starting at the given rank.
+// It reads all earlier slots, which takes a millisecond for half a million slots.
 func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, block := range by.blocks {
@@ -131,8 +131,8 @@ func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	}
 }
 
-// order contains sorted items in blocks. An insertion or a removal moves only
-// items in one block, and a search for a rank skips whole blocks.
+// order contains sorted items in blocks. An insertion or a removal moves only items in
+// one block. A search for a rank skips whole blocks.
 type order[T any] struct {
 	// Compare compares two items. It must never return 0 for different items.
 	Compare func(a, b T) int
@@ -166,7 +166,7 @@ func (o *order[T]) Insert(item T) {
 	}
 }
 
-// Remove removes an item. Its sort key must not have changed yet.
+// Remove removes an item. Its sort key must be the same as at its insertion.
 func (o *order[T]) Remove(item T) {
 	o.n--
 	b := o.block(item)
@@ -177,17 +177,17 @@ func (o *order[T]) Remove(item T) {
 	}
 }
 
-// block returns the index of the block for an item. It is the last block whose
-// first item is not after the item, or the first block.
+// block returns the index of the block for an item. It is the last block whose first
+// item is not after the item, or the first block if there is none.
 func (o *order[T]) block(item T) int {
 	b := sort.Search(len(o.blocks), func(i int) bool { return o.Compare(o.blocks[i][0], item) > 0 })
 	return max(0, b-1)
 }
 
-// All yields the items in their order.
+// All yields the items in sorted order.
 func (o *order[T]) All(yield func(T) bool) { o.From(0)(yield) }
 
-// From yields the items, starting at rank, from 0.
+// From yields the items in sorted order, starting at the given rank. Ranks start at 0.
 func (o *order[T]) From(rank int) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, block := range o.blocks {

@@ -4,12 +4,12 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// list returns the list in a path.
+// list returns the list that a request path identifies.
 func (t *tx) list(id int64) (*list, error) {
 	return t.account.Lists.find(id, "list", "path", "list_id")
 }
 
-// listNamed returns the list in a body.
+// listNamed returns the list that a request body identifies.
 func (t *tx) listNamed(id int64) (*list, error) {
 	return t.account.Lists.find(id, "list", "body", "list_id")
 }

@@ -35,7 +35,8 @@ func (l LookupLimit) String() string {
 // MarshalText implements [encoding.TextMarshaler].
 func (l LookupLimit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler] for the results of String.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It accepts the results of
+// String.
 func (l *LookupLimit) UnmarshalText(text []byte) error {
 	for _, known := range []LookupLimit{LookupMinInterval, LookupTokenBucket, LookupFixedWindow} {
 		if known.String() == string(text) {

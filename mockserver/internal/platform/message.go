@@ -18,9 +18,9 @@ const (
 	messageError     = "error"
 )
 
-// shown returns the content for API responses: a template, or inline parts. A
-// content with a template also stores the template's parts when the template is
-// deleted or a message is created.
+// shown returns the content for API responses, with either a template id or inline
+// parts. In a message, and after the template was deleted, the stored content contains
+// both.
 func shown(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {
 		c.HTML, c.Text = "", ""
@@ -41,7 +41,7 @@ type message struct {
 	Content    api.MessageContent    `json:"content"`
 	Headers    []api.CustomAttribute `json:"headers,omitzero"`
 	Attributes []api.CustomAttribute `json:"attributes,omitzero"` // attributes of the contact when the message was sent
-	Values     map[string]string     `json:"values,omitzero"`     // of the request
+	Values     map[string]string     `json:"values,omitzero"`     // attributes in the request
 	Type       string                `json:"type,omitzero"`       // marketing or transactional
 	ListID     int64                 `json:"list_id,omitzero"`
 	ContactID  int64                 `json:"contact_id,omitzero"`
@@ -71,7 +71,7 @@ type bounce struct {
 	OccurredOn int64                 `json:"occurred_on"`
 }
 
-// bounceType returns the bounce type for lookups and contacts, hard or soft.
+// bounceType returns hard or soft, the bounce type in lookups and contacts.
 func bounceType(c events.BounceCategory) string {
 	if c.Hard() {
 		return "hard"
@@ -79,8 +79,8 @@ func bounceType(c events.BounceCategory) string {
 	return "soft"
 }
 
-// address sets the recipient: the contact, and the address with its original
-// letter case.
+// address sets the recipient to a contact, and keeps the letter case of the given
+// address.
 func (m *message) address(to string, l *list, c *contact) {
 	m.To, m.ListID, m.ContactID, m.Attributes = to, l.ListID, c.ID, c.CustomAttributes
 }
@@ -90,15 +90,15 @@ func (m *message) sent() bool {
 	return m.Status != messageRejected && m.Status != messageError && !m.Deleted
 }
 
-// value returns the value of a merge tag. Attributes in the request precede
+// value returns the value of a merge tag. Attributes in the request override
 // attributes of the contact.
 func (m *message) value(name string) string {
 	v, _ := m.attribute(name)
 	return v
 }
 
-// attribute returns the value of the attribute with a name, and reports whether
-// it exists.
+// attribute returns the value of the attribute with the given name, and reports
+// whether it exists.
 func (m *message) attribute(name string) (string, bool) {
 	if v, ok := m.Values[name]; ok {
 		return v, true

@@ -57,10 +57,10 @@ type Resources struct {
 	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
 }
 
-// Overview returns the counts of an account, or of all accounts if the id is 0.
-// It also counts messages by minute, from the first to the last minute,
-// inclusive. The duration depends on the number of lists and campaigns, not on
-// the number of messages or contacts.
+// Overview returns the counts for an account, or for all accounts if the id is 0. It
+// also counts messages by minute, from the first to the last minute, inclusive. The
+// running time depends on the number of lists and campaigns, not on the number of
+// messages or contacts.
 func (p *Platform) Overview(only, from, until int64) Overview {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,8 +177,8 @@ func (a *account) sending(id int64, name string, listID int64, from api.Sender, 
 	return out
 }
 
-// FilledTemplate returns the parts of a template in any account, rendered with
-// attributes of a recipient. If ok is false, the template does not exist.
+// FilledTemplate returns the parts of a template in any account, rendered with the
+// given attributes. If ok is false, the template does not exist.
 func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html, text string, ok bool) {
 	return p.filled(attributes, func(a *account) *api.MessageContent {
 		if found := a.Templates.get(id); found != nil {
@@ -188,7 +188,7 @@ func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html,
 	})
 }
 
-// FilledCampaign does the same for a campaign.
+// FilledCampaign is like FilledTemplate, for a campaign.
 func (p *Platform) FilledCampaign(id int64, attributes map[string]string) (html, text string, ok bool) {
 	return p.filled(attributes, func(a *account) *api.MessageContent {
 		if found := a.Campaigns.get(id); found != nil {
@@ -198,7 +198,7 @@ func (p *Platform) FilledCampaign(id int64, attributes map[string]string) (html,
 	})
 }
 
-// filled renders the content that one of the accounts has.
+// filled searches all accounts for a content, and renders it.
 func (p *Platform) filled(attributes map[string]string, of func(*account) *api.MessageContent) (html, text string, ok bool) {
 	value := func(name string) string { return attributes[name] }
 	p.mu.Lock()

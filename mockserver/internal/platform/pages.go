@@ -35,8 +35,8 @@ func paging(page, perPage int64, withCount bool) (pageRequest, error) {
 	return p, nil
 }
 
-// bounds returns the indexes of the page in n items. A page past the end is
-// empty.
+// bounds returns the start and end indexes of the page in n items. A page past the end
+// is empty.
 func (p pageRequest) bounds(n int) (from, to int) {
 	if p.page-1 > int64(n)/p.perPage {
 		return n, n
@@ -53,8 +53,8 @@ func (p pageRequest) pagination(n int) api.Pagination {
 	return out
 }
 
-// pageOf returns one page of n items for an API response. The function from yields the
-// items, starting at rank. A parameter of 0 means that the request omits it.
+// pageOf returns one page of n items for an API response. The items come from from().
+// If page or perPage is 0, the request omits it.
 func pageOf[T, W any](
 	n int, from func(rank int) iter.Seq[T], page, perPage int64, withCount bool, wire func(T) W,
 ) ([]W, api.Pagination, error) {

@@ -13,7 +13,7 @@
 //	tx, platform                      the lock and transactions
 //	account, resources, message, …    the records and their rules
 //
-// snapshot writes the whole state or its changes, and restore reads it. views and
+// snapshot writes the whole state or its changes, and restore reads them. views and
 // overview provide messages, resources and results for tests.
 package platform
 
@@ -34,14 +34,14 @@ import (
 type Platform struct {
 	Options
 
-	// A change holds the read lock of whole until its events are queued. So a
-	// snapshot contains both the change and the events, or neither.
+	// A transaction holds the read lock of whole until its events are queued, so a
+	// snapshot contains both its changes and its events, or neither.
 	whole sync.RWMutex
 
 	mu sync.Mutex
 	records
-	acts     uint64 // number of possible changes
-	replaced int    // number of replacements of all records
+	acts     uint64 // number of calls that may have changed records
+	replaced int    // number of calls that replaced records
 	closed   bool
 }
 
@@ -49,7 +49,7 @@ type Platform struct {
 type Options struct {
 	Hash         webhook.HashFunction // hash function of signatures
 	LookupLimit  LookupLimit
-	RecordEvents bool          // also create events without a subscribed webhook
+	RecordEvents bool          // create events even if no webhook is subscribed
 	BaseURL      func() string // base URL of the links in messages
 
 	Deliveries *delivery.Engine

@@ -21,7 +21,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 	return err
 }
 
-// withMessage calls act with a message, which act can change.
+// withMessage calls act with the message, which act may change.
 func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) error {
 	p.mu.Lock()
 	m := p.message(id)
@@ -43,7 +43,8 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 
 func noEmail(id string) error { return fmt.Errorf("mockserver: email %q does not exist", id) }
 
-// contactOf returns the contact of a message, which the caller may change, or nil.
+// contactOf returns the contact of a message and its list, or nil if there is none.
+// The caller may change the contact.
 func (t *tx) contactOf(m *message) (*list, *contact) {
 	l := t.account.Lists.get(m.ListID)
 	if l == nil {
@@ -56,8 +57,8 @@ func (t *tx) contactOf(m *message) (*list, *contact) {
 	return l, c
 }
 
-// Bounce simulates a bounce of a message. The methods of mockserver.Server with
-// the same names document the recipient actions.
+// Bounce simulates a bounce of a message. For all recipient actions, see the methods
+// of mockserver.Server with the same names.
 func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	if !KnownCategory(category) {
 		return fmt.Errorf("mockserver: bounce category %q does not exist", category)
@@ -68,7 +69,7 @@ func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagno
 	})
 }
 
-// diagnostic returns a typical response of a receiving server.
+// diagnostic returns a typical response from a receiving server.
 func diagnostic(category events.BounceCategory) string {
 	switch category {
 	case events.BounceCategoryHard:
@@ -91,7 +92,7 @@ func diagnostic(category events.BounceCategory) string {
 	return "450 4.2.0 The mailbox is not available now"
 }
 
-// KnownCategory reports whether the category of a bounce is known.
+// KnownCategory reports whether c is a known bounce category.
 func KnownCategory(c events.BounceCategory) bool { return c.Description() != string(c) }
 
 func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
@@ -176,7 +177,7 @@ func (t *tx) unsubscribe(m *message) error {
 		return nil
 	}
 	if m.SentBy == events.SendingTypeEmailAPI {
-		t.emailUnsubscribed(m, l, c) // the contact's status may still be active
+		t.emailUnsubscribed(m, l, c) // first, because the event may contain the old status
 	}
 	l.contacts.setStatus(c, statusUnsubscribed)
 	t.contactRemoved(l, c)

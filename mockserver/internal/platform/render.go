@@ -16,8 +16,7 @@ import (
 // rendered returns the message as its recipient receives it.
 func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.BaseURL()) }
 
-// rendered returns the message. Its links begin with the base URL of the
-// platform.
+// rendered returns the rendered message. Its links begin with the platform's base URL.
 func (m *message) rendered(base string) record.Message {
 	out, value := m.outline(), m.merged(base)
 	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)
@@ -57,12 +56,11 @@ func (m *message) outline() record.Message {
 	return out
 }
 
-// headers returns the header fields of the message. Fields from the request are
-// last.
+// headers returns the header fields of the message. Fields from the request come last.
 func (m *message) headers(out record.Message, base string) []record.Header {
 	from := out.FromEmail
 	if out.FromName != "" {
-		name := strings.ReplaceAll(strings.ReplaceAll(out.FromName, `\`, `\\`), `"`, `\"`) // %q would also escape letters
+		name := strings.ReplaceAll(strings.ReplaceAll(out.FromName, `\`, `\\`), `"`, `\"`) // %q would escape more characters
 		from = fmt.Sprintf(`"%s" <%s>`, name, out.FromEmail)
 	}
 	headers := []record.Header{
@@ -79,21 +77,21 @@ func (m *message) headers(out record.Message, base string) []record.Header {
 	return headers
 }
 
-// Summary is a message without its parts, with a snippet.
+// Summary is a message with a snippet instead of its parts and headers.
 type Summary struct {
 	record.Message
 	Snippet string    `json:"snippet,omitzero" doc:"the beginning of the text or of the visible HTML: one line, up to 140 characters"`
-	HTML    *struct{} `json:"html,omitempty"`    // hides the message's
-	Text    *struct{} `json:"text,omitempty"`    // hides the message's
-	Headers *struct{} `json:"headers,omitempty"` // hides the message's
+	HTML    *struct{} `json:"html,omitempty"`    // hides Message.HTML
+	Text    *struct{} `json:"text,omitempty"`    // hides Message.Text
+	Headers *struct{} `json:"headers,omitempty"` // hides Message.Headers
 }
 
 func (m *message) summary() Summary {
 	return Summary{Message: m.outline(), Snippet: mail.Snippet(m.Content.Text, m.Content.HTML, m.value)}
 }
 
-// The prefixes of links in messages. A link consists of a prefix and the id of
-// the message.
+// The parts of links in messages. A link consists of LinkPrefix, the id of the
+// message, a slash and one of the other constants.
 const (
 	LinkPrefix            = "/_mail/"
 	LinkConfirm           = "confirm"
@@ -102,14 +100,13 @@ const (
 	LinkHeader            = "list-unsubscribe" // in the header field List-Unsubscribe
 )
 
-// link returns a link in a message. It begins with the base URL of the
-// platform.
+// link returns a link in a message, with the base URL of the platform.
 func (m *message) link(base, does string) string { return base + LinkPrefix + m.ID + "/" + does }
 
 // confirms reports whether this is the confirmation email of a double opt-in.
 func (m *message) confirms() bool { return m.SentBy == events.SendingTypeWorkflow && m.WorkflowID == 0 }
 
-// leavesList reports whether the message has a list to unsubscribe from.
+// leavesList reports whether the recipient can unsubscribe from a list.
 func (m *message) leavesList() bool {
 	return m.ContactID != 0 && m.SentBy != events.SendingTypeTransactional && !m.confirms()
 }
@@ -121,8 +118,8 @@ const (
 	tagGlobalUnsubscribe = "global_unsubscribe_url"
 )
 
-// merged returns the values of merge tags in the message, including the tags
-// for links. Attributes precede links with the same name.
+// merged returns a function that returns the values of merge tags, including the tags
+// for links. Attributes override links with the same name.
 func (m *message) merged(base string) func(name string) string {
 	return func(name string) string {
 		if v, ok := m.attribute(name); ok {

@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// The generated types of the API store templates, workflows and suppressed
-// addresses. The types in this file have additional fields.
+// Templates, workflows and suppressed addresses are stored in generated API types. The
+// types in this file have additional fields.
 
 type list struct {
 	api.List
@@ -29,7 +29,7 @@ func (l *list) mayBeSentTo(loc ...any) error {
 	return problem.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d is not accepted", l.ListID), loc...)
 }
 
-// The statuses of campaigns, in their order.
+// The statuses of a campaign, in chronological order.
 const (
 	campaignIncomplete = "incomplete"
 	campaignScheduled  = "scheduled"
@@ -54,7 +54,7 @@ func (c *campaign) invalidState(msg string) error {
 	return problem.Conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.CampaignID, msg), "path", "campaign_id")
 }
 
-// The status of a workflow that is not active.
+// workflowInactive is the status of a workflow that is not active.
 const workflowInactive = "inactive"
 
 func workflowWire(w *api.Workflow) api.Workflow {
@@ -67,7 +67,7 @@ func templateWire(t *api.Template) api.Template { return *t }
 
 func suppressedWire(s *api.SuppressedEmail) api.SuppressedEmail { return *s }
 
-// hookArchived is the status of a webhook that gets no deliveries.
+// hookArchived is the status of a webhook that receives no deliveries.
 const hookArchived = "archived"
 
 func hookSummary(h *delivery.Webhook) api.WebhookSummary {
@@ -85,8 +85,7 @@ func hookSummary(h *delivery.Webhook) api.WebhookSummary {
 	}
 }
 
-// hookWire returns a webhook with its secret, but without its hash function, which
-// only GET returns.
+// hookWire returns a webhook with its secret. Only GET also returns the hash function.
 func hookWire(h *delivery.Webhook) api.Webhook {
 	s := hookSummary(h)
 	return api.Webhook{

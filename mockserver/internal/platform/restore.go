@@ -23,8 +23,8 @@ var ErrClosed = errors.New("the server is closed")
 // Restore replaces the whole state with the state in a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
 
-// RestoreAt is like Restore. If at is not nil, it replaces the clock in the
-// snapshot.
+// RestoreAt is like Restore. A clock state that is not nil replaces the clock state in
+// the snapshot.
 func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 	in, restored, err := read(r)
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *Platform) Reset() {
 	_ = p.replace(newRecords(), &state{}) // ignore the error, because a closed server has no state
 }
 
-// replace replaces all records.
+// replace replaces the whole state.
 func (p *Platform) replace(with records, from *state) error {
 	return p.change(func(t *tx) error {
 		p.stopCampaigns()
@@ -55,7 +55,7 @@ func (p *Platform) replace(with records, from *state) error {
 	})
 }
 
-// change runs act, which replaces records. Other operations wait.
+// change runs act, which replaces records. Other operations wait until it returns.
 func (p *Platform) change(act func(t *tx) error) error {
 	t := &tx{p: p, now: p.Clock.Now()}
 	err := func() error {
@@ -114,12 +114,12 @@ func readState(r io.Reader) (*state, error) {
 	}
 }
 
-// mergedState is a whole state after changes were applied.
+// mergedState is a whole state with the changes that follow it.
 type mergedState struct {
 	state
 
-	contacts map[int64]int  // positions of records by id, set at the first change
-	messages map[string]int // positions of messages by id
+	contacts map[int64]int  // positions in Contacts by id, set at the first change
+	messages map[string]int // positions in Messages by id
 }
 
 func (s *mergedState) apply(next *state) error {
@@ -165,7 +165,7 @@ func (s *mergedState) apply(next *state) error {
 
 var errNoContent = errors.New("content does not exist")
 
-// put replaces the record with the same id, or appends the record.
+// put replaces the record with the given id, or appends x if there is none.
 func put[K comparable, T any](all []T, places map[K]int, id K, x T) []T {
 	if i, known := places[id]; known {
 		all[i] = x
@@ -225,7 +225,7 @@ func each[T any](kind string, all []T, restore func(*T) error) error {
 	return nil
 }
 
-// id checks that the id of a record is unique.
+// id checks that the id of a record is valid and unique.
 func (r *restoring) id(id int64) error {
 	if id <= 0 || id > r.lastID || r.ids[id] {
 		return fmt.Errorf("id %d must be unique, and at most last_id", id)
@@ -308,8 +308,8 @@ func (r *restoring) contact(c *contactState) error {
 	return r.id(c.ID)
 }
 
-// index builds the indexes of an account and checks its campaigns. The contacts
-// must be restored before.
+// index builds the indexes of an account and checks its campaigns. The contacts must
+// be restored first.
 func (r *restoring) index(in *accountState) error {
 	a := r.accounts[in.ID]
 	for l := range a.Lists.all() {

@@ -13,9 +13,9 @@ import (
 // Other accounts do not change, and new ids continue the sequence.
 func (p *Platform) ResetAccount(id int64) error { return p.replaceAccount(newAccount(id), 0) }
 
-// RestoreAccount is like ResetAccount, and then adds the account's resources
-// from a snapshot. If another account has one of their ids, RestoreAccount
-// changes nothing.
+// RestoreAccount is like ResetAccount, but then adds the account's resources from a
+// snapshot. If another account uses one of their ids, RestoreAccount returns an error
+// and changes nothing.
 func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	_, restored, err := read(r)
 	if err != nil {
@@ -67,7 +67,6 @@ func (r *records) deleteMessages(account int64) {
 	}
 }
 
-// ids yields the ids of all resources of an account.
 func (a *account) ids() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, keys := range []iter.Seq[int64]{

@@ -6,7 +6,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// send sends a message, which is delivered immediately.
+// send sends a message and delivers it immediately.
 func (t *tx) send(m *message) {
 	m.Status, m.DeliveredOn = messageDelivered, t.unix()
 	t.keep(m)
@@ -62,7 +62,7 @@ func (t *tx) simulate(m *message) {
 	case "click":
 		t.click(m, "https://"+MagicDomain+"/")
 	case "unsubscribe":
-		_ = t.unsubscribe(m) // returns an error only without a list contact
+		_ = t.unsubscribe(m) // fails only if the message has no list contact
 	case "global-unsubscribe":
 		t.globalUnsubscribe(m)
 	}

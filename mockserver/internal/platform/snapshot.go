@@ -21,22 +21,22 @@ import (
 // snapshotVersion is the version of the snapshot format.
 const snapshotVersion = 4
 
-// state is the whole state in JSON or, without a version, its changes. A
-// changed record replaces the record with the same id. A changed collection of
-// an account replaces the collection. Messages refer to shared contents,
-// because all messages of a campaign have the same content.
+// state is the whole state in JSON or, if it has no version, a change to the state. A
+// changed record replaces the record with the same id. A changed collection of an
+// account replaces the whole collection. Messages refer to shared contents, because
+// all messages of a campaign have the same content.
 type state struct {
 	Version int `json:"version,omitzero"`
 	Change  int `json:"change,omitzero"` // number of this change since the whole state, from 1
 	head
 	Accounts []accountState       `json:"accounts"`
-	Contacts []contactState       `json:"contacts"` // contacts of each list, by id
+	Contacts []contactState       `json:"contacts"` // by list, in ascending order of ids
 	Contents []api.MessageContent `json:"contents"`
 	Messages []messageState       `json:"messages"` // in order of creation
 	delivery.State
 }
 
-// StateType is the type of the snapshot's JSON.
+// StateType returns the Go type of a snapshot's JSON.
 func StateType() reflect.Type { return reflect.TypeFor[state]() }
 
 // head contains all fields of a state except its records.
@@ -107,7 +107,7 @@ func (p *Platform) headLocked() head { return head{Clock: new(p.Clock.State()), 
 
 func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.LastID == other.LastID }
 
-// isNow reports whether the snapshot is the current state.
+// isNow reports whether the state has not changed since the snapshot.
 func (s *Snapshot) isNow(p *Platform) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *Snapshot) accountsSince(since *Snapshot) iter.Seq[accountState] {
 // earlier snapshot.
 func (a accountState) since(was accountState) (left accountState, changed bool) {
 	now, before := reflect.ValueOf(&a).Elem(), reflect.ValueOf(was)
-	for i := 1; i < now.NumField(); i++ { // after the id
+	for i := 1; i < now.NumField(); i++ { // skip the id
 		if reflect.DeepEqual(now.Field(i).Interface(), before.Field(i).Interface()) {
 			now.Field(i).SetZero()
 		} else {
@@ -229,10 +229,10 @@ type Follower struct {
 // Follow returns a new follower.
 func (p *Platform) Follow() *Follower { return &Follower{platform: p} }
 
-// The first call of Write writes the whole state. Each later call writes the changes
+// Write writes the whole state on the first call. Each later call writes the changes
 // since the previous call as a JSON object in one line, or nothing if there are no
-// changes. After a restore or a reset, Write writes the whole state again. After an
-// error, it does not write the failed output again.
+// changes. After a restore or a reset, Write writes the whole state again. It does not
+// repeat output that failed.
 func (f *Follower) Write(w io.Writer) error {
 	if f.last != nil && f.last.isNow(f.platform) {
 		return nil
@@ -268,7 +268,7 @@ type stateWriter struct {
 	apart   string        // separator between records
 	records int           // number of records written so far
 	begun   bool
-	err     error // the encoder's first error; out stores its own error
+	err     error // errors of the encoder; out stores its own error
 }
 
 func newStateWriter(w io.Writer, apart string) *stateWriter {
@@ -309,7 +309,6 @@ func (s *stateWriter) failed() bool {
 	return s.err != nil || err != nil
 }
 
-// writeList writes records as an array.
 func writeList[T any](s *stateWriter, name string, records iter.Seq[T]) {
 	s.name(name)
 	before := "[" + s.apart
@@ -327,7 +326,7 @@ func writeList[T any](s *stateWriter, name string, records iter.Seq[T]) {
 	s.text("]")
 }
 
-// close writes the end of the object and the line.
+// close ends the object and the line, and flushes the output.
 func (s *stateWriter) close() error {
 	s.text("}\n")
 	return errors.Join(s.err, s.out.Flush())

@@ -40,7 +40,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 func (t *tx) newContact(l *list, email, status string) *contact {
 	id := t.newContactID(email)
 	added := id
-	if added < t.p.lastID { // fixed ids are not in the order of additions
+	if added < t.p.lastID { // fixed ids can be in any order
 		added = t.nextID()
 	}
 	c := &contact{Contact: api.Contact{ID: id, Email: email, Status: status, SubscribedOn: t.unix()}, Added: added}
@@ -49,7 +49,6 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	return c
 }
 
-// addAgain adds an existing contact to its list again.
 func (t *tx) addAgain(l *list, c *contact) {
 	c.Added = t.nextID()
 	t.account.addressees.added(l, c)
@@ -83,7 +82,7 @@ func (t *tx) activate(l *list, c *contact) {
 // by sending type").
 func (t *tx) sendConfirmation(l *list, c *contact) {
 	if t.account.Suppression.matches(c.Email) {
-		return // suppressed addresses never get email
+		return // suppressed addresses never receive email
 	}
 	m := &message{
 		ID:     UUID(),

@@ -58,8 +58,8 @@ func (t *tx) updateTemplate(r api.UpdateTemplateRequestObject) (api.UpdateTempla
 	return api.UpdateTemplate200JSONResponse(*tpl), nil
 }
 
-// deleteTemplate implements DELETE /templates/{template_id}. Messages,
-// campaigns and workflows that use the template keep the content.
+// deleteTemplate implements DELETE /templates/{template_id}. Messages, campaigns and
+// workflows that use the template keep its content.
 func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
 	tpl, err := t.template(r.TemplateID)
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTempla
 	return api.DeleteTemplate204Response{}, nil
 }
 
-// keepParts copies the parts of a template into a content that uses it.
+// keepParts copies the parts of a template into c if c uses the template.
 func (t *tx) keepParts(c *api.MessageContent, templateID int64) {
 	if c.TemplateID == templateID {
 		*c = t.sendable(*c)
@@ -92,7 +92,7 @@ func (t *tx) renderTemplate(r api.RenderTemplateRequestObject) (api.RenderTempla
 	return renderedTemplate(mail.MergeHTML(tpl.Content.HTML, nil)), nil
 }
 
-// renderedTemplate is a response with a charset. The generated type has no
+// renderedTemplate is an HTML response with a charset. The generated type has no
 // charset.
 type renderedTemplate string
 

@@ -14,19 +14,19 @@ type tx struct {
 	p       *Platform
 	account *account
 	user    *Caller // user of the request; nil for a recipient action
-	fixed   Fixed   // by a seed
+	fixed   Fixed   // values from a seed
 	seeds   bool    // from a seed, so no events are fired
 	now     time.Time
 
-	messageID string           // message of the events
-	changed   []*message       // published after the transaction
+	messageID string           // id of the message that the events refer to
+	changed   []*message       // messages to publish after the transaction
 	events    []delivery.Event // fired after unlocking
-	after     []func()         // called after that
+	after     []func()         // called after the events are published
 }
 
-// do runs an operation of the API; operations.gen.go calls it for each. It acquires the
+// do runs an API operation. Each method in operations.gen.go calls it. It acquires the
 // lock, calls operate, releases the lock, and publishes the events. The function
-// operate changes records and copies the result.
+// operate changes records and returns a copy of the result.
 func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (out Out, err error) {
 	caller := ctx.Value(callerKey{}).(*Caller)
 	err = p.transact(caller.AccountID, caller, func(t *tx) error {

@@ -20,7 +20,8 @@ type Record struct {
 	Events []record.FiredEvent `json:"events" doc:"the events of the message, oldest first"`
 }
 
-// Message returns the whole message with the id, or nil if there is none.
+// Message returns all details of the message with the given id, or nil if there is
+// none.
 func (p *Platform) Message(id string) *Record {
 	m := p.messageNow(id)
 	if m == nil {
@@ -32,8 +33,8 @@ func (p *Platform) Message(id string) *Record {
 	return out
 }
 
-// Checks returns the probable problems of a message. If ok is false, there is no
-// message with the id.
+// Checks returns the probable problems in a message. If ok is false, the message does
+// not exist.
 func (p *Platform) Checks(id string) (found []mail.Finding, ok bool) {
 	m := p.messageNow(id)
 	if m == nil {
@@ -46,8 +47,8 @@ func (p *Platform) Checks(id string) (found []mail.Finding, ok bool) {
 	}), true
 }
 
-// messageNow returns a copy of a message, or nil. The copy and the message share only
-// immutable parts.
+// messageNow returns a copy of a message, or nil if it does not exist or was deleted.
+// The copy and the message share only immutable parts.
 func (p *Platform) messageNow(id string) *message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,15 +92,15 @@ func (p *Platform) Outbox() []record.Message {
 	return p.outbox(func(*message) bool { return true })
 }
 
-// OutboxTo returns the messages of the outbox to an address. Letter case is
-// ignored.
+// OutboxTo returns the sent messages to an address, oldest first. It ignores letter
+// case.
 func (p *Platform) OutboxTo(address string) []record.Message {
 	return p.outbox(func(m *message) bool { return strings.EqualFold(m.To, address) })
 }
 
 func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
 	messages, _ := p.sent()
-	var found []*message // rendered messages are large, so their slice must not grow
+	var found []*message // rendered messages are large, so avoid growing their slice
 	for m := range messages.All() {
 		if m.sent() && wanted(m) {
 			found = append(found, m)
@@ -115,7 +116,7 @@ func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
 // Sent is a message in the outbox that has not been rendered yet.
 type Sent struct{ *message }
 
-// Words returns the searchable texts.
+// Words returns the texts that a search compares.
 func (s Sent) Words() []string {
 	return []string{s.ID, s.To, s.subject(), s.From.Name, s.From.Email, s.Status}
 }

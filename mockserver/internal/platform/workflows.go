@@ -78,7 +78,7 @@ func (t *tx) runWorkflows(l *list, c *contact) {
 		if w.Status != statusActive || w.ListID != l.ListID {
 			continue
 		}
-		if c.Status != statusActive || t.account.Suppression.matches(c.Email) { // the last workflow may have deactivated the contact
+		if c.Status != statusActive || t.account.Suppression.matches(c.Email) { // the previous email may have changed the contact
 			return
 		}
 		m := &message{
