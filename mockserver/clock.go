@@ -16,15 +16,15 @@ import (
 // delay a response, and [Server.Drain].
 func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 
-// Advance advances the clock by d. It runs all scheduled work that becomes due,
-// in order, each item at its scheduled time. Between these steps the clock is
-// frozen. When Advance returns, no work is in progress. Concurrent calls run
-// one after the other.
+// Advance advances the clock by d. It runs all work that becomes due, in
+// chronological order and each item at its scheduled time. Until Advance
+// returns, the clock moves only in these steps. When Advance returns, no work
+// is in progress. Concurrent calls run one after the other.
 //
 // Advance returns an error if d is negative, if the new time is after the year
 // 2199, if ctx ends first, or if another call sets the clock, such as
-// [Server.SetNow], [Server.Reset] or [Server.Restore]. After an error, the
-// clock keeps the time that it has reached.
+// [Server.SetNow], [Server.Reset] or [Server.Restore]. An error does not set
+// the clock back.
 //
 // Receivers run in real time. If a receiver does not respond, each attempt
 // delays Advance by the attempt timeout.
@@ -34,16 +34,15 @@ func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.
 // returns an error if t is in the past.
 func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.env.AdvanceTo(ctx, t) }
 
-// AdvanceToNext advances the clock until the next scheduled work is done.
-// [ClockState] describes this work. AdvanceToNext returns an error if no work
-// is scheduled.
+// AdvanceToNext advances the clock to the time of the next scheduled work and
+// runs this work. [ClockState] describes it. AdvanceToNext returns an error if
+// no work is scheduled.
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
-// SetNow sets the clock. It returns an error if the year is not from 1970 to
-// 2199. Unlike [Server.AdvanceTo], it does not run work at its scheduled time.
-// All work that has become due runs now, in no particular order. The time t can
-// be in the past. In that case SetNow undoes nothing, and scheduled work keeps
-// its time.
+// SetNow sets the clock. It returns an error if the year is outside the range
+// 1970–2199. Unlike [Server.AdvanceTo], it does not run work at its scheduled
+// time. All work that has become due runs now, in no particular order. If t is
+// in the past, SetNow undoes nothing, and scheduled work keeps its time.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.env.SetNow(t); err != nil {
 		return fmt.Errorf("mockserver: set the clock: %w", err)
@@ -51,9 +50,10 @@ func (s *Server) SetNow(t time.Time) error {
 	return nil
 }
 
-// FreezeClock freezes the clock until [Server.Advance], [Server.SetNow] or
-// [Server.ResumeClock]. While the clock is frozen, a rate limit never resets,
-// so a client that waits for Retry-After and retries is rejected again.
+// FreezeClock freezes the clock until [Server.ResumeClock]. [Server.Advance]
+// and [Server.SetNow] still change its time. While the clock is frozen, a rate
+// limit never resets, so a client that waits for Retry-After and retries is
+// rejected again.
 func (s *Server) FreezeClock() { s.env.Clock.Freeze(true) }
 
 // ResumeClock resumes a frozen clock.

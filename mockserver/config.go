@@ -40,7 +40,7 @@ type Config struct {
 	// Targets maps hosts to handlers that receive deliveries in process,
 	// without a socket. The host includes the port, unless it is the default
 	// port of the scheme. When an attempt times out or the server is closed,
-	// the context of the request ends. The server does not wait for a handler
+	// the request's context is canceled. The server does not wait for a handler
 	// that ignores the context, so such a handler can outlive Close.
 	Targets map[string]http.Handler
 	// AllowTargets allows deliveries to public addresses. By default only
@@ -56,35 +56,34 @@ type Config struct {
 	// applies to the resolved IP address. Cloud metadata addresses such as
 	// 169.254.169.254 are always blocked.
 	AllowTargetNetworks []netip.Prefix
-	// HashFunction is the hash function of signatures. It is webhook.SHA256
-	// (default) or webhook.SHA512; [New] panics for any other value.
+	// HashFunction is the hash function for signatures: webhook.SHA256
+	// (default) or webhook.SHA512. [New] panics for any other value.
 	HashFunction webhook.HashFunction
 	// Lookups is the algorithm of the lookup rate limit. The limit is one lookup per
 	// second.
 	Lookups LookupLimit
-	// Now is the time at which the clock starts, initially and after
-	// [Server.Reset]. The default is time.Now. A time before 1970 or after 2199
-	// is changed to the nearest valid time.
+	// Now is the initial time of the clock. The default is time.Now. A time
+	// before 1970 or after 2199 is changed to the nearest valid time.
 	Now time.Time
-	// FreezeClock freezes the clock initially and after [Server.Reset], until
-	// [Server.Advance] or [Server.ResumeClock].
+	// FreezeClock freezes the clock initially. [Server.Advance] advances a
+	// frozen clock, and [Server.ResumeClock] resumes it.
 	FreezeClock bool
 	// FaultSeed is the seed for random faults; 0 means a random seed. The server
 	// logs the seed when a rule with a probability is added. See
 	// [Server.FaultSeed].
 	FaultSeed uint64
-	// RecordEvents also records events without a subscribed webhook; see
-	// [Server.Events].
+	// RecordEvents makes the server also record events that no webhook
+	// subscribes to; see [Server.Events].
 	RecordEvents bool
 	// Console serves GET requests under /_mock/ that no control route handles.
 	// If Console is set, the server redirects browsers from / to the console.
 	Console http.Handler
 	// SkipValidation turns off the validation of requests against the OpenAPI
-	// document, for benchmarks. The handlers still check requests.
+	// document, for benchmarks. The handlers still make their own checks.
 	SkipValidation bool
 	// RejectUnknownFields makes the server reject requests with unknown fields or
-	// parameters, with the status 422. By default the server ignores them and lists
-	// them in [Request]. RejectUnknownFields has no effect with SkipValidation.
+	// parameters with status 422. By default the server ignores them and lists them in
+	// [Request]. RejectUnknownFields has no effect with SkipValidation.
 	RejectUnknownFields bool
 	// OnViolation, if not nil, is called for every response and delivery that
 	// violates the OpenAPI document. It can be called concurrently. OnViolation
@@ -94,7 +93,7 @@ type Config struct {
 	// OnRequest, if not nil, is called after every request to the API. It can
 	// be called concurrently.
 	OnRequest func(Request)
-	// Logger gets records about work outside of requests. The default is
+	// Logger logs work that does not belong to a request. The default is
 	// slog.Default at the time of [New]; slog.New(slog.DiscardHandler) turns
 	// logging off.
 	Logger *slog.Logger
@@ -111,7 +110,7 @@ func (cfg Config) complete() Config {
 	case "":
 		cfg.HashFunction = webhook.SHA256
 	case webhook.SHA256, webhook.SHA512:
-	default: // the first delivery would panic
+	default: // fail now instead of at the first delivery
 		panic(fmt.Sprintf("mockserver: Config.HashFunction must be sha256 or sha512, got %q", cfg.HashFunction))
 	}
 	if cfg.Logger == nil {
@@ -138,13 +137,13 @@ const (
 	// LookupTokenBucket adds a token every second, up to two tokens, and each lookup
 	// removes a token.
 	LookupTokenBucket LookupLimit = platform.LookupTokenBucket
-	// LookupFixedWindow accepts one lookup in each second of the clock.
+	// LookupFixedWindow accepts one lookup in each whole second of the clock.
 	LookupFixedWindow LookupLimit = platform.LookupFixedWindow
 )
 
 // RevokeToken revokes an access token, so requests with the token get 401.
-// [Server.Reset] restores the tokens of [Config.Tokens]. RevokeToken returns an
-// error if the token does not exist; the error does not contain the token.
+// [Server.Reset] restores the tokens in [Config.Tokens]. RevokeToken returns an
+// error if the token does not exist. The error does not contain the token.
 func (s *Server) RevokeToken(token string) error {
 	if !s.env.Access.Revoke(token) {
 		return errors.New("mockserver: the token does not exist")

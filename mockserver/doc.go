@@ -1,5 +1,5 @@
-// Package mockserver is an in-memory mock of the email platform, for tests of
-// applications that use it.
+// Package mockserver implements an in-memory mock of the email platform, for
+// testing applications that use the platform.
 //
 //	package shop_test
 //
@@ -85,34 +85,33 @@
 //
 // # Time
 //
-// [Server.Wait] waits until all work that is due is done. [Server.Drain] also
-// waits for retries and rate limits. [Server.Advance] advances the virtual
-// clock, so hours of retries take milliseconds. In a bubble of
-// testing/synctest, a server created by [New] and used through
-// [Server.Transport] uses the bubble's clock.
+// [Server.Wait] waits until all due work is done. [Server.Drain] also waits for
+// retries and rate limits. [Server.Advance] advances the virtual clock, so hours
+// of retries take milliseconds. In a testing/synctest bubble, a server that is
+// created by [New] and used through [Server.Transport] uses the bubble's clock.
 //
 // # Fault injection
 //
 // [Server.Inject] adds fault rules, which simulate failures of networks and
-// servers. A request or delivery can fail before it is processed, or only its
-// response is lost. The same [Server.FaultSeed], rules and order of requests
-// cause the same faults.
+// servers. A rule can make a request or delivery fail before it is processed, or
+// lose only its response. The same [Server.FaultSeed], rules and order of
+// requests cause the same faults.
 //
 // # State
 //
 // [Server.Seed] adds records from JSON. [Server.SetBaseline] makes the current
 // state the baseline, which [Server.Reset] restores with the same ids and
 // secrets. [Server.Snapshot] writes the whole state as JSON, [Server.Restore]
-// restores it, and [Server.Clear] deletes everything. [Server.Follow] also
-// writes later changes.
+// restores it, and [Server.Clear] deletes everything. A [Follower] writes the
+// state and its later changes.
 //
 // # Control API
 //
-// Tests in other languages use the same functions over HTTP, under /_mock/.
+// Tests in other languages can use the same functions over HTTP, under /_mock/.
 // docs/control-api.md describes the routes and their access control.
 //
 // # Concurrency
 //
-// All methods are safe for concurrent use and return copies. The server runs
-// goroutines only while it processes requests or other work.
+// All methods are safe for concurrent use and return copies. A server that does
+// not listen runs goroutines only while it processes requests or other work.
 package mockserver

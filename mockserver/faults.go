@@ -17,7 +17,7 @@ type FaultRule = record.FaultRule
 // FaultAction is a string that specifies the effect of a rule.
 type FaultAction = record.FaultAction
 
-// The actions of faults. Package record documents each.
+// The actions of faults. Package record documents each action.
 const (
 	// For requests, or for attempts of deliveries if the rule has Event or WebhookID.
 	FaultStatus = record.FaultStatus
@@ -51,13 +51,13 @@ const (
 // select a request, the first rule applies.
 func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.env.Inject(faults) }
 
-// Faults returns the fault rules in their order, with their counts.
+// Faults returns the fault rules with their counts, oldest first.
 func (s *Server) Faults() []FaultRule {
 	_, rules := s.env.Faults.List()
 	return rules
 }
 
-// RemoveFault removes a rule. It returns an error if no rule has that id.
+// RemoveFault removes a rule. It returns an error if no rule has this id.
 func (s *Server) RemoveFault(id string) error {
 	if id == "" || s.env.Faults.Remove(id) == 0 {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
@@ -65,7 +65,7 @@ func (s *Server) RemoveFault(id string) error {
 	return nil
 }
 
-// EnableFault turns a rule on or off. It returns an error if no rule has that id.
+// EnableFault turns a rule on or off. It returns an error if no rule has this id.
 func (s *Server) EnableFault(id string, on bool) error {
 	if !s.env.Faults.Change(id, func(r *FaultRule) { r.Enabled = on }) {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
@@ -74,7 +74,8 @@ func (s *Server) EnableFault(id string, on bool) error {
 }
 
 // ClearFaults removes all rules. Rules added after this call get the same
-// random numbers as the first rules of a new server with this seed. Delays in progress continue.
+// random numbers as the first rules of a new server with this seed. Delays in
+// progress continue.
 func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 
 // FaultSeed returns the seed for random faults. The same seed, rules and order of

@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/gateway"
 )
 
-// listening is the network part of a server. It is empty if the server does not
+// listening is the network part of a server. It is zero if the server does not
 // listen.
 type listening struct {
 	url      string
@@ -28,9 +28,10 @@ type listening struct {
 	done     chan struct{}
 }
 
-// headerTimeout also closes connections without a request so far. Clients open
-// connections in advance. If the server closes such a connection during a POST,
-// the client cannot repeat the POST. So a short timeout would make long tests
+// headerTimeout limits the time to wait for a request header. It also closes
+// connections that have not sent a request yet. Clients open connections in
+// advance. If the server closes such a connection during a POST, the client
+// cannot repeat the POST. Therefore a short timeout would make long tests
 // flaky.
 const headerTimeout = 10 * time.Minute
 
@@ -84,8 +85,8 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	return s
 }
 
-// unused contains the connections without a request so far. Shutdown closes
-// them, because [http.Server] would wait five seconds for them.
+// unused contains the connections that have not sent a request yet. Shutdown
+// closes them, because [http.Server.Shutdown] would wait five seconds for them.
 type unused struct {
 	conns  sync.Map
 	closed atomic.Bool
@@ -109,9 +110,9 @@ func (u *unused) close() {
 	}
 }
 
-// Shutdown stops listening and waits for the requests in flight. If ctx ends first,
-// the error lists these requests. Call Close after Shutdown. Until then, methods
-// and deliveries work.
+// Shutdown stops listening and waits for the requests in flight. If ctx ends first, the
+// returned error lists these requests. Shutdown does not stop deliveries or close the
+// server, so call [Server.Close] afterwards.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.env.Changes.Close()
 	if s.serve.http == nil {
@@ -150,7 +151,7 @@ func (r *running) track(next http.Handler) http.Handler {
 	})
 }
 
-// maxRunning is the maximum number of kinds of requests that String lists.
+// maxRunning is the maximum number of method and path pairs that String lists.
 const maxRunning = 10
 
 // String counts the requests by method and path. It omits the query, which may

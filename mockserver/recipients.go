@@ -20,11 +20,11 @@ const (
 )
 
 // Bounce simulates a bounce of a message and fires Email.Bounced with the
-// payload of its sending type. A hard bounce sets the contact's status to
-// bounced. Every bounce increases the contact's bounce count. The parameter
-// diagnostic is the response of the receiving server. The default is a text for
-// the category. Bounce returns an error if the message does not exist or was
-// not sent.
+// payload for the message's sending type. A hard bounce sets the contact's
+// status to bounced. Every bounce increases the contact's bounce count. The
+// parameter diagnostic is the response of the receiving server. The default is
+// a text for the category. Bounce returns an error if the message does not
+// exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.env.Platform.Bounce(emailID, category, diagnostic...)
 }
@@ -36,25 +36,24 @@ func (s *Server) Complain(emailID, provider string) error {
 	return s.env.Platform.Complain(emailID, provider)
 }
 
-// Open simulates that the recipient opens a message. Each call fires
-// Email.Opened.
+// Open simulates a recipient opening a message. Each call fires Email.Opened.
 func (s *Server) Open(emailID string) error { return s.env.Platform.Open(emailID) }
 
 // Click simulates a click on a link in a message. Each call fires
 // Email.Clicked.
 func (s *Server) Click(emailID, url string) error { return s.env.Platform.Click(emailID, url) }
 
-// Unsubscribe simulates that the recipient unsubscribes from the list, with the
+// Unsubscribe simulates the recipient unsubscribing from the list through the
 // link or the List-Unsubscribe header. It fires Contact.Removed and
 // Contact.Unsubscribed, and for a message of the Email API also
 // Email.Unsubscribed. It returns an error if the recipient of the message is
-// not a contact of a list. Repeated calls have no effect.
+// not a contact in a list. Repeated calls have no effect.
 func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsubscribe(emailID) }
 
-// GlobalUnsubscribe simulates that the recipient unsubscribes from all email.
-// It adds the address to the suppression list and fires SuppressedEmail.Added.
-// For a message of the Email API, it also fires Email.GlobalUnsubscribed, and
-// the contact does not change. For a message of a campaign or workflow, it
+// GlobalUnsubscribe simulates the recipient unsubscribing from all email. It
+// adds the address to the suppression list and fires SuppressedEmail.Added. For
+// a message of the Email API, it also fires Email.GlobalUnsubscribed, and the
+// contact does not change. For a message from a campaign or workflow, it
 // unsubscribes the contact and fires Contact.Removed and Contact.Unsubscribed.
 // Repeated calls have no effect.
 func (s *Server) GlobalUnsubscribe(emailID string) error {

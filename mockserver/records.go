@@ -11,13 +11,13 @@ type (
 	Message = record.Message
 	// Header is a header field of a message.
 	Header = record.Header
-	// Text is a text. In JSON it is a string.
+	// Text is text as bytes. In JSON it is a string.
 	Text = record.Text
 	// FiredEvent is an event that happened in an account.
 	FiredEvent = record.FiredEvent
 	// Delivery is the delivery of an event to a webhook.
 	Delivery = record.Delivery
-	// DeliveryState is a string, the state of a delivery.
+	// DeliveryState is a string that describes the state of a delivery.
 	DeliveryState = record.DeliveryState
 	// Attempt is one attempt to deliver an event.
 	Attempt = record.Attempt
@@ -37,12 +37,12 @@ const (
 // most 10,000 requests with at most 32 MiB in total.
 func (s *Server) Requests() []Request { return s.env.API.Log.All() }
 
-// Outbox returns the sent messages of all accounts and sending types, the
-// oldest first. It does not contain rejected emails.
+// Outbox returns the sent messages of all accounts and sending types, oldest
+// first. It does not contain rejected emails.
 func (s *Server) Outbox() []Message { return s.env.Platform.Outbox() }
 
-// OutboxTo returns the messages of the outbox to an address, oldest first.
-// Letter case is ignored.
+// OutboxTo returns the messages in the outbox that were sent to an address,
+// oldest first. Letter case is ignored.
 func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.OutboxTo(address) }
 
 // DeleteMessage removes a message from the outbox. The API still returns the
@@ -50,12 +50,12 @@ func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.Outb
 // if the message does not exist.
 func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
 
-// RestoreMessage returns a deleted message to its place in the outbox. It
-// returns an error if there is no deleted message with the id.
+// RestoreMessage restores a deleted message to its position in the outbox. It
+// returns an error if no deleted message has this id.
 func (s *Server) RestoreMessage(id string) error { return s.env.Platform.RestoreMessage(id) }
 
-// Deliveries returns the past and pending deliveries to webhooks, in the order of
-// their events.
+// Deliveries returns the past and pending deliveries to webhooks, in the order
+// their events fired.
 func (s *Server) Deliveries() []Delivery { return s.env.Deliveries.Deliveries() }
 
 // Events returns the latest 10,000 events, oldest first. It includes events

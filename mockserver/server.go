@@ -33,7 +33,7 @@ type Server struct {
 	cfg Config
 	env *environment.Environment
 
-	control   func() http.Handler // created at the first request; see also mailPages
+	control   func() http.Handler // created at the first request, like mailPages
 	mailPages func() http.Handler
 	serve     listening
 	close     sync.Once
@@ -125,9 +125,9 @@ func eventCheck(violated func(error)) func(event events.Name, body []byte) {
 	}
 }
 
-// Close aborts all work in progress, and ends all goroutines, timers and
-// connections, unless a handler in [Config.Targets] ignores its request's
-// context. Pending deliveries are lost. Close can be called repeatedly.
+// Close aborts all work in progress, and stops all goroutines, timers and
+// connections. A handler in [Config.Targets] that ignores its request's context
+// can outlive Close. Pending deliveries are lost. Close can be called repeatedly.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		s.env.Faults.Close()
@@ -140,9 +140,8 @@ func (s *Server) Close() {
 	})
 }
 
-// URL returns the base URL of the API, without a trailing slash. For a server
-// that does not listen, the URL contains a loopback address without a listener.
-// Use it with [Server.Transport].
+// URL returns the base URL of the API, without a trailing slash. If the server
+// does not listen, URL returns a placeholder for use with [Server.Transport].
 func (s *Server) URL() string {
 	if s.serve.url == "" {
 		return "http://127.0.0.1:0"
@@ -154,7 +153,7 @@ func (s *Server) URL() string {
 // all addresses of the machine, links contain a loopback address.
 func (s *Server) linkBase() string {
 	base, err := url.Parse(s.URL())
-	if err != nil { // no listener has such an address
+	if err != nil { // never happens: the address of a listener is valid
 		return s.URL()
 	}
 	if ip, err := netip.ParseAddr(base.Hostname()); err == nil && ip.IsUnspecified() {
@@ -163,16 +162,15 @@ func (s *Server) linkBase() string {
 	return base.String()
 }
 
-// Format implements [fmt.Formatter]. It prints no token and is safe for
-// concurrent use.
+// Format implements [fmt.Formatter]. It does not print the tokens.
 func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "mockserver.Server{%s}", s.URL()) }
 
 // Token returns the first access token of [Config.Tokens].
 func (s *Server) Token() string { return s.cfg.Tokens[0].Value }
 
 // Transport returns a transport that passes every request to the server in
-// process, regardless of the host. It opens no socket and has no goroutine
-// between requests, so it works in a bubble of testing/synctest.
+// process, regardless of the host. It opens no sockets and leaves no goroutines
+// running between requests, so it works in a testing/synctest bubble.
 func (s *Server) Transport() http.RoundTripper { return inproc.Transport{Handler: s} }
 
 // HTTPClient returns a new client that uses [Server.Transport] and has no
@@ -188,7 +186,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.cfg.Console != nil && r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html"):
 		gateway.Redirect(w, http.StatusSeeOther, control.Prefix[1:], "") // a browser gets the console
 		return
-	case r.URL.Path+"/" == control.Prefix: // typed by hand
+	case r.URL.Path+"/" == control.Prefix: // a user may omit the slash
 		gateway.Redirect(w, http.StatusPermanentRedirect, control.Prefix[1:], r.URL.RawQuery)
 		return
 	}
@@ -200,7 +198,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // needsToken reports whether the control routes require a token. They require
-// no token on loopback addresses and for requests in process.
+// no token on loopback addresses and for in-process requests.
 func (s *Server) needsToken(r *http.Request) bool {
 	if s.serve.http != nil {
 		return !s.serve.loopback && gateway.OverNetwork(r)

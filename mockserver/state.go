@@ -8,11 +8,11 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Wait waits until all work that is due is done. Every due campaign has then been sent,
-// and every event has had a delivery attempt, unless its webhook is archived or its
-// rate limit is exhausted. Wait does not wait for retries, rate limits or campaigns
-// that are scheduled for later. For this work, use [Server.Advance] or [Server.Drain],
-// or sleep in a bubble of testing/synctest.
+// Wait waits until all due work is done. Every due campaign has then been sent, and every
+// event has had a delivery attempt, unless its webhook is archived or the webhook's rate
+// limit is exhausted. Wait does not wait for retries, rate limits or campaigns that are
+// scheduled for later. For this work, use [Server.Advance] or [Server.Drain], or sleep in
+// a testing/synctest bubble.
 //
 // It returns an error if ctx ends first.
 func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
@@ -53,22 +53,22 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.en
 // messages, the logs of events and deliveries, pending deliveries, the clock, and the
 // secrets of webhooks. The snapshot contains secrets, so protect it. It does not contain
 // fault rules, access tokens or the request log. A delivery with an attempt in progress
-// is pending in the snapshot. A restore makes pending deliveries from
+// is pending in the snapshot. After a restore, pending deliveries from
 // [Server.SendEventTo] fail, because the snapshot does not contain their secrets.
 //
-// The snapshot is consistent, even if the state changes while Snapshot writes it.
-// Changes to the state do not wait until w has accepted the data. Until Snapshot returns, the server keeps the old versions
-// of changed records in memory.
+// The snapshot is consistent, even if the state changes while Snapshot writes
+// it. Changes to the state do not wait for w. Until Snapshot returns, the
+// server keeps the old versions of changed records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
-// Restore replaces the whole state with the state of a snapshot (version 4) or
-// of the output of a [Follower]. Restore deletes earlier pending deliveries.
+// Restore replaces the whole state with the state in a snapshot (version 4) or
+// in the output of a [Follower]. Earlier pending deliveries are deleted.
 // Pending deliveries and campaigns in the snapshot continue. A running clock
-// gets the same offset from time.Now, and a frozen clock gets its frozen time.
-// If the snapshot contains no clock, [Config] determines the clock. Tokens,
-// fault rules and the request log do not change. If the snapshot is invalid,
-// Restore changes nothing and returns an error with the position of the
-// problem.
+// gets the same offset from time.Now as in the snapshot, and a frozen clock
+// gets the same time. If the snapshot contains no clock, [Config] determines
+// the clock. Tokens, fault rules and the request log do not change. If the
+// snapshot is invalid, Restore changes nothing and returns an error with the
+// position of the problem.
 func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 
 // SetBaseline makes the current state the baseline that [Server.Reset] restores. For
@@ -76,17 +76,19 @@ func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 // baseline consists of a compressed snapshot and the tokens that seeds added.
 func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 
-// Reset restores the baseline, which is the state at the last [Server.SetBaseline], or
-// the empty state of a new server. Restored records keep their ids, secrets and times,
-// and new ids continue after the ids of the baseline. Reset removes all fault rules,
-// but keeps the seed for random faults. It clears the request log. It restores the
-// clock in the same way as [Server.Restore], and the lookup rate limit in [Config]. The
-// valid tokens are the tokens in [Config.Tokens] and the tokens from seeds before the
-// baseline. The lifetimes of these tokens start again. Reset does not change the
-// targets from [Server.SetTarget].
+// Reset restores the baseline, which is the state at the last
+// [Server.SetBaseline], or the empty state of a new server. Restored records
+// keep their ids, secrets and times, and new ids continue after the ids in the
+// baseline. Reset removes all fault rules, but keeps the seed for random
+// faults. It clears the request log. It restores the clock in the same way as
+// [Server.Restore]. However, if [Config.Now] is set, a running clock returns to
+// its time in the baseline. Reset sets the lookup rate limit to
+// [Config.Lookups]. The valid tokens are the tokens in [Config.Tokens] and the
+// tokens from seeds before the baseline. Their lifetimes start again. Reset
+// does not change the targets from [Server.SetTarget].
 func (s *Server) Reset() { s.env.Reset() }
 
-// Clear deletes everything except the baseline. Ids start from the first id
+// Clear deletes everything except the baseline. Ids start at the first id
 // again, and [Config] determines the clock.
 func (s *Server) Clear() { s.env.Clear() }
 
@@ -125,38 +127,38 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 //	}
 //
 // All fields are optional. The default account_id is the account of the first
-// token of [Config.Tokens]. The items are request bodies of the API and are
-// validated in the same way. They can refer to a list or template of the same
-// object by its name, and contacts can have a status as in an import. A seed
-// fires no events.
+// token in [Config.Tokens]. Each item has the format of a request body of the
+// API and is validated in the same way. Items can refer to a list or template
+// in the same object by name. Contacts can have a status, as in an import. A
+// seed fires no events.
 //
 // A seed can set values that the platform normally chooses: ids, and the secret and hash
 // function of a webhook. A secret must not begin or end with white space. Ids are from 1
 // to 10^15 and unique across resources. Either all contacts of a list have an id, in
-// ascending order, or no contact has one. Other ids continue after the greatest id.
-// Tokens belong to the account of the object, and create the account. Omitted fields of a
-// token have the defaults that [Token] documents.
+// ascending order, or no contact has one. Later ids continue after the greatest id.
+// Tokens belong to the account of the object, which is created if it does not exist.
+// Omitted fields of a token have the defaults that [Token] documents.
 //
-// Seed stops at the first error, which contains its position. Records that were
-// added before it stay.
+// Seed stops at the first error and returns it with its position. Records added
+// before the error remain.
 func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
 
 // Follow returns a Follower, for example to keep a file up to date.
 func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} }
 
 // Follower writes the state of a server, and then its changes. The methods are not safe
-// for concurrent use. A server can have several followers, and continues to work while
-// they write. Close the Follower after use, because it keeps the last written state in
-// memory.
+// for concurrent use. A server can have several followers, and continues to process
+// requests while they write. Close the Follower after use, because it keeps the last
+// written state in memory.
 type Follower struct{ follower *platform.Follower }
 
-// The first call of Write writes the whole state, like [Server.Snapshot]. Each later call
-// writes the changes since the last call as one line, or nothing if there are none. A
-// line is valid only after all previous output. After a Restore or a Reset, Write writes
-// the whole state again.
+// Write writes the whole state at the first call, like [Server.Snapshot]. Each later call
+// writes the changes since the previous call as one line, or nothing if there are none. A
+// line is valid only together with all previous output. After a Restore or Reset, Write
+// writes the whole state again.
 //
-// [Server.Restore] reads the concatenated output and restores the state of the
-// last call. Remove an incomplete last line first.
+// [Server.Restore] reads the concatenated output and restores the state at the
+// last call. If the last line is incomplete, remove it first.
 //
 // After an error, create a new Follower, because Write does not write the
 // failed output again.

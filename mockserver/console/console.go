@@ -17,9 +17,9 @@ import (
 //go:embed static
 var static embed.FS
 
-// policy allows the console only its own files. Because of Trusted Types, the
-// browser rejects every assignment of markup, so text from an email, a response
-// or an error cannot become an element.
+// policy allows the console to load only its own files. Because of Trusted
+// Types, the browser rejects every assignment of markup, so text from an email,
+// a response or an error cannot become an element.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
@@ -39,7 +39,7 @@ func Handler() http.Handler {
 	assets := sync.OnceValue(func() map[string]asset { // load the files only if the console is used
 		assets, err := load()
 		if err != nil {
-			panic("console: the embedded files: " + err.Error()) // an error in the build
+			panic("console: the embedded files: " + err.Error()) // the build is broken
 		}
 		return assets
 	})

@@ -28,6 +28,6 @@
 // # Access
 //
 // The rules of docs/control-api.md apply to the page and its files too. If the
-// server requires an access token, open /_mock/?token=…, which stores the token
-// in a cookie.
+// server requires an access token, open /_mock/?token=…, and the server stores
+// the token in a cookie.
 package console

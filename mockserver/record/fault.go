@@ -65,9 +65,9 @@ const (
 	FaultRedirect FaultAction = "redirect"
 )
 
-// FaultInternalError applies to messages of the Email API. The response
-// contains the status error, and Email.Error fires. The error text in the event
-// ends with Body, or with a default text if Body is empty.
+// FaultInternalError applies to messages of the Email API. The status in the
+// response is "error", and Email.Error fires. The error text in the event ends
+// with Body, or with a default text if Body is empty.
 const FaultInternalError FaultAction = "internal_error"
 
 // Actions for deliveries.

@@ -2,8 +2,8 @@
 // events, deliveries, fault rules, samples and access tokens. Package mockserver
 // has an alias for each type. Use the aliases in tests.
 //
-// The tags describe the JSON of the control routes. This JSON also contains
-// durations, in the fields duration_ms and delay_ms.
+// The struct tags describe the JSON of the control routes. This JSON also
+// contains durations, in the fields duration_ms and delay_ms.
 package record
 
 import (
@@ -74,7 +74,7 @@ type Header struct {
 	Value string `json:"value" doc:"its value"`
 }
 
-// Text is a text. In JSON it is a string.
+// Text is text as bytes. In JSON it is a string.
 type Text []byte
 
 // MarshalText implements [encoding.TextMarshaler].

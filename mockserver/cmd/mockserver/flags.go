@@ -29,7 +29,7 @@ const (
 
 const defaultAddr = "127.0.0.1:8026"
 
-// newFlags returns the flags of a subcommand.
+// newFlags returns an empty flag set for a subcommand.
 func newFlags(name, usage string, out io.Writer) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(out)
@@ -63,8 +63,8 @@ func addrFlag(flags *flag.FlagSet, addr *string, usage string) {
 	flags.StringVar(addr, "addr", cmp.Or(os.Getenv(addrVariable), defaultAddr), usage)
 }
 
-// secretFlags adds the flags for a webhook's secret. The returned function returns the
-// secret after the flags are parsed.
+// secretFlags adds the flags for a webhook's secret. After parsing the flags, call the
+// returned function to get the secret.
 func secretFlags(flags *flag.FlagSet) func() (webhook.Secret, error) {
 	text, function := os.Getenv(secretVariable), webhook.SHA256
 	flags.Func("secret", "the `secret` of the webhook; the default is "+secretVariable, func(s string) error {
@@ -83,7 +83,7 @@ func secretFlags(flags *flag.FlagSet) func() (webhook.Secret, error) {
 
 var errNoSecret = errors.New("--secret or " + secretVariable + " is required")
 
-// options are the flags of the server.
+// options contains the flags of the server.
 type options struct {
 	addr, seed, state  string
 	salvage            string
@@ -143,8 +143,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, o.defaultToken()
 }
 
-// addToken parses token[:user-email[:account-id]]. The id of the user is the position of
-// the token.
+// addToken parses token[:user-email[:account-id]]. The user id is the position
+// of the token, from 1.
 func (o *options) addToken(text string, readOnly bool) error {
 	parts := strings.Split(text, ":")
 	if parts[0] == "" || len(parts) > 3 {
@@ -206,8 +206,8 @@ func (o *options) setNow(text string) (err error) {
 // contain underscores. The last label is not a number (RFC 3696, section 2).
 var hostName = regexp.MustCompile(`(?i)^([a-z0-9_-]{1,63}\.)*([a-z0-9_-]*[a-z_-][a-z0-9_-]*)\.?$`)
 
-// allowTarget allows a network, an address or a host. It rejects addresses that
-// cannot be allowed.
+// allowTarget allows a network, an address or a host. It rejects the addresses
+// of cloud metadata services, which are always blocked.
 func (o *options) allowTarget(text string) error {
 	network, err := netip.ParsePrefix(text)
 	if addr, wrong := netip.ParseAddr(text); wrong == nil && addr.Zone() == "" {

@@ -7,11 +7,13 @@ import (
 	"runtime/metrics"
 )
 
-// smallHeap is the maximum size of live data, in bytes, in a small heap.
+// smallHeap is the maximum number of bytes of live data in a small heap.
 const smallHeap = 16 << 20
 
-// collectLess saves a tenth of the processor time. While the live data is small, the heap can grow to five times its
-// size between collections instead of twice its size. The environment variable GOGC takes precedence.
+// collectLess makes garbage collection less frequent, which saves a tenth of
+// the processor time. While the live data is small, the heap can grow to five
+// times its size between collections instead of twice its size. The environment
+// variable GOGC takes precedence.
 func collectLess() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
@@ -26,5 +28,5 @@ func checkHeap(int) {
 		debug.SetGCPercent(100)
 		return
 	}
-	runtime.AddCleanup(new([8]int), checkHeap, 0) // the next collection finds that nothing refers to the array
+	runtime.AddCleanup(new([8]int), checkHeap, 0) // runs after the next collection, because nothing refers to the array
 }

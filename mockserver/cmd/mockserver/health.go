@@ -16,8 +16,8 @@ const healthUsage = `Checks whether the server on this machine is healthy, and f
 
 `
 
-// health reports whether a server responds. A server does not respond while it
-// loads its state.
+// health returns an error unless the server is healthy. A server does not
+// respond while it loads its state.
 func health(ctx context.Context, args []string, out io.Writer) error {
 	var addr string
 	flags := newFlags("mockserver health", healthUsage, out)
@@ -29,7 +29,7 @@ func health(ctx context.Context, args []string, out io.Writer) error {
 	if *timeout <= 0 {
 		return fmt.Errorf("-timeout must be more than 0, got %v", *timeout)
 	}
-	base := "http://" + reachable(addr, "127.0.0.1", "::1") // not names, which a container may not resolve
+	base := "http://" + reachable(addr, "127.0.0.1", "::1") // not localhost, which a container may be unable to resolve
 	within, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(within, http.MethodGet, base+"/_mock/health", nil)

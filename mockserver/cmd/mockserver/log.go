@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// requestLog is the output of the server: its base URL, followed by a line for each
+// requestLog writes the output of the server: its base URL, followed by a line for each
 // request to the API.
 type requestLog interface {
 	welcome(ready)
@@ -32,8 +32,8 @@ func newLog(asJSON bool, out io.Writer) (requestLog, *slog.Logger) {
 	return textLog{w}, slog.New(slog.NewTextHandler(w, nil))
 }
 
-// logWriter writes whole lines. It can buffer lines until the first line is
-// written.
+// logWriter writes whole lines. If hold is set, it buffers the lines until
+// release is called.
 type logWriter struct {
 	mu   sync.Mutex
 	out  io.Writer
@@ -58,7 +58,8 @@ func (w *logWriter) release() {
 	_, _ = w.held.WriteTo(w.out)
 }
 
-// jsonLog is for programs. Its first record is "ready" with the fields of [ready].
+// jsonLog is for programs. Its first record has the message "ready" and the fields of
+// [ready].
 type jsonLog struct {
 	*slog.Logger
 	w *logWriter
@@ -112,7 +113,7 @@ func (l textLog) request(r mockserver.Request) {
 }
 
 // printable replaces control characters, because clients choose the text and
-// could control the terminal.
+// could otherwise control the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

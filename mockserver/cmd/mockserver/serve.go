@@ -28,8 +28,8 @@ const serveUsage = `Runs the mock server, with a web console at /_mock/.
 
 `
 
-// grace is the time that requests and deliveries in progress have after a
-// signal.
+// grace is the maximum time that requests and deliveries in progress can take
+// after a signal.
 const grace = 5 * time.Second
 
 // serve runs the mock server until ctx ends.
@@ -77,7 +77,7 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { _ = removeReadyFile(o.readyFile) }()
-	log.welcome(now)   // after everything that may fail, because the reader may send requests now
+	log.welcome(now)   // after everything that may fail, because the reader can now send requests
 	listener.release() // last, when everything is ready
 	if o.exitOnStdinClose {
 		ctx = untilEOF(ctx, os.Stdin)
@@ -87,7 +87,7 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 }
 
 // untilEOF returns a context that ends with ctx or at the end of the input. The operating
-// system closes a pipe when the process at its other end exits, even if that process is
+// system closes a pipe when the process at the other end exits, even if that process is
 // killed.
 func untilEOF(ctx context.Context, input io.Reader) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
@@ -130,8 +130,8 @@ func stop(srv *mockserver.Server) error {
 	return err
 }
 
-// version returns the release, or the revision for a build in a checkout, and the
-// Go version.
+// version returns the release and the Go version. For a build in a checkout, it returns
+// the revision instead of the release.
 func version(build *debug.BuildInfo) string {
 	release := "(unknown)"
 	if build != nil && build.Main.Version != "" {
@@ -140,15 +140,16 @@ func version(build *debug.BuildInfo) string {
 	return fmt.Sprintf("mockserver %s, %s, %s/%s", release, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// heldListener accepts connections only after it is released. Earlier clients wait.
+// heldListener accepts connections only after it is released. Clients that connect
+// earlier wait.
 type heldListener struct {
 	net.Listener
 	released <-chan struct{}
 	release  func()
 }
 
-// listenHeld listens immediately to detect an address in use early. The default
-// token is public, so listenHeld accepts it only on loopback addresses.
+// listenHeld listens immediately to detect early that an address is in use. The
+// default token is public, so listenHeld accepts it only on loopback addresses.
 func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldListener, err error) {
 	to, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {

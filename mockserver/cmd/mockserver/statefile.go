@@ -38,7 +38,7 @@ type stateFile struct {
 	log    *slog.Logger
 
 	current *edition
-	next    chan written // the edition that is being written, or nil
+	next    chan written // the edition that is being written; nil if there is none
 	pause   time.Time    // after an error, no new edition begins before this time
 	stop    chan struct{}
 	stopped chan struct{}
@@ -66,7 +66,7 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 		return &stateFile{unlock: func() error { return nil }}, nil
 	}
 	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // lock the target of a symbolic link, because it is replaced
+		name = target // lock the target of a symbolic link, because the target is replaced
 	}
 	unlock, err := lock(name + ".lock")
 	if err != nil {
@@ -116,8 +116,8 @@ func openRegular(name string) (*os.File, error) {
 	return os.Open(name)
 }
 
-// intactPart returns the size of a file, and its size without an incomplete last
-// change. It returns an error if other parts are damaged.
+// intactPart returns the size of a file, and its size without an incomplete last change.
+// It returns an error if another part is damaged.
 func intactPart(file *os.File) (size, intact int64, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -156,7 +156,7 @@ func wholeLines(file *os.File, size int64) (int64, error) {
 	return size, nil
 }
 
-// keep saves the state and then its changes, until close.
+// keep saves the state and then its changes, until close is called.
 func (s *stateFile) keep(srv *mockserver.Server) error {
 	if s.srv = srv; s.name == "" {
 		return nil
@@ -231,7 +231,7 @@ func (s *stateFile) begin() chan written {
 	return made
 }
 
-// publish replaces the file with the new one, after adding the changes since
+// publish replaces the file with the new file, after adding the changes since
 // begin.
 func (s *stateFile) publish(made written) error {
 	err := made.err
@@ -259,7 +259,7 @@ func (s *stateFile) replace(file *os.File) error {
 		return err
 	}
 	if s.current != nil {
-		_ = s.current.file.Close() // it is synchronized
+		_ = s.current.file.Close() // its content is already on the disk
 	}
 	if err := os.Rename(s.name+".new", s.name); err != nil {
 		return err
@@ -316,7 +316,7 @@ func (e *edition) write() error {
 	return e.file.Sync()
 }
 
-// discard closes and removes an edition, if there is one.
+// discard closes an edition, if there is one.
 func (e *edition) discard() {
 	if e != nil {
 		e.follower.Close()

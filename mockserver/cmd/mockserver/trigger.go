@@ -80,7 +80,7 @@ func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 	if err := flags.Parse(args); err != nil {
 		return t, err
 	}
-	t.event = flags.Arg(0) // parsing stopped there
+	t.event = flags.Arg(0) // parsing stopped at the event
 	if err := parseFlags(flags, flags.Args()[min(1, flags.NArg()):]); err != nil {
 		return t, err
 	}
@@ -118,8 +118,9 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 	return body, nil
 }
 
-// find returns the sample of an event with the variant, or with the shortest
-// variant that has the variant as a prefix.
+// find returns the sample of an event with the given variant. If there is none,
+// it returns the sample with the shortest variant that begins with the given
+// text.
 func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample, error) {
 	var known []string
 	var found *mockserver.Sample
@@ -183,7 +184,7 @@ func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error 
 	return err
 }
 
-// assignment is a change of a JSON value: path=value.
+// assignment is a change to a JSON value, in the form path=value.
 type assignment struct {
 	path  []string
 	value json.RawMessage
@@ -243,7 +244,7 @@ func setField(value json.RawMessage, path []string, to json.RawMessage) (json.Ra
 	case array && path[0] != strconv.Itoa(n):
 		return nil, fmt.Errorf("%s: must be 0 to %d", path[0], n)
 	case !array:
-		name, _ := json.Marshal(path[0]) // a string
+		name, _ := json.Marshal(path[0]) // never fails for a string
 		to = slices.Concat(name, []byte(":"), to)
 	}
 	if n > 0 {

@@ -1,5 +1,5 @@
-// The console knows the mock platform by its control routes only: what is seen
-// here can be had with curl.
+// The console uses only the control routes, so curl can do everything that it
+// does.
 import { useEffect, useRef, useState } from './vendor/preact.js';
 
 /**
@@ -72,7 +72,7 @@ const exact = (_, value, context) => Number.isInteger(value) && !Number.isSafeIn
 function told(status, answer) {
   try {
     return mistakes(answer).map(sentence).join(' ');
-  } catch { // a proxy's, or a fault's
+  } catch { // the response of a proxy or a fault rule
     return `The server responds with ${status} and no reason.`;
   }
 }
@@ -98,7 +98,7 @@ export const href = path => root + path;
  */
 export const live = {
   state: 'connecting',
-  why: '', // the connection is lost
+  why: '', // the reason why the connection is lost
   paused: false,
   /** @type {Change[]} */ held: [],
   /** @type {Set<(changes: Change[]) => void>} */ listeners: new Set(),
@@ -116,14 +116,14 @@ export const live = {
     this.source.addEventListener('hello', () => { this.state = 'live'; this.give([{ kind: 'hello' }]); });
     this.source.addEventListener('change', e => {
       this.held.push(JSON.parse(e.data));
-      if (this.held.length > 5000) this.held = [{ kind: 'state' }]; // a long pause: load anew after it
-      this.timer ||= window.setTimeout(() => { this.timer = 0; this.flush(); }, 60); // a burst is one render
+      if (this.held.length > 5000) this.held = [{ kind: 'state' }]; // after a long pause, load everything again
+      this.timer ||= window.setTimeout(() => { this.timer = 0; this.flush(); }, 60); // render once for a burst of changes
     });
     this.source.onerror = () => {
       this.state = 'lost';
       this.give([]);
       lost().then(why => { this.why = why; this.give([]); });
-      if (this.source?.readyState === EventSource.CLOSED) { // refused, so the browser does not try again by itself
+      if (this.source?.readyState === EventSource.CLOSED) { // the server rejected the stream, so the browser does not reconnect
         this.source = null;
         setTimeout(() => document.hidden || this.open(), 2000);
       }

@@ -1,4 +1,5 @@
-// The frame of the console: places, keys, theme and the state of the stream.
+// The frame of the console: pages, keyboard shortcuts, theme and the state of
+// the stream.
 import { h, render, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { live, useChanges, useConnection, useLoss } from './api.js';
 import { Campaigns, Workflows } from './campaigns.js';
@@ -85,7 +86,7 @@ function NoAccount({ asked }) {
 function Accounts({ place }) {
   const { info, account } = useSession();
   if (!info || info.accounts.length < 2) return null;
-  const change = (/** @type {string} */ v) => go(`#/${place}?account=${v}`); // what is open is of the other account
+  const change = (/** @type {string} */ v) => go(`#/${place}?account=${v}`); // the open record belongs to the other account
   return h(Select, { label: 'Account', value: account, onChange: change, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });
 }
 
@@ -118,16 +119,16 @@ const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-lab
 /** @param {{current: HTMLDialogElement|null}} help @param {boolean} on */
 function useKeys(help, on) {
   const now = useRef(on);
-  now.current = on; // read when a key comes: an effect would be renewed a little too late
+  now.current = on; // the key handler reads this value, because an effect would update it too late
   useEffect(() => {
-    let leader = 0; // when g was pressed
-    let tabbed = false; // by the last key
-    let left = /** @type {HTMLElement|null} */ (null); // the frame that had the focus last
-    let copying = false; // its keys belong to it for a moment
+    let leader = 0; // the time when g was pressed
+    let tabbed = false; // the last key was Tab
+    let left = /** @type {HTMLElement|null} */ (null); // the frame that last had the focus
+    let copying = false; // the frame has the focus briefly, for copying
     const f = (/** @type {KeyboardEvent} */ e) => {
       const target = /** @type {HTMLElement} */ (e.target);
       tabbed = e.key === 'Tab';
-      if ((e.key === 'Control' || e.key === 'Meta') && left?.isConnected && target === document.body && getSelection()?.isCollapsed !== false) { // what is selected there can be copied
+      if ((e.key === 'Control' || e.key === 'Meta') && left?.isConnected && target === document.body && getSelection()?.isCollapsed !== false) { // copy the selection in the frame
         copying = true;
         left.focus();
       }
@@ -136,7 +137,7 @@ function useKeys(help, on) {
       if (e.key === 'Escape') return typing ? target.blur() : (/** @type {HTMLElement|null} */ (document.querySelector('.selected .clear')) ?? { click: () => moveTo(0) }).click();
       if (e.key === 'Enter' && target.matches('.rows a') && within(/** @type {HTMLAnchorElement} */ (target).hash, location.hash)) {
         e.preventDefault();
-        return /** @type {HTMLElement|null} */ (document.querySelector('.detail article h2') ?? document.querySelector('.detail'))?.focus(); // it may still be loading
+        return /** @type {HTMLElement|null} */ (document.querySelector('.detail article h2') ?? document.querySelector('.detail'))?.focus(); // the article may still be loading
       }
       if (!now.current || typing || e.ctrlKey || e.metaKey || e.altKey) return;
       const place = Date.now() - leader < 1000 && places.find(p => p.key === e.key);
@@ -157,7 +158,7 @@ function useKeys(help, on) {
       else return;
       e.preventDefault();
     };
-    const back = () => setTimeout(() => { // a click in the frame of an email takes the keys with it; Tab may
+    const back = () => setTimeout(() => { // a click in the frame of an email moves the keyboard focus there; take it back, except after Tab
       const frame = /** @type {HTMLElement|null} */ (document.activeElement);
       if (tabbed || !frame?.matches('iframe')) return;
       if (copying) return void setTimeout(() => { copying = false; back(); }, 3000);
@@ -173,7 +174,7 @@ function useKeys(help, on) {
 /** Opens the next or previous row and gives it the focus; 0 is the row that is open. If none is, it is the first that is seen. @param {number} step */
 function moveTo(step) {
   const rows = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]);
-  const focused = rows.findIndex(r => r === document.activeElement); // the address, and with it aria-current, changes a little later
+  const focused = rows.findIndex(r => r === document.activeElement); // the address and aria-current change slightly later
   const now = focused >= 0 && step ? focused : rows.findIndex(r => r.getAttribute('aria-current') === 'true');
   const top = () => document.querySelector('.rows')?.getBoundingClientRect().top ?? 0;
   const row = now < 0 ? rows.find(r => r.getBoundingClientRect().top >= top()) : rows[Math.min(rows.length - 1, Math.max(0, now + step))];
@@ -199,7 +200,7 @@ function App() {
   useShared('account', accountFilter(), choose);
   useShared('density', density(), setDensity);
   useChanges(changes => { if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look(); });
-  useEffect(() => live.start(), []); // now everybody listens
+  useEffect(() => live.start(), []); // all listeners are registered now
   const unread = useUnread().count;
   useLayoutEffect(() => { document.title = `${place.id === 'inbox' && unread ? `(${unread}) ` : ''}${place.title} · mockserver`; }, [place, unread]);
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));

@@ -1,4 +1,4 @@
-// Campaigns and workflows: where they stand, who got their messages, and what came of it.
+// Campaigns and workflows: their state, their recipients and the results.
 import { h } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Shares, percent } from './chart.js';
@@ -148,7 +148,7 @@ function Draft({ id }) {
   const { content = {}, sender } = c;
   const change = (/** @type {object} */ body) => call('PATCH', ofAccount(`/campaigns/${id}`), body);
   const before = { name: c.name, ...(c.list_id && { list_id: c.list_id }), ...(sender?.email && { sender }), content: content.template_id ? { subject: content.subject ?? '', template_id: content.template_id } : { subject: content.subject ?? '', html: content.html ?? '', text: content.text || null } };
-  const remove = () => attempt(() => call('DELETE', `/campaigns/${id}`), () => { // a seed brings it back with its id
+  const remove = () => attempt(() => call('DELETE', `/campaigns/${id}`), () => { // undo: a seed restores it with its id
     go(link('campaigns'));
     return [`${c.name} deleted.`, undefined, () => call('POST', '/seed', { account_id: Number(account), campaigns: [{ ...before, campaign_id: c.campaign_id, content: { ...before.content, text: content.text ?? '' } }] })];
   });

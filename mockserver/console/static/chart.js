@@ -1,5 +1,4 @@
-// Small charts: bars over time, and parts of a whole. They are made of SVG, and what
-// they show is said in words, too.
+// Small SVG charts: bars over time, and parts of a whole. Text describes the same data.
 import { h } from './vendor/preact.js';
 import { tags } from './ui.js';
 const { i, span, svg, table, tbody, td, th, tr } = tags;

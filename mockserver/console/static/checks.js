@@ -1,4 +1,5 @@
-// What is probably wrong with a message, and with its HTML in mail programs.
+// Probable problems in a message, and in the support of email clients for its
+// HTML.
 import { useAnswer } from './api.js';
 import { empty, icon, seen, tags } from './ui.js';
 /** @typedef {{findings: {check: string, text: string}[]}} Checked */

@@ -1,4 +1,4 @@
-// The platform's clock: it can be stopped, and time can be let pass.
+// The virtual clock, which can be frozen and advanced.
 import { h, useEffect } from './vendor/preact.js';
 import { call, useAnswer } from './api.js';
 import { Create } from './create.js';
@@ -32,7 +32,7 @@ export function Clock() {
       step('+1 h', 'Advance 1 hour', { duration_ms: hour }),
       step('+1 day', 'Advance 1 day', { duration_ms: day }),
       step('To next', view.next ? `Advance to the next scheduled work: ${view.next.what}` : 'No work is scheduled', { to: 'next' }, !view.next),
-      !narrow && h(Create, { // a dialog cannot open in the menu of a phone, which it closes
+      !narrow && h(Create, { // not in the menu of a phone, because opening a dialog closes the menu
         label: 'Set', sign: 'clock', title: 'Set the clock', ok: 'Set', send: body => call('PUT', '/clock', body), done: shown,
         parts: [{ name: 'now', label: 'Date and time (virtual clock)', kind: 'time', note: 'Work that is due by then runs immediately.', start: local(Date.parse(at)), read: v => v ? new Date(v).toISOString() : undefined }],
       })));

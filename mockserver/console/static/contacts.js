@@ -1,4 +1,4 @@
-// Contacts: the lists of the account and who is on them.
+// The contacts in the lists of the account.
 import { h, useEffect, useRef } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Create, words } from './create.js';
@@ -159,7 +159,7 @@ const labels = all => all?.length ? span({ class: 'tags' }, all.map(w => span({ 
 /** What can be done with one contact or with several. @param {{list: List, contacts: Contact[], after: () => void}} props */
 function Acts({ list, contacts, after }) {
   const at = (/** @type {string|number} */ id) => ofAccount(`/lists/${list.list_id}/contacts/${id}`);
-  const back = () => call('POST', at('import'), { contacts: contacts.map(({ email }) => ({ email })), resubscribe: true }); // the same contacts, active again
+  const back = () => call('POST', at('import'), { contacts: contacts.map(({ email }) => ({ email })), resubscribe: true }); // restores the same contacts as active
   const act = (/** @type {'POST'|'DELETE'} */ method, /** @type {string} */ sub, /** @type {string} */ did) => actOnEach(contacts.map(c => String(c.id)), id => call(method, at(id) + sub),
     done => [`${done.length === 1 ? contacts[0].email : counted(done.length, 'contact')} ${did} ${list.name}.`, undefined, contacts.every(c => c.status === 'active') ? () => back().then(after) : undefined]).then(after);
   const left = contacts.every(c => c.status === 'deleted');
@@ -177,7 +177,7 @@ function Acts({ list, contacts, after }) {
 
 /** Changes the attributes of a contact: a line that is removed removes its attribute. @param {{list: List, c: Contact, reload: () => void}} props */
 function Edit({ list, c, reload }) {
-  const all = (c.custom_attributes ?? []).filter(x => !x.name.includes('=') && !/^\s|\s$|\n/.test(`${x.name}=${x.value}`)); // others cannot be a line
+  const all = (c.custom_attributes ?? []).filter(x => !x.name.includes('=') && !/^\s|\s$|\n/.test(`${x.name}=${x.value}`)); // a line cannot represent the other attributes
   const lines = all.map(x => `${x.name}=${x.value}`).join('\n');
   const send = (/** @type {{name: string, value: unknown}[]} */ custom_attributes) => call('PATCH', ofAccount(`/lists/${list.list_id}/contacts/${c.id}`), { custom_attributes });
   const without = (/** @type {{name: string, value: unknown}[]} */ now, /** @type {{name: string}[]} */ old) => [...now, ...old.filter(o => !now.some(n => n.name === o.name)).map(({ name }) => ({ name, value: null }))];

@@ -1,5 +1,5 @@
-// Creating something: a dialog with a form, which goes through the API as anybody's
-// request would. What the platform refuses stands beside the field that it names.
+// A dialog with a form that creates a resource through the API. Errors from the server
+// appear next to the field that they name.
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { Refused } from './api.js';
 import { useSession } from './session.js';
@@ -20,7 +20,7 @@ const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p
  */
 export function Create(props) {
   const [open, setOpen] = useState(false);
-  const { account } = useSession(); // whose it will be: known a moment after the page is there
+  const { account } = useSession(); // the owner; known shortly after the page loads
   return [
     button({ type: 'button', class: `button ${props.main ? 'main' : ''}`, disabled: !account, onClick: () => setOpen(true) }, icon(props.sign ?? 'plus'), props.label),
     open && h(Box, { ...props, close: () => setOpen(false) }),
@@ -33,7 +33,7 @@ function Box(props) {
   const [answer, setAnswer] = useState(/** @type {any} */ (undefined));
   const id = useId();
   useLayoutEffect(() => { box.current?.showModal(); }, []);
-  const close = () => box.current?.close(); // gives the focus back to the button
+  const close = () => box.current?.close(); // returns the focus to the button
   const sent = (/** @type {any} */ got) => {
     toast(...props.done(got));
     if (props.after?.(got, close)) setAnswer(got ?? {});
@@ -56,7 +56,7 @@ function Form({ parts, send, sent, cancel, ok, intro, label: name, stands }) {
   const [began] = useState(stands);
   const [starts] = useState(() => startsOf(parts));
   const [typed, set] = useState(/** @type {Record<string, any>} */ ({}));
-  const values = { ...starts, ...startsOf(parts.filter(x => x.kind === 'select')), ...typed }; // what can be chosen may come later than the form
+  const values = { ...starts, ...startsOf(parts.filter(x => x.kind === 'select')), ...typed }; // the options of a select can load after the form
   const [mistakes, setMistakes] = useState(/** @type {Mistake[]} */ ([]));
   const [busy, setBusy] = useState(false);
   const el = useRef(/** @type {HTMLFormElement|null} */ (null));

@@ -1,4 +1,4 @@
-// Deliveries: every event on its way to a webhook, attempt by attempt.
+// Deliveries of events to webhooks, with their attempts.
 import { h, useState } from './vendor/preact.js';
 import { call, useRecord } from './api.js';
 import { useList } from './list.js';

@@ -1,4 +1,4 @@
-// How close rows stand: remembered, and in the address.
+// The density of rows, stored in the browser and in the address.
 import { useEffect, useState } from './vendor/preact.js';
 
 const root = document.documentElement;
@@ -10,7 +10,7 @@ export const density = () => root.dataset.density ?? '';
 
 /** @param {string} value */
 export function setDensity(value) {
-  if (value !== 'compact' && value !== 'comfortable') return; // somebody typed it into the address
+  if (value !== 'compact' && value !== 'comfortable') return; // an invalid value in the address
   root.dataset.density = value;
   localStorage.setItem('density', value);
   for (const f of listeners) f();
@@ -21,7 +21,7 @@ export function useDensity() {
   useEffect(() => {
     const f = () => set(density());
     listeners.add(f);
-    f(); // it may have changed after the component was drawn
+    f(); // the value may have changed since the component was rendered
     return () => { listeners.delete(f); };
   }, []);
   return value;

@@ -1,4 +1,4 @@
-// Events: what happened, in order, whether or not a webhook heard it.
+// Events in order, with or without a delivery to a webhook.
 import { h } from './vendor/preact.js';
 import { useAnswer, useRecord } from './api.js';
 import { Body, Track, about, state } from './deliveries.js';

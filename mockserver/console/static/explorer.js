@@ -1,5 +1,5 @@
-// API: each operation with its documentation, a request to edit and to send, and
-// what the platform answers. It is loaded when it is opened first.
+// API: the documentation of each operation, and a request to edit and send. The module is
+// loaded when the page is first opened.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { base, call, href } from './api.js';
 import { link, useSearch } from './place.js';

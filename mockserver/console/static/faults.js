@@ -1,5 +1,5 @@
-// Faults: rules that disturb requests, messages and deliveries, on purpose and
-// the same way each time.
+// Fault rules, which disturb requests, messages and deliveries in a repeatable
+// way.
 import { h, useState } from './vendor/preact.js';
 import { call, useAnswer } from './api.js';
 import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';

@@ -1,4 +1,4 @@
-// The first minute: how to send something here, in four languages, to copy.
+// The first steps: code in four languages that sends an email to this server.
 import { h, useState } from './vendor/preact.js';
 import { base, call } from './api.js';
 import { ofAccount, useSession } from './session.js';

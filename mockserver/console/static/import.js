@@ -1,4 +1,4 @@
-// Contacts in bulk: addresses or CSV, pasted or from a file, through the API's import.
+// Import of contacts through the API, from pasted text or a file, as addresses or CSV.
 import { h } from './vendor/preact.js';
 import { call } from './api.js';
 import { Create, words } from './create.js';

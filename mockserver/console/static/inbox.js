@@ -1,5 +1,4 @@
-// The inbox: every message that the platform would have sent, and what its
-// recipient does with it.
+// The inbox: all sent messages, and buttons that simulate recipient actions.
 import { h, useEffect, useMemo, useState } from './vendor/preact.js';
 import { call, href, text, useChanges, useRecord } from './api.js';
 import { Checks, useChecks } from './checks.js';
@@ -82,7 +81,7 @@ function beside(rows, id) {
 /** @param {{id: string, at: string, tab?: string, summary?: Message, next: string}} props */
 function Opened({ id, at, tab, summary, next }) {
   const [fired, setFired] = useState(0);
-  useChanges(changes => { // an event may be noted a moment after the message changed
+  useChanges(changes => { // an event can be recorded shortly after its message changes
     const n = changes.filter(c => c.kind === 'event' && c.record?.message_id === id).length;
     if (n) setFired(old => old + n);
   });
@@ -188,7 +187,7 @@ function Preview({ id, subject }) {
     div({ class: 'stage', 'data-scheme': scheme },
       iframe({
         title: `HTML of ${subject}`, src, sandbox: 'allow-popups allow-popups-to-escape-sandbox', referrerpolicy: 'no-referrer',
-        style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' }, // the mail's prefers-color-scheme follows
+        style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' }, // sets prefers-color-scheme in the email
       })));
 }
 

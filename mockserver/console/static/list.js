@@ -1,5 +1,5 @@
-// Lists of any length, the newest first: there is a place for each record, and those
-// that somebody looks at are loaded. The stream keeps them up to date.
+// Lists of any length, newest first. Each record has a place, and only the visible
+// records are loaded. The stream keeps them up to date.
 import { useEffect, useRef, useState } from './vendor/preact.js';
 import { NoServer, anew, call, useChanges, useSoon } from './api.js';
 
@@ -25,7 +25,7 @@ const pageSize = 200, ahead = 60;
 export function useList(path, kind, filter, { open = '', also = [] } = {}) {
   const asked = Object.entries(filter).filter(([, v]) => v);
   const query = new URLSearchParams(asked).toString();
-  const searches = asked.some(([name]) => name !== 'account_id'); // whose a record is can be told here
+  const searches = asked.some(([name]) => name !== 'account_id'); // the page can check only the account of a record
   const key = `${path}?${query}`;
   const pages = usePages(key);
   const seen = useRef(0);
@@ -53,7 +53,7 @@ function usePages(key) {
   now.current = key;
   const take = async (/** @type {string[]} */ wheres, /** @type {boolean} */ afresh) => {
     const pages = await Promise.all(wheres.map(w => call('GET', `${key}&limit=${pageSize}&${w}`))).catch(e => e);
-    busy.current = ''; // before it is drawn: then what is still missing is asked for
+    busy.current = ''; // before rendering, which then requests the records that are still missing
     if (now.current !== key) return;
     if (pages instanceof Error) return set(old => old.key === key && old.rows && pages instanceof NoServer ? old : { key, rows: null, error: pages.message });
     total.current = pages[0].total;
@@ -64,7 +64,7 @@ function usePages(key) {
     const at = hole(got.rows, from, to);
     if (at < 0) return;
     busy.current = key;
-    take([`offset=${at + Math.max(0, total.current - got.rows.length)}`], false); // with those that are here only in a moment
+    take([`offset=${at + Math.max(0, total.current - got.rows.length)}`], false); // includes new records that the list does not show yet
   };
   return {
     got, key, fill,
@@ -89,7 +89,7 @@ function useSought({ got, key, add }, open) {
 function hole(rows, from, to) {
   let first = -1, last = -1;
   for (let n = from; n < to; n++) if (!rows[n]) { first = first < 0 ? n : first; last = n; }
-  return first === from && last < to - 1 ? Math.max(0, last - pageSize + 1) : first; // whoever looks upwards has the rows below
+  return first === from && last < to - 1 ? Math.max(0, last - pageSize + 1) : first; // when scrolling up, the rows below are already loaded
 }
 
 /**

@@ -1,4 +1,4 @@
-// Lists: how their contacts stand, and how one comes onto them.
+// Lists: the status of their contacts, and how contacts join.
 import { h } from './vendor/preact.js';
 import { call, useAnswer } from './api.js';
 import { Whole, legend } from './chart.js';

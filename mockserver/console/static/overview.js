@@ -1,4 +1,5 @@
-// The overview: what there is, what happened minute by minute, and what waits, and why.
+// The overview: all resources, the activity per minute, and the pending work with its
+// reason.
 import { h } from './vendor/preact.js';
 import { useAnswer } from './api.js';
 import { Bars, legend, percent } from './chart.js';
@@ -113,7 +114,7 @@ const reasons = {
 /** @param {{w: Waiting}} props */
 function Row({ w }) {
   const [tone, sign, why] = reasons[w.why] ?? ['', 'clock', w.why];
-  const until = w.until; // narrowed for the handler
+  const until = w.until; // a constant, so the type checker narrows it in the handler
   return li({ class: tone },
     icon(sign),
     div({ class: 'about' }, what(w), p({ class: 'dim' }, why)),

@@ -1,5 +1,5 @@
-// Where we are is in the address, #/place/id/tab?q=…&state=…, with how its list is
-// looked at: every view can be linked to, and a reload shows the same.
+// The address contains the current page and the filters of its list,
+// #/place/id/tab?q=…&state=…. Every view has a link, and a reload shows the same view.
 import { useEffect, useRef, useState } from './vendor/preact.js';
 import { useRested } from './api.js';
 
@@ -30,7 +30,7 @@ function parse(hash) {
 
 /** @param {string} s */
 function plain(s) {
-  try { return decodeURIComponent(s); } catch { return s; } // a stray % that somebody typed
+  try { return decodeURIComponent(s); } catch { return s; } // a stray % in the address
 }
 
 /** @type {Set<(at: Place) => void>} */
@@ -54,7 +54,7 @@ export function usePlace() {
   const [at, set] = useState(read);
   useEffect(() => {
     listeners.add(set);
-    set(read()); // it may have changed after the component was drawn
+    set(read()); // the value may have changed since the component was rendered
     return () => { listeners.delete(set); };
   }, []);
   return at;
@@ -81,7 +81,7 @@ export function useSearch() {
   const [typed, type] = useState(asked);
   const own = useRef(asked);
   const rested = useRested(typed);
-  useEffect(() => { if (asked !== own.current) type(own.current = asked); }, [asked]); // somebody followed a link
+  useEffect(() => { if (asked !== own.current) type(own.current = asked); }, [asked]); // the user followed a link
   useEffect(() => { if (rested !== own.current) setAsked(own.current = rested); }, [rested]);
   return { typed, type, asked };
 }
@@ -96,7 +96,7 @@ export function useShared(name, value, set) {
   const { path, params } = usePlace();
   const seen = params.get(name);
   useEffect(() => {
-    const asked = read().params.get(name); // as it is by now: an effect comes a little late
+    const asked = read().params.get(name); // read the current value, because an effect runs slightly late
     if (asked && asked !== value) set(asked);
     else if (value && !asked) ask({ [name]: value });
   }, [path, seen, value]);

@@ -1,4 +1,4 @@
-// Requests: what the API was asked, what it answered, and what was wrong.
+// Requests to the API, with their responses and errors.
 import { h } from './vendor/preact.js';
 import { base, mistakes, useRecord } from './api.js';
 import { useList } from './list.js';

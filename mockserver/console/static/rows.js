@@ -1,4 +1,4 @@
-// The rows of a list: of however many there are, those are drawn that are seen.
+// The rows of a list. Only the visible rows are rendered.
 import { h, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { useDensity } from './density.js';
 import { tickOf } from './selection.js';
@@ -28,7 +28,7 @@ export function Rows({ list, current, filtered, row, none, tall, select }) {
 function Windowed({ list, rows, current, row, tall, select }) {
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const last = useRef(current), focused = useRef('');
-  last.current = current ?? last.current; // a narrow page comes back from it
+  last.current = current ?? last.current; // a narrow page returns to this row
   const view = useView(box);
   const count = Math.min(rows.length, reach);
   const from = Math.max(0, Math.floor(view.top / view.each) - spare), to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
@@ -61,7 +61,7 @@ function useView(box) {
     const el = /** @type {HTMLElement} */ (box.current);
     const measure = () => {
       const now = { top: el.scrollTop, height: el.clientHeight, each: parseFloat(getComputedStyle(el).getPropertyValue('--row')) };
-      if (now.height) set(old => old.top === now.top && old.height === now.height && old.each === now.each ? old : now); // 0: it is not shown
+      if (now.height) set(old => old.top === now.top && old.height === now.height && old.each === now.each ? old : now); // the height is 0 if the list is hidden
     };
     const resized = new ResizeObserver(measure);
     resized.observe(el);
@@ -77,7 +77,7 @@ function useAnchor(box, rows, { each, top: seen }) {
   const anchor = useRef({ id: '', n: 0, each, top: 0 });
   useLayoutEffect(() => {
     const el = /** @type {HTMLElement} */ (box.current), was = anchor.current;
-    const top = each === was.each ? el.scrollTop : was.top; // rows that shrink have already cut it
+    const top = each === was.each ? el.scrollTop : was.top; // smaller rows have already reduced scrollTop
     if (top > 0 && was.id) {
       const n = rows[was.n]?.id === was.id ? was.n : rows.findIndex(r => r?.id === was.id);
       if (n >= 0 && (n !== was.n || each !== was.each)) el.scrollTop = top + n * each - was.n * was.each;

@@ -1,4 +1,4 @@
-// Which records of a list are selected, for one action on all of them.
+// The selected records of a list, for one action on all of them.
 import { h, useRef, useState } from './vendor/preact.js';
 import { Doing, counted, icon, tags, toast } from './ui.js';
 /** @typedef {import('./ui.js').Child} Child @typedef {{id: string}} Row */

@@ -1,5 +1,5 @@
-// What is true for the whole page: what the server says of itself, and which
-// account is looked at.
+// Data for the whole page: information about the server, and the selected
+// account.
 import { useEffect, useState } from './vendor/preact.js';
 import { call } from './api.js';
 
@@ -39,7 +39,7 @@ export function useSession() {
   useEffect(() => {
     const f = () => set(n => n + 1);
     listeners.add(f);
-    if (session.info !== seen) f(); // it changed after the component was drawn
+    if (session.info !== seen) f(); // the session has changed since the component was rendered
     return () => { listeners.delete(f); };
   }, []);
   return session;

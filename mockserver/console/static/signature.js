@@ -1,6 +1,6 @@
-// The signature of a delivery: how it comes about, and what went wrong with
-// somebody else's. The verdict is the server's: a page that is not on loopback
-// and has no TLS cannot compute one.
+// The signature of a delivery: how to compute it, and why another signature is
+// invalid. The server verifies it, because a page without TLS cannot, unless it
+// is on loopback.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, useRested } from './api.js';
 import { Copy, chip, code, pairs, quote, tags } from './ui.js';

@@ -1,4 +1,4 @@
-// Suppressed: addresses that nothing is sent to.
+// Suppressed addresses, which receive no email.
 import { h, useState } from './vendor/preact.js';
 import { call, useAnswer, useRested } from './api.js';
 import { when } from './time.js';

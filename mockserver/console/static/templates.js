@@ -1,4 +1,5 @@
-// Templates: what they look like, filled in, in which nothing of them runs.
+// Previews of templates with values for their merge tags. Scripts in a template
+// do not run.
 import { h, useState } from './vendor/preact.js';
 import { call, href, text, useAnswer, useRested } from './api.js';
 import { Create } from './create.js';

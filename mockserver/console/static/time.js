@@ -1,4 +1,4 @@
-// Time as the platform has it: ahead of the browser's, behind it, or standing still.
+// The virtual time, which can be before or after the browser's time, or frozen.
 import { h, useEffect, useState } from './vendor/preact.js';
 
 /** @typedef {{now: string, frozen: boolean, next: {at: string, what: string}|null}} View */

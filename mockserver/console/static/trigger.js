@@ -1,4 +1,4 @@
-// Send event: any event, edited at will, signed and sent to a webhook or a URL.
+// Send event: any event, edited, signed and sent to a webhook or a URL.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, useAnswer } from './api.js';
 import { Track, state } from './deliveries.js';
@@ -34,7 +34,7 @@ export function Trigger({ id }) {
   const name = (/** @type {Sample} */ s) => `${s.event}/${s.variant}`;
   const sample = samples.find(s => name(s) === (chosen || first)) ?? samples[0];
   useEffect(() => { if (sample && !id) setText(pretty(sample.body)); }, [sample]);
-  useEffect(() => { // to begin with something that was delivered, or fired, before
+  useEffect(() => { // start with the body of an earlier delivery or event
     if (id) call('GET', (id.startsWith('evt') ? '/events/' : '/deliveries/') + id).then(r => setText(fault(r.body) ? r.body : pretty(JSON.parse(r.body))), e => setText(e.message));
   }, [id]);
   const choose = (/** @type {string} */ v) => { setChosen(v); if (id) location.hash = '#/trigger'; };

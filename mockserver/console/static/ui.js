@@ -1,4 +1,4 @@
-// Small parts that every screen uses.
+// Small components that all pages use.
 import { h, useEffect, useId, useRef, useState } from './vendor/preact.js';
 import { useConnection } from './api.js';
 import { useDensity } from './density.js';
@@ -36,7 +36,7 @@ export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, si
 /** @param {string} value */
 async function copy(value) {
   if (navigator.clipboard) return navigator.clipboard.writeText(value);
-  const box = document.createElement('textarea'); // off loopback without TLS there is no clipboard
+  const box = document.createElement('textarea'); // without TLS, the clipboard is available only on loopback
   box.value = value;
   document.body.append(box);
   box.select();
@@ -71,7 +71,7 @@ export function Tabs({ label, tabs, value, onChange }) {
     const step = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
     if (!step) return;
     e.preventDefault();
-    const at = tabs.findIndex(t => id + t.id === /** @type {Element} */ (e.target).id); // not "now": the address changes later than a quick finger
+    const at = tabs.findIndex(t => id + t.id === /** @type {Element} */ (e.target).id); // not "now", because the address can change after the next key press
     const next = tabs[(at + step + tabs.length) % tabs.length];
     onChange(next.id);
     document.getElementById(id + next.id)?.focus();
@@ -111,7 +111,7 @@ export function Menu({ label, sign, keyed, atOnce, items, onPick }) {
     all[(all.findIndex(b => b === document.activeElement) + step + all.length) % all.length]?.focus();
   };
   const onToggle = (/** @type {ToggleEvent} */ e) => {
-    box.current?.previousElementSibling?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // Chromium scrolls a fieldset back when its menu opens or closes
+    box.current?.previousElementSibling?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // Chromium scrolls a fieldset back when a menu in it opens or closes
     if (e.newState === 'open') buttons()[0]?.focus({ preventScroll: true });
   };
   const pick = (/** @type {string} */ v) => { box.current?.hidePopover(); onPick(v); };

@@ -1,4 +1,4 @@
-// Which messages somebody has opened here: this browser remembers it.
+// The messages that were opened in this browser.
 import { useEffect, useState } from './vendor/preact.js';
 /** @typedef {import('./api.js').Message} Message @typedef {{id: string, time: string}} Mark the newest message when all were marked as read */
 
@@ -27,7 +27,7 @@ function recall() {
   tell();
 }
 recall();
-addEventListener('storage', e => { if (e.key === 'read') recall(); }); // another tab
+addEventListener('storage', e => { if (e.key === 'read') recall(); }); // changed in another tab
 
 function remember() {
   localStorage.setItem('read', JSON.stringify({ mark: read.mark, opened: [...read.opened].slice(-most) }));
@@ -57,7 +57,7 @@ export function useUnread() {
   useEffect(() => {
     const f = () => set(n => n + 1);
     listeners.add(f);
-    f(); // it may have changed after the component was drawn
+    f(); // the value may have changed since the component was rendered
     return () => { listeners.delete(f); };
   }, []);
   return { count: read.count, version: read.version };

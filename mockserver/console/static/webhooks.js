@@ -1,4 +1,4 @@
-// The webhooks of the account: what they hear, and whether they are archived.
+// The webhooks of the account: their events, and whether they are archived.
 import { h } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Create, number } from './create.js';
@@ -19,7 +19,7 @@ export function Webhooks() {
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
     header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'Webhooks get the events that they subscribe to. Choose a delivery to see its attempts, signature and body.'),
-      div({ class: 'actions' }, h(NewWebhook, { reload }))), // always the same: it may be open
+      div({ class: 'actions' }, h(NewWebhook, { reload }))), // always rendered, because its dialog may be open
     data.data.length === 0 ? empty('hook', 'No webhook yet', 'Create a webhook to get deliveries.') : ul({ class: 'cards' }, data.data.map(w => h(Card, { key: w.webhook_id, w, reload }))));
 }
 

@@ -20,8 +20,8 @@ const (
 	State    = "state"   // the whole state
 )
 
-// MaxLag is the maximum number of changes that a subscriber has not read. The
-// feed disconnects a slower subscriber, which must reload the state.
+// MaxLag is the maximum number of unread changes of a subscriber. The feed
+// disconnects a slower subscriber, which must then reload the state.
 const MaxLag = 1024
 
 // Feed sends changes to subscribers, and signals to watchers. The zero value is ready
@@ -47,8 +47,8 @@ type change struct {
 // Observed reports whether there are subscribers or watchers.
 func (f *Feed) Observed() bool { return f.observed.Load() > 0 }
 
-// Publish publishes a change. The function record, which may be nil, returns the
-// changed record. Publish calls it only if there are subscribers.
+// Publish publishes a change. The function record, which may be nil, returns
+// the changed record. Publish calls it only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) {
 	if !f.Observed() {
 		return
@@ -123,9 +123,8 @@ func (f *Feed) unsubscribeLocked(changes chan []byte) {
 }
 
 // Watch returns a channel that receives a signal after later changes. One signal
-// represents all changes until the watcher receives it, so a watcher cannot be
-// too slow. The channel is closed when the feed is closed. The function stop
-// ends the watch.
+// represents all changes until the watcher receives it, so a watcher cannot be too slow.
+// The channel is closed when the feed is closed. Call stop to end the watch.
 func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

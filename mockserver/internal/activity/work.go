@@ -5,13 +5,12 @@ import (
 	"sync"
 )
 
-// EveryAccount is the account for work that callers wait for regardless of
-// their account.
+// EveryAccount is the account of work that Wait waits for with any account.
 const EveryAccount = -1
 
 // Work counts the work in progress, in total and by account. Unlike
-// [sync.WaitGroup], its method Wait has a context and reports whether there was
-// any work. The zero value is ready to use.
+// [sync.WaitGroup], its method Wait accepts a context and reports whether there
+// was any work. The zero value is ready to use.
 type Work struct {
 	mu    sync.Mutex
 	total int
@@ -46,11 +45,11 @@ func (w *Work) Done(account int64) {
 	}
 }
 
-// Finish returns when no work is in progress. It has no timeout.
+// Finish waits until no work is in progress. It has no timeout.
 func (w *Work) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
-// Wait returns when the account has no work in progress. Account 0 means all work. busy
-// reports whether Wait had to wait. Wait fails if ctx ends first.
+// Wait waits until the account has no work in progress. Account 0 means all accounts. The
+// result busy reports whether there was any work. Wait fails if ctx ends first.
 func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	for {
 		less := w.watch(account)

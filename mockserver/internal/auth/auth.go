@@ -14,8 +14,9 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Complete returns the tokens with their empty fields set to defaults. The default for Value is defaultValue.
-// The default for an empty list is one token.
+// Complete returns the tokens with their empty fields set to defaults. The
+// default for Value is defaultValue. If the list is empty, Complete returns one
+// token.
 func Complete(given []record.Token, defaultValue string) []record.Token {
 	if len(given) == 0 {
 		given = []record.Token{{}}
@@ -30,7 +31,7 @@ func Complete(given []record.Token, defaultValue string) []record.Token {
 	return out
 }
 
-// Errors of [Set.Find]. They do not contain the token.
+// Errors returned by [Set.Find]. They do not contain the token.
 var (
 	ErrUnknown = errors.New("the access token is missing or unknown")
 	ErrExpired = errors.New("the access token has expired")
@@ -52,7 +53,8 @@ type known struct {
 	expires time.Time // zero means never
 }
 
-// New returns a set of the configured tokens, which must be complete.
+// New returns a set with the configured tokens. [Complete] must have set their
+// defaults.
 func New(configured []record.Token, now func() time.Time) *Set {
 	s := &Set{now: now, configured: configured}
 	s.Reset()
@@ -65,7 +67,7 @@ func (s *Set) Reset(added ...record.Token) {
 	s.reset(added, func(record.Token) bool { return true })
 }
 
-// ResetAccount is like [Set.Reset], for the tokens of one account.
+// ResetAccount is like [Set.Reset], but only for the tokens of one account.
 func (s *Set) ResetAccount(account int64, added ...record.Token) {
 	s.reset(added, func(t record.Token) bool { return t.AccountID == account })
 }
@@ -108,8 +110,8 @@ func (s *Set) begin(t record.Token, added bool) known {
 	return k
 }
 
-// Find returns the token with the secret text. It compares each token in constant
-// time.
+// Find returns the token whose value equals secret. It compares each token in
+// constant time.
 func (s *Set) Find(secret string) (record.Token, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -147,9 +149,9 @@ func (s *Set) All() []record.Token {
 	return out
 }
 
-// Of returns a token of an account, even if it has expired. If user is not 0, it is
-// a token of the user. Otherwise it is the first token with write access, or the
-// first token.
+// Of returns a token of an account, even if it has expired. If user is not 0,
+// it is a token of this user. Otherwise it is the first token with write
+// access, or the first token if all are read-only.
 func (s *Set) Of(account, user int64) (record.Token, bool) {
 	all := s.All()
 	found := -1
@@ -174,7 +176,7 @@ func (s *Set) HasAccount(account int64) bool {
 	return slices.ContainsFunc(s.configured, of) || slices.ContainsFunc(s.All(), of)
 }
 
-// Add adds a complete token, or returns an error for an invalid one.
+// Add adds a complete token. It returns an error if the token is invalid.
 func (s *Set) Add(t record.Token) error {
 	switch {
 	case strings.ContainsFunc(t.Value, func(r rune) bool { return r <= ' ' || r > '~' }):
@@ -195,11 +197,11 @@ func (s *Set) Add(t record.Token) error {
 	return nil
 }
 
-// MaxExpiry is the maximum validity of a token that expires.
+// MaxExpiry is the maximum lifetime of a token that expires.
 const MaxExpiry = 10 * 365 * 24 * time.Hour
 
-// Revoke removes the token with the secret text, and reports whether the token
-// existed.
+// Revoke removes the token whose value equals secret, and reports whether the
+// token existed.
 func (s *Set) Revoke(secret string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package checksum detects damaged state files. A file consists of parts, each
-// with a whole state or some changes. Each part ends with a line that contains the
-// CRC-32C of its bytes:
+// Package checksum detects damaged state files. A file consists of parts. Each part
+// contains a whole state or some changes, and ends with a line that contains the CRC-32C
+// of its bytes:
 //
 //	{"crc32c":"0123abcd"}
 //
@@ -115,8 +115,8 @@ func (c *Reader) next() error {
 }
 
 // IsTorn reports whether the end of a file can be an incomplete change that a killed
-// process wrote. Such a file ends with a part of a line, or with a line and a part of
-// its checksum line.
+// process wrote. Such a file ends with part of a line, or with a line and part of its
+// checksum line.
 func IsTorn(tail []byte) bool {
 	line, checksum, complete := bytes.Cut(tail, []byte("\n"))
 	switch {

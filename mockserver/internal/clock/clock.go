@@ -36,7 +36,7 @@ type Clock struct {
 	frozen   bool
 	held     *Hold
 	alarms   alarms
-	moved    chan struct{} // closed with the next change
+	moved    chan struct{} // closed at the next change
 }
 
 // Options configures a clock.
@@ -63,7 +63,7 @@ func New(o Options) *Clock {
 	return c
 }
 
-// Unix returns the time in UTC for Unix seconds.
+// Unix converts Unix seconds to a time in UTC.
 func Unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 // plain returns a time in UTC without a monotonic clock reading. Times with and
@@ -71,7 +71,7 @@ func Unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 func plain(t time.Time) time.Time { return t.Round(0).UTC() }
 
 // Now returns the time without a monotonic clock reading, because the monotonic
-// clock stops while a machine sleeps.
+// clock stops while the machine sleeps.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *Clock) nowLocked() time.Time {
 }
 
 // Set sets the clock to a time, which can be in the past. Alarms that have
-// become due ring now. An advance in progress ends.
+// become due ring now. An advance in progress fails with [ErrSet].
 func (c *Clock) Set(to time.Time) error {
 	if err := Check(to); err != nil {
 		return err
@@ -172,7 +172,6 @@ func (c *Clock) freezeLocked() {
 	}
 }
 
-// moveLocked sets the time of the clock.
 func (c *Clock) moveLocked(to time.Time) {
 	to = plain(to)
 	if c.frozenAt.IsZero() {
@@ -303,9 +302,9 @@ func (c *Clock) Restore(s *State) {
 // View is a snapshot of a clock.
 type View struct {
 	Now     time.Time `json:"now" doc:"the time of the virtual clock"`
-	AheadMS int64     `json:"ahead_ms" doc:"the offset from real time"` // package time
+	AheadMS int64     `json:"ahead_ms" doc:"the offset from real time"` // the offset from time.Now
 	Frozen  bool      `json:"frozen" doc:"whether the clock is frozen"`
-	Next    *Due      `json:"next" doc:"the next scheduled work"` // nil is nothing
+	Next    *Due      `json:"next" doc:"the next scheduled work"` // nil if no work is scheduled
 }
 
 // Due describes the next scheduled work.

@@ -26,7 +26,7 @@ type Operation struct {
 	InPath, InQuery []Parameter
 	Body            *Schema // nil if the operation has no body
 	BodyRequired    bool
-	Responses       map[string]Response // by status, such as 200 or 5XX
+	Responses       map[string]Response // keyed by status, such as 200 or 5XX
 }
 
 // Parameter is a parameter in the path or the query.
@@ -35,7 +35,8 @@ type Parameter struct {
 	Schema *Schema
 }
 
-// Response is the media type and schema of a body, or zero without a body.
+// Response is the media type and schema of a body. It is zero if there is no
+// body.
 type Response struct {
 	Media  string
 	Schema *Schema
@@ -44,14 +45,14 @@ type Response struct {
 // document is the generated table. Callers must not change it.
 type document struct {
 	operations []*Operation       // in the order of openapi.yaml
-	events     map[string]*Schema // schemas of event bodies
+	events     map[string]*Schema // schemas of event bodies, keyed by event name
 	problem    *Schema            // schema of an error response
 }
 
 var load = sync.OnceValue(table)
 
-// Operations returns all operations by their net/http patterns, such as "GET
-// /lists/{list_id}". Callers must not change the operations.
+// Operations returns all operations, keyed by their net/http patterns, such as
+// "GET /lists/{list_id}". Callers must not change the operations.
 var Operations = sync.OnceValue(func() map[string]*Operation {
 	all := map[string]*Operation{}
 	for _, o := range load().operations {
@@ -60,7 +61,7 @@ var Operations = sync.OnceValue(func() map[string]*Operation {
 	return all
 })
 
-// List returns the names of all operations, sorted by path and method.
+// List identifies all operations, sorted by path and method.
 func List() []Known {
 	var out []Known
 	for _, o := range load().operations {

@@ -106,7 +106,7 @@ func (v *validator) parameter(p Parameter, in, value string) {
 	}
 }
 
-// importError adds an error of an import. It keeps only the first error of each entry.
+// importError adds an error in an import. It keeps only the first error of each entry.
 func (v *validator) importError(d api.ProblemDetail) {
 	switch {
 	case len(d.Loc) >= 3 && d.Loc[1] == "contacts":

@@ -48,7 +48,8 @@ type Property struct {
 	Schema   *Schema
 }
 
-// property returns the index of the property with a name, or -1.
+// property returns the index of the property with the given name, or -1 if
+// there is none.
 func (s *Schema) property(name []byte) int {
 	for i := range s.Properties {
 		if s.Properties[i].Name == string(name) {
@@ -58,7 +59,6 @@ func (s *Schema) property(name []byte) int {
 	return -1
 }
 
-// names returns the names of the properties.
 func (s *Schema) names() (names []string) {
 	for _, p := range s.Properties {
 		names = append(names, p.Name)
@@ -66,7 +66,7 @@ func (s *Schema) names() (names []string) {
 	return names
 }
 
-// kindOf returns the kind of a value that begins with a byte.
+// kindOf returns the kind of a value, which its first byte determines.
 func kindOf(first byte) Kind {
 	switch first {
 	case '{':
@@ -101,13 +101,13 @@ func (s *Schema) enumError() string {
 	return "value is not one of the allowed values " + string(allowed)
 }
 
-// anyString reports whether the schema allows every string except possibly the
-// empty one.
+// anyString reports whether the schema allows every string, except possibly the
+// empty string.
 func (s *Schema) anyString() bool {
 	return s.Min <= 1 && s.Max == 0 && s.Enum == nil && s.Pattern == nil && !s.Time
 }
 
-// stringError returns a message if a string violates a rule, or "".
+// stringError returns a message if a string violates a rule, and otherwise "".
 func (s *Schema) stringError(value string) string {
 	length := int64(utf8.RuneCountInString(value))
 	switch {
@@ -130,7 +130,8 @@ func isTime(value string) bool {
 	return err == nil
 }
 
-// integerError returns a message if an integer violates a rule, or "".
+// integerError returns a message if an integer violates a rule, and otherwise
+// "".
 func (s *Schema) integerError(digits string) string {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	switch {

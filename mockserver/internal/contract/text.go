@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// text is a position in valid JSON. Its methods read only separators, and skip
-// values.
+// text is a position in valid JSON. Its methods interpret only the separators,
+// and skip values.
 type text struct {
 	b []byte
 	i int

@@ -31,7 +31,7 @@ type place struct {
 	index int
 }
 
-// loc returns the location in the format of errors.
+// loc returns the location in the format that errors use.
 func (p *place) loc() []any {
 	switch {
 	case p == nil:
@@ -158,7 +158,6 @@ func (v *validator) combination(s *Schema, at *place) {
 	}
 }
 
-// list returns all errors in one line.
 func (v *validator) list() string {
 	var all []string
 	for _, e := range v.errors {
@@ -205,7 +204,7 @@ func (p *place) pattern() string {
 	return p.outer.pattern() + "." + string(p.name)
 }
 
-// note adds a name, unless the list contains the name or is full.
+// note adds a name to names, unless names already contains it or is full.
 func note(names []string, name string) []string {
 	if len(name) > maxName {
 		name = strings.ToValidUTF8(name[:maxName], "") + "…"

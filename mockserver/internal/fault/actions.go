@@ -24,7 +24,7 @@ const (
 	requests aim = iota
 	messages
 	deliveries
-	attempts // of deliveries
+	attempts // attempts to make a delivery
 )
 
 // actions returns every action with its kind of target.
@@ -50,15 +50,15 @@ func aimOf(f record.Fault) aim {
 	return actions()[f.Action]
 }
 
-// Actions lists the names of all actions, sorted.
+// Actions returns the names of all actions, sorted.
 func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions())) }
 
-// Disturb applies a fault to a request. The function act processes the request and
-// writes the response to its argument. To close the connection, Disturb panics
-// with [http.ErrAbortHandler]. When the plan is closed, all delays end.
+// Disturb applies a fault to a request. The function act processes the request and writes
+// the response to its argument. To close the connection, Disturb panics with
+// [http.ErrAbortHandler]. Closing the plan ends all delays.
 func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
-	// Read the body first, because only then does net/http detect that the
-	// client has closed the connection.
+	// Read the body first, because net/http detects a closed connection only
+	// after the body is read.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
 	gone, cancel := context.WithCancel(r.Context())
@@ -130,7 +130,8 @@ func respondRedirect(f record.Fault, w http.ResponseWriter, r *http.Request) {
 	respond(f, w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
 }
 
-// respondOversize writes until the client stops reading.
+// respondOversize writes the response until it is complete or the client stops
+// reading.
 func respondOversize(f record.Fault, w http.ResponseWriter, response *inproc.Recording) {
 	const open, end = `{"padding":"`, `"}`
 	left := cmp.Or(f.Size, defaultOversize)
@@ -145,8 +146,8 @@ func respondOversize(f record.Fault, w http.ResponseWriter, response *inproc.Rec
 	_, _ = io.WriteString(w, end)
 }
 
-// truncate sends the full Content-Length, but only half of the body. Without a body it
-// sends nothing.
+// truncate sends the full Content-Length, but only half of the body. If the body is
+// empty, it closes the connection.
 func truncate(a *inproc.Recording, w http.ResponseWriter) {
 	if a.Body.Len() == 0 {
 		abort(w)
@@ -168,7 +169,7 @@ func abort(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-// pause waits, and reports whether the client is still connected.
+// pause waits for d, and reports whether the client is still connected.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -19,7 +19,7 @@ const (
 	defaultOversize = 64 << 20 // bytes
 	maxOversize     = 1 << 30
 
-	DefaultHold = time.Second    // maximum delay of a delivery by FaultReorder
+	DefaultHold = time.Second    // default maximum delay of a delivery by FaultReorder
 	MaxDelay    = 24 * time.Hour // maximum delay of a fault
 )
 
@@ -35,7 +35,7 @@ type FieldErrors []FieldError
 // FieldError is an invalid field of a fault, with the violated rule.
 type FieldError struct{ Field, Rule string }
 
-// Error implements error, in one line.
+// Error implements error. It returns all errors in one line.
 func (e FieldErrors) Error() string {
 	lines := make([]string, len(e))
 	for i, f := range e {

@@ -16,15 +16,13 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// rule is a rule of the plan.
 type rule struct {
 	record.FaultRule
 
 	random *rand.Rand // a separate stream, so rules do not affect each other
 }
 
-// selects counts a match of the rule, and reports whether the rule selects the
-// match.
+// selects counts a match of the rule, and reports whether the rule selects it.
 func (r *rule) selects() bool {
 	r.Calls++
 	chosen := true
@@ -74,7 +72,8 @@ func New(seed uint64, log *slog.Logger, changes *activity.Feed) *Plan {
 // Close ends all delays and hanging requests.
 func (p *Plan) Close() { p.cancel() }
 
-// chooseSeed returns a random seed that is an exact JavaScript number.
+// chooseSeed returns the given seed. For 0, it returns a random seed that is an
+// exact JavaScript number.
 func chooseSeed(seed uint64) uint64 {
 	if seed == 0 {
 		return rand.Uint64N(1<<53-1) + 1 //nolint:gosec // chance, not a secret
@@ -142,8 +141,8 @@ func (p *Plan) List() (seed uint64, rules []record.FaultRule) {
 	return p.seed, rules
 }
 
-// Change calls f to change the rule with the id. It reports whether the rule
-// exists.
+// Change calls f to change the rule with the given id. It reports whether the
+// rule exists.
 func (p *Plan) Change(id string, f func(*record.FaultRule)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,8 +154,8 @@ func (p *Plan) Change(id string, f func(*record.FaultRule)) bool {
 	return i >= 0
 }
 
-// Remove removes the rule with the id, or all rules if the id is empty. It
-// returns the number of removed rules.
+// Remove removes the rule with the given id, or all rules if the id is empty.
+// It returns the number of removed rules.
 func (p *Plan) Remove(id string) int {
 	return p.remove(func(r *rule) bool { return id == "" || r.ID == id })
 }
@@ -203,7 +202,8 @@ func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *rec
 	return &selected
 }
 
-// Request returns the rule that selects a request of an account, or nil.
+// Request returns the rule that selects a request of an account, or nil if
+// there is none.
 func (p *Plan) Request(account int64, operation string, r *http.Request) *record.FaultRule {
 	return p.pick(requests, account, func(f record.Fault) bool {
 		return (f.Operation == "" || f.Operation == operation) &&
@@ -212,24 +212,26 @@ func (p *Plan) Request(account int64, operation string, r *http.Request) *record
 	})
 }
 
-// Message returns the rule that selects a message of an account, or nil.
+// Message returns the rule that selects a message of an account, or nil if
+// there is none.
 func (p *Plan) Message(account int64) *record.FaultRule {
 	return p.pick(messages, account, func(record.Fault) bool { return true })
 }
 
-// Delivery returns the rule that selects a delivery of an account, or nil.
+// Delivery returns the rule that selects a delivery of an account, or nil if
+// there is none.
 func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *record.FaultRule {
 	return p.pick(deliveries, account, delivers(event, webhookID))
 }
 
-// Attempt returns the rule that selects an attempt of a delivery of an account, or
-// nil.
+// Attempt returns the rule that selects a delivery attempt of an account, or
+// nil if there is none.
 func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *record.FaultRule {
 	return p.pick(attempts, account, delivers(event, webhookID))
 }
 
-// delivers returns a function that reports whether a fault applies to an event of a
-// webhook.
+// delivers returns a function that reports whether a fault applies to the delivery of an
+// event to a webhook.
 func delivers(event events.Name, webhookID string) func(record.Fault) bool {
 	return func(f record.Fault) bool {
 		return (f.Event == "" || f.Event == "*" || f.Event == event) && (f.WebhookID == "" || f.WebhookID == webhookID)

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// Bearer returns the access token in a request, or "".
+// Bearer returns the access token in a request, or "" if there is none.
 func Bearer(r *http.Request) string {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -26,7 +26,7 @@ func Unauthorized(err error) *problem.Error {
 
 // CheckHost rejects a request to a loopback address if the Host is not a
 // loopback name. Otherwise the host name of a web page could resolve to this
-// address, and its scripts could read the response.
+// address, and the scripts of the page could read the response.
 func CheckHost(r *http.Request) *problem.Error {
 	if OverNetwork(r) && !loopbackName(r.Host) {
 		return problem.New(http.StatusForbidden, "forbidden", "must be a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")

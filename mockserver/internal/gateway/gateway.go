@@ -36,7 +36,7 @@ const MaxBody = 10 << 20
 type Options struct {
 	Access         *auth.Set
 	SkipValidation bool
-	RejectUnknown  bool                 // fields and parameters that openapi.yaml does not have
+	RejectUnknown  bool                 // fields and parameters that openapi.yaml does not define
 	OnViolation    func(error)          // called for each invalid response, if set
 	OnRequest      func(record.Request) // called after each request, if set
 
@@ -79,8 +79,8 @@ func (h handlers) HandleFunc(pattern string, handler func(http.ResponseWriter, *
 // ServeHTTP does nothing.
 func (handlers) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// router finds the operation of each request. All gateways share it, because its
-// creation takes ten times as long as the rest of New.
+// router finds the operation of each request. All gateways share it, because creating it
+// takes ten times as long as the rest of New.
 var router = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, o := range contract.Operations() {
@@ -96,7 +96,8 @@ var router = sync.OnceValue(func() *http.ServeMux {
 	return mux
 })
 
-// operationOf returns the operationId of a request, or "".
+// operationOf returns the operationId of a request, or "" if no operation
+// matches.
 func operationOf(r *http.Request) string {
 	_, pattern := router().Handler(r)
 	if o := contract.Operations()[pattern]; o != nil {
@@ -137,8 +138,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.serve(c, r)
 }
 
-// ServeAs processes a request as the owner of a token, without faults and log.
-// It rejects unknown fields, because the log does not show them.
+// ServeAs processes a request as the owner of a token, without applying faults
+// and without logging it. It rejects unknown fields, because no log entry shows
+// them.
 func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token record.Token) {
 	g.serve(&call{ResponseWriter: w, gateway: g, token: token, byControl: true}, r)
 }
@@ -153,7 +155,7 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 		Unlimited: c.byControl,
 	}
 	// net/http would redirect a path with empty segments or dots, but openapi.yaml
-	// has no redirects.
+	// defines no redirects.
 	p := r.URL.EscapedPath()
 	if cleaned := path.Clean(p); p != cleaned && p != cleaned+"/" {
 		g.reject(c, r, problem.NotFound("path", r.URL.Path, "path"))
@@ -162,8 +164,8 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 	router().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.caller)))
 }
 
-// publish publishes a request, and a change of the records that it may have
-// changed.
+// publish publishes a request. It also publishes a change of the records if the
+// request may have changed them.
 func (g *Gateway) publish(r record.Request) {
 	g.options.Changes.Publish(activity.Request, func() any { return SummaryOf(r) })
 	if r.Method != http.MethodGet && r.Status < 300 {

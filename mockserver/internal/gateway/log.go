@@ -10,7 +10,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// The limits of the request log. The log deletes older requests.
+// The limits of the request log. To stay within them, the log deletes the
+// oldest requests.
 const (
 	maxRequests    = 10_000
 	maxRequestBody = 64 << 10
@@ -83,14 +84,13 @@ func (l *Log) All() []record.Request {
 	return out
 }
 
-// now returns the current requests.
 func (l *Log) now() []*record.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.all)
 }
 
-// Newest returns the requests, the latest first. The caller must not change them.
+// Newest returns the requests, newest first. The caller must not change them.
 func (l *Log) Newest() []*record.Request {
 	all := l.now()
 	slices.Reverse(all)
@@ -100,8 +100,8 @@ func (l *Log) Newest() []*record.Request {
 // Summary is a request in JSON without its body and response.
 type Summary struct {
 	record.Request
-	Body       *struct{}          `json:"body,omitempty"`     // hides the request's
-	Response   *struct{}          `json:"response,omitempty"` // hides the request's
+	Body       *struct{}          `json:"body,omitempty"`     // hides Request.Body
+	Response   *struct{}          `json:"response,omitempty"` // hides Request.Response
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration"`
 }
 
@@ -117,7 +117,7 @@ type Record struct {
 	Closest    *contract.Known    `json:"closest,omitzero" doc:"the most similar operation, if none matches"`
 }
 
-// Record returns the whole request with the id, or nil if there is none.
+// Record returns the whole request with the given id, or nil if there is none.
 func (l *Log) Record(id string) *Record {
 	for _, r := range l.now() {
 		if r.ID != id {

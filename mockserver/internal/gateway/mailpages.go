@@ -12,11 +12,11 @@ import (
 // maxForm is the maximum size of a form in bytes.
 const maxForm = 64 << 10
 
-// MailPages returns the handler of the links in emails, under /_mail/. A GET of a
-// link in the text of an email has an effect. A GET of the link in the header
-// List-Unsubscribe only shows a button, because programs follow it too (RFC 8058).
-// The pages need no token, because recipients have no token and cannot guess the id
-// of a message.
+// MailPages returns the handler of the links in emails, under /_mail/. A GET of a link in
+// the text of an email has an effect. A GET of the link in the List-Unsubscribe header
+// only shows a button, because programs follow this link too (RFC 8058). The pages
+// require no token, because recipients have no token and cannot guess the id of a
+// message.
 func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 	const unsubscribed = "You are unsubscribed from the list."
 	mux := http.NewServeMux()

@@ -63,8 +63,8 @@ func (g *Gateway) reject(c *call, r *http.Request, err error) {
 	g.respond(c, nil, r, func() { WriteError(c, r, err) })
 }
 
-// respond calls write to write the response, and validates the response if OnViolation
-// is set. The operation o is nil if the request does not reach an operation.
+// respond calls write to write the response, and validates the response if OnViolation is
+// set. The parameter o is nil if the request does not reach an operation.
 func (g *Gateway) respond(c *call, o *contract.Operation, r *http.Request, write func()) {
 	if g.options.OnViolation == nil || r.Method == http.MethodHead {
 		write()
@@ -96,7 +96,8 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 	return err
 }
 
-// readBody reads the JSON of a request, if the operation has a body.
+// readBody returns the JSON body of a request, or nil if the operation has no
+// body.
 func readBody(r *http.Request, o *contract.Operation) ([]byte, error) {
 	if o.Body == nil {
 		return nil, nil
@@ -127,7 +128,7 @@ type call struct {
 	gateway   *Gateway
 	token     record.Token
 	caller    platform.Caller // the owner of the token
-	byControl bool            // without faults and lookup rate limit; unknown fields are rejected
+	byControl bool            // skips faults and the lookup rate limit, and rejects unknown fields
 	body      *bytes.Buffer   // body of the response, if it must be validated
 }
 
@@ -156,5 +157,5 @@ func (c *call) Write(b []byte) (int, error) {
 // maxErrorBody is the maximum number of bytes of an error response in the log.
 const maxErrorBody = 4 << 10
 
-// Unwrap is for [http.ResponseController].
+// Unwrap returns the underlying writer for [http.ResponseController].
 func (c *call) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// WriteProblem writes an error response. All errors use it.
+// WriteProblem writes an error response. All error responses use it.
 func WriteProblem(w http.ResponseWriter, p *problem.Error) {
 	body, err := json.Marshal(api.Problem{Detail: p.Details})
 	if err != nil { // encoding never fails, because an error contains only strings and integers
@@ -61,8 +61,8 @@ func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	WriteProblem(w, problem.Invalid("malformed value", in, wrong.ParamName))
 }
 
-// writeUnrouted responds to a request that matches no operation, with 405 if
-// its path has other methods, and otherwise with 404.
+// writeUnrouted responds to a request that matches no operation. The status is
+// 405 if its path has other methods, and otherwise 404.
 func writeUnrouted(routes *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	if methods := Allowed(routes, fallback, r); len(methods) > 0 {
 		WriteNotAllowed(methods, w, r)

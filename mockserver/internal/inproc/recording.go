@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Recording is a [http.ResponseWriter] that stores a response.
+// Recording is an [http.ResponseWriter] that stores a response.
 type Recording struct {
 	Status int
 	Body   bytes.Buffer
@@ -36,7 +36,7 @@ func (a *Recording) Write(b []byte) (int, error) {
 	return a.Body.Write(b)
 }
 
-// Send sends the response.
+// Send writes the stored response to w.
 func (a *Recording) Send(w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(a.Status)

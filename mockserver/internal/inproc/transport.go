@@ -90,7 +90,7 @@ func (w *responder) Write(b []byte) (int, error) {
 	return w.buffer.Write(b)
 }
 
-// bodyless reports whether responses with the status have no body.
+// bodyless reports whether responses with this status have no body.
 func (w *responder) bodyless() bool {
 	return w.status == http.StatusNoContent || w.status == http.StatusNotModified
 }
@@ -112,8 +112,8 @@ func (w *responder) Flush() {
 	}{io.MultiReader(head, reader), reader})
 }
 
-// finish sends the rest of the response, even if the handler panicked. The goroutine
-// of the handler must defer it.
+// finish sends the rest of the response, even if the handler panicked. The handler's
+// goroutine must defer finish.
 func (w *responder) finish() {
 	cause := recover()
 	if w.request.Body != nil {

@@ -13,14 +13,15 @@ import (
 //go:embed caniemail.tsv
 var canIEmail string
 
-// mailClients are the email clients of caniemail.tsv, with their letters there.
+// mailClients are the email clients in caniemail.tsv, with the letters that
+// represent them.
 var mailClients = []struct {
 	letter rune
 	name   string
 }{{'G', "Gmail"}, {'O', "Outlook for Windows"}, {'W', "Outlook.com"}, {'A', "Apple Mail"}, {'Y', "Yahoo Mail"}}
 
-// unsupported maps a kind and a name of HTML or CSS to the letters of the email
-// clients that do not support it.
+// unsupported maps the kind and name of an HTML or CSS feature to the letters
+// of the email clients that do not support it.
 var unsupported = sync.OnceValue(func() map[[2]string]string {
 	out := map[[2]string]string{}
 	for line := range strings.Lines(canIEmail) {
@@ -45,8 +46,8 @@ var (
 	atRule      = regexp.MustCompile(`@[a-z-]+`)
 )
 
-// features collects the names of HTML and CSS that a message uses and an email
-// client does not support, by the letter of the client.
+// features contains the HTML and CSS features that a message uses and an email
+// client does not support, keyed by the letter of the client.
 type features map[rune][]string
 
 func (f features) use(kind, name string) {
@@ -99,10 +100,10 @@ func (f features) markup(markup string) {
 	}
 }
 
-// notSupported returns, for each common email client, the HTML and CSS of a
-// message that it does not support.
+// notSupported returns a finding for each common email client that does not
+// support all HTML and CSS in a message.
 func notSupported(markup string) (found []Finding) {
-	const most = 8 // names in a finding
+	const most = 8 // maximum number of names in a finding
 	markup = comment.ReplaceAllString(markup, "")
 	used := features{}
 	used.markup(markup)

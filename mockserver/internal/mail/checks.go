@@ -24,11 +24,11 @@ type Finding struct {
 	Text  string `json:"text" doc:"a description of the problem"`
 }
 
-// Check returns probable problems of a message: merge tags without a value,
-// links without a valid target, no text part, marketing without
-// List-Unsubscribe or without a link to unsubscribe, HTML that will be
-// truncated, images without alternative text, and HTML and CSS that common
-// email clients do not support.
+// Check returns probable problems in a message: merge tags without a value,
+// links without a valid target, no text part, marketing email without a
+// List-Unsubscribe header or an unsubscribe link, HTML that will be truncated,
+// images without alternative text, and HTML and CSS that common email clients
+// do not support.
 func Check(m record.Message, tags Tags) []Finding {
 	found := append([]Finding{}, tags.empty()...)
 	found = append(found, deadLinks(m)...)
@@ -52,8 +52,8 @@ func deadLinks(m record.Message) (found []Finding) {
 	return found
 }
 
-// leadsNowhere returns the reason why a mail program cannot follow a link, or "".
-// A link to an anchor works if places contains the anchor.
+// leadsNowhere returns the reason why a mail program cannot follow a link, or "" if it
+// can. It can follow a link to an anchor if the result of places contains the anchor.
 func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {
@@ -62,7 +62,7 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 	case *to == url.URL{}:
 		return "is empty"
 	case to.Scheme == "" && to.Host == "" && to.Path == "" && to.RawQuery == "":
-		if !places()[to.Fragment] && !strings.EqualFold(to.Fragment, "top") { // which always exists
+		if !places()[to.Fragment] && !strings.EqualFold(to.Fragment, "top") { // the top always exists
 			return "matches no anchor in the message"
 		}
 	case to.Scheme == "":
@@ -104,7 +104,7 @@ func noText(m record.Message) []Finding {
 	return []Finding{{"no_text", "There is no text part. Some recipients read only text, and spam filters expect a text part."}}
 }
 
-// noUnsubscribe checks marketing against RFC 8058, which large mailbox
+// noUnsubscribe checks marketing email against RFC 8058, which large mailbox
 // providers require.
 func noUnsubscribe(m record.Message) []Finding {
 	if !marketing(m) || hasHeader(m, "List-Unsubscribe") {
@@ -117,9 +117,9 @@ func marketing(m record.Message) bool {
 	return m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
 }
 
-// noUnsubscribeLink reports a marketing message without an unsubscribe link. The
-// link can be a merge tag or the sender's own. A misspelled tag has a finding of
-// its own.
+// noUnsubscribeLink returns a finding for marketing email without an unsubscribe link.
+// The link can be a merge tag or the sender's own link. Misspelled merge tags have their
+// own finding.
 func noUnsubscribeLink(m record.Message, tags Tags) []Finding {
 	links := []string{"unsubscribe_url", "global_unsubscribe_url"}
 	tagged := slices.ContainsFunc(tags.names(), func(name string) bool { return suggest.Closest(name, links) != "" })

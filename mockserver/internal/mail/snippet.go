@@ -10,9 +10,9 @@ const (
 	snippetSource = 1000 // maximum number of bytes of text that are read
 )
 
-// Snippet returns the beginning of a message for lists: one line of up to 140
-// characters. It uses the text or, without a text, the visible text of the HTML,
-// and replaces merge tags.
+// Snippet returns the beginning of a message for lists, as one line of up to 140
+// characters. It uses the text or, if the text is empty, the visible text of the HTML. It
+// replaces merge tags.
 func Snippet(text, markup string, value func(name string) string) string {
 	source := text
 	if strings.TrimSpace(source) == "" {
@@ -33,7 +33,8 @@ func Snippet(text, markup string, value func(name string) string) string {
 	return line
 }
 
-// shown returns the beginning of the visible text of HTML, with entities.
+// shown returns the beginning of the visible text of HTML. It does not decode
+// entities.
 func shown(markup string) string {
 	var out strings.Builder
 	for out.Len() < snippetSource {
@@ -88,7 +89,8 @@ func named(tag, name string) bool {
 		(len(tag) == len(name) || strings.IndexByte(" \t\r\n\f/>", tag[len(name)]) >= 0)
 }
 
-// letter reports whether c can follow "<" in a tag: a letter, "/" or "!".
+// letter reports whether s begins with a character that can follow "<" in a
+// tag: a letter, "/", "!" or "?".
 func letter(s string) bool {
 	return s != "" && (s[0] == '/' || s[0] == '!' || s[0] == '?' || s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
 }
@@ -111,7 +113,7 @@ func MergeText(s string, value func(name string) string) string {
 		}
 		s = after
 	}
-	if b.Len() == 0 { // no copy of a text without tags
+	if b.Len() == 0 { // do not copy a text without tags
 		return s
 	}
 	b.WriteString(s)

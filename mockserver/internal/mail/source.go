@@ -1,5 +1,5 @@
-// Package mail renders messages. It replaces merge tags, writes source text and
-// files, and returns snippets and probable problems.
+// Package mail renders messages. It replaces merge tags, formats source text
+// and files, and returns snippets and probable problems.
 package mail
 
 import (
@@ -56,8 +56,9 @@ func addressed(name string) bool {
 	return false
 }
 
-// encoded returns the value in ASCII. It encodes only the name of an address,
-// because an encoded word cannot contain an address (RFC 2047, section 5).
+// encoded returns the value in ASCII. In an address, it encodes only the
+// display name, because an encoded word cannot contain an address (RFC 2047,
+// section 5).
 func encoded(h record.Header) string {
 	value := oneLine(h.Value)
 	encoded := mime.QEncoding.Encode("utf-8", value)
@@ -89,9 +90,9 @@ const (
 	// boundary separates the parts. Quoted-printable text cannot contain this
 	// text.
 	boundary   = "=_between-the-parts"
-	lineLength = 76  // length of lines in the header, if there is a space to fold at
-	wordLength = 900 // length of a word that fits into a line
-	nameLength = 76  // length of the name of a header field
+	lineLength = 76  // maximum length of lines in the header, if there is a space to fold at
+	wordLength = 900 // maximum length of a word that fits into a line
+	nameLength = 76  // maximum length of the name of a header field
 )
 
 // once reports whether a header field may occur at most once in a message (RFC
@@ -137,7 +138,7 @@ func EML(m record.Message) []byte {
 	return out.Bytes()
 }
 
-// alternatives writes both parts. The preferred part is the last.
+// alternatives writes both parts. The preferred part comes last.
 func alternatives(out *bytes.Buffer, m record.Message) {
 	parts := multipart.NewWriter(out)
 	if err := parts.SetBoundary(boundary); err != nil {
@@ -181,7 +182,7 @@ func fieldName(name string) bool {
 // addresses and URLs.
 func foldable(h record.Header) string {
 	name, value := textproto.CanonicalMIMEHeaderKey(h.Name), encoded(h)
-	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // needs an encoded word
+	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // without encoding, mail programs would decode it
 	if !misread && !slices.ContainsFunc(strings.Fields(value), long) {
 		return value
 	}

@@ -9,12 +9,12 @@ import (
 
 // Tags are the merge tags of a message.
 type Tags struct {
-	Content string                   // everything with merge tags: subject, HTML and text
+	Content string                   // all content with merge tags: subject, HTML and text
 	Value   func(name string) string // the value of a tag for the recipient
 	Known   []string                 // the names that can have a value
 }
 
-// names returns the first 100 names in the content, each once.
+// names returns the first 100 names in the content, without duplicates.
 func (t Tags) names() (names []string) {
 	MergeText(t.Content, func(name string) string {
 		if len(names) < 100 && !slices.Contains(names, name) {

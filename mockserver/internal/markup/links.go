@@ -30,7 +30,7 @@ func Targets(markup string) []string {
 			continue
 		}
 		var target string
-		var link bool // or the target of a link
+		var link bool // false for an element without href
 		if target, link, rest = linkTarget(rest); link {
 			links = append(links, target)
 		}

@@ -73,8 +73,8 @@ func kindOf(t reflect.Type) string {
 	return kindNamed("integer")
 }
 
-// kindNamed returns the JSON type for a type name in encoding/json, with an
-// article.
+// kindNamed returns a JSON type with an article for a type name in
+// encoding/json.
 func kindNamed(name string) string {
 	switch name {
 	case "bool", "boolean":
@@ -88,8 +88,8 @@ func kindNamed(name string) string {
 }
 
 // placeAt returns the location of the value that ends at offset, or of the
-// object or array that begins there. The body must be valid. It uses the offset
-// from encoding/json, because the path differs between Go releases.
+// object or array that begins there. The body must be valid. Unlike the path in
+// an error of encoding/json, the offset is the same in all Go releases.
 func placeAt(body []byte, offset int64) []any {
 	path, _ := find(json.NewDecoder(bytes.NewReader(body)), offset)
 	slices.Reverse(path)
@@ -121,8 +121,8 @@ func find(dec *json.Decoder, offset int64) (path []any, found bool) {
 }
 
 // Unknown adds the valid field names to err if encoding/json found an unknown
-// field. The names exclude objects with a field of that name, because
-// encoding/json does not report the location.
+// field. It omits the names of objects that have a field with the unknown name,
+// because encoding/json does not report the location.
 func Unknown(err error, into any) error {
 	if err == nil {
 		return nil

@@ -32,7 +32,8 @@ func (p *Error) Error() string {
 	return d.Msg
 }
 
-// Path returns a location as a path such as lists[0].name. It is empty for the body.
+// Path returns a location as a path such as lists[0].name. The path of the whole body is
+// empty.
 func Path(loc []any) string {
 	var out strings.Builder
 	for i, step := range loc {
@@ -76,7 +77,8 @@ func Conflict(kind, msg string, loc ...any) *Error {
 	return New(http.StatusConflict, kind, msg, loc...)
 }
 
-// NotFound returns the error for an id that the caller's account does not have.
+// NotFound returns the error for an id that does not exist in the caller's
+// account.
 func NotFound(what string, id any, loc ...any) *Error {
 	return New(http.StatusNotFound, "not_found", fmt.Sprintf("no %s %v", what, id), loc...)
 }

@@ -15,8 +15,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// defaultVariant is the name of the only variant or the most common variant of
-// a sample.
+// defaultVariant is the name of the only or most common variant of a sample.
 const defaultVariant = "default"
 
 // All returns an example of every event and payload type in the specification,
@@ -42,7 +41,7 @@ func All() ([]record.Sample, error) {
 // example is an example of an event in openapi.yaml.
 type example struct{ summary, body string }
 
-// variants removes the words that all example names of an event share. For
+// variants removes the words that all names of an event's examples share. For
 // example, campaign_bounce and workflow_bounce become campaign and workflow.
 func variants(names []string) []string {
 	shared := map[string]int{}

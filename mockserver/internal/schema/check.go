@@ -81,7 +81,7 @@ func (c *checker) object(s *Schema, value map[string]any, loc []any) {
 	}
 }
 
-// typeError returns a message if a value has the wrong type, or "".
+// typeError returns a message if a value has the wrong type, and otherwise "".
 func (s *Schema) typeError(value any) string {
 	got := kindOf(value)
 	switch {
@@ -120,7 +120,7 @@ func kindOf(value any) string {
 	return "object"
 }
 
-// broken returns a message if a value violates a rule, or "".
+// broken returns a message if a value violates a rule, and otherwise "".
 func (r Rules) broken(value any) string {
 	var n float64
 	text := "must be %s"
@@ -144,7 +144,8 @@ func (r Rules) broken(value any) string {
 	return ""
 }
 
-// String describes the numbers that the rules allow, or returns "".
+// String describes the numbers that the rules allow. It returns "" if the rules
+// allow all numbers.
 func (r Rules) String() string {
 	switch {
 	case r.Above != "":

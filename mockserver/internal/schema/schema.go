@@ -1,5 +1,6 @@
 // Package schema describes the JSON of Go types, using struct tags. The control
-// routes use it to validate bodies, and for their OpenAPI document and manual.
+// routes use it to validate bodies, and to generate their OpenAPI document and
+// manual.
 package schema
 
 import (
@@ -18,9 +19,9 @@ type Schema struct {
 	Kinds   []string // object, array, string, integer, number, boolean; empty for any JSON
 	Format  string   // such as date-time
 	Enum    []string
-	Null    bool    // null is allowed as well
+	Null    bool    // null is also allowed
 	Fields  []Field // fields of an object, in order
-	Items   *Schema // of an array
+	Items   *Schema // schema of the items of an array
 	Rules   Rules
 	Extra   map[string]any // further JSON Schema keywords, which other code checks
 	Request bool           // the object has no other fields
@@ -30,7 +31,7 @@ type Schema struct {
 type Field struct {
 	Name     string
 	Doc      string
-	Required bool // always in a response, required in a request
+	Required bool // always present in a response, required in a request
 	Schema   *Schema
 }
 
@@ -115,7 +116,7 @@ func rulesOf(tag reflect.StructTag, r Rules) Rules {
 	return Rules{number("min", r.Min), number("max", r.Max), number("above", r.Above), cmp.Or(tag.Get("pattern"), r.Pattern)}
 }
 
-// Field returns the field with a name, or nil.
+// Field returns the field with the given name, or nil if there is none.
 func (s *Schema) Field(name string) *Field {
 	if i := slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == name }); i >= 0 {
 		return &s.Fields[i]
@@ -132,5 +133,5 @@ func (s *Schema) FieldNames() []string {
 	return out
 }
 
-// Is reports whether all values are of the kind.
+// Is reports whether all values have the given kind.
 func (s *Schema) Is(kind string) bool { return len(s.Kinds) == 1 && s.Kinds[0] == kind }

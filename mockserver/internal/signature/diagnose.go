@@ -15,9 +15,10 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Diagnose explains an invalid signature if it finds a common cause. If the
-// signature is valid, it returns "". The text contains neither the secret nor a
-// signature. Diagnose also reports an invalid secret.
+// Diagnose explains an invalid signature. It describes the common cause that it
+// found, or states that it found none. If the signature is valid, it returns
+// "". The text contains neither the secret nor a signature. Diagnose also
+// describes an invalid secret.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {

@@ -15,8 +15,8 @@ var (
 )
 
 // reencoded returns the texts that common encoders would write for a decoded
-// JSON body. The fields keep their order or are sorted, with the escapes and
-// layouts of the encoders.
+// JSON body. Each text has the escapes and layout of an encoder. The fields are
+// in the original order or sorted.
 func reencoded(body []byte) (out [][]byte) {
 	var value any
 	var compact bytes.Buffer

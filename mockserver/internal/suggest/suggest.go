@@ -10,7 +10,7 @@ import (
 const maxLength = 100
 
 // Closest returns the known name that is most similar to name, ignoring case.
-// If no known name has half of the characters in common, it returns "".
+// It returns "" if every known name differs in at least half of the characters.
 func Closest(name string, known []string) string {
 	if len(name) > maxLength {
 		return ""
@@ -25,8 +25,8 @@ func Closest(name string, known []string) string {
 	return best
 }
 
-// Unknown returns an error text for an unknown name. The text contains the kind of
-// the name, the most similar name if any, and all valid names.
+// Unknown returns an error text for an unknown name. The text contains the kind of the
+// name, the most similar name if any, and all valid names.
 func Unknown(kind, name string, known []string) string {
 	if len(known) == 0 {
 		return "no such " + kind + ": there is none here"
@@ -64,7 +64,7 @@ func distance(a, b string) int {
 	return previous[len(b)]
 }
 
-// Fill replaces the names in braces of a pattern with the segments of a path.
+// Fill replaces the names in braces in a pattern with the segments of a path.
 func Fill(pattern, path string) string {
 	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
 	for i := range want {

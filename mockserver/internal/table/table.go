@@ -24,7 +24,7 @@ type Copy[T any] struct {
 
 type block[T any] struct {
 	records []*T
-	edition int               // snapshots of the table when the block was created
+	edition int               // number of snapshots of the table when the block was created
 	private [size / 64]uint64 // a bit for each record that no copy shares
 }
 
