@@ -177,8 +177,8 @@ func TestUnknownOutcomes(t *testing.T) {
 	}
 }
 
-// TestSendErrors: the error of Emails.Send tells whether the email was sent, as in the
-// sample of coming-from.md. Only after ErrOutcomeUnknown it is not known.
+// TestSendErrors: the error of Emails.Send shows whether the email was sent, except
+// ErrOutcomeUnknown.
 func TestSendErrors(t *testing.T) {
 	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
 		c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})

@@ -90,7 +90,6 @@ var prelude = map[string]string{
 	"listID": "int64", "campaignID": "int64", "emailID": "string", "webhookID": "string", "url": "string", "names": "[]events.Name",
 	"traceparent": "string", "body": "[]byte", "verifier": "*webhook.Verifier",
 	"handle":      "func(context.Context, *events.Event) error",
-	"fetchToken":  "func(context.Context) (token string, expiry time.Time, err error)",
 	"submission":  "client.EmailSubmission",
 	"credentials": "interface{ Token(context.Context) (*struct{ AccessToken string; Expiry time.Time }, error) }",
 	"newLimiter":  "func(*testing.T) client.LookupLimiter",
