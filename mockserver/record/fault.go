@@ -18,7 +18,7 @@ type Fault struct {
 	WebhookID string      `json:"webhook_id,omitzero" min:"1" doc:"the webhook of deliveries"`
 
 	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"selects only the request or delivery with this number, counted from 1"`
-	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"3 selects every third request or delivery, and so on"`
+	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"the interval of selections; 3 selects every third request or delivery"`
 	// The same seed and the same order of requests select the same matches.
 	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability of a selection; 1 means always"`
 	Times       int     `json:"times,omitzero" min:"0" max:"2147483647" doc:"the maximum number of selections; 0 means no limit"`
@@ -90,7 +90,7 @@ const FaultDelay FaultAction = "delay"
 type FaultRule struct {
 	ID string `json:"id" doc:"the id of the rule"`
 	Fault
-	Enabled bool `json:"enabled" doc:"false if the rule is disabled; a disabled rule applies to nothing and counts nothing"`
+	Enabled bool `json:"enabled" doc:"whether the rule is enabled; a disabled rule applies to nothing and counts nothing"`
 	Calls   int  `json:"calls" doc:"the number of targets that it applied to"`
 	Hits    int  `json:"hits" doc:"the number of targets that it selected"`
 }

@@ -3,8 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 )
+
+// jsonType matches the JSON types that a list can contain.
+var jsonType = regexp.MustCompile(`\b(string|integer)\b`)
 
 // kinds says in words what schemas take.
 type kinds struct{ root tree }
@@ -47,7 +51,7 @@ func (k kinds) typ(word string, t tree) string {
 		if strings.Contains(item, ", ") {
 			item = "(" + item + ")"
 		}
-		return "list of " + item
+		return "list of " + jsonType.ReplaceAllString(item, "${1}s")
 	case "object":
 		if others := t.at("additionalProperties"); len(others.words("type")) > 0 || others.schemaNamed() != "" {
 			return "object of " + k.kind(others)

@@ -27,14 +27,14 @@ components:
 		{"a text that is not empty", `{type: string, minLength: 1}`, "string, not empty"},
 		{"a text with a least length", `{type: string, minLength: 3}`, "string, at least 3 long"},
 		{"a pattern", `{type: string, pattern: '^a'}`, "string, `^a`"},
-		{"a list", `{type: array, items: {type: string}, maxItems: 9}`, "list of string, at most 9"},
-		{"a list with two rules", `{type: array, items: {type: integer}, minItems: 1, maxItems: 9}`, "list of integer, not empty, at most 9"},
-		{"a list of what has rules", `{type: array, items: {type: string, minLength: 1}, minItems: 1}`, "list of (string, not empty), not empty"},
+		{"a list", `{type: array, items: {type: string}, maxItems: 9}`, "list of strings, at most 9"},
+		{"a list with two rules", `{type: array, items: {type: integer}, minItems: 1, maxItems: 9}`, "list of integers, not empty, at most 9"},
+		{"a list of what has rules", `{type: array, items: {type: string, minLength: 1}, minItems: 1}`, "list of (strings, not empty), not empty"},
 		{"an object of texts", `{type: object, additionalProperties: {type: string}}`, "object of string"},
 		{"an object of anything", `{type: object, additionalProperties: true}`, "object"},
 		{"a schema with members", `{$ref: '#/components/schemas/Sender'}`, "[Sender](#sender)"},
 		{"a schema without members", `{$ref: '#/components/schemas/Status'}`, "`open` `done`"},
-		{"one of several", `{$ref: '#/components/schemas/Place'}`, "list of string or integer"},
+		{"one of several", `{$ref: '#/components/schemas/Place'}`, "list of strings or integers"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			schema, err := parseTree([]byte(tt.schema))

@@ -87,7 +87,7 @@ func (w view[V, T]) matches(q listQuery, v V) bool {
 type recordList[T any] struct {
 	Data    []T  `json:"data" doc:"the records, the newest first"`
 	Total   int  `json:"total" doc:"the number of matching records"`
-	Offset  int  `json:"offset" doc:"the number of newer records before the first one of data; total if data is empty"`
+	Offset  int  `json:"offset" doc:"the number of newer records before the first record of data; total if data is empty"`
 	HasMore bool `json:"has_more" doc:"whether older records follow"`
 
 	ids []string // ids of the records in data

@@ -22,7 +22,7 @@ func (c *Control) overviewRoutes() section {
 		routes: []route{handle("GET overview", noInput(c.overview),
 			"Counts of all records, activity in each of the last minutes of the virtual clock, and pending work with "+
 				"its reasons. The response time does not depend on the number of messages.").
-			params(ofAccount("the account; all by default"),
+			params(ofAccount("the account; the default is all accounts"),
 				number("minutes", "the number of minutes, including the current one", 1, delivery.KeptMinutes, 60)).
 			try(example{query: "account_id=1"})},
 	}

@@ -32,13 +32,13 @@ func (c *Control) stateRoutes() section {
 			handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)),
 				"Deletes all records, logs, fault rules and tokens from seeds, and resets the clock to its configuration. With "+
 					"`account_id`, it clears only one account and its fault rules. Other fault rules, the clock and the "+
-					"sequence of ids do not change.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
+					"sequence of ids do not change.").params(ofAccount("the account; the default is all accounts")).try(example{query: "account_id=1"}),
 			handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)),
 				"Restores the baseline, which is empty, the state after `-seed`, or the state that `PUT /_mock/baseline` stored. "+
 					"Ids, secrets, the clock and the tokens are the same as in the baseline. Tokens of the configuration are restored "+
 					"too. Fault rules and the request log are cleared. With `account_id`, for tests that run in parallel, it resets only "+
-					"one account. It then clears the logs of the account, removes its fault rules, and does not change what all accounts "+
-					"share. It returns 409 if another account now uses an id from the baseline.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
+					"one account. It then clears the logs of the account, removes its fault rules, and does not change the data that "+
+					"all accounts share. It returns 409 if another account now uses an id from the baseline.").params(ofAccount("the account; the default is all accounts")).try(example{query: "account_id=1"}),
 			handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
 				"Makes the current state the baseline that a reset restores."),
 			handle("POST seed", rawBody(environment.SeedSchema, upload(c.seed, "mockserver: seed: ")),

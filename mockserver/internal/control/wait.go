@@ -45,7 +45,7 @@ type waitBody struct {
 // waitFilters contains the filters of all lists. Only the filters of the list that For
 // selects are valid.
 type waitFilters struct {
-	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
+	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; the default is all accounts"`
 	Search    *string `json:"search,omitzero" doc:"words that the record must contain"`
 	To        *string `json:"to,omitzero" doc:"the recipient of messages"`
 	Status    *word   `json:"status,omitzero" doc:"the status of messages, or of responses to requests"`

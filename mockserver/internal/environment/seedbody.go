@@ -76,7 +76,7 @@ type seedParts struct {
 
 type seedList struct {
 	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
-	Name           string        `json:"name" min:"1" doc:"the name; workflows and campaigns of the same object refer to the list by it"`
+	Name           string        `json:"name" min:"1" doc:"the name, which workflows and campaigns of the same object can use instead of the id"`
 	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether its anti-spam policy is accepted, which sending to the list requires"`
 	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; either all of them have ids, in ascending order, or none has"`
 }
@@ -132,7 +132,7 @@ type seedWebhook struct {
 	ID     string               `json:"webhook_id,omitzero" pattern:"id" doc:"the id; if omitted, the mock server assigns one"`
 	Secret string               `json:"secret,omitzero" pattern:"text" doc:"the signing key; random by default"`
 	Hash   webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function that signs; by default the hash function of the server"`
-	URL    string               `json:"url" pattern:"url" doc:"where events are delivered, http or https"`
+	URL    string               `json:"url" pattern:"url" doc:"the http or https URL that receives the events"`
 	Events []api.EventName      `json:"events" min:"1" doc:"the names of events"`
 	Limit  int64                `json:"rate_limit,omitzero" min:"1" doc:"the maximum number of deliveries per period; unlimited by default"`
 	Period api.RateLimitPeriod  `json:"rate_limit_period,omitzero" doc:"the period; an hour by default"`

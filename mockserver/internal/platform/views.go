@@ -142,7 +142,7 @@ type Member struct {
 	ID           int64     `json:"id,string" doc:"the id of the contact"`
 	Email        string    `json:"email" doc:"its address"`
 	Status       string    `json:"status" doc:"its status"`
-	SubscribedOn time.Time `json:"subscribed_on" doc:"the time when the list got the contact"`
+	SubscribedOn time.Time `json:"subscribed_on" doc:"the time when the contact was added to the list"`
 	Tags         []string  `json:"tags" doc:"its tags"`
 }
 
