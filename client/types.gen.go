@@ -94,7 +94,7 @@ type campaignSchedule struct {
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
-// CampaignUpdate is the changes of a campaign. Omitted fields are kept.
+// CampaignUpdate: Changes to a campaign. Omitted fields are kept.
 type CampaignUpdate struct {
 	// The list of the recipients.
 	ListID *int64 `json:"list_id,omitzero"`
@@ -102,7 +102,7 @@ type CampaignUpdate struct {
 	// The new name.
 	Name *string `json:"name,omitzero"`
 
-	// The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
+	// Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
 	// The sender of an email.
@@ -190,7 +190,7 @@ type ContactTagging struct {
 	Tags []string `json:"tags"`
 }
 
-// ContactUpdate is the changes of a contact.
+// ContactUpdate: Changes to a contact.
 type ContactUpdate struct {
 	// The attributes to set. Other attributes are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
@@ -436,7 +436,7 @@ type MessageContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// MessageContentUpdate is the changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
+// MessageContentUpdate: Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 type MessageContentUpdate struct {
 	// The template with the HTML and the text.
 	TemplateID *int64 `json:"template_id,omitzero"`
@@ -553,7 +553,7 @@ type TemplateContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// TemplateContentUpdate is the changes of a template's content. Omitted fields are kept.
+// TemplateContentUpdate: Changes to a template's content. Omitted fields are kept.
 type TemplateContentUpdate struct {
 	// The new HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -580,9 +580,9 @@ type TemplatePage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// TemplateUpdate is the changes of a template. Omitted fields are kept.
+// TemplateUpdate: Changes to a template. Omitted fields are kept.
 type TemplateUpdate struct {
-	// The changes of a template's content. Omitted fields are kept.
+	// Changes to a template's content. Omitted fields are kept.
 	Content *TemplateContentUpdate `json:"content,omitzero"`
 
 	// The new name.
@@ -636,7 +636,7 @@ type Webhook struct {
 	// Known values are active and archived. The platform may add values.
 	Status WebhookStatus `json:"status,omitzero"`
 
-	// The URL that gets the events.
+	// The URL that receives the events.
 	URL string `json:"url"`
 }
 
@@ -651,7 +651,7 @@ type WebhookCreate struct {
 	// The period of a webhook's rate limit, by default an hour.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
-	// The absolute http or https URL that gets the events.
+	// The absolute http or https URL that receives the events.
 	URL string `json:"url"`
 }
 
@@ -681,7 +681,7 @@ type WebhookSummary struct {
 	// Known values are active and archived. The platform may add values.
 	Status WebhookStatus `json:"status,omitzero"`
 
-	// The URL that gets the events.
+	// The URL that receives the events.
 	URL string `json:"url"`
 }
 

@@ -213,7 +213,7 @@ type CampaignSent struct {
 
 // ComplainingContact is the contact who complained.
 type ComplainingContact struct {
-	// The id of the contact, here a string.
+	// The id of the contact, as a string.
 	ID ID `json:"id"`
 
 	// The address of the contact.
@@ -596,7 +596,7 @@ type TransactionalBounce struct {
 	// Flat copy: the address of the recipient.
 	Email string `json:"email"`
 
-	// Flat copy: the address that gets bounces.
+	// Flat copy: the address that receives bounces.
 	EnvelopeFrom string `json:"envelope_from"`
 
 	// Flat copy: the id of the bounce.
@@ -647,7 +647,7 @@ type TransactionalEmail struct {
 	// The headers that the sender added; null if there are none.
 	AdditionalHeaders []MessageHeader `json:"additional_headers"`
 
-	// The address that gets bounces.
+	// The address that receives bounces.
 	EnvelopeFrom string `json:"envelope_from"`
 }
 

@@ -696,7 +696,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores the baseline, which is empty, the state after `-seed`, or the state that `PUT /_mock/baseline` stored. Ids, secrets, the clock and the tokens are the same as in the baseline. Tokens of the configuration are restored too. Fault rules and the request log are cleared. With `account_id`, for tests that run in parallel, it resets only one account. It then clears the logs of the account, removes its fault rules, and does not change what all accounts share. It returns 409 if another account now uses an id from the baseline. */
+        /** Restores the baseline, which is empty, the state after `-seed`, or the state that `PUT /_mock/baseline` stored. Ids, secrets, the clock and the tokens are the same as in the baseline. Tokens of the configuration are restored too. Fault rules and the request log are cleared. With `account_id`, for tests that run in parallel, it resets only one account. It then clears the logs of the account, removes its fault rules, and does not change the data that all accounts share. It returns 409 if another account now uses an id from the baseline. */
         post: operations["postReset"];
         delete?: never;
         options?: never;
@@ -1068,7 +1068,7 @@ export interface components {
              * @enum {string}
              */
             event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added" | "*";
-            /** @description 3 selects every third request or delivery, and so on */
+            /** @description the interval of selections; 3 selects every third request or delivery */
             every?: number;
             /** @description the target of a redirect; the default is a host that does not exist */
             location?: string;
@@ -1115,11 +1115,11 @@ export interface components {
             calls: number;
             /** @description a delay before the action */
             delay_ms?: number;
-            /** @description false if the rule is disabled; a disabled rule applies to nothing and counts nothing */
+            /** @description whether the rule is enabled; a disabled rule applies to nothing and counts nothing */
             enabled: boolean;
             /** @description the event name of deliveries; * matches all */
             event?: string;
-            /** @description 3 selects every third request or delivery, and so on */
+            /** @description the interval of selections; 3 selects every third request or delivery */
             every?: number;
             /** @description the number of targets that it selected */
             hits: number;
@@ -1443,7 +1443,7 @@ export interface components {
             contacts?: components["schemas"]["SeedContact"][];
             /** @description the id; if omitted, the mock server assigns one */
             list_id?: number;
-            /** @description the name; workflows and campaigns of the same object refer to the list by it */
+            /** @description the name, which workflows and campaigns of the same object can use instead of the id */
             name: string;
             /** @description whether its anti-spam policy is accepted, which sending to the list requires */
             policy_accepted?: boolean;
@@ -1496,7 +1496,7 @@ export interface components {
             rate_limit_period?: "second" | "minute" | "hour" | "day";
             /** @description the signing key; random by default */
             secret?: string;
-            /** @description where events are delivered, http or https */
+            /** @description the http or https URL that receives the events */
             url: string;
             /** @description the id; if omitted, the mock server assigns one */
             webhook_id?: string;
@@ -1845,7 +1845,7 @@ export interface operations {
                         }[];
                         /** @description whether older records follow */
                         has_more: boolean;
-                        /** @description the number of newer records before the first one of data; total if data is empty */
+                        /** @description the number of newer records before the first record of data; total if data is empty */
                         offset: number;
                         /** @description the number of matching records */
                         total: number;
@@ -2174,7 +2174,7 @@ export interface operations {
                         data: components["schemas"]["DeliverySummary"][];
                         /** @description whether older records follow */
                         has_more: boolean;
-                        /** @description the number of newer records before the first one of data; total if data is empty */
+                        /** @description the number of newer records before the first record of data; total if data is empty */
                         offset: number;
                         /** @description the number of matching records */
                         total: number;
@@ -2322,7 +2322,7 @@ export interface operations {
                         data: components["schemas"]["EventSummary"][];
                         /** @description whether older records follow */
                         has_more: boolean;
-                        /** @description the number of newer records before the first one of data; total if data is empty */
+                        /** @description the number of newer records before the first record of data; total if data is empty */
                         offset: number;
                         /** @description the number of matching records */
                         total: number;
@@ -2826,7 +2826,7 @@ export interface operations {
                         }[];
                         /** @description whether older records follow */
                         has_more: boolean;
-                        /** @description the number of newer records before the first one of data; total if data is empty */
+                        /** @description the number of newer records before the first record of data; total if data is empty */
                         offset: number;
                         /** @description the number of matching records */
                         total: number;
@@ -2885,7 +2885,7 @@ export interface operations {
                             status: string;
                             /**
                              * Format: date-time
-                             * @description the time when the list got the contact
+                             * @description the time when the contact was added to the list
                              */
                             subscribed_on: string;
                             /** @description its tags */
@@ -2893,7 +2893,7 @@ export interface operations {
                         }[];
                         /** @description whether older records follow */
                         has_more: boolean;
-                        /** @description the number of newer records before the first one of data; total if data is empty */
+                        /** @description the number of newer records before the first record of data; total if data is empty */
                         offset: number;
                         /** @description the number of matching records */
                         total: number;
@@ -3033,7 +3033,7 @@ export interface operations {
                         data: components["schemas"]["MessageSummary"][];
                         /** @description whether older records follow */
                         has_more: boolean;
-                        /** @description the number of newer records before the first one of data; total if data is empty */
+                        /** @description the number of newer records before the first record of data; total if data is empty */
                         offset: number;
                         /** @description the number of matching records */
                         total: number;
@@ -3539,7 +3539,7 @@ export interface operations {
     getOverview: {
         parameters: {
             query?: {
-                /** @description the account; all by default */
+                /** @description the account; the default is all accounts */
                 account_id?: number;
                 /** @description the number of minutes, including the current one */
                 minutes?: number;
@@ -3760,7 +3760,7 @@ export interface operations {
                         data: components["schemas"]["RequestSummary"][];
                         /** @description whether older records follow */
                         has_more: boolean;
-                        /** @description the number of newer records before the first one of data; total if data is empty */
+                        /** @description the number of newer records before the first record of data; total if data is empty */
                         offset: number;
                         /** @description the number of matching records */
                         total: number;
@@ -3812,7 +3812,7 @@ export interface operations {
     postReset: {
         parameters: {
             query?: {
-                /** @description the account; all by default */
+                /** @description the account; the default is all accounts */
                 account_id?: number;
             };
             header?: never;
@@ -4016,7 +4016,7 @@ export interface operations {
     deleteState: {
         parameters: {
             query?: {
-                /** @description the account; all by default */
+                /** @description the account; the default is all accounts */
                 account_id?: number;
             };
             header?: never;
@@ -4260,7 +4260,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the account; all by default */
+                    /** @description the account; the default is all accounts */
                     account_id?: number;
                     /** @description the number of records to wait for; the default is 1 */
                     count?: number;
@@ -4410,7 +4410,7 @@ export interface operations {
                         }[];
                         /** @description whether older records follow */
                         has_more: boolean;
-                        /** @description the number of newer records before the first one of data; total if data is empty */
+                        /** @description the number of newer records before the first record of data; total if data is empty */
                         offset: number;
                         /** @description the number of matching records */
                         total: number;

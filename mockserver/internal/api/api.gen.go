@@ -209,9 +209,9 @@ type CampaignSchedule struct {
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
-// CampaignUpdate The changes of a campaign. Omitted fields are kept.
+// CampaignUpdate Changes to a campaign. Omitted fields are kept.
 type CampaignUpdate struct {
-	// Content The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
+	// Content Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
 	// ListID The list of the recipients.
@@ -299,7 +299,7 @@ type ContactTagging struct {
 	Tags []string `json:"tags"`
 }
 
-// ContactUpdate The changes of a contact.
+// ContactUpdate Changes to a contact.
 type ContactUpdate struct {
 	// CustomAttributes The attributes to set. Other attributes are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
@@ -545,7 +545,7 @@ type MessageContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// MessageContentUpdate The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
+// MessageContentUpdate Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 type MessageContentUpdate struct {
 	// HTML The new inline HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -680,7 +680,7 @@ type TemplateContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// TemplateContentUpdate The changes of a template's content. Omitted fields are kept.
+// TemplateContentUpdate Changes to a template's content. Omitted fields are kept.
 type TemplateContentUpdate struct {
 	// HTML The new HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -707,9 +707,9 @@ type TemplatePage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// TemplateUpdate The changes of a template. Omitted fields are kept.
+// TemplateUpdate Changes to a template. Omitted fields are kept.
 type TemplateUpdate struct {
-	// Content The changes of a template's content. Omitted fields are kept.
+	// Content Changes to a template's content. Omitted fields are kept.
 	Content *TemplateContentUpdate `json:"content,omitzero"`
 
 	// Name The new name.
@@ -760,7 +760,7 @@ type Webhook struct {
 	// Status Known values are active and archived. The platform may add values.
 	Status string `json:"status,omitzero"`
 
-	// URL The URL that gets the events.
+	// URL The URL that receives the events.
 	URL string `json:"url"`
 
 	// WebhookID The webhook's id.
@@ -778,7 +778,7 @@ type WebhookCreate struct {
 	// RateLimitPeriod The period of a webhook's rate limit, by default an hour.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
-	// URL The absolute http or https URL that gets the events.
+	// URL The absolute http or https URL that receives the events.
 	URL string `json:"url"`
 }
 
@@ -805,7 +805,7 @@ type WebhookSummary struct {
 	// Status Known values are active and archived. The platform may add values.
 	Status string `json:"status,omitzero"`
 
-	// URL The URL that gets the events.
+	// URL The URL that receives the events.
 	URL string `json:"url"`
 
 	// WebhookID The webhook's id.
