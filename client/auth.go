@@ -20,24 +20,25 @@ import (
 //		return client.Token{Value: t.AccessToken, Expiry: t.Expiry}, nil
 //	}
 //
-// The client caches the token. It calls the source before the first request, when a
-// tenth of the token's lifetime remains (at most a minute), and after a 401 response,
-// because a platform can revoke a token early. The source must fetch a new token each
-// time and must not cache it. If the source returns a token that has already expired,
-// only the calls that waited for it use the token, because the local clock may be
-// wrong.
+// The client caches the token. It calls the source before the first request, and when
+// a tenth of the token's lifetime, but at most one minute, remains. It also calls the
+// source after a 401 response, because a platform can revoke a token early. The
+// source must fetch a new token in each call and must not cache tokens. If the source
+// returns an expired token, the calls that waited for it still use the token, because
+// the local clock may be wrong. Later calls do not use it.
 //
 // While the current token is valid, calls use it and do not wait for its replacement.
-// If the source fails, the client calls it again after half of the remaining
-// lifetime, but at least one second later. After the token has expired, calls fail
-// with the error from the source.
+// If the source fails, the client waits for half of the remaining lifetime, but at
+// least one second, and calls it again. After the token has expired, calls fail with
+// the error from the source.
 //
 // The client never calls the source concurrently. Calls that wait for a token share
-// the result: the token, the error or the panic. If no call is waiting, the next
-// call panics with the same value. The source runs on its own goroutine, with the context values of a
-// call. The client cancels its context after [Config.Timeout], or when all calls
-// that waited for the token have ended. If a source ignores its context, later calls
-// wait until it returns or their own context ends.
+// the result: the token, the error or the panic. If the source panics while no call
+// waits, the next call panics with the same value. The source runs on its own
+// goroutine. Its context contains the values from a caller's context. The client
+// cancels this context after [Config.Timeout], or when all calls that waited for the
+// token have ended. If a source ignores its context, later calls wait until it
+// returns or their own context ends.
 //
 // The source must not call the same client with its context. Such a call fails if it
 // would wait for the token that the source must return. Use another client in the
@@ -56,7 +57,7 @@ type sourceKey struct{ tokens *tokens }
 
 var errOwnSource = errors.New("the token source must not call its own client; use another client")
 
-// tokens keeps the access token of a client.
+// tokens manages the access token of a client.
 type tokens struct {
 	source  TokenSource   // nil for a fixed token
 	timeout time.Duration // maximum duration of a call to the source, if positive
@@ -93,9 +94,9 @@ func (t *tokens) keep(g *grant) {
 	t.current.Store(g)
 }
 
-// get returns a token. If the token of a grant was rejected, get returns a
-// later grant. The later grant may contain the same token, unless the token is
-// fixed.
+// get returns a grant with a token. If the platform rejected a grant's token,
+// get returns a later grant. The later grant may contain the same token,
+// unless the token is fixed.
 func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	for {
 		g := t.current.Load()
@@ -152,7 +153,6 @@ func (t *tokens) join(ctx context.Context, g *grant, background bool) *asking {
 	return t.asking
 }
 
-// start calls the source on a goroutine of its own.
 func (t *tokens) start(ctx context.Context) *asking {
 	var cancel context.CancelFunc
 	if t.timeout > 0 {
@@ -222,8 +222,9 @@ func checkToken(token string) error {
 	return nil
 }
 
-// authorized adds a token to each request. After a 401 it calls the source once
-// more. A 401 has no effect on the platform, so any request can be sent again.
+// authorized adds a token to each request. After a 401, it calls the source
+// once more. A request that gets a 401 has no effect, so any request can be
+// sent again.
 func (t *tokens) authorized(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		g, err := t.get(ctx, nil)

@@ -11,7 +11,7 @@ type call struct {
 	request
 	options  options            // from the caller's context
 	payload  *payload           // the encoded body, or nil
-	decode   func([]byte) error // reads the body of a 2xx
+	decode   func([]byte) error // reads the body of a 2xx response
 	token    string
 	attempts int
 
@@ -20,7 +20,7 @@ type call struct {
 	queued    time.Duration // how long the call waited for the rate limiter
 	maybeDone bool          // a failed attempt may have been processed
 
-	logger  *slog.Logger // nil is slog.Default
+	logger  *slog.Logger // nil means slog.Default
 	onRetry []func(ctx context.Context, err error, pause time.Duration)
 }
 
@@ -28,8 +28,8 @@ type call struct {
 // [*Error] means that nothing was sent.
 type exchange func(context.Context, *call) error
 
-// retries logs that another request follows err after the pause, and notifies
-// observers.
+// retries logs that the call sends another request after the pause because of
+// err, and notifies the observer.
 func (c *call) retries(ctx context.Context, err error, pause time.Duration) {
 	c.logRetry(ctx, err, pause)
 	for _, f := range c.onRetry {
@@ -37,20 +37,18 @@ func (c *call) retries(ctx context.Context, err error, pause time.Duration) {
 	}
 }
 
-// newError returns an error for r.
 func newError(r request, cause error) *Error {
 	return &Error{Op: r.op, Method: r.method, Path: r.path, cause: cause}
 }
 
-// newError returns an error for the last attempt.
 func (c *call) newError(cause error) *Error {
 	e := newError(c.request, redactError(cause, c.token))
 	e.Attempts = c.attempts
 	return e
 }
 
-// asError returns err as an [*Error]. Any other error means that nothing was
-// sent and that a retry would not help.
+// asError returns err as an [*Error]. If err is not an [*Error], nothing was
+// sent, and a retry would not help.
 func (c *call) asError(err error) *Error {
 	e, ok := ownError(err)
 	if !ok {

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// campaignGap is the maximum interval between two requests of Wait.
+// campaignGap is the maximum interval between two requests from Wait.
 const campaignGap = 30 * time.Second
 
 // CampaignStatus is the status of a campaign. The platform may add values.
 type CampaignStatus string
 
-// The known values of [CampaignStatus], in their order.
+// The known values of [CampaignStatus]. A campaign passes through them in this
+// order.
 const (
 	CampaignStatusIncomplete CampaignStatus = "incomplete"
 	CampaignStatusScheduled  CampaignStatus = "scheduled"
@@ -35,16 +36,16 @@ func (s *Campaigns) Get(ctx context.Context, campaignID int64) (Campaign, error)
 	return do(ctx, s.x, getCampaignRequest(campaignID), readCampaign)
 }
 
-// Update changes the fields that update sets.
+// Update changes a campaign. Omitted fields stay unchanged.
 func (s *Campaigns) Update(ctx context.Context, campaignID int64, update CampaignUpdate) (Campaign, error) {
 	return do(ctx, s.x, updateCampaignRequest(campaignID, update), readCampaign)
 }
 
-// Schedule schedules a campaign for a time, with the precision of a second. The
-// platform sends a campaign with a past time at once. If at is the zero time
-// or not after 1970-01-01 00:00 UTC, the error is [ErrValidation]. Use
-// [Campaigns.Send] to send now. If the policy of the list is not accepted, the error
-// is [ErrPolicyNotAccepted].
+// Schedule schedules a campaign for the given time, with a precision of one
+// second. If the time is in the past, the platform sends the campaign
+// immediately. If the time is zero or not after 1970-01-01 00:00 UTC, the error
+// is [ErrValidation]. Use [Campaigns.Send] to send now. If the list's policy
+// has not been accepted, the error is [ErrPolicyNotAccepted].
 func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time) (Campaign, error) {
 	r := scheduleCampaignRequest(campaignID, campaignSchedule{ScheduledFor: at.Unix()})
 	if at.Unix() < 1 && r.err == nil { // 0 would be omitted, which means now
@@ -53,15 +54,15 @@ func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time
 	return do(ctx, s.x, r, readCampaign)
 }
 
-// Send sends a campaign now. If the policy of the list is not accepted, the error
-// is [ErrPolicyNotAccepted].
+// Send sends a campaign now. If the list's policy has not been accepted, the
+// error is [ErrPolicyNotAccepted].
 func (s *Campaigns) Send(ctx context.Context, campaignID int64) (Campaign, error) {
 	return do(ctx, s.x, scheduleCampaignRequest(campaignID, campaignSchedule{}), readCampaign)
 }
 
-// Wait requests a campaign repeatedly until the function until returns true,
-// and returns the campaign. The intervals double from about 1 s to 30 s. Use
-// [Campaign.Settled] to wait for a final status:
+// Wait requests a campaign repeatedly until the given function returns true,
+// and then returns the campaign. The interval doubles from about 1 s to 30 s.
+// Use [Campaign.Settled] to wait for a final status:
 //
 //	campaign, err := c.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled)
 //
@@ -73,10 +74,10 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
 }
 
-// Find returns the oldest campaign whose name is equal to name. It iterates over
-// all campaigns, 100 per request, because the platform has no filter for names. If
-// no campaign has the name, the error is [ErrNotFound]. If name is empty, the error
-// is [ErrValidation].
+// Find returns the oldest campaign with the given name. It iterates over all
+// campaigns, 100 per request, because the platform cannot filter campaigns by
+// name. If there is no such campaign, the error is [ErrNotFound]. If name is
+// empty, the error is [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	params := ListCampaignsParams{}
 	is := func(c Campaign) bool { return c.Name == name }
@@ -88,8 +89,8 @@ func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (Campa
 	return do(ctx, s.x, listCampaignsRequest(params), readCampaignPage)
 }
 
-// All iterates over the items of List, from params.Page on. See Pagination in
-// the package documentation.
+// All iterates over all items, starting at params.Page. See Pagination in the
+// package documentation.
 func (s *Campaigns) All(
 	ctx context.Context, params ListCampaignsParams, opts ...IterOption,
 ) iter.Seq2[Campaign, error] {

@@ -42,11 +42,12 @@ type Config struct {
 	Account string
 
 	// HTTPClient sends the requests. The client does not change it and does not follow
-	// redirects. Its transport must not add an Idempotency-Key header, because with
-	// this header net/http resends failed requests over HTTP/1. The default is a new client like
-	// http.DefaultClient, with up to 100 HTTP/1 connections, which can all be idle (see
-	// [Client.CloseIdleConnections]). Further concurrent calls wait for a connection,
-	// and Timeout includes the wait. HTTP/2 sends many requests over one connection.
+	// redirects. The transport of HTTPClient must not add an Idempotency-Key header,
+	// because with this header net/http resends failed requests over HTTP/1. The
+	// default is a new http.Client like http.DefaultClient. It opens up to 100 HTTP/1
+	// connections, and all of them can be idle (see [Client.CloseIdleConnections]).
+	// Further concurrent calls wait for a connection, and Timeout includes this wait.
+	// Over HTTP/2, many requests share one connection.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
@@ -66,13 +67,12 @@ type Config struct {
 	// [NewLookupLimiter] for each client.
 	LookupLimiter LookupLimiter `json:"-"`
 
-	// Logger gets a record "platform request" at debug level for each request, and a
-	// record "retrying platform request" at info level for each retry. Both have the keys
-	// op, method, path, attempt and status (0 without a response), and the keys
-	// request_id and error if known. The first record also has the key duration, and the
-	// second record has the key delay. Paths and errors can contain the address of a
-	// recipient. The default is slog.Default; slog.New(slog.DiscardHandler) turns logging
-	// off.
+	// Logger gets a "platform request" record at debug level for each request, and a
+	// "retrying platform request" record at info level for each retry. Both contain op,
+	// method, path, attempt and status (0 without a response), and, if known, request_id
+	// and error. The first record also contains duration, and the second contains delay.
+	// Paths and errors can contain the address of a recipient. The default is
+	// slog.Default; slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called at the start of each call. Use it for traces and metrics. The client
@@ -86,11 +86,11 @@ type Config struct {
 	UserAgent string
 }
 
-// Format implements [fmt.Formatter]. No verb prints the token, except %p, which go vet
-// rejects. Package fmt does not call Format for %p.
+// Format implements [fmt.Formatter]. Only the verb %p prints the token. Package fmt
+// does not call Format for %p, and go vet rejects it.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// String returns the base URL, and whether the token or the source is set.
+// String returns the base URL and whether the token or the source is set.
 func (c Config) String() string {
 	token := "none"
 	switch {
@@ -105,7 +105,7 @@ func (c Config) String() string {
 // printable returns a base URL without its password and query.
 func printable(base string) string {
 	u, err := url.Parse(base)
-	if err != nil || u.Opaque != "" { // "user:password@host" is a scheme and something opaque
+	if err != nil || u.Opaque != "" { // "user:password@host" is parsed as a scheme and opaque data
 		return "invalid"
 	}
 	u.RawQuery, u.Fragment = "", ""
@@ -144,12 +144,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxConns is the number of idle connections of http.DefaultTransport. More would
-// be closed after each burst, and would exhaust file descriptors.
+// maxConns is the limit for idle connections in http.DefaultTransport.
+// Additional connections would be closed after each burst, and could exhaust
+// the file descriptors.
 const maxConns = 100
 
-// defaultTransport is http.DefaultTransport with a limit on the connections to the
-// platform, which can all be idle.
+// defaultTransport returns a copy of http.DefaultTransport that limits the
+// connections to the platform. All of them can be idle.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -172,8 +173,7 @@ type RetryConfig struct {
 	// to the maximum. The default is 200 ms; a negative value means no delay.
 	BaseDelay time.Duration
 
-	// MaxDelay is the maximum of BaseDelay after it was doubled. The default is
-	// 5 s.
+	// MaxDelay limits the doubled BaseDelay. The default is 5 s.
 	MaxDelay time.Duration
 
 	// MaxRetryAfter is the maximum Retry-After that the client waits for. If
@@ -184,15 +184,15 @@ type RetryConfig struct {
 
 	// Budget is the retry budget that all calls of the client share. A retry costs 1. A
 	// call that succeeds at the first attempt adds 0.2. A call that succeeds after a
-	// retry adds 1. The budget starts at its maximum, Budget. When it is exhausted, calls
-	// fail without a retry, so an outage does not multiply the load. The default is 100;
-	// a negative value means no limit.
+	// retry adds 1. The budget starts at Budget, which is also its maximum. When it is
+	// exhausted, calls fail without a retry, so an outage does not multiply the load.
+	// The default is 100; a negative value means no limit.
 	Budget int
 }
 
 func (r RetryConfig) withDefaults() RetryConfig {
 	r.MaxAttempts = max(orDefault(r.MaxAttempts, 3), 1)
-	r.BaseDelay = max(orDefault(r.BaseDelay, 200*time.Millisecond), 0)        // negative, it would overflow
+	r.BaseDelay = max(orDefault(r.BaseDelay, 200*time.Millisecond), 0)        // a negative delay would overflow
 	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64/2-1) // both are added
 	r.MaxRetryAfter = min(orDefault(r.MaxRetryAfter, 60*time.Second), math.MaxInt64/2)
 	r.Budget = orDefault(r.Budget, 100)
@@ -214,7 +214,7 @@ func baseURL(s string, allowPlain bool) (string, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		if parse, ok := errors.AsType[*url.Error](err); ok { // its text would contain a password in s
+		if parse, ok := errors.AsType[*url.Error](err); ok { // the error text would contain a password from s
 			err = parse.Err
 		}
 		return "", err

@@ -12,10 +12,10 @@ type Contacts struct{ x exchange }
 
 // Create adds a contact to a list. A deleted contact becomes active again and keeps
 // its id. A contact that has unsubscribed becomes active again only if
-// contact.Resubscribe is set, even if it was deleted later. If the list contains the
-// address with any other status, the error is [ErrContactExists]. With
+// contact.Resubscribe is set, even if it was deleted later. If the list contains
+// the address with any other status, the error is [ErrContactExists]. With
 // contact.DoubleOptIn the contact is pending until its recipient confirms. If
-// DoubleOptIn is set and the policy of the list is not accepted, the error is
+// DoubleOptIn is set and the list's policy has not been accepted, the error is
 // [ErrPolicyNotAccepted].
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{Resubscribe: &contact.Resubscribe, SendDoubleOptIn: contact.DoubleOptIn}
@@ -27,8 +27,8 @@ func (s *Contacts) Get(ctx context.Context, listID, contactID int64) (Contact, e
 	return do(ctx, s.x, getContactRequest(listID, contactID), readContact)
 }
 
-// Update sets the attributes in update and keeps the others. A null value removes
-// an attribute.
+// Update sets the given attributes and leaves the others unchanged. A null value
+// removes an attribute.
 func (s *Contacts) Update(ctx context.Context, listID, contactID int64, update ContactUpdate) (Contact, error) {
 	return do(ctx, s.x, updateContactRequest(listID, contactID, update), readContact)
 }
@@ -44,15 +44,15 @@ func (s *Contacts) Unsubscribe(ctx context.Context, listID, contactID int64) err
 	return perform(ctx, s.x, unsubscribeContactRequest(listID, contactID), nil)
 }
 
-// Tag adds tags to contacts of a list. If one of the contacts does not exist, the
+// Tag adds tags to contacts on a list. If one of the contacts does not exist, the
 // error is [ErrNotFound] and no contact is tagged.
 func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging) error {
 	return perform(ctx, s.x, tagContactsRequest(listID, tagging), nil)
 }
 
-// Find returns the contact with the address email, ignoring letter case. The
-// contact can have any status, including deleted. Find lists contacts with the
-// filter "email:address" and compares the addresses, because a platform may ignore
+// Find returns the contact with the given address, ignoring letter case. The
+// contact can have any status, including deleted. Find uses the filter
+// "email:address" and also compares the addresses, because a platform may ignore
 // the filter. If no contact has the address, the error is [ErrNotFound]. If email
 // is empty, the error is [ErrValidation].
 func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
@@ -67,8 +67,8 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 	return do(ctx, s.x, listContactsRequest(listID, params), readContactPage)
 }
 
-// All iterates over the items of List, from params.Page on. See Pagination in
-// the package documentation.
+// All iterates over all items, starting at params.Page. See Pagination in the
+// package documentation.
 //
 // Without Sort and Filter, an iteration yields each contact exactly once if the
 // contact is on the list during the whole iteration. Unsubscribed and deleted

@@ -2,7 +2,7 @@ package client
 
 import "runtime"
 
-// crash is a panic or a call of [runtime.Goexit]. The zero crash means that the
+// crash is a panic or a call to [runtime.Goexit]. The zero crash means that the
 // function returned.
 type crash struct {
 	panicked any
@@ -24,7 +24,7 @@ func run(f func(), done func(crash)) {
 	c = crash{}
 }
 
-// raise panics or exits the calling goroutine in the same way.
+// raise repeats the crash on the calling goroutine.
 func (c crash) raise() {
 	switch {
 	case c.panicked != nil:

@@ -13,13 +13,13 @@ import (
 
 // CSVOptions configures [ContactsFromCSV]. The zero value is a good default.
 type CSVOptions struct {
-	// Comma separates fields. The default is ',', or the character in a first
-	// line such as "sep=;".
+	// Comma separates fields. The default is ',', unless the first line specifies
+	// another character, such as "sep=;".
 	Comma rune
 
 	// Email, Tags and Interests are the headers of the columns with the address,
 	// the tags and the interests. The defaults are "email", "tags" and
-	// "interests". Letter case and surrounding space in a header are ignored.
+	// "interests". Letter case and surrounding spaces in headers are ignored.
 	Email, Tags, Interests string
 
 	// Separator separates the tags and the interests in one field. The default
@@ -27,16 +27,16 @@ type CSVOptions struct {
 	Separator string
 
 	// OnBadRow, if not nil, is called for each row with an invalid value or a wrong
-	// number of fields. If it returns nil, the row is skipped. Otherwise its error
-	// ends the source. By default, the first invalid row ends the source. A row
-	// with a misplaced quote or more than 1 MiB always ends the source, because the
-	// source cannot find the start of the next row.
+	// number of fields. If it returns nil, the row is skipped. Otherwise the source
+	// yields its error and stops. By default, the source stops at the first invalid
+	// row. It always stops at a row with a misplaced quote or more than 1 MiB,
+	// because it cannot find the start of the next row.
 	OnBadRow func(*CSVError) error
 }
 
 // CSVError describes an invalid row.
 type CSVError struct {
-	Line   int    // first line of the row, from 1
+	Line   int    // number of the row's first line, from 1
 	Column string // header of the column; empty if the whole row is invalid
 	Err    error
 }
@@ -52,17 +52,18 @@ func (e *CSVError) Error() string {
 // Unwrap returns Err.
 func (e *CSVError) Unwrap() error { return e.Err }
 
-// ContactsFromCSV returns the rows of a CSV file (RFC 4180, UTF-8) as a source for
-// [Contacts.Import]. The first row contains the headers. One column contains the
-// address, and other columns may contain tags and interests. Each further column
-// contains a custom attribute, whose name is the header. An empty field omits the
-// attribute, and a column without a header is ignored. Blank lines and rows with
-// only empty fields are skipped. The field Line of each contact is the first line
-// of its row. Every error of the source is a [*CSVError], except errors from
-// OnBadRow. The source reads the file during the iteration, so use it only once.
+// ContactsFromCSV returns the rows of a CSV file (RFC 4180, UTF-8) as a source
+// for [Contacts.Import]. The first row contains the headers. One column contains
+// the address, and other columns may contain tags and interests. Each further
+// column contains a custom attribute, whose name is the header. An empty field
+// omits the attribute, and a column without a header is ignored. Blank lines and
+// rows with only empty fields are skipped. The Line field of each contact is the
+// number of its row's first line. Every error from the source is a [*CSVError],
+// except errors from OnBadRow. The source reads the file during the iteration, so
+// use it only once.
 //
-// Lines end in LF or CR LF. A byte order mark is skipped. A file in UTF-16 and a
-// row longer than 1 MiB are errors.
+// Lines end in LF or CR LF. A byte order mark is skipped. A UTF-16 file or a row
+// longer than 1 MiB is an error.
 func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		c := newCSVSource(r, opts)
@@ -95,7 +96,6 @@ func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, erro
 	}
 }
 
-// csvSource reads contacts from a file.
 type csvSource struct {
 	opts    CSVOptions
 	file    io.Reader
@@ -160,12 +160,10 @@ func listed(headers []string) string {
 	return strings.Join(names, ", ")
 }
 
-// wrong returns an error for the current row.
 func (c *csvSource) wrong(column string, err error) *CSVError {
 	return &CSVError{Line: c.rows.line, Column: column, Err: err}
 }
 
-// contact returns the contact of a row, or an error for the row.
 func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	if len(row) != len(c.headers) {
 		return ImportContact{}, c.wrong("", csv.ErrFieldCount)
@@ -194,12 +192,12 @@ func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	return contact, nil
 }
 
-// errLoneCR is the error for a CR without LF. In a file with other line ends,
-// several rows would look like one row.
+// errLoneCR is the error for a CR without LF. If all lines of a file end in
+// CR, several rows look like one row.
 var errLoneCR = errors.New("contains a CR without LF; lines must end in LF or CR LF")
 
-// row returns the fields of the next row that contains text, or io.EOF, or a
-// *CSVError. The fields are valid until the next call.
+// row returns the fields of the next row that contains text. The error is
+// io.EOF or a *CSVError. The fields are valid until the next call.
 func (c *csvSource) row() ([]string, error) {
 	for {
 		row, err := c.rows.read()

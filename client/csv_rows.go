@@ -49,7 +49,8 @@ func newCSVRows(r io.Reader, comma rune) (*csvRows, error) {
 	return rows, nil
 }
 
-// separator returns the separator in a line such as "sep=;", or 0.
+// separator returns the separator in a line such as "sep=;", or 0 if there is
+// none.
 func separator(line string) rune {
 	line = strings.Trim(line, "\"\r")
 	if len(line) < len("sep=;") || !strings.EqualFold(line[:4], "sep=") || utf8.RuneCountInString(line[4:]) != 1 {
@@ -59,8 +60,8 @@ func separator(line string) rune {
 	return r
 }
 
-// read returns the fields of the next row, valid until the next call, or io.EOF.
-// After another error the position in the file is unknown.
+// read returns the fields of the next row, or io.EOF. The fields are valid until
+// the next call. After any other error, the position in the file is unknown.
 func (r *csvRows) read() ([]string, error) {
 	r.skipBlankLines()
 	r.line, r.in.row = r.next, 0

@@ -10,18 +10,19 @@ import (
 const (
 	maxDetails      = 100
 	maxShownDetails = 5   // in the result of Error
-	maxDetailText   = 500 // bytes of each text
+	maxDetailText   = 500 // bytes per text
 	maxLocation     = 20  // elements of a location
 )
 
 // ErrorDetail is one problem that the platform found in a request.
 type ErrorDetail struct {
 	Loc  Location `json:"loc"`  // location of the invalid value
-	Msg  string   `json:"msg"`  // description for people
-	Type string   `json:"type"` // rule, such as "missing"; the platform may add values
+	Msg  string   `json:"msg"`  // human-readable description
+	Type string   `json:"type"` // violated rule, such as "missing"; the platform may add values
 }
 
-// String returns for example "body.email: not an email address (value_error)".
+// String returns text such as "body.email: not an email address
+// (value_error)".
 func (d ErrorDetail) String() string {
 	s := d.Loc.String()
 	if s != "" && d.Msg != "" {
@@ -39,7 +40,7 @@ func (d ErrorDetail) String() string {
 // array indexes, from 0.
 type Location []string
 
-// String returns for example "body.contacts.3.email".
+// String returns text such as "body.contacts.3.email".
 func (l Location) String() string { return strings.Join(l, ".") }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It stores strings and numbers as
@@ -67,9 +68,10 @@ func readLocation(c *jsonscan.Cursor) Location {
 	return jsonscan.Slice(c, element)
 }
 
-// parseDetails reads the platform's error format, redacts token, and returns the
-// number of omitted details. It returns no details for any other body. An
-// invalid field of a detail does not affect other details.
+// parseDetails reads the platform's error format, redacts the token, and also
+// returns the number of omitted details. For a body in another format, it
+// returns no details. An invalid field in one detail does not affect other
+// details.
 func parseDetails(body, token string) (details []ErrorDetail, more int) {
 	c := jsonscan.New(body)
 	for name := range c.Object() {
@@ -107,7 +109,6 @@ func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, more 
 	return details, more
 }
 
-// appendDetail appends a detail that is not empty.
 func appendDetail(details []ErrorDetail, d ErrorDetail) []ErrorDetail {
 	if d.Msg == "" && d.Type == "" && len(d.Loc) == 0 {
 		return details
@@ -165,7 +166,8 @@ func readDetailLocation(c *jsonscan.Cursor, token string) (l Location) {
 	return l
 }
 
-// shortened returns a copy of s without token, truncated with an ellipsis.
+// shortened returns a copy of s without the token. It truncates long text with
+// an ellipsis.
 func shortened(s, token string) string {
 	s = redactFirst(s, token, maxDetailText+1)
 	if len(s) <= maxDetailText {

@@ -9,7 +9,7 @@ import (
 )
 
 // do performs an operation and calls read to decode the response. If a required field is
-// missing or has the wrong type, do returns the error and the other fields.
+// missing or has the wrong type, do returns an error together with the other fields.
 func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.Cursor) T) (v T, err error) {
 	err = perform(ctx, x, r, func(body []byte) (err error) {
 		v, err = decode(body, read)
@@ -18,7 +18,8 @@ func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.C
 	return kept(v, err)
 }
 
-// kept returns v and err, or the zero value and err if v is not usable after err.
+// kept returns v and err. If err means that v is unusable, kept replaces v with
+// the zero value.
 func kept[T any](v T, err error) (T, error) {
 	if e, ok := ownError(err); err != nil && (!ok || !e.mismatch && !e.notQueued) {
 		var zero T
@@ -33,7 +34,7 @@ func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) 
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("null")
 	}
-	c := jsonscan.Borrow(body) // the buffer is used again
+	c := jsonscan.Borrow(body) // the buffer will be reused
 	c.QuotedInts = true
 	v = read(c)
 	if err := c.End(); err != nil { // err is a pointer, so returning it directly would return a non-nil error
@@ -42,8 +43,8 @@ func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) 
 	return v, nil
 }
 
-// isMismatch reports whether err is about valid JSON with a value of the wrong
-// type.
+// isMismatch reports whether err means that the JSON is valid, but a value has
+// the wrong type.
 func isMismatch(err error) bool {
 	e, ok := ownError(err)
 	return ok && e.mismatch
@@ -76,7 +77,7 @@ func readNothing(body []byte) error {
 }
 
 // isErrorField reads a field and reports whether it marks an error. The field
-// details and a non-empty field error do.
+// "details" and a non-empty field "error" mark an error.
 func isErrorField(c *jsonscan.Cursor, name string) bool {
 	b, start := c.Peek(), c.Offset()
 	c.Skip()

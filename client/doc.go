@@ -75,10 +75,10 @@
 // an attempt exceeds [Config.Timeout], the error also wraps [context.DeadlineExceeded].
 // Check ctx.Err() to distinguish the two cases.
 //
-// A nil error means that the result is complete. A resource has its id, a page
-// has its items, an import accounts for each contact, and an iteration yields as
-// many items as the platform counts. Fields that the specification does not
-// require may be zero.
+// A nil error means that the result is complete. A resource contains its id, a page
+// contains its items, an import accounts for each contact, and an iteration yields as
+// many items as the platform counts. Fields that the specification does not require may
+// be zero.
 //
 // [ErrInvalidResponse] means that the client cannot use the response. Examples
 // are a redirect, HTML, a truncated body, a body larger than
@@ -100,10 +100,10 @@
 //
 // # Retries
 //
-// The client retries a request only if the platform certainly did not process
-// it, or if repeating it is safe. Operations that read or set a state are
-// repeatable. Operations that create or send something are not. The outcome of
-// an attempt determines whether the client retries:
+// The client retries a request only if the platform certainly did not process it, or if
+// repeating it is safe. Operations that read data or set a state are repeatable.
+// Operations that create or send something are not. The outcome of an attempt determines
+// whether the client retries:
 //
 //	Outcome of the attempt            Repeatable          Not repeatable
 //	no connection                     retry               retry
@@ -121,9 +121,9 @@
 // email.
 //
 // "Maybe done" means that the platform may have processed the request. If a call fails
-// after such an attempt, its error matches [ErrOutcomeUnknown], unless the call is a
-// GET. This includes a 2xx response with an invalid body. Any other error means that
-// the request had no effect, except that the platform keeps a record of an email after
+// after such an attempt, its error matches [ErrOutcomeUnknown], unless the call is a GET.
+// This also applies to a 2xx response with an invalid body. Any other error means that
+// the request had no effect, except that the platform keeps a record of the email after
 // ErrNotQueued. docs/errors.md describes how to resolve an unknown outcome.
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource]
@@ -131,10 +131,10 @@
 // if the new token differs from the old one. The new request does not count
 // toward MaxAttempts.
 //
-// [RetryConfig.MaxAttempts] is the maximum number of attempts, and
-// [WithMaxAttempts] sets it for single calls. Between attempts the client waits
-// for a random time (exponential backoff with full jitter), plus the delay in
-// Retry-After. The client does not retry in these cases:
+// [RetryConfig.MaxAttempts] is the maximum number of attempts, and [WithMaxAttempts]
+// overrides it for individual calls. Between attempts the client waits for a random time
+// (exponential backoff with full jitter), plus the delay in Retry-After, if any. The
+// client does not retry in these cases:
 //
 //   - Retry-After is longer than [RetryConfig.MaxRetryAfter]. [Error.RetryAfter]
 //     contains the requested time.
@@ -147,8 +147,8 @@
 // may have been processed. The client prevents this for every [Config.HTTPClient], so one
 // attempt is one request. Over HTTP/1, net/http still resends a request if the platform
 // had closed the idle connection. It resends a request with a body only if no byte of the
-// request was written. If HTTP/2 rejects a request without a body unprocessed, the
-// client treats this as a lost connection.
+// request was written. If the server rejects an HTTP/2 request without a body before
+// processing it, the client treats this as a lost connection.
 //
 // # Pagination
 //
@@ -167,25 +167,25 @@
 // items per page unless PerPage is set. [Prefetch] requests pages in advance.
 //
 // The client checks that the list is complete. If the responses do not contain the total
-// number of items, the client also requests the page after a short page, which is a page
-// with fewer items than its size. The additional page must be empty, be rejected
+// number of items, the client also requests the page after a short page. A short page has
+// fewer items than its size. The platform must return an empty page, reject the request
 // ([ErrNotFound] or [ErrValidation]) or repeat the short page. The error is
 // [ErrInvalidResponse] if the list has fewer items than the platform counts, or if a
 // response contains a wrong page number or the items of an earlier page.
 //
-// If an item is removed from the list during an iteration, an item can be missing
+// If an item is removed from the list during an iteration, another item can be missing
 // from the result, because later items move to earlier pages. If the total number of
-// items decreases, the error at the end is [ErrListChanged]. Iterate again. The
-// client cannot detect the change if another item is added at the same time. If an
-// item is added during an iteration, other items can be duplicated. [Contacts.All]
-// describes how to read all contacts.
+// items decreases, the error at the end is [ErrListChanged]. Iterate again. The client
+// cannot detect the change if another item is added at the same time. If an item is added
+// during an iteration, other items can be duplicated. [Contacts.All] describes how to
+// read all contacts.
 //
 // # Import
 //
 // [Contacts.Import] reads any number of contacts from an iterator and sends them in
-// batches of 1,000. Its [ImportReport] contains the result of each contact. You can
+// batches of 1,000. Its [ImportReport] contains the result for each contact. You can
 // resume an import after a failure or a crash without losing a contact. Start from the
-// last checkpoint, or import the remaining contacts in the report.
+// last checkpoint, or import the contacts that [ImportReport.Remaining] returns.
 //
 // # Lookup rate limit
 //
@@ -195,10 +195,10 @@
 //
 // # Logs, metrics and traces
 //
-// [Config.Logger] gets a record of each request and each retry. The client calls
-// [Config.Observe] at the start of each call. The returned [Observer] is notified
-// of retries and of the end of the call. [WithResponseHook] passes each response to
-// a function.
+// [Config.Logger] gets a record for each request and each retry. The client calls
+// [Config.Observe] at the start of each call. The returned [Observer] is notified of
+// retries and of the end of the call. [WithResponseHook] passes each response to a
+// function.
 //
 // # Concurrency
 //
@@ -210,6 +210,6 @@
 // ignores its context.
 //
 // If a callback on another goroutine panics or calls [runtime.Goexit], as
-// testing.T.FailNow does, the call waits for its requests in flight. It then
-// panics or exits the caller's goroutine in the same way.
+// testing.T.FailNow does, the call waits for its requests in flight. Then the caller's
+// goroutine panics or exits in the same way.
 package client

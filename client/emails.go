@@ -38,11 +38,11 @@ type Emails struct{ x exchange }
 // The client never sends an email again if the platform may have processed it. If the
 // outcome is unknown, the error is an [ErrOutcomeUnknown]. The platform has no
 // idempotency keys and no search for emails, so no call can find the outcome. To find it
-// later, store each email before you send it, with a key that is part of the subject.
-// Look up the unknown ids in events with [Emails.Get], which returns the recipient and
-// the subject. If the recipient does nothing, no event arrives, and an operator must
-// decide. examples/unknown-outcome implements this. Custom attributes replace merge tags.
-// No event or lookup returns them.
+// later, store each email before you send it, with a key that is part of the subject. If
+// an event contains an unknown id, look it up with [Emails.Get], which returns the
+// recipient and the subject. If the recipient does nothing, no event arrives, and an
+// operator must decide. examples/unknown-outcome implements this. Custom attributes only
+// replace merge tags. Events and lookups do not contain them.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := perform(ctx, s.x, submitEmailRequest(email), func(body []byte) (err error) {
@@ -75,18 +75,18 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 	return err
 }
 
-// SendLegacy sends an email with the endpoint POST /emails. You cannot look up
-// the email, and its events have the older, transactional payload types.
+// SendLegacy sends an email through the endpoint POST /emails. You cannot look
+// up the email, and its events have the older, transactional payload types.
 //
 // Deprecated: Use [Emails.Send] with the content type [EmailTypeTransactional].
 func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) (TransactionalReceipt, error) {
 	return do(ctx, s.x, sendTransactionalEmailRequest(email), readTransactionalReceipt)
 }
 
-// Get returns a submitted email. The platform allows one lookup per second for each user
-// and account. Get waits for its slot in the order of the calls. If the platform still
-// rejects the lookup, Get waits and retries up to 60 times. The context limits the wait.
-// If a call is first in the queue and its deadline is before its slot, it fails
+// Get returns a submitted email. The platform allows one lookup per second for each
+// user and account. Concurrent calls get their slots in call order. If the platform
+// still rejects the lookup, Get waits and retries up to 60 times. The context limits
+// the wait. If the first call in the queue has a deadline before its slot, it fails
 // immediately. (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
@@ -109,8 +109,9 @@ func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Ema
 	}
 }
 
-// Wait looks up an email, at most once per second, until the function until returns
-// true, and returns the email. Use [Email.Settled] to wait for a final status:
+// Wait looks up an email, at most once per second, until the given function
+// returns true, and then returns the email. Use [Email.Settled] to wait for a
+// final status:
 //
 //	email, err := c.Emails.Wait(ctx, emailID, client.Email.Settled)
 //
@@ -131,9 +132,9 @@ func (e Email) Settled() bool {
 	return true
 }
 
-// Hard reports whether the bounce is permanent, so you must not send to the address
-// again. The type is then [events.BounceTypeHard]. If there is no type, the category is
-// [events.BounceCategoryHard].
+// Hard reports whether the bounce is permanent. Its type is then
+// [events.BounceTypeHard] or, without a type, its category is
+// [events.BounceCategoryHard]. If so, do not send to the address again.
 func (b EmailBounce) Hard() bool {
 	if b.Type != "" {
 		return b.Type == events.BounceTypeHard

@@ -21,7 +21,7 @@ func newEncoder() *encoder {
 	return &encoder{sync.Pool{New: func() any { return new(jsonwrite.Writer) }}}
 }
 
-// encoded returns an error for an invalid body before the client sends a
+// encoded encodes the body, or returns an error, before the client sends a
 // request.
 func (e *encoder) encoded(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
@@ -110,7 +110,7 @@ func (p *payload) open() (io.ReadCloser, error) {
 	return &payloadReader{payload: p}, nil
 }
 
-// release ends the use by the call or by one reader.
+// release records that the call or a reader no longer uses p.
 func (p *payload) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,13 +120,13 @@ func (p *payload) release() {
 	}
 }
 
-// payloadReader reads a payload until it is closed, possibly during a Read.
+// payloadReader reads a payload. It can be closed during a Read.
 //
 // If an HTTP/2 connection is unusable before a stream begins, net/http closes
-// the body and sends the same request with the same body on another connection.
-// Therefore a closed reader can be read until the call ends, if nothing was
-// read before. Otherwise Read returns an error, because the transport would
-// send only the rest of the body.
+// the body and sends the same request with the same body on another
+// connection. Therefore a closed reader can still be read until the call ends,
+// if no byte was read before. Otherwise Read returns an error, because the
+// transport would send only the rest of the body.
 type payloadReader struct {
 	payload *payload
 	at      int

@@ -26,13 +26,13 @@ import (
 // Several processes can call Ensure at the same time. After it has created a
 // webhook, Ensure lists the webhooks again. If another process created a matching
 // webhook earlier, Ensure archives its own webhook and returns the earlier one, so
-// all processes get the same webhook. The platform must list webhooks in the order
-// of their creation.
+// all processes get the same webhook. This requires a platform that lists webhooks
+// in the order of their creation.
 //
 // If another active webhook has the same URL and one of the events, the error is
 // [ErrConflict], because both webhooks would deliver this event with different
-// signatures. Ensure then leaves no new webhook. Archive the other webhook first,
-// because the API cannot change a webhook.
+// signatures. In this case Ensure does not leave a new webhook. Archive the other
+// webhook first, because the API cannot change a webhook.
 //
 // If the platform returns no secret, the error is [ErrInvalidResponse]. Ensure can
 // return the known fields of the webhook together with an error. After
@@ -70,9 +70,9 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 	return old, successor, err
 }
 
-// Active returns the webhooks of a URL that are not archived, with their secrets, in
-// the order of the list. During a rotation the URL has two active webhooks. If the
-// URL has no active webhook, the error is [ErrNotFound].
+// Active returns the webhooks for a URL that are not archived, with their secrets,
+// in the order of the list. During a rotation the URL has two active webhooks. If
+// the URL has no active webhook, the error is [ErrNotFound].
 func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		if err != nil {
@@ -95,8 +95,8 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 	return active, nil
 }
 
-// ensure implements Ensure for the webhooks after the webhook with the id after, or
-// for all webhooks if after is "".
+// ensure implements Ensure. It ignores the webhooks up to the webhook whose id is
+// after, unless after is "".
 func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, error) {
 	id, err := s.find(ctx, want, after, "")
 	if err != nil {
@@ -137,9 +137,9 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find returns the id of the first webhook that matches, or "". It begins after the
-// webhook with the id after, and ends at the webhook with the id own, unless these
-// ids are "".
+// find returns the id of the first webhook that matches, or "" if there is none.
+// The search starts after the webhook whose id is after, and ends at the webhook
+// whose id is own. Empty ids are ignored.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, err error) {
 	skip := after != ""
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
@@ -167,7 +167,7 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own stri
 	return id, nil
 }
 
-// matches reports whether a webhook has the settings of w.
+// isSetUpAs reports whether a webhook has the settings in w.
 func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
 	return w.RateLimit == hook.RateLimit &&
 		(w.RateLimit == 0 || w.RateLimitPeriod == "" || w.RateLimitPeriod == hook.RateLimitPeriod) &&

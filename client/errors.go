@@ -19,8 +19,8 @@ var (
 	ErrForbidden         = errors.New("the access token lacks the required permission")               // 403
 	ErrNotFound          = errors.New("not found")                                                    // 404
 	ErrConflict          = errors.New("the state of the resource does not allow this")                // 409
-	ErrPolicyNotAccepted = errors.New("the list's anti-spam policy is not accepted")                  // of type policy_not_accepted
-	ErrContactExists     = errors.New("the list already contains the contact")                        // of type contact_exists
+	ErrPolicyNotAccepted = errors.New("the list's anti-spam policy is not accepted")                  // error type policy_not_accepted
+	ErrContactExists     = errors.New("the list already contains the contact")                        // error type contact_exists
 	ErrValidation        = errors.New("invalid request")                                              // 400, 422, or rejected by the client
 	ErrTooLarge          = errors.New("the request is too large")                                     // 413
 	ErrListChanged       = errors.New("items were removed from the list during the iteration")        // see Pagination
@@ -37,7 +37,7 @@ var (
 	errErrorInSuccess    = errors.New("a success status with an error")                               // always an ErrInvalidResponse
 )
 
-// maxErrorBody is the number of bytes of a response that an Error keeps.
+// maxErrorBody is the maximum length of [Error.Body] in bytes.
 const maxErrorBody = 4 << 10
 
 // Error is the error of a call. Only [Contacts.Import] can return another error.
@@ -46,7 +46,7 @@ const maxErrorBody = 4 << 10
 type Error struct {
 	Op         string        // operation, such as "createTemplate"
 	Method     string        // HTTP method
-	Path       string        // path below the base URL, without the query
+	Path       string        // path relative to the base URL, without the query
 	StatusCode int           // HTTP status; 0 without a response
 	RequestID  string        // id of the request in the platform's logs; empty without a response
 	Details    []ErrorDetail // problems that the platform reports, at most 100
@@ -188,7 +188,7 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// later returns e with a text about RetryAfter.
+// later returns a copy of e whose text contains RetryAfter.
 func (e *Error) later() *Error {
 	late := *e
 	late.note = strings.TrimPrefix(fmt.Sprintf("%s: retry not before %v", e.note, e.RetryAfter), ": ")

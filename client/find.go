@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// maxPerPage is the maximum number of items of a page. (Specification: Not shown.)
+// maxPerPage is the maximum number of items on a page. (Specification: Not shown.)
 const maxPerPage = 100
 
 // ensure returns the result of find, or creates an item. After it has created an
 // item, it calls find again, because another process may have created an item at
-// the same time. So all processes get the oldest item. own is the item that ensure
-// created, if any.
+// the same time. Therefore all processes get the oldest item. own is the item
+// that ensure created, if any.
 func ensure[T any](find, create func() (T, error)) (first, own T, err error) {
 	if first, err = find(); !errors.Is(err, ErrNotFound) {
 		return first, own, err
@@ -27,8 +27,8 @@ func ensure[T any](find, create func() (T, error)) (first, own T, err error) {
 	return first, own, nil
 }
 
-// find returns the first item that the function is accepts. The parameter r is the
-// request for the list. Errors contain the texts what and name.
+// find returns the first item that is() accepts. The parameter r is the request
+// that lists the items. Error texts contain what and name.
 func find[T any](all iter.Seq2[T, error], r request, what, name string, is func(T) bool) (found T, err error) {
 	if name == "" {
 		e := newError(r, fmt.Errorf("%s must not be empty", what))

@@ -15,7 +15,8 @@ import (
 // Limits.)
 const maxImportBatch = 1000
 
-// maxConcurrency limits the memory. No platform accepts that many requests.
+// maxConcurrency limits the memory. No platform accepts that many concurrent
+// requests.
 const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
@@ -39,7 +40,7 @@ type ImportOptions struct {
 	// an import, set it to the last value that OnCheckpoint got. If the source has
 	// fewer contacts, the import fails.
 	//
-	// Skip counts all contacts of the source, including contacts that Filter excludes.
+	// Skip counts all contacts in the source, including contacts that Filter excludes.
 	// If you remove contacts from the source before you resume, the positions change
 	// and other contacts are skipped. Use Filter instead.
 	Skip int64
@@ -58,12 +59,12 @@ type ImportOptions struct {
 	OnProgress func(ImportProgress)
 
 	// OnCheckpoint, if not nil, is called when the number of confirmed contacts
-	// increases. The parameter confirmed is the length of the confirmed prefix: the
-	// platform has responded for each of the first confirmed contacts of the source.
-	// Store the number, and set Skip to it after a crash. An error ends the import.
+	// increases. If the parameter is n, the platform has responded for each of the
+	// first n contacts in the source. Store this number, and set Skip to it after a
+	// crash. If OnCheckpoint returns an error, the import ends.
 	//
-	// After a resume, batches that were imported after the checkpoint are sent again.
-	// If no batch fails, these are at most Concurrency-1 batches.
+	// A resumed import sends the batches that were imported after the checkpoint
+	// again. If no batch fails, these are at most Concurrency-1 batches.
 	OnCheckpoint func(confirmed int64) error
 
 	// OnRejected, if not nil, is called for each contact that the platform rejects. By
@@ -77,32 +78,34 @@ type ImportOptions struct {
 	OnBatchError func(ImportFailure) error
 }
 
-// ContinueOnError is an OnBatchError that always continues.
+// ContinueOnError is a function for [ImportOptions.OnBatchError] that always
+// continues.
 func ContinueOnError(ImportFailure) error { return nil }
 
 // ImportFailure is a batch whose request failed.
 type ImportFailure struct {
-	From, To int64 // the contacts From to To-1 of the source, without filtered contacts
+	From, To int64 // the contacts From to To-1 in the source, without filtered contacts
 	Err      error // an *Error; if it matches ErrOutcomeUnknown, the list may contain the contacts
 }
 
 // Import adds any number of contacts to a list, in batches of 1,000. Only the batches
 // in flight are in memory. The report needs memory for each group of consecutive
-// contacts with the same status. Importing a contact again does not create a duplicate.
-// [Contacts.ImportBatch] describes the effect on a contact. If the source contains an
-// address several times, ignoring letter case, Import sends these contacts in their
-// order, so the last imported contact determines the fields that it contains.
+// contacts with the same status. Importing a contact again does not create a
+// duplicate. [Contacts.ImportBatch] describes the effect on a contact. If the source
+// contains an address several times, ignoring letter case, Import sends these
+// contacts in source order. Each field gets its value from the last imported contact
+// that contains the field.
 //
 // The report is never nil. If an option is invalid, the error is [ErrValidation], and
 // Import does not read the source. The error is nil if Import read the whole source
 // and the platform responded for all contacts, even if it rejected some of them.
 // Otherwise the error is not an [*Error]. It wraps the error from the source, the
-// error of the first failed batch and the context's error, if these occurred. An
-// error of the source ends the import after the contacts before it were sent.
+// error of the first failed batch and the context's error, if these occurred. If the
+// source yields an error, Import sends the contacts before it and ends.
 //
-// If the context is canceled, Import returns as soon as the source does. The
-// outcome of the batches in flight is then unknown.
-// (Specification: Lists and contacts, Limits.)
+// If the context is canceled, Import returns as soon as the source returns. The
+// outcome of the batches in flight is then unknown. (Specification: Lists and
+// contacts, Limits.)
 func (s *Contacts) Import(
 	ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions,
 ) (*ImportReport, error) {
@@ -129,7 +132,6 @@ func (s *Contacts) Import(
 	return im.report, joinImport(sourceErr, im.failure(), ctx.Err(), context.Cause(ctx))
 }
 
-// joinImport joins the errors that are not nil into one.
 func joinImport(errs ...error) error {
 	var all error
 	for _, err := range errs {
@@ -155,25 +157,25 @@ type importer struct {
 
 	seed  maphash.Seed
 	slots chan struct{} // one value for each batch from the first unfinished batch on
-	spare chan *batch   // for reuse
+	spare chan *batch   // batches for reuse
 	wg    sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below, and is held during callbacks
 	report   *ImportReport
 	started  int
-	finished []bool              // by the number of the batch modulo len(finished)
-	inOrder  int                 // number of finished batches at the beginning
+	finished []bool              // indexed by batch number modulo len(finished)
+	inOrder  int                 // number of finished batches before the first unfinished batch
 	inFlight map[uint64]struct{} // hashes of the addresses in unfinished batches; nil if Concurrency is 1
 	landed   sync.Cond           // signals that inFlight has changed
-	batches  int                 // finished
+	batches  int                 // number of finished batches
 	failed   int
-	first    error // of the first batch that failed
+	first    error // error of the first batch that failed
 	stopped  error // reason why the import sends no further batch
 	crash    crash // of a callback
 }
 
-// batch is the part of the source for one request. The request omits filtered
-// contacts.
+// batch is the part of the source that one request imports. The request omits
+// filtered contacts.
 type batch struct {
 	number   int
 	from, to int64
@@ -210,7 +212,7 @@ func (im *importer) configure() error {
 }
 
 // read sends the source in batches until the source ends or fails, or the import
-// stops. It returns the error of the source.
+// stops. It returns the error from the source.
 func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, error]) error {
 	b := im.batch(im.opts.Skip)
 	n := int64(0)
@@ -259,7 +261,6 @@ func (im *importer) wants(contact ImportContact) bool {
 	return im.opts.Filter(contact)
 }
 
-// batch returns an empty batch.
 func (im *importer) batch(from int64) *batch {
 	var b *batch
 	select {
@@ -328,7 +329,8 @@ func (im *importer) sendBatch(b *batch) {
 	im.spare <- b // before release starts another batch; otherwise spare could block
 }
 
-// crashed stores the crash of a callback, so the import ends in the same way.
+// crashed stores the crash of a callback. The import then ends with the same
+// crash.
 func (im *importer) crashed(c crash) {
 	if c.none() {
 		return
@@ -341,7 +343,6 @@ func (im *importer) crashed(c crash) {
 	im.stopped = errAbandoned
 }
 
-// finish records the result of a batch.
 func (im *importer) finish(b *batch, result ImportResult, err error) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -395,7 +396,7 @@ func (im *importer) fail(f ImportFailure) {
 	}
 }
 
-// failure returns the error of the batches.
+// failure returns the error that describes the failed batches.
 func (im *importer) failure() error {
 	err := im.first
 	if im.failed > 1 {

@@ -9,7 +9,7 @@ import (
 	"sort"
 )
 
-// ImportStatus is the result of the import of one contact.
+// ImportStatus is the result for one contact in an import.
 type ImportStatus int
 
 const (
@@ -40,7 +40,7 @@ const (
 	ImportFiltered
 )
 
-// String returns for example "imported".
+// String returns text such as "imported".
 func (s ImportStatus) String() string {
 	names := []string{
 		"not sent", "skipped", "imported", "updated", "accepted", "rejected", "failed", "unknown", "filtered",
@@ -57,7 +57,7 @@ func (s ImportStatus) confirmed() bool {
 	return ImportSkipped <= s && s <= ImportRejected || s == ImportFiltered
 }
 
-// ImportCounts counts the contacts of the finished batches by their status.
+// ImportCounts counts the contacts in finished batches by status.
 type ImportCounts struct {
 	Imported int64 // new on the list
 	Updated  int64 // were on the list
@@ -82,9 +82,9 @@ type ImportRejection struct {
 	Detail  ErrorDetail   // the reason
 }
 
-// ImportReport contains the result of each contact of an import. The index of a
-// contact is its position among all contacts of the source, from 0. Do not change
-// a report.
+// ImportReport contains the result for each contact in an import. The index of
+// a contact is its position among all contacts in the source, from 0. Do not
+// change a report.
 type ImportReport struct {
 	ImportCounts
 
@@ -101,8 +101,8 @@ type ImportReport struct {
 	// Confirmed.
 	Confirmed int64
 
-	// Rejections contains the rejected contacts in any order. It is empty if
-	// ImportOptions.OnRejected is set.
+	// Rejections contains the rejected contacts in no particular order. It is
+	// empty if ImportOptions.OnRejected is set.
 	Rejections []ImportRejection
 
 	spans []span // in order; adjacent spans have different statuses
@@ -131,9 +131,10 @@ func (r *ImportReport) Status(index int64) ImportStatus {
 	return ImportNotSent
 }
 
-// Remaining returns the contacts of the same source that the next import must
-// send. Their status is ImportNotSent, ImportFailed or ImportUnknown. In the
-// report of the next import, their indexes start at 0.
+// Remaining returns the contacts that the next import must send. The argument
+// must be the same source. The status of these contacts is ImportNotSent,
+// ImportFailed or ImportUnknown. In the report of the next import, their
+// indexes start at 0.
 func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		index := int64(-1)
@@ -183,7 +184,6 @@ func (r ImportResult) status() ImportStatus {
 	return ImportAccepted
 }
 
-// fail records a batch whose request failed.
 func (r *ImportReport) fail(b *batch, err error) {
 	status, n := ImportFailed, &r.Failed
 	if errors.Is(err, ErrOutcomeUnknown) {
@@ -193,7 +193,7 @@ func (r *ImportReport) fail(b *batch, err error) {
 	r.take(b, func(int64) ImportStatus { return status })
 }
 
-// take records the status of each contact of a batch, in order.
+// take records the status of each contact in a batch, in order.
 func (r *ImportReport) take(b *batch, status func(place int64) ImportStatus) {
 	var spans []span
 	next := b.from

@@ -16,14 +16,15 @@ import (
 // If the list contains the contact, the platform updates it, except for omitted
 // attributes, tags and interests. A contact that has unsubscribed or is pending
 // becomes active only if batch.Resubscribe is set. Contacts that complained or
-// bounced never become active. A deleted contact is treated as if it still had its
-// status from before the deletion. If batch.ImportTo is a status other than active,
+// bounced never become active. The platform treats a deleted contact according to
+// its status before the deletion. If batch.ImportTo is a status other than active,
 // all contacts get that status.
 //
 // The result includes each contact in one of the three counts or in Errors. If the
 // response does not account for each contact, the error is [ErrInvalidResponse],
 // and it is unknown which contacts were imported. The platform may count a
-// duplicate address in the batch once. (Specification: Lists and contacts, Limits.)
+// duplicate address in the batch only once. (Specification: Lists and contacts,
+// Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
 	var answer importResponse
@@ -45,7 +46,7 @@ func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBa
 
 // importResponse is the response to a batch.
 type importResponse struct {
-	ImportResult // Index is -1 if the response does not contain it
+	ImportResult // the Index of a rejected entry is -1 if the response does not contain it
 
 	taken bool // the platform accepted the batch but did not count the contacts
 }
@@ -68,8 +69,9 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 	return v
 }
 
-// readCount reads a count: a number, a string, an array, whose length is the count,
-// or true, which means that the platform accepted the contacts.
+// readCount reads a count, which can be a number or a string. For an array, the
+// count is its length. The value true means that the platform accepted the
+// contacts.
 func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	switch c.Peek() {
 	case '[':
@@ -132,8 +134,8 @@ func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	return v
 }
 
-// entry returns the index of an entry in the batch, which is the first integer in
-// l, or -1.
+// entry returns the index of an entry in the batch. This is the first integer in
+// l, or -1 if there is none.
 func (l Location) entry() int64 {
 	for _, s := range l {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -165,8 +167,8 @@ func (v *importResponse) check(batch []ImportContact) error {
 }
 
 // different returns the number of different addresses. A response must account
-// for at least this number of contacts. A platform may count a duplicate address
-// once.
+// for at least this number of contacts. A platform may count a duplicate
+// address only once.
 func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	addresses := map[string]bool{}
 	for i, contact := range batch {
@@ -177,7 +179,6 @@ func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	return int64(len(addresses) + len(rejected))
 }
 
-// rejected returns the indexes of the rejected entries.
 func (v *importResponse) rejected() map[int64]bool {
 	entries := map[int64]bool{}
 	for _, e := range v.Errors {

@@ -9,25 +9,26 @@ import (
 )
 
 // lookupGap is the minimum time between the response to a lookup and the next
-// request. The platform requires one second. The additional time is for clocks
-// that differ.
+// request. The platform requires one second. The additional millisecond allows
+// for differences between clocks.
 const lookupGap = time.Second + time.Millisecond
 
-// LookupLimiter limits the rate of lookups of submitted emails. The platform allows
-// one per second for each user and account. Clients with the same user and account
-// can share a LookupLimiter. A LookupLimiter must be safe for concurrent use.
+// LookupLimiter limits the rate of lookups of submitted emails. The platform
+// allows one lookup per second for each user and account. Clients with the same
+// user and account can share a LookupLimiter. A LookupLimiter must be safe for
+// concurrent use.
 //
 // The key identifies the platform, the account and the user. The client identifies
 // the user by its first token, so a refreshed token does not change the key. If
 // clients of the same user have different first tokens, such as several processes
 // with a [TokenSource], use a limiter that ignores the key.
 type LookupLimiter interface {
-	// Acquire waits for the slot of key, in the order of the calls, and returns the
-	// function that releases the slot. The caller calls release once, after the
-	// response. The next slot of the same key starts at least one second later, or
-	// atLeast later if that is longer. If ctx ends first, Acquire immediately
-	// returns an error that wraps the error of ctx, and does not delay other
-	// callers.
+	// Acquire waits for the slot of the given key, in the order of the calls, and
+	// returns a function that releases the slot. The caller calls release once,
+	// after the response. The next slot of the same key starts at least one second
+	// later, or atLeast later if that is longer. If ctx ends first, Acquire
+	// immediately returns an error that wraps the error of ctx, and does not delay
+	// other callers.
 	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
 }
 
@@ -50,8 +51,8 @@ type processLimiter struct {
 }
 
 // turn is a slot that one caller holds at a time. The channel serves its
-// receivers in order. If a receiver stops waiting, this does not delay the
-// other receivers, unlike in a rate.Limiter.
+// receivers in order. Unlike in a rate.Limiter, a receiver that stops waiting
+// does not delay the other receivers.
 type turn struct {
 	free  chan *rate.Limiter // contains the limiter while the slot is free
 	users int                // number of callers that hold the slot or wait for it

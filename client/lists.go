@@ -19,26 +19,26 @@ func (s *Lists) Get(ctx context.Context, listID int64) (List, error) {
 	return do(ctx, s.x, getListRequest(listID), readList)
 }
 
-// AcceptPolicy accepts the anti-spam policy of a list. If the policy is not
-// accepted, sending to the list returns [ErrPolicyNotAccepted]. AcceptPolicy is
-// idempotent.
+// AcceptPolicy accepts the anti-spam policy of a list. Until the policy is
+// accepted, sending to the list returns [ErrPolicyNotAccepted]. AcceptPolicy
+// is idempotent.
 func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 	return perform(ctx, s.x, acceptListPolicyRequest(listID), nil)
 }
 
-// Find returns the oldest list whose name is equal to name. It iterates over all
-// lists, 100 per request, because the platform has no filter for names. If no list has
-// the name, the error is [ErrNotFound]. If name is empty, the error is
+// Find returns the oldest list with the given name. It iterates over all lists,
+// 100 per request, because the platform cannot filter lists by name. If there is
+// no such list, the error is [ErrNotFound]. If name is empty, the error is
 // [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	params := ListListsParams{}
 	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })
 }
 
-// Ensure returns the oldest list whose name is equal to list.Name. If no list has the
-// name, Ensure creates the list. If several processes call Ensure at the same time,
-// all get the same list. Empty lists can remain, because the API cannot delete lists.
-// Call [Lists.AcceptPolicy] before you send to the list.
+// Ensure returns the oldest list with the name list.Name. If there is no such list,
+// Ensure creates it. If several processes call Ensure at the same time, all get the
+// same list. Empty duplicates can remain, because the API cannot delete lists. Call
+// [Lists.AcceptPolicy] before you send to the list.
 //
 // After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If
 // the name is empty, the error is [ErrValidation].
@@ -55,8 +55,8 @@ func (s *Lists) List(ctx context.Context, params ListListsParams) (ListPage, err
 	return do(ctx, s.x, listListsRequest(params), readListPage)
 }
 
-// All iterates over the items of List, from params.Page on. See Pagination in
-// the package documentation.
+// All iterates over all items, starting at params.Page. See Pagination in the
+// package documentation.
 func (s *Lists) All(ctx context.Context, params ListListsParams, opts ...IterOption) iter.Seq2[List, error] {
 	return paginate(ctx, s.x, readListPage, params.Page, opts, func(page int64) request {
 		params := params

@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// logged logs each request at debug level.
 func logged(l *slog.Logger, next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		l := cmp.Or(l, slog.Default())
@@ -28,7 +27,6 @@ func logged(l *slog.Logger, next exchange) exchange {
 	}
 }
 
-// retriesLogged logs each retry at info level.
 func retriesLogged(l *slog.Logger, next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		c.logger = l
@@ -45,7 +43,6 @@ func (c *call) logRetry(ctx context.Context, err error, delay time.Duration) {
 	l.LogAttrs(ctx, slog.LevelInfo, "retrying platform request", attrs...)
 }
 
-// attrs returns the attributes of every log record.
 func (c *call) attrs() []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("op", c.op),

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Call describes a call to [Config.Observe].
+// Call describes the call that [Config.Observe] observes.
 type Call struct {
 	Op string // operation, such as "getEmail"
 }
@@ -113,8 +113,8 @@ func (r Response) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r))
 
 type responseKey struct{}
 
-// WithResponseHook returns a context. Calls with this context pass each response to
-// f, including error responses that the client retries:
+// WithResponseHook returns a copy of ctx. Calls with the copy pass each
+// response to f, including error responses that the client retries:
 //
 //	var last client.Response
 //	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })

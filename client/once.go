@@ -18,21 +18,21 @@ import (
 //
 // Over HTTP/2, net/http and x/net/http2 resend a request if its stream was
 // refused or reset, and after GOAWAY, even if the platform may have processed
-// it. The retry layer does not detect this. once prevents it. If a request
+// it. The retry layer cannot detect this, so once prevents it. If a request
 // without a body gets a second connection, once cancels its context, which the
 // transport checks before it writes. A request with a body has no GetBody, so
 // the transport returns an error with the reason. The transport sends the same
 // body again only if the connection was unusable before a stream began; see
 // payloadReader.
 //
-// Over HTTP/1, they resend a body only if the connection was idle and no byte
-// of the request was written. This is safe but requires GetBody. So the client
-// sets GetBody only if the last response came over HTTP/1. If the connection
-// then uses HTTP/2, once aborts the request in the same way as a request
-// without a body.
+// Over HTTP/1, these packages resend a body only if the connection was idle
+// and no byte of the request was written. This is safe but requires GetBody.
+// So the client sets GetBody only if the last response came over HTTP/1. If
+// the connection then uses HTTP/2, once aborts the request in the same way as
+// a request without a body.
 type once struct {
 	stop       context.CancelFunc
-	asked, got atomic.Bool // a connection
+	asked, got atomic.Bool // whether a connection was requested, and obtained
 	h2         atomic.Bool
 	written    atomic.Bool // the request was written, and no response has arrived
 	stopped    atomic.Bool
@@ -85,7 +85,7 @@ func settledHTTP2(conn net.Conn) bool {
 const maxInformed = 1 << 20
 
 // got1xx aborts a request with too many 1xx responses. net/http does not limit
-// them if the hook Got1xxResponse is set.
+// them if the Got1xxResponse hook is set.
 func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 	o.written.Store(true)
 	size := len("HTTP/1.1 103 \r\n\r\n")
@@ -103,14 +103,15 @@ func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 // errNotTwice is the error of an aborted request.
 var errNotTwice = errors.New("the HTTP/2 stream was refused or reset")
 
-// Error texts of net/http and x/net/http2 whose types are not exported. If a
-// text changes, the client reports an unknown outcome instead of a known one.
+// Texts of errors from net/http and x/net/http2 whose types are not exported.
+// If a text changes, the client reports an unknown outcome instead of a known
+// one.
 var (
 	cannotRetry  = regexp.MustCompile(`^http2: Transport: cannot retry err \[(.*)\] after Request\.Body was written`)
 	notProcessed = regexp.MustCompile(`^(?:` + strings.Join([]string{
 		`stream error: stream ID \d+; REFUSED_STREAM; received from peer`,
-		`http2: Transport received Server's graceful shutdown GOAWAY`, // the last stream is below this one
-		`http2: Transport received GOAWAY from server ErrCode:[\w ]+`, // the last stream is below this one
+		`http2: Transport received Server's graceful shutdown GOAWAY`, // the last processed stream is below this stream
+		`http2: Transport received GOAWAY from server ErrCode:[\w ]+`, // the last processed stream is below this stream
 		`http2: client conn (?:not usable|could not be established)`,  // before the stream began
 		`net/http: cannot rewind body after connection loss`,          // before the stream began, without GetBody
 	}, "|") + `)$`)

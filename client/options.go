@@ -17,8 +17,8 @@ type options struct {
 
 type optionsKey struct{}
 
-// optionsOf returns the options in ctx. The context stores a pointer, because a
-// printed context contains its values.
+// optionsOf returns the options in ctx. The context stores a pointer, because
+// package fmt prints the values in a context.
 func optionsOf(ctx context.Context) options {
 	if o, ok := ctx.Value(optionsKey{}).(*options); ok {
 		return *o
@@ -26,9 +26,9 @@ func optionsOf(ctx context.Context) options {
 	return options{}
 }
 
-// WithHeader returns a context. Calls with this context send the header with each
-// request, including retries. The header replaces a header with the same name in ctx.
-// An empty value removes the header:
+// WithHeader returns a copy of ctx. Calls with the copy send the header with each
+// request, including retries. The header replaces a header with the same name in
+// ctx. An empty value removes the header:
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //
@@ -48,22 +48,20 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// WithMaxAttempts returns a context. Calls with this context make at most n attempts.
-// 1 or a negative value turns retries off. 0 means [RetryConfig].MaxAttempts.
-// WithMaxAttempts does not apply to a [TokenSource]. To limit the duration of a call,
-// use [context.WithTimeout].
+// WithMaxAttempts returns a copy of ctx. Calls with the copy make at most n
+// attempts. 1 or a negative value turns retries off. 0 means
+// [RetryConfig].MaxAttempts. WithMaxAttempts does not apply to a [TokenSource]. To
+// limit the duration of a call, use [context.WithTimeout].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// withoutOptions returns a context without options.
 func withoutOptions(ctx context.Context) context.Context {
 	return context.WithValue(ctx, optionsKey{}, nil)
 }
 
-// addTo adds the headers to a request.
 func (o options) addTo(h http.Header) {
 	for name, values := range o.header {
 		if values[0] != "" {
@@ -72,7 +70,6 @@ func (o options) addTo(h http.Header) {
 	}
 }
 
-// check returns an error for the first invalid header.
 func (o options) check() error {
 	for _, name := range slices.Sorted(maps.Keys(o.header)) {
 		switch v := o.header.Get(name); {

@@ -20,8 +20,9 @@ type IterOption func(*iteration)
 
 // Prefetch sets the number of pages that an iterator requests in advance. The
 // default is 0. An iteration with n prefetched pages can be n+1 times as fast.
-// It keeps up to n+1 pages in memory, and can send up to n unnecessary requests
-// at the end. It requests the first page alone.
+// It keeps up to n+1 pages in memory, and can send up to n unnecessary
+// requests at the end. It waits for the first page before it requests other
+// pages.
 func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
 
 // iteration configures how an iterator requests pages.
@@ -35,9 +36,9 @@ type pager[T any] interface {
 	items() ([]T, Pagination)
 }
 
-// paginate iterates over all items, starting at page first. list creates the
-// request for one page. Several goroutines can call it. Each loop starts again
-// at page first.
+// paginate iterates over all items, starting at page first. The list function
+// creates the request for one page and can be called concurrently. Each loop
+// starts again at page first.
 func paginate[P pager[T], T any](
 	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, first int64, opts []IterOption,
 	list func(page int64) request,
@@ -87,8 +88,8 @@ func paginate[P pager[T], T any](
 }
 
 // withPageDefaults requests the maximum page size, unless the caller set another
-// size. It also requests the number of items, which makes a request for the page
-// after the last unnecessary.
+// size. It also requests the number of items, so a request for the page after
+// the last page is not necessary.
 func withPageDefaults(list func(page int64) request) func(page int64) request {
 	return func(page int64) request {
 		r := list(page)
@@ -139,7 +140,7 @@ func (q *prefetch[P]) take() fetched[P] {
 	f := <-q.queue[0]
 	q.queue = q.queue[1:]
 	if !f.crash.none() {
-		q.queue = nil // one is enough
+		q.queue = nil // one crash is enough
 		f.crash.raise()
 	}
 	return f
@@ -158,7 +159,6 @@ func (q *prefetch[P]) ask() {
 	})
 }
 
-// end waits for the requests in flight.
 func (q *prefetch[P]) end() {
 	q.wg.Wait()
 	for _, answer := range q.queue {
@@ -181,7 +181,7 @@ type walk[T any] struct {
 	full    int64 // the largest page size in a response
 	count   int64 // items on all pages, from the last response with a count
 	changed error // an ErrListChanged, or nil
-	empty   bool  // whether the page before was empty
+	empty   bool  // whether the previous page was empty
 	short   bool  // whether the previous page was short and there is no count
 }
 
@@ -258,15 +258,14 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	return false
 }
 
-// shrinks records that the count has decreased since the request for the page.
-// Items may then have moved to an earlier page.
+// shrinks records an error if the count has decreased since the page was
+// requested. Items may then have moved to an earlier page.
 func (w *walk[T]) shrinks(before, count int64) {
 	if count > 0 && count < before && w.changed == nil {
 		w.changed = fmt.Errorf("%w, from %d to %d items: some may be missing", ErrListChanged, before, count)
 	}
 }
 
-// allSeen reports whether all counted items were seen.
 func (w *walk[T]) allSeen() bool {
 	return w.count > 0 && w.before(int64(w.largest))+int64(w.seen) >= w.count
 }

@@ -42,9 +42,9 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	case c.html && strings.HasSuffix(media, "json"):
 		e.invalidResponse, e.cause = true, errJSON
 		e.Details, e.more = parseDetails(string(body), c.token)
-		return e // without the body, which may hold a webhook's secret
+		return e // without the body, which may contain a webhook's secret
 	default:
-		err := c.decode(body) // even an empty result, because an earlier attempt may have decoded a part
+		err := c.decode(body) // even if the body is empty, because an earlier attempt may have decoded some fields
 		if err == nil {
 			return nil
 		}
@@ -53,7 +53,7 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		e.invalidResponse, e.mismatch = !e.notQueued, errors.As(err, &bad) && !bad.Syntax
 		e.cause = redactError(err, c.token) // not a jsonscan.Error if its text contained the token
 		e.Details, e.more = parseDetails(string(body), c.token)
-		return e // without the body, which may hold a webhook's secret
+		return e // without the body, which may contain a webhook's secret
 	}
 	shown := redactFirst(string(body), c.token, maxErrorBody)
 	e.Body = []byte(shown[:min(len(shown), maxErrorBody)])
@@ -80,7 +80,7 @@ func withoutSecrets(address string) string {
 }
 
 // retryAfter reads a Retry-After header with seconds or a date. It compares a date
-// with the Date of the response, because clocks differ. It ignores any other value.
+// with the Date header, because clocks differ. It ignores any other value.
 func retryAfter(h http.Header) (d time.Duration, ok bool) {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if v == "" {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// verdict is what the outcome of an attempt means for the call.
+// verdict describes what the outcome of an attempt means for the call.
 type verdict struct {
 	again     bool // the request can be sent again
 	maybeDone bool // the platform may have processed the request
@@ -21,7 +21,7 @@ func judge(repeatable bool, e *Error) verdict {
 	switch s := e.StatusCode; {
 	case e.final, e.notQueued:
 		return verdict{}
-	case s == 0 && !e.reached: // no connection, or HTTP/2 rejected it unprocessed
+	case s == 0 && !e.reached: // no connection, or the server rejected it unprocessed over HTTP/2
 		return verdict{again: true}
 	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable && e.refused:
 		return verdict{again: true}
@@ -36,7 +36,6 @@ func judge(repeatable bool, e *Error) verdict {
 	return verdict{maybeDone: true}
 }
 
-// retrier retries failed requests according to RetryConfig.
 type retrier struct {
 	RetryConfig
 	budget *budget
@@ -67,7 +66,6 @@ func (p retrier) retrying(next exchange) exchange {
 	}
 }
 
-// attempts returns the maximum number of attempts for a call.
 func (r RetryConfig) attempts(c *call) int {
 	if n := c.options.maxAttempts; n != 0 {
 		return max(n, 1)
@@ -152,7 +150,6 @@ func (b *budget) spend() bool {
 	return true
 }
 
-// succeeded adds the tokens for a successful call with n attempts.
 func (b *budget) succeeded(n int) {
 	earned := 1
 	if n > 1 {

@@ -66,8 +66,7 @@ func readSecret(c *jsonscan.Cursor) Secret { return NewSecret(c.String()) }
 // redact replaces token in s, even if it is escaped for JSON, a URL or HTML.
 func redact(s, token string) string { return redactFirst(s, token, math.MaxInt) }
 
-// redactFirst is like redact, but may return only the beginning of the result,
-// at least n bytes if the result is that long.
+// redactFirst is like redact, but can stop when the result has n bytes.
 func redactFirst(s, token string, n int) string {
 	if token == "" {
 		return s
@@ -135,8 +134,8 @@ func isHex(s string, c byte) bool {
 	return len(s) >= 2 && strings.EqualFold(s[:2], hex.EncodeToString([]byte{c}))
 }
 
-// redactError returns err. If its text contains token, it returns an error with
-// a redacted text instead.
+// redactError returns err, or an error with redacted text if err's text
+// contains the token.
 func redactError(err error, token string) error {
 	if err == nil {
 		return nil
@@ -156,8 +155,8 @@ type redactedError struct {
 
 func (e *redactedError) Error() string { return e.text }
 
-// Is reports whether the replaced error matches target. There is no method
-// Unwrap, because callers could print the unwrapped error.
+// Is reports whether the replaced error matches target. There is no Unwrap
+// method, because callers could print the unwrapped error.
 func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
 // Format implements [fmt.Formatter].

@@ -26,8 +26,7 @@ func withoutRedirects(h *http.Client) *http.Client {
 // contain an invalid Location.
 type hidesLocation struct{ http.RoundTripper }
 
-// hiddenLocation is not a valid name of a header field, so no server can send
-// it.
+// hiddenLocation is not a valid header field name, so no server can send it.
 const hiddenLocation = "\x00Location"
 
 func (h hidesLocation) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -107,7 +106,6 @@ func (s *sender) send(ctx context.Context, c *call) error {
 	return c.take(resp, b.Bytes(), err)
 }
 
-// bounded returns the context for one attempt.
 func (s *sender) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.timeout > 0 {
 		return context.WithTimeout(ctx, s.timeout)
@@ -134,7 +132,7 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	// A struct needs only one allocation for all values.
+	// A single slice needs only one allocation for all values.
 	v := []string{"application/json", "application/json", s.userAgent, "Bearer " + c.token}
 	if c.html {
 		v[1] = "text/html"

@@ -8,7 +8,6 @@ import (
 // These functions read values in the second response format.
 // client.overlay.yaml specifies their fields.
 
-// readOne reads one event name and returns it as a list.
 func readOne(c *jsonscan.Cursor) []events.Name {
 	if name := jsonscan.Text[events.Name](c); name != "" {
 		return []events.Name{name}

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// SuppressedEmails manages the suppression list. The platform sends no email to its
-// addresses. (Specification: Suppression list entry.)
+// SuppressedEmails manages the suppression list. The platform does not send email
+// to addresses on this list. (Specification: Suppression list entry.)
 type SuppressedEmails struct{ x exchange }
 
 // Add adds an address or a pattern, "*@domain" or "local@*", to the suppression
@@ -26,8 +26,8 @@ func (s *SuppressedEmails) List(ctx context.Context, params ListSuppressedEmails
 	return do(ctx, s.x, listSuppressedEmailsRequest(params), readSuppressedEmailPage)
 }
 
-// All iterates over the items of List, from params.Page on. See Pagination in
-// the package documentation.
+// All iterates over all items, starting at params.Page. See Pagination in the
+// package documentation.
 func (s *SuppressedEmails) All(
 	ctx context.Context, params ListSuppressedEmailsParams, opts ...IterOption,
 ) iter.Seq2[SuppressedEmail, error] {

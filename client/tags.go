@@ -13,8 +13,8 @@ func (s *Tags) List(ctx context.Context, params ListTagsParams) (TagPage, error)
 	return do(ctx, s.x, listTagsRequest(params), readTagPage)
 }
 
-// All iterates over the items of List, from params.Page on. See Pagination in
-// the package documentation.
+// All iterates over all items, starting at params.Page. See Pagination in the
+// package documentation.
 func (s *Tags) All(ctx context.Context, params ListTagsParams, opts ...IterOption) iter.Seq2[Tag, error] {
 	return paginate(ctx, s.x, readTagPage, params.Page, opts, func(page int64) request {
 		params := params

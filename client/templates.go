@@ -19,8 +19,8 @@ func (s *Templates) Get(ctx context.Context, templateID int64) (Template, error)
 	return do(ctx, s.x, getTemplateRequest(templateID), readTemplate)
 }
 
-// Update changes the fields that update sets. Emails that were submitted before
-// keep their content.
+// Update changes a template. Omitted fields stay unchanged. Emails that were
+// submitted earlier keep their content.
 func (s *Templates) Update(ctx context.Context, templateID int64, update TemplateUpdate) (Template, error) {
 	return do(ctx, s.x, updateTemplateRequest(templateID, update), readTemplate)
 }
@@ -42,20 +42,20 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 	return html, err
 }
 
-// Find returns the oldest template whose name is equal to name. It iterates over all
-// templates, 100 per request, because the platform has no filter for names. If no
-// template has the name, the error is [ErrNotFound]. If name is empty, the error is
-// [ErrValidation].
+// Find returns the oldest template with the given name. It iterates over all
+// templates, 100 per request, because the platform cannot filter templates by name.
+// If there is no such template, the error is [ErrNotFound]. If name is empty, the
+// error is [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	params := ListTemplatesParams{}
 	is := func(t Template) bool { return t.Name == name }
 	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, is)
 }
 
-// Ensure returns the oldest template whose name is equal to template.Name. If no
-// template has the name, Ensure creates the template. Ensure does not compare or change
-// the content of an existing template. If several processes call Ensure at the same
-// time, all get the same template. Each call deletes a duplicate that it created.
+// Ensure returns the oldest template with the name template.Name. If there is no such
+// template, Ensure creates it. Ensure does not compare or change the content of an
+// existing template. If several processes call Ensure at the same time, all get the
+// same template. If a call created a duplicate, it deletes the duplicate.
 //
 // After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If
 // the name is empty, the error is [ErrValidation].
@@ -75,8 +75,8 @@ func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (Templ
 	return do(ctx, s.x, listTemplatesRequest(params), readTemplatePage)
 }
 
-// All iterates over the items of List, from params.Page on. See Pagination in
-// the package documentation.
+// All iterates over all items, starting at params.Page. See Pagination in the
+// package documentation.
 func (s *Templates) All(
 	ctx context.Context, params ListTemplatesParams, opts ...IterOption,
 ) iter.Seq2[Template, error] {

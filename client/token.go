@@ -23,8 +23,8 @@ type Token struct {
 	Expiry time.Time
 }
 
-// Format implements [fmt.Formatter]. No verb prints the value, except %p, which go
-// vet rejects. Package fmt does not call Format for %p.
+// Format implements [fmt.Formatter]. Only the verb %p prints the value. Package
+// fmt does not call Format for %p, and go vet rejects it.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, t.String()) }
 
 // String returns the expiry.
@@ -64,7 +64,7 @@ func (l life) stale(now time.Time) bool {
 
 func (l life) ended(now time.Time) bool { return !l.expiry.IsZero() && !now.Before(l.expiry) }
 
-// prolonged returns l with a later time for the replacement of the token.
+// prolonged returns l with a later refresh time.
 func (l life) prolonged(now time.Time) life {
 	if !l.expiry.IsZero() {
 		l.refresh = now.Add(max(l.expiry.Sub(now)/2, time.Second))

@@ -32,8 +32,8 @@ func readTime(c *jsonscan.Cursor) time.Time {
 // Attributes are the custom attributes of a contact or an email.
 type Attributes []CustomAttribute
 
-// Get returns the value of the attribute with the name, or "" if no attribute
-// has the name.
+// Get returns the value of the attribute with the given name, or "" if there
+// is none.
 func (a Attributes) Get(name string) string {
 	for _, attribute := range a {
 		if attribute.Name == name {

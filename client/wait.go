@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// wait calls get until the function until returns true. The interval doubles from
-// one second up to longest. r is the request that get sends.
+// wait calls get until until() returns true for the result. The interval doubles
+// from one second up to longest. r is the request that get sends.
 func wait[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {
@@ -33,7 +33,7 @@ func endsWithin(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() != nil || ok && time.Until(deadline) <= d
 }
 
-// pause waits for d or until ctx ends, and returns the error of ctx.
+// pause waits for d or until ctx ends, and returns the context's error.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

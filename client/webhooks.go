@@ -54,8 +54,8 @@ func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (Webhook
 	return do(ctx, s.x, listWebhooksRequest(params), readWebhookPage)
 }
 
-// All iterates over the items of List, from params.Page on. See Pagination in
-// the package documentation.
+// All iterates over all items, starting at params.Page. See Pagination in the
+// package documentation.
 func (s *Webhooks) All(
 	ctx context.Context, params ListWebhooksParams, opts ...IterOption,
 ) iter.Seq2[WebhookSummary, error] {

@@ -43,8 +43,8 @@ func (s *Workflows) List(ctx context.Context, params ListWorkflowsParams) (Workf
 	return do(ctx, s.x, listWorkflowsRequest(params), readWorkflowPage)
 }
 
-// All iterates over the items of List, from params.Page on. See Pagination in
-// the package documentation.
+// All iterates over all items, starting at params.Page. See Pagination in the
+// package documentation.
 func (s *Workflows) All(
 	ctx context.Context, params ListWorkflowsParams, opts ...IterOption,
 ) iter.Seq2[Workflow, error] {

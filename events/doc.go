@@ -32,19 +32,19 @@
 //		}
 //	}
 //
-// [Event.Data] has one Go type for each payload type of the specification.
+// [Event.Data] has one Go type for each payload type in the specification.
 // [Event.Recipient], [Event.EmailID], [Event.ListID], [Event.CampaignID],
-// [Event.Bounce] and [Event.SendingType] work for all of them.
+// [Event.Bounce] and [Event.SendingType] support all payload types.
 //
 // # Payload types
 //
-// The payload type depends on the body, not only on the name. Either envelope can
-// contain any event. An Email.Bounced or Email.ReportedAsSpam event has one of four
-// payload types, depending on how the email was sent. The documentation of [Data]
-// lists the types of each event.
+// The payload type depends on the body, not only on the name. Each of the two
+// envelopes can contain any event. An Email.Bounced or Email.ReportedAsSpam event has
+// one of four payload types, depending on how the email was sent. The documentation of
+// [Data] lists the types of each event.
 //
-// Fields can be in any order. If a field is duplicated, the last value is used.
-// Field names are case-sensitive. A missing field is the zero value.
+// Fields can be in any order. If a field is duplicated, the last value is used. Field
+// names are case-sensitive. A missing field becomes the zero value.
 //
 // # Null, absent and zero
 //
@@ -59,14 +59,14 @@
 //
 // The platform may add events, fields and values at any time. They are not errors. The
 // data of an event with an unknown name is [Unknown]. [Event.Raw] and [Event.RawData]
-// contain unknown fields. Values without a constant are kept.
+// contain unknown fields. Values without a constant stay unchanged.
 //
 // # Errors
 //
 // Parse returns a [*ParseError] with the location if the body is not a JSON object
 // or contains no event name. Other invalid parts are not errors:
 //
-//   - An envelope field with the wrong type is zero. [Event.Mismatch] reports the
+//   - An envelope field with the wrong type is zero. [Event.Mismatch] identifies the
 //     first such field. Ids may be numbers or strings.
 //   - If the data does not match any payload type of the event, it is [Unknown],
 //     which contains the error and the valid fields.

@@ -21,19 +21,20 @@ type Event struct {
 	// Name is the name of the event, such as [NameEmailBounced].
 	Name Name
 
-	// Time is the time of the event. It is the field created_on, in seconds, or
-	// the field timestamp in the general envelope.
+	// Time is the time of the event. Its value comes from the field created_on,
+	// in seconds, or from the field timestamp in the general envelope.
 	Time time.Time
 
-	// AccountID is the account that owns the event, or 0 in the general envelope.
+	// AccountID is the id of the account that owns the event, or 0 in the general
+	// envelope.
 	AccountID int64
 
-	// User is the user who caused the event. The specification sets its fields
-	// only for Email.Rejected, Email.Error and Contact.Removed; otherwise they are
-	// null.
+	// User is the user who caused the event. According to the specification, its
+	// fields are null except in Email.Rejected, Email.Error and Contact.Removed
+	// events.
 	User User
 
-	// IP is an address of the platform, or empty in the general envelope.
+	// IP is an IP address of the platform, or empty in the general envelope.
 	IP string
 
 	// Data is the data of the event. Its type depends on the payload.
@@ -48,17 +49,18 @@ type Event struct {
 // fields. It returns nil if e was not parsed.
 func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 
-// RawData returns the unchanged field data in the body that e was parsed from, or
-// nil if the body has no data. To read a field that this package does not know,
-// unmarshal the data into your own struct. Do not embed a type of this package in
-// the struct, because its UnmarshalJSON method would not read your fields.
+// RawData returns the unchanged field "data" of the body that e was parsed from,
+// or nil if the body does not have this field. To read a field that this package
+// does not know, unmarshal the data into your own struct. Do not embed a type of
+// this package in the struct, because its UnmarshalJSON method would not read
+// your fields.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
-// Mismatch returns a [*ParseError] for the first envelope field that had the wrong
-// type when e was parsed, such as an ip that is not a string. If all fields have
-// the right type, Mismatch returns nil. A field with the wrong type is zero in e,
-// and MarshalJSON writes its original value. Mismatch parses the body again. It
-// does not check the data; see [Unknown].
+// Mismatch returns a [*ParseError] for the first envelope field that had the
+// wrong type when e was parsed. An example is an ip that is not a string. If all
+// fields have the right type, Mismatch returns nil. A field with the wrong type
+// is zero in e, and MarshalJSON writes its original value. Mismatch parses the
+// body again. It does not check the data; see [Unknown].
 func (e *Event) Mismatch() error {
 	if e.raw == "" {
 		return nil

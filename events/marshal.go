@@ -42,7 +42,6 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// encode encodes the fields.
 func (e *Event) encode() (json.RawMessage, error) {
 	if e.general || e.raw == "" && generalName(e.Name) {
 		return json.Marshal(generalEnvelope{e.Name, e.Time, e.Data, e.ID, e.AccountID, e.User, e.IP})
@@ -118,8 +117,8 @@ type generalEnvelope struct {
 	IP        string    `json:"ip,omitzero"`
 }
 
-// merge applies the differences between was and now to raw. The objects was and
-// now contain only known fields.
+// merge applies the differences between was and now to raw. Both objects
+// contain only known fields.
 func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {
 	if bytes.Equal(was, now) {
 		return raw, nil

@@ -14,7 +14,7 @@ type ParseError struct {
 	Offset int64
 
 	// Path is the position as field names, such as data.contact.id or
-	// data.tags[2]. It is empty for the whole body.
+	// data.tags[2]. It is empty if the error concerns the whole body.
 	Path string
 
 	// Want describes the expected value, such as "a string".
@@ -36,10 +36,10 @@ func (e *ParseError) Error() string {
 // Parse decodes the body of a delivery. It recognizes both envelopes by their
 // fields, not by the name of the event.
 //
-// The error is a [*ParseError] if the body is not a JSON object or has no event
-// name. Other invalid parts are not errors. [Event.Mismatch] reports invalid
-// fields of the envelope. Invalid data becomes [Unknown], which contains the
-// reason.
+// The error is a [*ParseError] if the body is not a JSON object or has no
+// event name. Other invalid parts are not errors. [Event.Mismatch] returns an
+// error for an invalid field of the envelope. Invalid data becomes [Unknown],
+// which contains the reason.
 //
 // You can change the body after the call. Strings in the event share one copy
 // of the body.
@@ -79,7 +79,7 @@ func newParseError(err *jsonscan.Error, e *Event) *ParseError {
 type envelope struct {
 	Event
 	createdOn, timestamp time.Time       // zero if absent
-	data                 jsonscan.Cursor // before the data
+	data                 jsonscan.Cursor // positioned before the data
 	hasData              bool
 	shape                Name   // the event's name when the data was read
 	room                 *Event // allocated together with the data; nil if there is none
@@ -155,7 +155,7 @@ func (env *envelope) finish() *Event {
 	return env.room
 }
 
-// readData reads the data of the event with the name.
+// readData reads the data according to the name of the event.
 func (env *envelope) readData(c *jsonscan.Cursor) {
 	start := c.Offset()
 	var data Data

@@ -41,8 +41,8 @@ func (e *Event) SendingType() SendingType {
 	return ""
 }
 
-// ofCampaign returns the sending type of an email. The id of its campaign may
-// be null.
+// ofCampaign returns the sending type for the id of a campaign, or "" if the
+// id is null.
 func ofCampaign(id ID) SendingType {
 	if id.IsZero() {
 		return ""
@@ -77,8 +77,8 @@ func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
 
 // Bounce returns the bounce, and reports whether the event contains it. Only
-// Email.Bounced events contain it, except for the Email API. For these events,
-// look up the email with [Event.EmailID].
+// Email.Bounced events contain a bounce, unless the email was sent through the
+// Email API. In that case, look up the email with [Event.EmailID].
 func (e *Event) Bounce() (_ BounceDetail, told bool) {
 	b := bounceOf(known(e.Data))
 	return b, b != (BounceDetail{})

@@ -59,7 +59,8 @@ func noShape(c *jsonscan.Cursor) (Data, *Event) {
 
 // sentBy reads ahead to determine the sending type of a bounce or complaint.
 // Data without bounce or fbl comes from the Email API. Otherwise the names of
-// the other fields decide. Additional fields do not change the result.
+// the other fields determine the sending type. Additional fields do not change
+// the result.
 func sentBy(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
 	for name, more := c.First(); more; name, more = c.Next() {

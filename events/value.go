@@ -12,8 +12,8 @@ import (
 // an id as a number, others as a string. An ID is written in its original form. The zero
 // ID is null.
 //
-// Compare ids with [ID.Equal], and use [ID.String] for map keys. The operator == does not
-// accept an ID, because the number 42 and the string "42" are the same id.
+// Compare ids with [ID.Equal], and use [ID.String] for map keys. IDs cannot be compared
+// with ==, because the number 42 and the string "42" are the same id.
 type ID struct {
 	_      [0]func() // prevents comparison with ==
 	text   string
@@ -132,7 +132,7 @@ type Null[T any] struct {
 	Valid bool // not null
 }
 
-// Value returns a Null that is v.
+// Value returns a Null that contains v.
 func Value[T any](v T) Null[T] { return Null[T]{V: v, Valid: true} }
 
 // MarshalJSON implements [json.Marshaler].

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// maxDetails is the maximum number of the platform's details in an error.
+// maxDetails is the maximum number of details from the platform in an error.
 const maxDetails = 20
 
 // callError is an error from the platform with advice for the assistant.
@@ -95,7 +95,6 @@ func details(err error) []client.ErrorDetail {
 	return failed.Details
 }
 
-// waiting returns the delay that the platform requested.
 func waiting(err error) string {
 	var failed *client.Error
 	if errors.As(err, &failed) && failed.RetryAfter > 0 {

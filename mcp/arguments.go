@@ -18,7 +18,7 @@ import (
 // maxProblems is the maximum number of problems in an error.
 const maxProblems = 20
 
-// argumentsError lists the problems of a call's arguments for the assistant.
+// argumentsError lists the problems with a call's arguments for the assistant.
 type argumentsError []string
 
 func (e argumentsError) Error() string {
@@ -78,7 +78,8 @@ func (u *unknownArguments) add(name string) {
 	}
 }
 
-// describe returns one problem for all unknown arguments, or "".
+// describe returns one problem for all unknown arguments, or "" if there are
+// none.
 func (u *unknownArguments) describe(known []string) string {
 	if u.count == 0 {
 		return ""
@@ -182,8 +183,7 @@ func (t *tool) check(arguments map[string]any) (wrong []string) {
 
 func (t *tool) input() *jsonschema.Schema { return t.InputSchema.(*jsonschema.Schema) }
 
-// missing returns the missing arguments among those that every operation
-// requires.
+// missing returns the omitted arguments that every operation requires.
 func (t *tool) missing(arguments map[string]any) (wrong []string) {
 	for _, name := range t.input().Required {
 		if _, ok := arguments[name]; ok {
@@ -214,7 +214,7 @@ func (o operation) check(name string, arguments map[string]any) (wrong []string)
 	return wrong
 }
 
-// invalidArgument returns the text for an invalid argument, or "".
+// invalidArgument returns an error text, or "" if the argument is valid.
 func invalidArgument(s *jsonschema.Schema, v any) string {
 	switch s.Type {
 	case "integer":
@@ -264,8 +264,8 @@ func notTexts(v any) string {
 	return ""
 }
 
-// asInteger returns v as an integer if it is an integer, a number such as 7.0,
-// or a string that contains such a number.
+// asInteger converts integers and numbers such as 7.0. If wanted is set, it
+// also converts strings that contain such a number.
 func asInteger(v any, wanted bool) (int64, bool) {
 	number, ok := v.(json.Number)
 	if text, isText := v.(string); isText && wanted {

@@ -202,7 +202,7 @@ func createContact(ctx context.Context, c *client.Client, in createContactInput)
 // oneLine replaces each sequence of white space in s with a single space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// shorten returns s in one line of at most about 300 characters.
+// shorten returns s in one line, truncated to about 300 characters.
 func shorten(s string) string {
 	const most = 300
 	s = oneLine(s)

@@ -24,11 +24,11 @@ import (
 //
 // A request gets 403 if its host is neither a loopback name nor in
 // [Options.AllowedHosts], or if a browser sends it from a page with another
-// origin. It gets 401 without a valid token, 413 if it is larger than 64 KiB, 400
-// if it is a batch of more than 50 messages, and 503 if more requests than
-// [Options.MaxConcurrent] are in progress. The results of a request are limited to
-// 1 MiB. The platform checks the token only when a tool is called. (Specification:
-// Authentication.)
+// origin. It gets 401 without a valid token, 413 if it is larger than 64 KiB, and
+// 400 if it is a batch of more than 50 messages. If more requests than
+// [Options.MaxConcurrent] are in progress, it gets 503. The results of a request
+// are limited to 1 MiB. The platform checks the token only when a tool is called.
+// (Specification: Authentication.)
 func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
 		return nil, errors.New("mcp: the client's configuration must not contain a token, because each caller sends its own token")
@@ -95,7 +95,7 @@ func requireToken(next http.Handler) http.Handler {
 type verdict struct {
 	http.ResponseWriter
 
-	refused atomic.Bool // the token
+	refused atomic.Bool // whether the platform rejected the token
 	instead bool        // a 401 replaces the response
 }
 
@@ -142,7 +142,7 @@ func sendable(token string) bool {
 	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// bearer returns the token in a request, or "".
+// bearer returns the token in a request, or "" if there is none.
 func bearer(h http.Header) string {
 	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

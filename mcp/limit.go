@@ -15,15 +15,15 @@ import (
 // The limits of a request. SECURITY.md lists them.
 const (
 	maxRequest        = 64 << 10         // bytes of the body
-	maxBatch          = 50               // messages of a JSON-RPC batch
+	maxBatch          = 50               // messages in a JSON-RPC batch
 	maxResults        = 1 << 20          // total bytes of the results of all calls in a request
 	defaultConcurrent = 64               // requests in progress
 	bodyTimeout       = 10 * time.Second // for reading the body
 )
 
-// limit limits the work for callers whose token the platform has not checked yet.
-// Before the SDK decodes a request, it responds with 503 to too many concurrent
-// requests, with 413 to a large body, and with 400 to a large batch.
+// limit limits the work for callers whose token the platform has not checked
+// yet. Before the SDK decodes a request, limit responds with 503 to too many
+// concurrent requests, with 413 to a large body, and with 400 to a large batch.
 func limit(concurrent int, next http.Handler) http.Handler {
 	if concurrent == 0 {
 		concurrent = defaultConcurrent
@@ -49,8 +49,8 @@ func limit(concurrent int, next http.Handler) http.Handler {
 	})
 }
 
-// readBody reads the body of a request. It has a deadline, because a slow sender
-// occupies a slot.
+// readBody reads the body of a request. Reading has a deadline, because a slow
+// sender occupies a slot.
 func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // the recorder in tests does not support deadlines
@@ -68,7 +68,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 	return body, 0, nil
 }
 
-// countMessages returns the number of messages of a batch, or maxBatch+1 if it has
+// countMessages returns the number of messages in a batch, or maxBatch+1 if it has
 // more.
 func countMessages(body []byte) (n int) {
 	d := json.NewDecoder(bytes.NewReader(body))

@@ -49,9 +49,9 @@ func pageProperties() map[string]*jsonschema.Schema {
 	}
 }
 
-// bound returns the items of a page, at most the maximum of a result, and a
-// description of the page. The response determines the description if it
-// differs from the request.
+// bound truncates the items of a page to the maximum for a result, and
+// describes the page. If the response differs from the request, the response
+// determines the description.
 func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput) {
 	out := pageOutput{Page: in.Page, PerPage: in.PerPage}
 	if p.Page > 0 {
@@ -75,7 +75,8 @@ func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput
 	return items, out
 }
 
-// summary returns for example "Page 3: 23 of 123 in all; this is the last page".
+// summary returns text such as "Page 3: 23 of 123 in all; this is the last
+// page".
 func (p pageOutput) summary(shown int) string {
 	if p.Count != nil && *p.Count > 0 {
 		if last := (*p.Count-1)/p.PerPage + 1; p.Page > last {

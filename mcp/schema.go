@@ -14,7 +14,7 @@ func object(required []string, properties map[string]*jsonschema.Schema, order .
 	return &jsonschema.Schema{Type: "object", Required: required, Properties: properties, PropertyOrder: order}
 }
 
-// closed returns s with other properties forbidden.
+// closed returns s with additional properties forbidden.
 func closed(s *jsonschema.Schema) *jsonschema.Schema {
 	s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
 	return s

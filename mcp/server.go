@@ -115,7 +115,7 @@ type toolResult struct {
 	text       string
 }
 
-// runs returns a function for the field run of an operation. The function
+// runs returns a function for the run field of an operation. The function
 // decodes the arguments into In and calls f.
 func runs[In any](
 	f func(context.Context, *client.Client, In) (toolResult, error),

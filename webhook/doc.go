@@ -47,7 +47,8 @@
 // several webhooks use one URL, pass all secrets to [NewVerifier]. If secrets
 // change while the program runs, use [NewVerifierFunc].
 //
-// A [Secret] does not print, log or encode its text. Only [Secret.Reveal] returns it.
+// Printing, logging or encoding a [Secret] does not reveal its text. Only
+// [Secret.Reveal] returns it.
 //
 // # Responses
 //
@@ -82,13 +83,13 @@
 // The handler never calls the function concurrently for the same event. It calls the
 // function for each delivery until a call succeeds, and does not call it for later
 // deliveries. The default store, [MemoryOnce], works within one process. Several
-// processes, or a process that restarts, need a shared store such as a database. If a
-// process crashes between a call of the function and the write to the store, the event is
-// handled again. A store that uses a transaction of the function prevents this. See
-// [Once].
+// processes, or a process that restarts, need a store outside the process, such as a
+// database. If a process crashes between a call to the function and the write to the
+// store, the event is handled again. A store that shares a transaction with the
+// function prevents this. See [Once].
 //
 // The platform waits 10 seconds for a response and then closes the connection. This
-// cancels the context of the function, and a retry gets a 503 until the function has
+// cancels the function's context, and a retry gets a 503 until the function has
 // returned. Use a queue for longer work.
 //
 // # Maximum age
@@ -105,6 +106,6 @@
 //
 // # Concurrency
 //
-// A [Verifier], a [MemoryOnce], and the handlers of [NewHandler] and [Middleware] are
-// safe for concurrent use. The package does not start goroutines.
+// A [Verifier], a [MemoryOnce], and the handlers from [NewHandler] and [Middleware]
+// are safe for concurrent use. The package does not start goroutines.
 package webhook

@@ -45,10 +45,11 @@ type Options struct {
 	// of the handlers gets each event.
 	Key func(event *events.Event, body []byte) string
 
-	// Logger gets one record for each delivery. The level is debug, warn for a
-	// rejected delivery, and error for a failure of the function or the store.
-	// Records never contain a body, a signature or a secret. The default is
-	// slog.Default; slog.New(slog.DiscardHandler) turns logging off.
+	// Logger gets one record for each delivery. The level is warn for a rejected
+	// delivery, error for a failure of the function or the store, and debug for
+	// all other deliveries. Records never contain a body, a signature or a
+	// secret. The default is slog.Default; slog.New(slog.DiscardHandler) turns
+	// logging off.
 	Logger *slog.Logger
 
 	// Observe, if not nil, is called with the outcome of each request before the
@@ -77,7 +78,7 @@ type Outcome struct {
 	Duration time.Duration
 }
 
-// PanicError is the [Outcome].Err of a function that panicked.
+// PanicError is the [Outcome].Err if the function panicked.
 type PanicError struct {
 	Value any    // value of the panic
 	Stack []byte // stack of the panic, from [debug.Stack]
@@ -92,14 +93,15 @@ type handler struct {
 	handle func(context.Context, *events.Event) error
 }
 
-// NewHandler returns a handler that verifies, decodes and deduplicates deliveries and
-// calls handle for each event. See Responses in the package documentation. The
-// handler is safe for concurrent use, and the function handle must be too.
+// NewHandler returns a handler that verifies, decodes and deduplicates deliveries
+// and calls handle for each event. See Responses in the package documentation. The
+// handler is safe for concurrent use, and handle must be safe for concurrent use
+// too.
 //
-// The context of handle is derived from the context of the request, so it ends when
+// The context passed to handle is derived from the request's context. It ends when
 // the platform closes the connection after 10 seconds. If handle returns nil, the
-// event is handled. If handle returns an error or panics, the platform retries the
-// delivery. NewHandler panics if v or handle is nil.
+// event counts as handled. If handle returns an error or panics, the platform
+// retries the delivery. NewHandler panics if v or handle is nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
 		panic("webhook: NewHandler needs a function")
@@ -141,12 +143,12 @@ func (h *handler) deliver(w http.ResponseWriter, r *http.Request) (o Outcome) {
 }
 
 // once calls the store and checks its result. If the store reported success
-// without a successful call of the function, the event would be lost.
+// without a successful call to the function, the event would be lost.
 func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
 	var called, failed atomic.Bool
 	ran, err = h.opts.Once.Do(ctx, d.Key, func(ctx context.Context) error {
 		called.Store(true)
-		failed.Store(true) // unless it returns
+		failed.Store(true) // in case of a panic
 		err := h.fresh(d.Event)
 		if err == nil {
 			err = h.handle(ctx, d.Event)

@@ -37,9 +37,9 @@ type Once interface {
 	//     an error, and the key is free again.
 	//
 	// The context for fn is ctx or is derived from ctx. A key becomes free even if
-	// ctx has ended. A shared store must free the keys of a process that crashed. It
-	// can use a lease that is longer than the longest call of fn, or a transaction
-	// that ends with the process.
+	// ctx has ended. A shared store must free the keys of a process that crashed.
+	// It can use a lease that is longer than the longest call to fn, or a
+	// transaction that ends with the process.
 	Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error)
 }
 

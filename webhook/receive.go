@@ -100,8 +100,9 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	return &Delivery{Event: event, Body: body, Key: rc.key(event, body)}, nil
 }
 
-// signature returns the only signature header. It rejects several headers,
-// because a proxy and the receiver could use different ones.
+// signature returns the only signature header. It rejects a request with
+// several signature headers, because a proxy and the receiver could use
+// different ones.
 func (rc *receiver) signature(r *http.Request) (string, error) {
 	values := r.Header.Values(rc.opts.SignatureHeader)
 	switch {
@@ -142,7 +143,7 @@ func (rc *receiver) key(event *events.Event, body []byte) string {
 			return key
 		}
 	}
-	if event.ID != "" && !strings.ContainsRune(event.ID, utf8.RuneError) { // which replaces invalid UTF-8
+	if event.ID != "" && !strings.ContainsRune(event.ID, utf8.RuneError) { // RuneError replaces invalid UTF-8
 		return event.ID
 	}
 	sum := sha256.Sum256(body)

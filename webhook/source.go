@@ -17,10 +17,10 @@ type SourceOptions struct {
 	// time. 0 or a negative value means 1 minute.
 	MaxAge time.Duration
 
-	// MinInterval is the minimum time between two calls to the function. A signature
-	// that matches no secret causes a call, so a new secret is valid immediately.
-	// MinInterval limits the calls because of invalid signatures. 0 or a negative
-	// value means 5 seconds.
+	// MinInterval is the minimum time between two calls to the function. A
+	// signature that matches no secret causes a call, so a new secret is valid
+	// immediately. MinInterval limits how often invalid signatures can cause a
+	// call. 0 or a negative value means 5 seconds.
 	MinInterval time.Duration
 
 	// Timeout limits each call to the function. 0 or a negative value means 3
@@ -44,12 +44,11 @@ func (o SourceOptions) withDefaults() SourceOptions {
 }
 
 // NewVerifierFunc returns a Verifier whose secrets can change while it is used, so a
-// secret rotation needs no restart. NewVerifierFunc calls the function secrets
-// immediately, and returns its error. Later, [Verifier.Verify] calls the function if
-// the secrets are older than [SourceOptions].MaxAge or if a signature matches none
-// of them.
+// secret rotation needs no restart. NewVerifierFunc calls secrets() immediately, and
+// returns its error. Later, [Verifier.Verify] calls it if the secrets are older than
+// [SourceOptions].MaxAge or if a signature matches none of them.
 //
-// Calls to the function are never concurrent. They run on the goroutine that calls
+// Calls to secrets() are never concurrent. They run on the goroutine that calls
 // Verify, and their context ends after [SourceOptions].Timeout. During a call, other
 // verifications use the known secrets. If a signature matches none of these secrets,
 // the verification waits for the result, at most for Timeout. If the function fails,
@@ -88,8 +87,9 @@ func (s *source) current() []*key {
 	return s.keys
 }
 
-// newer returns keys that are newer than tried. They are the result of a call
-// that has ended in the meantime, or of a new call if MinInterval has passed.
+// newer returns keys that are newer than tried, or nil if there are none. It
+// waits for the call in progress, or starts a new call if MinInterval has
+// passed.
 func (s *source) newer(tried []*key) []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,7 +47,8 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 // must be the HMAC in standard, padded base64 (specification, "Authentication").
 // Verify rejects any other encoding of the same HMAC.
 //
-// If [NewVerifierFunc] returned v, Verify can call the function secrets.
+// If [NewVerifierFunc] returned v, Verify can call the function passed to
+// NewVerifierFunc.
 //
 // The duration of Verify does not depend on the content of a wrong signature. It
 // depends only on the lengths of the body and the signature, and on which secret
@@ -72,15 +73,14 @@ func matches(keys []*key, body []byte, signature string) bool {
 	return slices.ContainsFunc(keys, func(k *key) bool { return k.signed(body, signature) })
 }
 
-// key contains HMAC states after the key was hashed. For a short body, hashing
-// the key would take half of the time.
+// key contains HMAC states that have already hashed the key. For a short body,
+// hashing the key would take half of the time.
 type key struct {
 	textLen int // length of a signature in base64
 	states  sync.Pool
 }
 
-// state is memory for one verification, which is reused so that Verify does not
-// allocate.
+// state is reusable memory for one verification, so Verify does not allocate.
 type state struct {
 	mac  hash.Hash
 	sum  [sha512.Size]byte
@@ -96,7 +96,7 @@ func newKey(s Secret) (*key, error) {
 	switch {
 	case len(secret) == 0:
 		return nil, errors.New("the secret is empty")
-	case len(secret) < minKeyFIPS && fips140.Enforced(): // or crypto/hmac panics
+	case len(secret) < minKeyFIPS && fips140.Enforced(): // otherwise crypto/hmac would panic
 		return nil, fmt.Errorf("the secret must be at least %d bytes long in FIPS 140-only mode", minKeyFIPS)
 	}
 	return &key{

@@ -11,12 +11,13 @@
 // # What is tested
 //
 // The first slot starts immediately. Each further slot starts at least one
-// second after the end of the previous slot, or later if its caller requires a
-// longer interval. Only one caller holds the slot, and callers get it in the
-// order of their calls. If a context ends while its caller waits, the call
-// returns immediately with the context's error and does not delay other
-// callers. If the context ends while the caller holds the slot, the caller
-// still holds it. Callers with different keys do not wait for each other.
+// second after the end of the previous slot, or later if the previous caller
+// requires a longer interval. Only one caller at a time holds the slot, and
+// callers get it in the order of their calls. If a context ends while its
+// caller waits, the call returns immediately with the context's error and does
+// not delay other callers. If the context ends while the caller holds the
+// slot, the caller still holds it. Callers with different keys do not wait for
+// each other.
 //
 // # What is not tested
 //
@@ -26,6 +27,6 @@
 // # Time
 //
 // The tests take about six seconds, because slots are one second apart. In a
-// bubble of testing/synctest they take no time. A slot can be up to one second
+// testing/synctest bubble, they take no time. A slot can be up to one second
 // late, because test machines may be busy. If a slot is early, the test fails.
 package clienttest

@@ -16,8 +16,8 @@ const patience = time.Minute
 
 // TestLookupLimiter tests each rule in a parallel subtest with its own limiter
 // from newLimiter. The limiters can share storage, because each rule and each
-// run uses another key. A rule that takes longer than a minute fails. If a slot
-// is late, the rule is repeated up to three times, because the cause can be a
+// run uses a different key. A rule that takes longer than a minute fails. If a
+// slot is late, the rule runs up to three times, because the cause can be a
 // busy machine.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
@@ -74,8 +74,8 @@ type rule struct {
 	check func(context.Context, client.LookupLimiter) error
 }
 
-// run repeats a rule if it failed because of a late slot, which can be caused
-// by a busy machine.
+// run repeats a rule that fails because of a late slot. A busy machine can
+// cause this.
 func (r rule) run(ctx context.Context, l client.LookupLimiter) (err error) {
 	for range 3 {
 		err = r.runOnce(ctx, l)

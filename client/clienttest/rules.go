@@ -33,10 +33,9 @@ var rules = []rule{
 	{"other keys do not wait", otherKeys},
 }
 
-// newKey returns an unused key.
 func newKey() string { return "clienttest-" + rand.Text() }
 
-// acquire acquires the next slot and returns its start.
+// turn acquires the next slot and returns its start time.
 func turn(
 	ctx context.Context, l client.LookupLimiter, key string,
 ) (release func(time.Duration), at time.Time, err error) {
@@ -54,7 +53,7 @@ func turn(
 // lateError is an error that a busy machine can also cause.
 type lateError struct{ error }
 
-// within returns an error if took is less than least or much greater.
+// within returns an error unless took is between least and least+slack.
 func within(what string, took, least time.Duration) error {
 	err := fmt.Errorf("%s: %v; want at least %v, and at most %v", what, took, least, least+slack)
 	switch {
@@ -105,7 +104,7 @@ func turnsAreApart(ctx context.Context, l client.LookupLimiter) error {
 	return err
 }
 
-// releaseWithMinimum also checks that the minimum applies only once.
+// releaseAsksForLonger also checks that the minimum applies only once.
 func releaseAsksForLonger(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)
@@ -121,7 +120,7 @@ func releaseAsksForLonger(ctx context.Context, l client.LookupLimiter) error {
 	return err
 }
 
-// longSlot holds the first slot for longer than the minimum interval while a
+// turnLasts holds the first slot for longer than the minimum interval while a
 // second caller waits.
 func turnLasts(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
@@ -237,8 +236,8 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 	return nil
 }
 
-// leavingDelaysNoOne cancels callers before and after a caller that continues
-// to wait.
+// givingUpCostsNothing cancels callers before and after a caller that
+// continues to wait.
 func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)
@@ -303,7 +302,7 @@ func doneContext(ctx context.Context, l client.LookupLimiter) error {
 	return within("first slot after three canceled calls", at.Sub(asked), 0)
 }
 
-// endsInSlot tests that the slot is not released when the context ends, because
+// endsInTurn tests that the slot is not released when the context ends, because
 // the platform may still be processing the lookup.
 func endsInTurn(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()

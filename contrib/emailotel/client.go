@@ -18,11 +18,11 @@ import (
 const opLookup = "getEmail"
 
 // ObserveCall is a function for [client.Config.Observe]. It records a span for each
-// call, with an event for each retry, and the metrics of calls.
+// call, with an event for each retry. It also records the metrics of calls.
 func (t *Telemetry) ObserveCall(ctx context.Context, call client.Call) (context.Context, client.Observer) {
 	operation := attribute.String("emailplatform.operation", call.Op)
-	// The kind is internal, the default, because otelhttp creates the client
-	// spans.
+	// The span has the default kind, internal, because otelhttp creates the
+	// client spans.
 	ctx, span := t.tracer.Start(ctx, "emailplatform "+call.Op, trace.WithAttributes(operation))
 	return ctx, client.Observer{
 		Retry: func(o client.Observation) {

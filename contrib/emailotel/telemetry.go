@@ -30,7 +30,7 @@ type Telemetry struct {
 }
 
 // New creates the instruments. It returns an error only if the meter provider
-// rejects one.
+// rejects an instrument.
 func New(o Options) (*Telemetry, error) {
 	if o.TracerProvider == nil {
 		o.TracerProvider = otel.GetTracerProvider()

@@ -13,11 +13,11 @@ const redacted = "REDACTED"
 type urlKey struct{}
 
 // Transport returns an instrumented transport that does not record addresses.
-// The function instrument, such as otelhttp.NewTransport, gets a transport for
+// The instrument function, such as otelhttp.NewTransport, gets a transport for
 // requests with redacted URLs. In these URLs, REDACTED replaces addresses in
-// the path and all query values except page, per_page, sort and with_count, and
-// the user and password are removed. The transport base sends the original
-// requests. The default is http.DefaultTransport.
+// the path, and all query values except page, per_page, sort and with_count.
+// The user and password are removed. The base transport sends the original
+// requests. If base is nil, it is http.DefaultTransport.
 //
 // Headers are not redacted, so the instrumentation must not record the
 // Authorization header.
@@ -41,8 +41,8 @@ func (t hide) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections calls CloseIdleConnections of the next transport, if it
-// has this method.
+// CloseIdleConnections calls the same method of the next transport, if that
+// transport has it.
 func (t hide) CloseIdleConnections() { closeIdle(t.next) }
 
 type restore struct{ next http.RoundTripper }
@@ -64,8 +64,8 @@ func closeIdle(t http.RoundTripper) {
 	}
 }
 
-// redact keeps the parts that identify the operation, and removes personal
-// data.
+// redact returns a URL without personal data that still identifies the
+// operation.
 func redact(u *url.URL) *url.URL {
 	if u == nil {
 		return nil

@@ -20,9 +20,9 @@
 //
 // # The handler
 //
-// Only writes through [Tx] happen exactly once. Other effects, such as a request
-// to another service, happen at least once, because the commit can fail after
-// them.
+// Only writes through [Tx] happen exactly once. Other effects, such as a
+// request to another service, happen at least once, because the commit can fail
+// afterwards.
 //
 // Each handler holds one connection and an open transaction while it runs. Size
 // the pool for the number of concurrent handlers. Never acquire a second
@@ -36,12 +36,12 @@
 //
 // If the handler fails or panics, or if its context ends, the store rolls back
 // the transaction. If a process crashes, PostgreSQL rolls back when it detects
-// the closed connection. If the machine loses its network, this takes more than
-// two hours by default. To shorten this time, set tcp_keepalives_idle,
-// tcp_keepalives_interval and tcp_keepalives_count on the server, or set
-// idle_in_transaction_session_timeout to more than the duration of a handler.
-// Until the rollback, deliveries of the event get 503, and the platform retries
-// them.
+// the closed connection. If the machine loses its network connection, the
+// detection takes more than two hours by default. To shorten this time, set
+// tcp_keepalives_idle, tcp_keepalives_interval and tcp_keepalives_count on the
+// server, or set idle_in_transaction_session_timeout to more than the duration
+// of a handler. Until the rollback, further deliveries of the event get 503,
+// and the platform retries them.
 //
 // If the connection is lost during the commit, the platform delivers the event
 // again. If the commit succeeded, this delivery is a duplicate. With

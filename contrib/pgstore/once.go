@@ -43,9 +43,9 @@ func NewOnce(db DB, _ OnceOptions) *Once {
 	return &Once{db}
 }
 
-// Do implements [webhook.Once]. The function fn gets the transaction from [Tx].
-// An event needs two round trips to the database in addition to the queries of
-// fn.
+// Do implements [webhook.Once]. The function fn gets the transaction from
+// [Tx]. An event needs two round trips to the database in addition to the
+// queries of fn.
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -116,11 +116,11 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx)
 }
 
-// Forget deletes the keys of events that were handled more than olderThan ago.
-// A good value is one week. The minimum is 8 hours, because the platform
-// retries deliveries for more than 7 hours. Forget deletes keys in batches of
-// 5,000, so it does not block handlers for long. It returns the number of
-// deleted keys, even if it fails. Concurrent calls are safe.
+// Forget deletes the keys of events that were handled longer ago than
+// olderThan. A good value is one week. The minimum is 8 hours, because the
+// platform retries deliveries for more than 7 hours. Forget deletes keys in
+// batches of 5,000, so it does not block handlers for long. It returns the
+// number of deleted keys, even if it fails. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if err := handled.CheckAge(olderThan); err != nil {
 		return 0, fmt.Errorf("pgstore: Forget: %w", err)

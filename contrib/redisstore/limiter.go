@@ -25,8 +25,8 @@ const (
 	// gap is the minimum time between two slots. The platform requires one
 	// second. The additional time is for network latency.
 	gap = time.Second + time.Millisecond
-	// grace is the time that a waiting process has to take its slot before it is
-	// skipped.
+	// grace is the time after which a waiting process is skipped if it has not
+	// taken its slot.
 	grace = 500 * time.Millisecond
 	// leastLease is the minimum lease. A process renews its lease three times in a
 	// lease period. So the time from the last renewal of a crashed process to the
@@ -122,7 +122,7 @@ type place struct {
 	mine   bool
 	wait   time.Duration // time until the slot can be free
 	ticket int64         // number of the place in the queue
-	ahead  int64         // who waits before
+	ahead  int64         // number of callers ahead
 }
 
 // base returns the prefix of all keys of a queue. The braces put the keys into
@@ -232,7 +232,7 @@ func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.D
 	}
 }
 
-// notify calls Redis and logs an error. After an error, the slot is released
+// notify calls Redis and logs any error. After an error, the slot is released
 // when its lease expires.
 func (l *limiter) notify(ctx context.Context, op, key, id string, gap time.Duration) {
 	ctx = context.WithoutCancel(ctx)

@@ -21,9 +21,9 @@ import (
 //go:embed once.lua
 var onceLua string
 
-// ErrLeaseLost means that the lease of an event expired while its function was
-// running, and another process took the event. Both processes may handle the
-// event. The context of the first function is then canceled with the cause
+// ErrLeaseLost means that the lease for an event expired while the function
+// was running, and another process took the event. Both processes may handle
+// the event. The context of the first function is then canceled with the cause
 // ErrLeaseLost ([context.Cause]). If the function still succeeds, [Once] logs
 // the loss at level error.
 var ErrLeaseLost = errors.New("redisstore: the lease of the event was lost to another process")
@@ -55,9 +55,10 @@ type OnceOptions struct {
 // safe for concurrent use.
 //
 // It handles each event at least once. An event can be handled again if a
-// process crashes after the function and before the write of the key, if a
-// process is suspended for longer than its lease, or if Redis loses keys. If
-// effects must happen exactly once, use module pgstore or an idempotency key.
+// process crashes after the function has returned and before the key is
+// written. This can also happen if a process is suspended for longer than its
+// lease, or if Redis loses keys. If effects must happen exactly once, use the
+// pgstore module or an idempotency key.
 //
 // # Expired leases
 //
@@ -142,7 +143,7 @@ func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) 
 
 // state returns what the script would return if before was the previous value.
 func state(op, before, token string, err error) (string, error) {
-	free := errors.Is(err, redis.Nil) || err == nil && before[min(2, len(before)):] == token // this call, repeated
+	free := errors.Is(err, redis.Nil) || err == nil && before[min(2, len(before)):] == token // this call was repeated
 	switch {
 	case !free && err != nil:
 		return "", fmt.Errorf("redisstore: %w", err)

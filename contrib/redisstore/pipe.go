@@ -16,7 +16,7 @@ const (
 	// With one round trip, a second caller would wait for the first. With more,
 	// fewer callers would share a round trip.
 	maxTrips = 2
-	// maxBatch is the number of commands in a round trip.
+	// maxBatch is the maximum number of commands in a round trip.
 	maxBatch = 128
 )
 
@@ -37,7 +37,7 @@ type command struct {
 	key, value string
 	args       redis.SetArgs
 	end        func(before string, err error) // err is redis.Nil if there was no previous value
-	expires    time.Time                      // closed when the caller has left
+	expires    time.Time                      // time after which no caller waits for the result
 }
 
 func (p *pipe) add(c *command) {
@@ -67,8 +67,8 @@ func (p *pipe) run() {
 	}
 }
 
-// take returns the next commands. It drops commands whose callers have left.
-// Otherwise the queue would grow while Redis does not respond.
+// take returns the next commands. It drops commands whose callers no longer
+// wait. Otherwise the queue would grow while Redis does not respond.
 func (p *pipe) take() (batch []*command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

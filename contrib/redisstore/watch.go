@@ -161,13 +161,13 @@ func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	}
 }
 
-// wake wakes the callers after the ticket.
+// wake wakes the callers with later tickets.
 func (ws *watchers) wake(s *watch, ticket int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w, changed := range s.waiters {
 		if mine := w.ticket.Load(); mine != 0 && mine <= ticket {
-			continue // the caller is before; a caller without a ticket may be about to get one
+			continue // the caller waits before it; a caller without a ticket may be about to get one
 		}
 		w.gone.Add(1)
 		select {

@@ -21,7 +21,7 @@ const (
 	LookupQueue = "emailplatform_lookup"
 )
 
-// SendArgs contains the arguments of a job that sends an email. Insert it with the method InsertTx of a
+// SendArgs contains the arguments of a job that sends an email. Insert it with the InsertTx method of a
 // River client, in the same transaction as the data of the email.
 type SendArgs struct {
 	// Key identifies the email, for example "order-17". It must be valid UTF-8 of 1
@@ -86,8 +86,8 @@ func (reconcileArgs) InsertOpts() river.InsertOpts {
 // Output is the output of a [SendArgs] job, as JSON.
 type Output struct {
 	State   State  `json:"state"`             // StateSending is never an output
-	EmailID string `json:"email_id,omitzero"` // if the platform accepted or rejected the email
-	Reason  string `json:"reason,omitzero"`   // unless the email was sent
+	EmailID string `json:"email_id,omitzero"` // set if the platform accepted or rejected the email
+	Reason  string `json:"reason,omitzero"`   // set unless the email was sent
 }
 
 // State is the state of an email.

@@ -29,7 +29,7 @@
 //
 // # The result of an email
 //
-// The result decides what happens to the job:
+// The result determines what happens to the job:
 //
 //	Result of Emails.Send                Job                  Email
 //	accepted                             completed            sent once
@@ -43,7 +43,7 @@
 //
 // Snoozing does not count as an attempt in River. The errors of a canceled job
 // contain the reason. If you retry the canceled job in River, it sends the email.
-// The job's output is an [Output], except while the email is to be sent later.
+// The job's output is an [Output], unless the email will be sent later.
 //
 // A worker commits the state "sending" before the request. If a job starts in that
 // state, an earlier process ended during the request, and the outcome is unknown.
@@ -60,13 +60,13 @@
 // # Outages
 //
 // After an unknown outcome, a 401, a 429, a 503 or a failed connection, all
-// replicas stop sending for [Options.Pause]. Then one job sends. If it succeeds,
-// the other jobs continue. If it fails, the pause doubles, up to
+// replicas stop sending for [Options.Pause]. Then one job sends its email. If it
+// succeeds, the other jobs continue. If it fails, the pause doubles, up to
 // [Options.MaxPause]. One job also sends alone after 30 seconds without a
 // successful request. Therefore an outage that begins while the queue is empty
 // causes one unknown outcome for each pause. An outage that begins while jobs send
 // can also cause unknown outcomes for the requests in progress, at most MaxWorkers
-// of each replica. Waiting jobs are snoozed for the rest of the pause.
+// in each replica. Waiting jobs are snoozed for the rest of the pause.
 //
 // # Shutdown
 //

@@ -111,7 +111,7 @@ func (j *Jobs) Register(workers *river.Workers) {
 	}
 }
 
-// dbTimeout is the timeout of statements that must not end with the job's
+// dbTimeout is the timeout for statements that must not end with the job's
 // context.
 const dbTimeout = 5 * time.Second
 

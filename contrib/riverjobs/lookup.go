@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// lookupTimeout is longer than the wait of a lookup. The client retries a
+// lookupTimeout is longer than a lookup can wait. The client retries a
 // rejected lookup for a minute.
 const lookupTimeout = 5 * time.Minute
 
@@ -39,8 +39,8 @@ func (w *lookupWorker) Work(ctx context.Context, job *river.Job[LookupArgs]) err
 	})
 }
 
-// lookUp returns an email. River retries the job after an error, except for a
-// wrong id.
+// lookUp returns an email. After an error, River retries the job, unless the
+// id is wrong.
 func (j *Jobs) lookUp(ctx context.Context, emailID string) (client.Email, error) {
 	email, err := j.c.Emails.Get(ctx, emailID)
 	if errors.Is(err, client.ErrNotFound) || errors.Is(err, client.ErrValidation) {

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// proven is the time after a successful request during which all jobs send.
+	// proven is the time after a successful request during which all jobs can
+	// send.
 	proven = 30 * time.Second
 	// probeWait is the time that the other jobs wait while one job sends alone.
 	probeWait = time.Second
@@ -66,8 +67,8 @@ func (j *Jobs) succeeded(ctx context.Context, queue string, started time.Time) e
 	return wrap(err)
 }
 
-// failed pauses the queue, and returns the duration. All failures of requests that
-// began before the pause count as one failure.
+// failed pauses the queue, and returns the duration of the pause. All failures of
+// requests that began before the pause count as one failure.
 func (j *Jobs) failed(ctx context.Context, queue string, started time.Time, cause error) (time.Duration, error) {
 	var failures int
 	var seconds float64
@@ -82,7 +83,7 @@ func (j *Jobs) failed(ctx context.Context, queue string, started time.Time, caus
 		RETURNING failures, extract(epoch FROM paused_until - now())::float8`,
 		queue, started, retryAfter.Seconds(), j.opts.Pause.Seconds(), j.opts.MaxPause.Seconds()).
 		Scan(&failures, &seconds)
-	if errors.Is(err, pgx.ErrNoRows) { // paused already; enter returns the rest
+	if errors.Is(err, pgx.ErrNoRows) { // already paused; enter returns the remaining time
 		return probeWait, nil
 	}
 	wait := time.Duration(seconds * float64(time.Second))

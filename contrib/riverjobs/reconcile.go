@@ -20,10 +20,10 @@ const clockSkew = time.Minute
 // the transaction tx that records the event. If an email to the event's recipient
 // has an unknown outcome, and the event contains an unknown email id, Reconcile
 // inserts a job that looks up the id. If the recipient, the subject and the time
-// match exactly one email, the outcome of this email is sent or, if the platform
-// rejected it, not queued. Merge tags without a custom attribute match any text. If
-// a matching email is in progress, the lookup waits until the worker of the email
-// must have ended.
+// match exactly one email, the job records this email as sent or, if the platform
+// rejected it, as not queued. Merge tags without a custom attribute match any
+// text. If a matching email is in progress, the lookup waits until the worker of
+// that email must have ended.
 func (j *Jobs) Reconcile(ctx context.Context, tx pgx.Tx, e *events.Event) error {
 	id := e.EmailID()
 	if t := e.SendingType(); id == "" || t != "" && t != events.SendingTypeEmailAPI {
@@ -52,8 +52,8 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// candidates returns the states of possible emails, or none if a record
-// contains the id. An empty recipient matches any recipient.
+// candidates returns the states of the emails that may have the id, or none if
+// a record already contains it. An empty recipient matches any recipient.
 func (j *Jobs) candidates(ctx context.Context, q querier, emailID, recipient string) (c candidates, err error) {
 	err = q.QueryRow(ctx, `
 		SELECT coalesce(bool_or(`+open+`), false), coalesce(bool_or(NOT `+open+`), false) FROM emailplatform_sends
@@ -85,7 +85,7 @@ func (w *reconcileWorker) Work(ctx context.Context, job *river.Job[reconcileArgs
 	if err != nil {
 		return err
 	}
-	if c.sending { // it may be its own email, which must match no other
+	if c.sending { // this may be the email in progress, which must not match another record
 		return river.JobSnooze(w.workTimeout())
 	}
 	return pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error { return w.match(ctx, tx, email) })

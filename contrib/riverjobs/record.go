@@ -47,9 +47,9 @@ type record struct {
 
 func (r record) output() Output { return Output{State: r.state, EmailID: r.emailID, Reason: r.reason} }
 
-// find returns the record of a key, or a record without a state. If the state
-// is sending, the process of the request has ended. find then changes the state
-// to unknown, and reports the change.
+// find returns the record of a key, or a record without a state if there is
+// none. If the state is sending, the process that sent the request has ended.
+// find then changes the state to unknown and returns true.
 func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r record, isNew bool, err error) {
 	err = j.pool.QueryRow(ctx, `
 		UPDATE emailplatform_sends SET job_id = $2,
@@ -64,9 +64,9 @@ func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r record, isN
 	return r, isNew, wrap(err)
 }
 
-// begin records that the request is about to be sent. It returns the time, which
-// identifies the record, because a key can get another record later. It returns
-// the zero time if another job has a record of the key.
+// begin records that the request is about to be sent. It returns the time of
+// the record. The time identifies the record, because the key can get another
+// record later. It is zero if another job has a record of the key.
 func (j *Jobs) begin(ctx context.Context, args SendArgs, jobID int64) (started time.Time, err error) {
 	err = j.pool.QueryRow(ctx, `
 		INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient, subject)
@@ -78,8 +78,9 @@ func (j *Jobs) begin(ctx context.Context, args SendArgs, jobID int64) (started t
 	return started, wrap(err)
 }
 
-// settle records the outcome of the request that began at started. It retries for a
-// moment, because the connection may have been lost during the request.
+// settle records the outcome of the request that began at the given time. It
+// retries for a moment, because the connection may have been lost during the
+// request.
 func (j *Jobs) settle(ctx context.Context, key string, started time.Time, r record) (err error) {
 	for range 3 {
 		if r.state == "" || r.state == StateNotQueued { // the email was not sent, so it can be sent later

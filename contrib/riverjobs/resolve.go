@@ -21,7 +21,7 @@ const open = `(state = 'unknown' OR state = 'sending' AND since < now() - make_i
 // Unresolved is an email whose outcome is unknown.
 type Unresolved struct {
 	Key    string
-	JobID  int64     // of River
+	JobID  int64     // id of the River job
 	To     string    // the recipient's address
 	Sent   time.Time // when the request began
 	Reason string    // empty if no worker has recorded the unknown outcome yet
@@ -55,7 +55,7 @@ const (
 // Resolve records the decision of an operator about an email with an unknown
 // outcome. For any other email it returns [ErrNotUnknown]. If the job was deleted,
 // the error wraps rivertype.ErrNotFound, but Resolve still records the resolution.
-// After NotSent, a new job with the key then sends the email.
+// In that case, after NotSent, a new job with the key sends the email.
 func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
 	const resolved = ` WHERE ` + open + ` AND key = $2 RETURNING job_id`
 	statement := "DELETE FROM emailplatform_sends" + resolved
@@ -94,9 +94,9 @@ func (j *Jobs) wake(ctx context.Context, tx pgx.Tx, jobID int64) (gone bool, err
 	return false, wrap(err)
 }
 
-// Forget deletes the records of emails that were sent more than olderThan ago, and
-// returns their number. After that, emails with these keys can be sent again. So
-// olderThan must be longer than the time after which the application can insert
+// Forget deletes the records of emails that were sent longer ago than olderThan,
+// and returns their number. After that, emails with these keys can be sent again.
+// So olderThan must be longer than the time after which the application can insert
 // the same key again. The minimum is one hour. Forget does not delete records with
 // another state. Concurrent calls are safe.
 func (j *Jobs) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {

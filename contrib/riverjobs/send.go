@@ -110,9 +110,9 @@ func (w *sendWorker) conclude(ctx context.Context, job *river.Job[SendArgs], sta
 	return finish(ctx, r)
 }
 
-// outcome returns the record for a result of Emails.Send. The record has no state
-// if the email can be sent later. In this case the platform has certainly not
-// processed it, and the email is not the reason.
+// outcome returns the record for a result of Emails.Send. The record has no
+// state if the email can be sent later. In this case the platform has
+// certainly not processed it, and the email is not the cause.
 func outcome(email client.SubmittedEmail, err error) record {
 	var e *client.Error
 	switch {

@@ -35,7 +35,6 @@ func succeed(context.Context) error { return nil }
 
 func fail(context.Context) error { return errFn }
 
-// newKey returns an unused key.
 func newKey() string { return "webhooktest-" + rand.Text() }
 
 // expect calls Do and compares the result.

@@ -83,7 +83,7 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	return true, nil
 }
 
-// transaction begins a transaction that does not end with the context of Do.
+// transaction is a transaction that does not end with the context of Do.
 // Otherwise database/sql would roll it back in the background, and the key
 // would become free some time after Do has returned.
 type transaction struct {
@@ -99,7 +99,7 @@ func (o *Once) open(ctx context.Context) (*transaction, error) {
 		return nil, err
 	}
 	txCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, cancel) // while it begins
+	stop := context.AfterFunc(ctx, cancel) // only while the transaction begins
 	tx, err := conn.BeginTx(txCtx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	stop()
 	if err != nil {
@@ -144,8 +144,8 @@ func (tx *transaction) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// commit ends if ctx ends, because the driver uses the context of BeginTx for
-// COMMIT.
+// commit is canceled if ctx ends, because the driver uses the context of
+// BeginTx for COMMIT.
 func (tx *transaction) commit(ctx context.Context, sum []byte) error {
 	if _, err := tx.ExecContext(ctx, handled.Remember, sum, tx.guard); errors.Is(err, sql.ErrTxDone) {
 		return ErrTxManaged
@@ -163,11 +163,11 @@ func (tx *transaction) commit(ctx context.Context, sum []byte) error {
 	return nil
 }
 
-// Forget deletes the keys of events that were handled more than olderThan ago.
-// A good value is one week. The minimum is 8 hours, because the platform
-// retries deliveries for more than 7 hours. Forget deletes keys in batches of
-// 5,000, so it does not block handlers for long. It returns the number of
-// deleted keys, even if it fails. Concurrent calls are safe.
+// Forget deletes the keys of events that were handled longer ago than
+// olderThan. A good value is one week. The minimum is 8 hours, because the
+// platform retries deliveries for more than 7 hours. Forget deletes keys in
+// batches of 5,000, so it does not block handlers for long. It returns the
+// number of deleted keys, even if it fails. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if err := handled.CheckAge(olderThan); err != nil {
 		return 0, fmt.Errorf("sqlonce: Forget: %w", err)

@@ -22,8 +22,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("json: %s: expected %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
-// Err returns the first error so far, or nil. An error that makes the text
-// invalid JSON takes precedence.
+// Err returns the first error so far, or nil if there is none. A syntax error
+// takes precedence.
 func (c *Cursor) Err() *Error {
 	if c.err == nil {
 		return nil
@@ -33,7 +33,8 @@ func (c *Cursor) Err() *Error {
 	return &err
 }
 
-// End returns the first error, or nil. Text after the value is an error.
+// End returns the first error, or nil if there is none. Text after the value
+// is an error.
 func (c *Cursor) End() *Error {
 	if c.Peek(); c.i < len(c.text) {
 		c.fail(c.i, "the end of the text")
@@ -41,8 +42,8 @@ func (c *Cursor) End() *Error {
 	return c.Err()
 }
 
-// Mismatch records that the next value is not the required one, such as "a string",
-// and skips it.
+// Mismatch skips the next value, and records that a different value is required,
+// such as "a string".
 func (c *Cursor) Mismatch(want string) {
 	start := c.Offset()
 	c.Skip()
@@ -54,7 +55,7 @@ func (c *Cursor) Missing(offset int, member string) {
 	c.report(offset, "an object with the field "+strconv.Quote(member), false)
 }
 
-// Isolate calls read to read a value and returns the first mismatch in it. It does not
+// Isolate reads a value with read and returns the first mismatch in it. It does not
 // record the mismatch in the cursor.
 func (c *Cursor) Isolate(read func(*Cursor)) *Error {
 	before := c.err
@@ -83,12 +84,12 @@ func (c *Cursor) report(offset int, want string, syntax bool) {
 }
 
 const (
-	maxPath = 200 // bytes after which a path ends in an ellipsis
-	maxName = 40  // bytes of a name that are shown
+	maxPath = 200 // length in bytes after which a path ends in an ellipsis
+	maxName = 40  // maximum length of a name in a path
 )
 
-// path returns the path of the value at offset. It parses text again, so that cursors
-// do not have to record paths.
+// path returns the path of the value at offset. It parses text again, so cursors do
+// not have to record paths.
 func path(text string, offset int) string {
 	way, _ := New(text).locate(offset, nil)
 	return string(way)

@@ -1,13 +1,13 @@
 // Package jsonscan reads JSON (RFC 8259) in one pass and without reflection.
 //
-// A [Cursor] is at the beginning of a value. Each of its methods reads a value
-// of one type and moves the cursor after it; null reads as the zero value of
-// every type. Errors need no checks in between: [Cursor.Err] returns the first
-// one. There are two kinds of errors.
+// A [Cursor] is positioned at the beginning of a value. Each method reads a
+// value of one type and moves the cursor past it. For every type, null becomes
+// the zero value. Error checks between reads are unnecessary, because
+// [Cursor.Err] returns the first error. There are two kinds of errors.
 //
-//   - A value of another type, or a number out of range, reads as the zero value,
-//     and reading continues after it: see [Cursor.Mismatch].
-//   - Text that is not JSON ends all reading: everything after it is zero.
+//   - A value of another type, or a number out of range, becomes the zero value,
+//     and the cursor moves past it. See [Cursor.Mismatch].
+//   - After text that is not JSON, all further reads return zero values.
 //
 // # What it accepts
 //
@@ -20,8 +20,8 @@
 //
 // Strings are parts of the text and keep it in memory. With [Cursor.Clone] they
 // are copies, for values that outlive the text. An empty element takes two
-// bytes of text, but its type may take hundreds: [Slice] fails if elements take
-// more than 256 KiB and eight times the size of the text.
+// bytes of text, but its type may take hundreds. Therefore [Slice] fails if
+// elements take more than 256 KiB plus eight times the size of the text.
 package jsonscan
 
 import (
@@ -33,12 +33,12 @@ import (
 
 const maxDepth = 10000 // of open arrays and objects, as in encoding/json
 
-// A Cursor is a position in a JSON text. Reading from a copy of it looks ahead.
+// A Cursor is a position in a JSON text. To look ahead, read from a copy of it.
 type Cursor struct {
-	// Clone makes strings copies of the text instead of parts of it.
+	// If Clone is set, strings are copies of the text instead of parts of it.
 	Clone bool
 
-	// QuotedInts makes Int accept a string that contains an integer.
+	// If QuotedInts is set, Int accepts a string that contains an integer.
 	QuotedInts bool
 
 	text  string
@@ -50,11 +50,11 @@ type Cursor struct {
 	taken  int         // total size of the elements of slices, in bytes
 }
 
-// New returns a cursor before text.
+// New returns a cursor at the beginning of text.
 func New(text string) *Cursor { return &Cursor{text: text} }
 
-// Borrow returns a cursor before text whose strings are copies, so text can change after
-// reading. Names of fields and the results of Since are parts of text.
+// Borrow returns a cursor at the beginning of text. Its strings are copies, so text can
+// change after reading. Field names and the results of Since are parts of text.
 func Borrow(text []byte) *Cursor {
 	return &Cursor{text: unsafe.String(unsafe.SliceData(text), len(text)), Clone: true} //nolint:gosec // saves a copy of each response
 }
@@ -111,13 +111,14 @@ func (c *Cursor) Bool() bool {
 	return false
 }
 
-// Int reads a number without fraction and exponent.
+// Int reads a number without a fraction or an exponent.
 func (c *Cursor) Int() int64 {
 	n, _ := c.NullInt()
 	return n
 }
 
-// NullInt is Int, except that it distinguishes null and invalid numbers from 0.
+// NullInt is like Int, except that it distinguishes null and invalid numbers
+// from 0.
 func (c *Cursor) NullInt() (n int64, ok bool) {
 	if n, length := c.shortInt(); length > 0 {
 		c.i += length
@@ -190,7 +191,8 @@ func (c *Cursor) number() string {
 	return s[:n]
 }
 
-// numberLen returns the length of the number that s begins with, or 0.
+// numberLen returns the length of the number that s begins with, or 0 if there
+// is none.
 func numberLen(s string) int {
 	n := 0
 	if s[0] == '-' {
@@ -220,7 +222,6 @@ func numberLen(s string) int {
 	return n
 }
 
-// digits returns the number of digits at the beginning of s.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
@@ -272,9 +273,9 @@ func (c *Cursor) Next() (name string, ok bool) {
 	return c.name()
 }
 
-// Is reads the name of the next field in an object if it is written exactly as expected,
-// such as `,"id":`, and a value other than null follows. It reports whether it did.
-// Reading a field in its usual place this way is faster than Next.
+// Is reads the name of the next field in an object if it is written exactly as
+// expected, such as `,"id":`, and a value other than null follows. It reports
+// whether it did. If the field is in its usual place, Is is faster than Next.
 func (c *Cursor) Is(expected string) bool {
 	end := c.i + len(expected)
 	if end >= len(c.text) || c.text[c.i:end] != expected || c.text[end] <= ' ' || c.text[end] == 'n' {

@@ -2,7 +2,7 @@ package jsonscan
 
 import "unsafe"
 
-// The elements of all slices can take up to free bytes of memory, plus growth times
+// The memory limit for the elements of all slices is free bytes, plus growth times
 // the length of the text.
 const (
 	growth = 8

@@ -34,7 +34,6 @@ func (c *Cursor) anyString() string {
 	return ""
 }
 
-// own returns s, or a copy of s if Clone is set.
 func (c *Cursor) own(s string) string {
 	if c.Clone {
 		return c.copied(s)
@@ -102,8 +101,8 @@ func (c *Cursor) quoted() string {
 	return c.notPlain(c.i + 1 + n)
 }
 
-// notPlain is quoted for a string that is plain only before i, or that is near
-// the end of the text.
+// notPlain is like quoted, for a string that is plain only before i, or that
+// is near the end of the text.
 func (c *Cursor) notPlain(i int) string {
 	s, plain := c.text, true
 	for {
@@ -188,7 +187,7 @@ func valid(s string) string {
 }
 
 // unicodeEscape reads uXXXX, or the surrogate pair uXXXX\uXXXX, from the start
-// of s. Half a pair is U+FFFD. If the escape is invalid, it returns s
+// of s. Half of a pair becomes U+FFFD. If the escape is invalid, it returns s
 // unchanged.
 func unicodeEscape(s string) (r rune, rest string) {
 	if r = codeUnit(s); r < 0 {
@@ -203,7 +202,8 @@ func unicodeEscape(s string) (r rune, rest string) {
 	return r, rest
 }
 
-// codeUnit returns the UTF-16 code unit that s begins with, as uXXXX, or -1.
+// codeUnit returns the UTF-16 code unit that s begins with, as uXXXX, or -1 if
+// there is none.
 func codeUnit(s string) rune {
 	if len(s) < 5 {
 		return -1

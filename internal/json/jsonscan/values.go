@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Members is Object, but skips a value of another type without an error.
+// Members is like Object, but skips a value of another type without an error.
 func (c *Cursor) Members() iter.Seq[string] {
 	if c.Peek() != '{' {
 		c.Skip()
@@ -15,10 +15,10 @@ func (c *Cursor) Members() iter.Seq[string] {
 	return c.Object()
 }
 
-// Envelope is Object, except if the object is the whole text and its field member is
-// an object. It then yields the fields of that inner object instead of the field
-// member. The inner fields come last, without null values, and take precedence over
-// fields of the outer object.
+// Envelope is like Object, unless the object is the whole text and the field
+// named by member is an object. In that case it yields the fields of that inner
+// object instead of the field. The inner fields come last, without null values,
+// and take precedence over fields of the outer object.
 func (c *Cursor) Envelope(member string) iter.Seq[string] {
 	return func(yield func(string) bool) { c.envelope(member, yield) }
 }
@@ -57,8 +57,8 @@ func (c *Cursor) Raw() json.RawMessage {
 	return json.RawMessage(c.Since(start))
 }
 
-// Leap is Skip for a cursor that looks ahead. Another cursor must validate the same
-// value, because Leap may search only for the end of an object.
+// Leap is like Skip, for a cursor that looks ahead. Another cursor must validate
+// the same value, because Leap may search only for the end of an object.
 func (c *Cursor) Leap() {
 	if n := flat(c.text[c.i:]); n > 0 {
 		c.i += n
@@ -83,7 +83,7 @@ func flat(s string) int {
 // Text is [Cursor.String] for a string type T.
 func Text[T ~string](c *Cursor) T { return T(c.String()) }
 
-// Pointer calls read to read a value, and returns a pointer to it. It returns nil for
+// Pointer reads a value with read and returns a pointer to it. It returns nil for
 // null.
 func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	if c.Null() {
@@ -93,7 +93,7 @@ func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	return &v
 }
 
-// Optional calls read to read an optional value. If the value or a part of it has the
+// Optional reads an optional value with read. If the value or a part of it has the
 // wrong type, Optional returns the zero value and records no error.
 func Optional[T any](c *Cursor, read func(*Cursor) T) T {
 	before := c.err

@@ -19,7 +19,7 @@ func (w *Writer) Refuse(mistake string) {
 }
 
 // Err returns an error for the first value that cannot be encoded, such as
-// "contacts.3.tags.0: is not UTF-8", or nil.
+// "contacts.3.tags.0: is not UTF-8", or nil if there is none.
 func (w *Writer) Err() error {
 	if w.mistake == "" {
 		return nil
@@ -31,9 +31,9 @@ func (w *Writer) Err() error {
 	return fmt.Errorf("%s: %s", strings.Join(way, "."), w.mistake)
 }
 
-// locate reads the next value of an incomplete text. If the text ends in that value,
-// locate returns the path of the missing value; otherwise it returns nil. It parses the
-// written text, so the writer does not have to record paths.
+// locate reads the next value in an incomplete text. If the text ends in that value,
+// locate returns the path of the missing value; otherwise it returns nil. It parses
+// the written text, so the writer does not have to record paths.
 func locate(c *jsonscan.Cursor, way []string) []string {
 	switch c.Peek() {
 	case '{':

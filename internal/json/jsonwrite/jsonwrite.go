@@ -1,13 +1,13 @@
 // Package jsonwrite writes JSON (RFC 8259) without reflection.
 //
-// A [Writer] appends values to a buffer. Errors need no checks in between:
-// [Writer.Err] returns the path of the first value that cannot be encoded: a
-// text that is not UTF-8, or a missing list.
+// A [Writer] appends values to a buffer. Error checks between writes are
+// unnecessary, because [Writer.Err] returns the path of the first value that
+// cannot be encoded. This is text that is not UTF-8, or a missing list.
 //
 // # What it writes
 //
-// The same bytes as [encoding/json.Encoder] without HTML escaping and without a
-// trailing newline. Templates contain much HTML.
+// The output is the same as from [encoding/json.Encoder] without HTML escaping
+// and without a trailing newline. Templates contain much HTML.
 package jsonwrite
 
 import (
@@ -34,7 +34,8 @@ func (w *Writer) Open(bracket byte) { w.Bytes = append(w.Bytes, bracket) }
 // Close ends an object or array.
 func (w *Writer) Close(bracket byte) { w.Bytes = append(w.Bytes, bracket) }
 
-// Name begins a field. The name includes its quotes and its colon: `"id":`.
+// Name begins a field. The parameter includes the quotes and the colon, as in
+// `"id":`.
 func (w *Writer) Name(name string) {
 	if w.Bytes[len(w.Bytes)-1] != '{' {
 		w.Bytes = append(w.Bytes, ',')

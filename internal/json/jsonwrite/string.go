@@ -67,7 +67,8 @@ func (w *Writer) escaped(s string) {
 	w.Bytes = append(append(b, s[done:]...), '"')
 }
 
-// appendEscape appends the escape sequence of a character of the basic plane.
+// appendEscape appends the escape sequence of a character in the basic
+// multilingual plane.
 func appendEscape(b []byte, r rune) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '\\')

@@ -8,7 +8,6 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// demo is the embedded mock server.
 type demo struct {
 	*mockserver.Server
 	listID int64 // id of the sample list

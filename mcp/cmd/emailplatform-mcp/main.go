@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 		return err
 	}
 	err = mcp.NewServer(c, mcp.Options{Logger: log}).Run(ctx, stdio(ctx, in, out))
-	if ctx.Err() != nil { // asked to stop
+	if ctx.Err() != nil { // the program was stopped
 		return nil
 	}
 	return err

@@ -14,15 +14,16 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The limits of a line, which are equal to the limits over HTTP.
+// The limits for a line are the same as for a request over HTTP.
 const (
 	maxLine  = 64 << 10 // bytes
 	maxBatch = 50       // messages
 )
 
-// stdio returns a transport over lines of JSON. If a line is invalid, it
-// responds with a JSON-RPC error. The SDK's transport would end instead. At the
-// end of the input, it completes the pending requests first.
+// stdio returns a transport that reads and writes lines of JSON. If a line is
+// invalid, it responds with a JSON-RPC error. The SDK's transport would end
+// instead. At the end of the input, this transport first waits for the pending
+// requests.
 func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	a := &pending{out: out, open: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}
 	return &sdk.IOTransport{
@@ -32,13 +33,13 @@ func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	}
 }
 
-// lines returns the messages of the input lines.
+// lines reads the messages from the lines of the input.
 type lines struct {
-	ctx     context.Context // of the whole program
+	ctx     context.Context // context of the whole program
 	in      *bufio.Reader
 	close   func() error
 	answers *pending
-	rest    []byte // of a line
+	rest    []byte // data that Read has not returned yet
 }
 
 func (l *lines) Close() error { return l.close() }
@@ -63,10 +64,10 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// messages returns the messages of a line: one, or several for a batch. The
-// protocol had batches until 2025-06-18. With a later version, the SDK ends at
-// a batch. It also never completes a batch that contains a notification. This
-// function splits a batch, so each request gets a response.
+// messages returns the messages in a line. A batch contains several messages.
+// The protocol had batches until 2025-06-18. With a later version, the SDK
+// ends at a batch. It also never completes a batch that contains a
+// notification. This function splits a batch, so each request gets a response.
 func messages(line []byte) []json.RawMessage {
 	var batch []json.RawMessage
 	if line[0] == '[' && len(line) <= maxLine && json.Unmarshal(line, &batch) == nil && 0 < len(batch) && len(batch) <= maxBatch {

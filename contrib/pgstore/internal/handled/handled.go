@@ -23,10 +23,10 @@ CREATE TABLE IF NOT EXISTS emailplatform_handled (
 CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USING brin (handled_at);
 `
 
-// The statements of one event. Lock and Known are separate statements, because
-// in READ COMMITTED each statement has its own snapshot. The snapshot of a
-// single statement would be older than the lock and could miss a key, so the
-// event would be handled again.
+// The statements for one event. Lock and Known are separate statements,
+// because in READ COMMITTED each statement has its own snapshot. The snapshot
+// of a single statement would be older than the lock and could miss a key, so
+// the event would be handled again.
 //
 // Lock uses an advisory lock, because an INSERT of the same key would wait
 // until the other transaction ends.
@@ -84,14 +84,14 @@ func CheckAge(olderThan time.Duration) error {
 	return nil
 }
 
-// CleanUp is the timeout of a rollback.
+// CleanUp is the timeout for a rollback.
 const CleanUp = 5 * time.Second
 
 // ErrManaged means that a handler ended the transaction itself.
 var ErrManaged = errors.New("the handler must not end the transaction: return nil to commit, or an error to roll back")
 
 // Key returns the stored hash of an event's key and the number of its lock.
-// Different keys can have the same number, and then only wait for each other.
+// Different keys can have the same number. This only delays one of the events.
 func Key(key string) (sum []byte, lock int64) {
 	s := sha256.Sum256([]byte(key))
 	return s[:], int64(binary.BigEndian.Uint64(s[:]))

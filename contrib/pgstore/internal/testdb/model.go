@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// Steps are what a handler can do with its transaction in SQL. INSERT inserts the
-// number of the step.
+// Steps are SQL statements that a handler can run in its transaction. INSERT
+// inserts the number of the step.
 var Steps = []string{
 	"INSERT", "INSERT", "INSERT", "SELECT 1/0", "SAVEPOINT s", "ROLLBACK TO s", "RELEASE s",
 	"COMMIT", "ROLLBACK", "BEGIN", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN",
 }
 
-// calls are steps that are calls of a driver, in SQL. A call stops at an error of
-// its first statement.
+// calls contains the SQL statements of steps that call driver methods. If the
+// first statement fails, the call stops.
 var calls = map[string][]string{
 	"Commit()":          {},
 	"Rollback()":        {},
@@ -27,21 +27,21 @@ var calls = map[string][]string{
 	"BeginFunc fails":   {"BEGIN", "INSERT", "ROLLBACK"},
 }
 
-// Store is a store with a table.
+// Store is a deduplication store with a table for handlers.
 type Store struct {
-	// Do handles an event. Each call of step does one of Steps or of More.
+	// Do handles an event. Each call to step() runs a step from Steps or More.
 	Do      func(key string, handler func(step func(name string, row int) error) error) (ran bool, err error)
-	More    []string              // names of calls
-	Rows    func() ([]int, error) // all rows of the table, which it deletes
-	Managed error                 // for handlers that ended the transaction
+	More    []string              // additional steps: names of calls
+	Rows    func() ([]int, error) // returns and deletes all rows of the table
+	Managed error                 // error for handlers that ended the transaction
 }
 
 // ErrHandler is the error of a handler that fails.
 var ErrHandler = errors.New("the handler fails")
 
-// Check runs random handlers: an event is handled exactly if its rows and its key
-// are committed. No handler that ends the transaction is taken for one that
-// succeeded.
+// Check runs random handlers. An event must be handled if and only if its rows
+// and its key are committed. A handler that ends the transaction must not
+// count as successful.
 func (s *Store) Check(t *testing.T, handlers int) {
 	t.Helper()
 	for range handlers {
@@ -106,9 +106,9 @@ func (s *Store) result(m *model, key string, fails, ran bool, err error) error {
 	return nil
 }
 
-// model is what PostgreSQL does with a session.
+// model simulates a PostgreSQL session.
 type model struct {
-	open, aborted, guarded bool  // guarded: it is still the transaction of the store
+	open, aborted, guarded bool  // guarded: it is still the store's transaction
 	committed, pending     []int // rows
 	saves                  []save
 }
@@ -118,7 +118,7 @@ type save struct {
 	rows int
 }
 
-// call returns whether it is an error.
+// call runs a step and reports whether it fails.
 func (m *model) call(name string, row int) (failed bool) {
 	sql, ok := calls[name]
 	if !ok {
@@ -151,7 +151,7 @@ func (m *model) exec(sql string, row int) (failed bool) {
 	return m.do(command, name, row)
 }
 
-// do is for what an aborted transaction ignores.
+// do runs a command that an aborted transaction rejects.
 func (m *model) do(command, name string, row int) (failed bool) {
 	switch {
 	case command == "BEGIN":

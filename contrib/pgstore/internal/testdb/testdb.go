@@ -1,4 +1,4 @@
-// Package testdb finds the PostgreSQL that tests may write to.
+// Package testdb finds the PostgreSQL servers that tests may write to.
 package testdb
 
 import (
@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// URLs returns the ways to it: "direct", by POSTGRES_URL, and "PgBouncer", by
-// PGBOUNCER_URL, if that is set. In CI both must be.
+// URLs returns the database URLs: "direct" from POSTGRES_URL, and "PgBouncer"
+// from PGBOUNCER_URL if it is set. In CI, both variables must be set.
 func URLs(t testing.TB) map[string]string {
 	t.Helper()
 	urls := map[string]string{}
