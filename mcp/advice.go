@@ -74,7 +74,7 @@ func advice(err error) string {
 	case errors.Is(err, client.ErrUnauthorized):
 		return "Nothing was done: the platform does not accept the access token. Calling again does not help; tell the user to check the token that this server is set up with."
 	case errors.Is(err, client.ErrForbidden):
-		return "Nothing was done: the access token lacks the permission to do this. Calling again does not help; tell the user that a token with this permission is needed."
+		return "Nothing was done: the access token lacks the required permission. Calling again does not help; tell the user that a token with this permission is needed."
 	case errors.Is(err, client.ErrRateLimited):
 		return "Nothing was done: too many requests. " + waiting(err) + ", then make the same call again."
 	case errors.Is(err, client.ErrValidation), errors.Is(err, client.ErrTooLarge), errors.Is(err, client.ErrConflict):
