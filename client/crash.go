@@ -24,7 +24,7 @@ func run(f func(), done func(crash)) {
 	c = crash{}
 }
 
-// raise repeats the crash on the calling goroutine.
+// raise repeats the panic or Goexit on the calling goroutine.
 func (c crash) raise() {
 	switch {
 	case c.panicked != nil:

@@ -29,8 +29,8 @@ type CSVOptions struct {
 	// OnBadRow, if not nil, is called for each row with an invalid value or a wrong
 	// number of fields. If it returns nil, the row is skipped. Otherwise the source
 	// yields its error and stops. By default, the source stops at the first invalid
-	// row. It always stops at a row with a misplaced quote or more than 1 MiB,
-	// because it cannot find the start of the next row.
+	// row. It always stops at a row that has a misplaced quote or is larger than
+	// 1 MiB, because it cannot find the start of the next row.
 	OnBadRow func(*CSVError) error
 }
 

@@ -6,7 +6,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// Limits of the details in an Error.
+// Limits on the details in an Error.
 const (
 	maxDetails      = 100
 	maxShownDetails = 5   // in the result of Error

@@ -18,9 +18,9 @@ import (
 //
 // Over HTTP/2, net/http and x/net/http2 resend a request if its stream was
 // refused or reset, and after GOAWAY, even if the platform may have processed
-// it. The retry layer cannot detect this, so once prevents it. If a request
-// without a body gets a second connection, once cancels its context, which the
-// transport checks before it writes. A request with a body has no GetBody, so
+// it. The retry layer cannot detect this, so the type once prevents it. If
+// a request without a body gets a second connection, it cancels the context of
+// the request, and the transport checks this context before it writes. A request with a body has no GetBody, so
 // the transport returns an error with the reason. The transport sends the same
 // body again only if the connection was unusable before a stream began; see
 // payloadReader.
@@ -117,8 +117,8 @@ var (
 	}, "|") + `)$`)
 )
 
-// reason returns the reason why once aborted the request. If once did not abort
-// it, reason returns err.
+// reason returns errNotTwice if o aborted the request. If err says why net/http
+// could not retry, reason returns only that part. Otherwise it returns err.
 func (o *once) reason(err error) error {
 	if o.stopped.Load() {
 		return errNotTwice

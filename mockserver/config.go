@@ -65,7 +65,7 @@ type Config struct {
 	// Now is the initial time of the clock. The default is time.Now. A time
 	// before 1970 or after 2199 is changed to the nearest valid time.
 	Now time.Time
-	// FreezeClock freezes the clock initially. [Server.Advance] advances a
+	// FreezeClock starts the server with a frozen clock. [Server.Advance] advances a
 	// frozen clock, and [Server.ResumeClock] resumes it.
 	FreezeClock bool
 	// FaultSeed is the seed for random faults; 0 means a random seed. The server

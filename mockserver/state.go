@@ -152,9 +152,9 @@ func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} 
 // written state in memory.
 type Follower struct{ follower *platform.Follower }
 
-// Write writes the whole state at the first call, like [Server.Snapshot]. Each later call
-// writes the changes since the previous call as one line, or nothing if there are none. A
-// line is valid only together with all previous output. After a Restore or Reset, Write
+// Write writes the whole state on the first call, in the format of [Server.Snapshot].
+// Each later call writes the changes since the previous call as one line, or nothing if
+// there are none. A line is valid only together with all previous output. After a Restore or Reset, Write
 // writes the whole state again.
 //
 // [Server.Restore] reads the concatenated output and restores the state at the

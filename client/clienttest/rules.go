@@ -326,7 +326,7 @@ func endsInTurn(ctx context.Context, l client.LookupLimiter) error {
 	case e := <-ended:
 		return within("from the end of the slot to the next slot", at.Sub(e), gap)
 	default:
-		return errors.New("the slot ended with the context")
+		return errors.New("the slot was released when the context ended")
 	}
 }
 

@@ -13,8 +13,8 @@ const redacted = "REDACTED"
 type urlKey struct{}
 
 // Transport returns an instrumented transport that does not record addresses.
-// The instrument function, such as otelhttp.NewTransport, gets a transport for
-// requests with redacted URLs. In these URLs, REDACTED replaces addresses in
+// The instrument function, such as otelhttp.NewTransport, receives a base
+// transport whose requests have redacted URLs. In these URLs, REDACTED replaces addresses in
 // the path, and all query values except page, per_page, sort and with_count.
 // The user and password are removed. The base transport sends the original
 // requests. If base is nil, it is http.DefaultTransport.

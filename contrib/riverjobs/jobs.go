@@ -28,8 +28,8 @@ type Options struct {
 	SendTimeout time.Duration
 
 	// Pause is the first pause after a failure. It doubles with each further failure, up
-	// to MaxPause. If the response has a Retry-After header, the pause is that time, at
-	// most one hour. The default is 30 s. Pause must be at least 1 ms.
+	// to MaxPause. If the response has a Retry-After header, the queue pauses for that
+	// time, up to one hour. The default is 30 s. Pause must be at least 1 ms.
 	Pause time.Duration
 
 	// MaxPause is the maximum pause. The default is 10 minutes, or Pause if that is

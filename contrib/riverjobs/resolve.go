@@ -55,7 +55,7 @@ const (
 // Resolve records the decision of an operator about an email with an unknown
 // outcome. For any other email it returns [ErrNotUnknown]. If the job was deleted,
 // the error wraps rivertype.ErrNotFound, but Resolve still records the resolution.
-// In that case, after NotSent, a new job with the key sends the email.
+// In that case, if r is NotSent, a new job with the same key sends the email.
 func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
 	const resolved = ` WHERE ` + open + ` AND key = $2 RETURNING job_id`
 	statement := "DELETE FROM emailplatform_sends" + resolved

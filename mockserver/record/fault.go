@@ -25,7 +25,7 @@ type Fault struct {
 
 	Action FaultAction `json:"action" doc:"the action; required"`
 	// For FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
-	AfterProcessing bool          `json:"after_processing,omitzero" doc:"processes the request or delivery first and then loses its response"`
+	AfterProcessing bool          `json:"after_processing,omitzero" doc:"processes the request or delivery first and then drops its response"`
 	Delay           time.Duration `json:"-"` // a delay before the action, at most 24 h
 	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"HTTP status of the response, 200 to 599"`
 	RetryAfter      string        `json:"retry_after,omitzero" pattern:"line" doc:"the header Retry-After, sent unchanged"`

@@ -507,7 +507,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A message as a file for mail programs: RFC 5322 and MIME in ASCII, text and HTML as alternatives. */
+        /** A message as a file that mail programs open: RFC 5322 and MIME in ASCII, with text and HTML as alternatives. */
         get: operations["getOutboxIdEml"];
         put?: never;
         post?: never;
@@ -750,7 +750,7 @@ export interface paths {
         /** Restores a snapshot of version 4 or a file of `-state`, which is a snapshot with changes. An invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more than 1 GiB gets 413 before it is read. Fault rules, tokens and the request log stay. */
         put: operations["putState"];
         post?: never;
-        /** Deletes all records, logs, fault rules and tokens from seeds, and resets the clock to its configuration. With `account_id`, it clears only one account and its fault rules. Other fault rules, the clock and the sequence of ids do not change. */
+        /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. With `account_id`, it clears only one account and its fault rules. Other fault rules, the clock and the sequence of ids do not change. */
         delete: operations["deleteState"];
         options?: never;
         head?: never;
@@ -817,7 +817,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revokes an access token. Requests with it get 401. A reset restores the tokens of the configuration and the baseline. Seeds can add tokens. */
+        /** Revokes an access token. Requests with it get 401. A reset restores the tokens from the configuration and the baseline. Seeds can add tokens. */
         post: operations["postTokensRevoke"];
         delete?: never;
         options?: never;
@@ -1057,7 +1057,7 @@ export interface components {
              * @enum {string}
              */
             action: "delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate";
-            /** @description processes the request or delivery first and then loses its response */
+            /** @description processes the request or delivery first and then drops its response */
             after_processing?: boolean;
             /** @description the body of the response, sent unchanged; for internal_error, the end of the error */
             body?: string;
@@ -1107,7 +1107,7 @@ export interface components {
              * @enum {string}
              */
             action: "delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate";
-            /** @description processes the request or delivery first and then loses its response */
+            /** @description processes the request or delivery first and then drops its response */
             after_processing?: boolean;
             /** @description the body of the response, sent unchanged; for internal_error, the end of the error */
             body?: string;

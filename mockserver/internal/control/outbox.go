@@ -161,7 +161,7 @@ func (c *Control) mailRoutes() []route {
 		handle("GET outbox/{id}/source", c.messageResponse("text/plain", writeSource),
 			"The source of a message (RFC 5322)."),
 		handle("GET outbox/{id}/eml", c.messageResponse("message/rfc822", writeEML),
-			"A message as a file for mail programs: RFC 5322 and MIME in ASCII, text and HTML as alternatives."),
+			"A message as a file that mail programs open: RFC 5322 and MIME in ASCII, with text and HTML as alternatives."),
 		handle("GET outbox/{id}/checks", byID(c.checks),
 			"Probable problems of a message: merge tags without a value, links without a valid target, no text part, "+
 				"marketing without List-Unsubscribe or without a link to unsubscribe, HTML of more than 102 kB, images without "+

@@ -73,7 +73,7 @@ type handler struct {
 	serve    func(http.ResponseWriter, *request) error
 }
 
-// noInput returns a handler without a request body that responds with JSON.
+// noInput returns a handler that takes no request body and responds with JSON.
 func noInput[Out any](f func(*request) (Out, error)) handler {
 	return jsonBody(func(r *request, _ nothing) (Out, error) { return f(r) })
 }
@@ -125,7 +125,7 @@ func rawBody(body func() *schema.Schema, f func(*request) error) handler {
 	}
 }
 
-// rawResponse returns a handler without a request body that writes its response itself.
+// rawResponse returns a handler that takes no request body and writes its own response.
 func rawResponse(media string, serve func(http.ResponseWriter, *request) error) handler {
 	return handler{request: reflect.TypeFor[nothing](), media: media, serve: serve}
 }

@@ -25,7 +25,7 @@ func (c *Control) serverRoutes() section {
 				"of events and categories."),
 			c.waitRoute(),
 			handle("POST tokens/revoke", jsonBody(c.revokeToken),
-				"Revokes an access token. Requests with it get 401. A reset restores the tokens of the configuration "+
+				"Revokes an access token. Requests with it get 401. A reset restores the tokens from the configuration "+
 					"and the baseline. Seeds can add tokens.").try(example{body: `{"token":"dev-token"}`}),
 			handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
 				"Calls the API as a user of the account, without a token. Faults, the lookup rate limit and the "+

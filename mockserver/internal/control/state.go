@@ -30,7 +30,7 @@ func (c *Control) stateRoutes() section {
 					"invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A "+
 					"snapshot of more than 1 GiB gets 413 before it is read. Fault rules, tokens and the request log stay.").try(example{body: "@snapshot.json"}),
 			handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)),
-				"Deletes all records, logs, fault rules and tokens from seeds, and resets the clock to its configuration. With "+
+				"Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. With "+
 					"`account_id`, it clears only one account and its fault rules. Other fault rules, the clock and the "+
 					"sequence of ids do not change.").params(ofAccount("the account; the default is all accounts")).try(example{query: "account_id=1"}),
 			handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)),

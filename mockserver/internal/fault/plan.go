@@ -22,7 +22,8 @@ type rule struct {
 	random *rand.Rand // a separate stream, so rules do not affect each other
 }
 
-// selects counts a match of the rule, and reports whether the rule selects it.
+// selects increments the match count of the rule, and reports whether the rule selects
+// this match.
 func (r *rule) selects() bool {
 	r.Calls++
 	chosen := true

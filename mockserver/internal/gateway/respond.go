@@ -71,7 +71,7 @@ func writeUnrouted(routes *http.ServeMux, w http.ResponseWriter, r *http.Request
 	WriteProblem(w, problem.NotFound("path", r.URL.Path, "path"))
 }
 
-// WriteNotAllowed responds with 405 to a request whose path has other methods.
+// WriteNotAllowed responds with 405 to a request whose path does not support its method.
 func WriteNotAllowed(methods []string, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", strings.Join(methods, ", "))
 	WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed for this path", "path"))

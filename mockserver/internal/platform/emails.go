@@ -30,7 +30,7 @@ func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailRespons
 	return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: answerStatus(m)}, nil
 }
 
-// answerStatus returns the status for the response, which is queued unless the message
+// answerStatus returns the status for the response: queued unless the message
 // was rejected or failed.
 func answerStatus(m *message) string {
 	if m.Status == messageRejected || m.Status == messageError {

@@ -31,7 +31,7 @@ func shown(c api.MessageContent) api.MessageContent {
 func hasParts(c api.MessageContent) bool { return c.HTML != "" || c.Text != "" }
 
 // message is an email. It is rendered on demand, so all messages of a campaign
-// share one content.
+// share one copy of the content.
 type message struct {
 	ID         string                `json:"id"`
 	AccountID  int64                 `json:"account_id"`

@@ -53,7 +53,7 @@ func (p pageRequest) pagination(n int) api.Pagination {
 	return out
 }
 
-// pageOf returns one page of n items for an API response. The items come from from().
+// pageOf returns one page of n items for an API response. The function from returns the items.
 // If page or perPage is 0, the request omits it.
 func pageOf[T, W any](
 	n int, from func(rank int) iter.Seq[T], page, perPage int64, withCount bool, wire func(T) W,

@@ -232,7 +232,7 @@ func (p *Platform) Follow() *Follower { return &Follower{platform: p} }
 // Write writes the whole state on the first call. Each later call writes the changes
 // since the previous call as a JSON object in one line, or nothing if there are no
 // changes. After a restore or a reset, Write writes the whole state again. It does not
-// repeat output that failed.
+// retry a failed write.
 func (f *Follower) Write(w io.Writer) error {
 	if f.last != nil && f.last.isNow(f.platform) {
 		return nil
