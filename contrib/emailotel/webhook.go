@@ -24,7 +24,7 @@ func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(con
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
-// HandleAsync is like [Telemetry.Wrap], but for a worker that reads events from a queue.
+// HandleAsync is [Telemetry.Wrap] for a worker that reads events from a queue.
 // It starts a new trace with a link to the span that received the event. Store this
 // span's context, trace.SpanContextFromContext(ctx), with the event in the queue.
 func (t *Telemetry) HandleAsync(

@@ -65,8 +65,9 @@
 // [Options.MaxPause]. One job also sends alone after 30 seconds without a
 // successful request. Therefore an outage that begins while the queue is empty
 // causes one unknown outcome for each pause. If an outage begins while jobs are
-// sending emails, the requests in progress, at most MaxWorkers in each
-// replica, can also have unknown outcomes. Waiting jobs are snoozed for the rest of the pause.
+// sending emails, the requests in progress, at most MaxWorkers in each replica,
+// can also have unknown outcomes. Waiting jobs are snoozed for the rest of the
+// pause.
 //
 // # Shutdown
 //
