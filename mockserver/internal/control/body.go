@@ -59,9 +59,9 @@ func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 
 func sortedNames[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// limited returns a reader for the body. After limit bytes the reader returns an
-// [http.MaxBytesError]. If the Content-Length exceeds the limit, limited returns an
-// error immediately.
+// limited returns a reader for a request body with a size limit. The reader returns
+// an [http.MaxBytesError] if the body exceeds the limit. If the Content-Length
+// exceeds the limit, limited returns an error immediately.
 func limited(r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)

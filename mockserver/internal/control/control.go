@@ -1,10 +1,9 @@
 // Package control serves the control routes under /_mock/ for tests, on the port of
 // the API. docs/control-api.md is the manual.
 //
-// The files, from the highest to the lowest layer: routes.go (all routes) and
-// openapi.go (their description); a file for each section of the manual and for POST
-// wait: server.go, wait.go, clock.go, overview.go, outbox.go, resources.go, events.go,
-// deliveries.go, requests.go, faults.go, state.go, stream.go; then list.go, route.go,
+// The files form three layers. The highest layer contains all routes (routes.go) and
+// their description (openapi.go). The next layer contains a file for each section of
+// the manual, and wait.go for POST wait. The lowest layer contains list.go, route.go,
 // param.go, body.go, schema.go, guard.go and this file.
 package control
 

@@ -97,11 +97,13 @@ func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	gateway.Redirect(w, http.StatusSeeOther, "./"+last, query.Encode())
 }
 
-// crossSite reports whether a page from another site sent the request. It excludes
-// navigation by a link. [http.CrossOriginProtection] would allow reads.
+// crossSite reports whether a page from another site sent the request. crossSite
+// returns false if the user followed a link. [http.CrossOriginProtection] is not
+// used, because it allows all GET requests.
 //
-// Browsers send Sec-Fetch-Site over TLS and to loopback names. If this header is
-// missing, the Origin must match the Host. Some proxies replace the Host.
+// Browsers send Sec-Fetch-Site over TLS and to loopback names. Without
+// Sec-Fetch-Site, the Origin header must match the Host header. The Host header
+// is only a fallback, because some proxies replace its value.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

@@ -50,9 +50,9 @@ func (q listQuery) allowsID(name string, id int64) bool {
 	return !q.filtered || q.allows(name, strconv.FormatInt(id, 10))
 }
 
-// allowsAccount reports whether the account filter allows an id. It always allows
-// records without an account. These are requests without a known token, and
-// deliveries to a URL without a webhook.
+// allowsAccount reports whether the account filter allows an account id. Records
+// without an account are always allowed. Requests without a known token and
+// deliveries to a URL without a webhook have no account.
 func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("account_id", id) }
 
 // allowsStatus reports whether the status filter allows a status. The filter is a
@@ -93,9 +93,10 @@ type recordList[T any] struct {
 	ids []string // ids of the records in data
 }
 
-// list returns the page of records that a query selects. The parameter all yields the
-// newest record first, and n is the number of records, or 0 if it is unknown. If n is
-// known and the query has no filters, list does not read the records after the page.
+// list returns the page of records that a query selects. The iterator all must yield
+// the newest record first. The parameter n is the number of records, or 0 if the
+// number is unknown. If the number is known and the query has no filters, list does
+// not read the records after the page.
 func list[V, T any](q listQuery, n int, all iter.Seq[V], w view[V, T]) recordList[T] {
 	out := recordList[T]{Data: []T{}}
 	before, skip := q.query["before"], offset(q, all, w)

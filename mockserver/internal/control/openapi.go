@@ -77,7 +77,8 @@ func (c *Control) openAPI(*request) (object, error) {
 	}, nil
 }
 
-// openAPI describes an operation. It adds the referenced objects to schemas.
+// openAPI describes an operation. It adds each referenced object to the given
+// schemas.
 func (rt route) openAPI(tag string, schemas object) object {
 	parameters := []object{}
 	for _, name := range pathNames(rt.path) {

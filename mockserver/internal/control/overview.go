@@ -93,8 +93,8 @@ func countMinutes(messages map[int64]int64, stats delivery.Stats) []delivery.Min
 	return out
 }
 
-// earliest returns up to maxWaiting items, the earliest first, then items without a
-// time.
+// earliest returns up to maxWaiting items, sorted by time. Items without a time
+// come last.
 func earliest(all []delivery.Waiting) []delivery.Waiting {
 	never := time.Unix(1<<40, 0)
 	slices.SortStableFunc(all, func(a, b delivery.Waiting) int { return cmp.Or(a.Until, never).Compare(cmp.Or(b.Until, never)) })

@@ -20,8 +20,8 @@ type section struct {
 	routes []route
 }
 
-// route declares a control route. The handler, the validation of requests, the manual
-// and /_mock/openapi.json use the declaration.
+// route declares a control route. The fields determine request validation, the
+// manual and /_mock/openapi.json.
 type route struct {
 	pattern string // net/http pattern: a method or *, and a path below Prefix
 	method  string
@@ -61,8 +61,8 @@ type request struct {
 	query query
 }
 
-// handler serves a route. The signature of its function determines the types of the
-// bodies, so the manual matches the code.
+// handler serves a route. The signature of a handler function determines the types
+// of the request and response bodies, so the manual matches the code.
 type handler struct {
 	request  reflect.Type          // type of the JSON body
 	body     func() *schema.Schema // schema of a body that the function reads itself
@@ -130,7 +130,7 @@ func rawResponse(media string, serve func(http.ResponseWriter, *request) error) 
 	return handler{request: reflect.TypeFor[nothing](), media: media, serve: serve}
 }
 
-// ServeHTTP checks a request against the declaration and calls the handler.
+// ServeHTTP validates the query of a request and calls the route's handler.
 func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, err := rt.queryOf(r)
 	if err == nil {

@@ -43,8 +43,8 @@ func New(w *environment.Environment, o Options) http.Handler {
 	return c.guarded(mux)
 }
 
-// unrouted responds to a request that matches no route with a file of the console or
-// an error. A browser is redirected to the console instead.
+// unrouted responds to a request that matches no route with a console file or an
+// error. It redirects browsers to the console instead of returning an error.
 func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	browser := strings.Contains(r.Header.Get("Accept"), "text/html")
 	methods := gateway.Allowed(mux, Prefix, r)

@@ -17,7 +17,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// types describes the types of bodies. Types that several routes return have names.
+// types describes the Go types of request and response bodies. Types that several
+// routes return have names.
 var types = sync.OnceValue(func() schema.Types {
 	return schema.Types{Names: map[reflect.Type]string{
 		reflect.TypeFor[platform.Record]():       "Message",
@@ -68,7 +69,8 @@ func sendingTypes() []events.SendingType {
 	}
 }
 
-// bounceCategories returns all categories in the order of the console.
+// bounceCategories returns all bounce categories in the order that the
+// console shows.
 func bounceCategories() []events.BounceCategory {
 	return []events.BounceCategory{
 		events.BounceCategoryHard, events.BounceCategorySoft, events.BounceCategoryMailboxFull, events.BounceCategoryBlocked,

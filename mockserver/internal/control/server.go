@@ -144,9 +144,9 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) 
 	return nil
 }
 
-// apiURL returns the part of the URL after /api. Some clients treat the rest of the
-// path as one parameter, so they escape slashes, and escape other characters a second
-// time.
+// apiURL returns the part of the URL after /api. Some clients treat everything after
+// /api/ as one path parameter, so they escape its slashes and escape other characters
+// twice.
 func apiURL(u *url.URL) (*url.URL, error) {
 	_, path, _ := strings.Cut(u.EscapedPath(), "/api/")
 	if !strings.Contains(path, "/") {

@@ -71,8 +71,8 @@ func (c *Control) seed(body io.Reader) error {
 	return err
 }
 
-// upload returns a function that passes a body of up to 1 GiB to read(). It removes
-// the prefix from errors.
+// upload returns a function that passes a body of up to 1 GiB to read(). The
+// function removes the prefix from error messages.
 func upload(read func(io.Reader) error, prefix string) func(*request) error {
 	return func(r *request) error {
 		body, err := limited(r.Request, maxState)
@@ -86,8 +86,8 @@ func upload(read func(io.Reader) error, prefix string) func(*request) error {
 	}
 }
 
-// oneOrAll returns a handler that calls forAccount with the account in the request. If
-// the request has no account, it calls forAll.
+// oneOrAll returns a handler that calls forAccount() with the account from the
+// request. If the parameter account_id is omitted, the handler calls forAll().
 func oneOrAll(forAccount func(account int64) error, forAll func()) func(*request) (nothing, error) {
 	return func(r *request) (nothing, error) {
 		account := r.query.id("account_id")

@@ -42,8 +42,8 @@ type waitBody struct {
 	waitFilters
 }
 
-// waitFilters contains the filters of all lists. Only the filters of the list that For
-// selects are valid.
+// waitFilters contains the filters for all kinds of records. Only the filters for the
+// requested kind are valid.
 type waitFilters struct {
 	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; the default is all accounts"`
 	Search    *string `json:"search,omitzero" doc:"words that the record must contain"`
@@ -58,7 +58,7 @@ type waitFilters struct {
 	Method    *string `json:"method,omitzero" doc:"the method of requests"`
 }
 
-// word is a JSON string that can also be an integer, such as the status 404.
+// word is a JSON string or a JSON integer, such as the status 404.
 type word string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -177,10 +177,10 @@ func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request
 	return &request{r.Request, q}, nil
 }
 
-// waitKind is the name of a kind of records.
+// waitKind is the name of a record kind, such as "delivery".
 type waitKind string
 
-// waitable is a kind of records that POST wait can wait for.
+// waitable describes a record kind that POST wait can wait for.
 type waitable struct {
 	pattern string // pattern of the route that lists them
 	list    func(*request) (ids []string, total int)

@@ -24,9 +24,10 @@ func Unauthorized(err error) *problem.Error {
 	return problem.New(http.StatusUnauthorized, "unauthorized", err.Error(), "header", "authorization")
 }
 
-// CheckHost rejects a request to a loopback address if the Host is not a
-// loopback name. Otherwise the host name of a web page could resolve to this
-// address, and the scripts of the page could read the response.
+// CheckHost rejects a request to a loopback address if the Host header is not
+// a loopback name. Without this check, the host name of a web page could
+// resolve to a loopback address, and scripts on the page could read the
+// response.
 func CheckHost(r *http.Request) *problem.Error {
 	if OverNetwork(r) && !loopbackName(r.Host) {
 		return problem.New(http.StatusForbidden, "forbidden", "must be a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
@@ -44,8 +45,8 @@ func LoopbackAddr(addr net.Addr) bool {
 	return err == nil && to.Addr().Unmap().IsLoopback()
 }
 
-// loopbackName reports whether a Host is localhost or a loopback address. It does not
-// use DNS.
+// loopbackName reports whether a Host header is localhost or a loopback address. It
+// does not use DNS.
 func loopbackName(host string) bool {
 	name := (&url.URL{Host: host}).Hostname()
 	addr, err := netip.ParseAddr(name)

@@ -79,8 +79,8 @@ func (h handlers) HandleFunc(pattern string, handler func(http.ResponseWriter, *
 // ServeHTTP does nothing.
 func (handlers) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// router finds the operation of each request. All gateways share it, because creating it
-// takes ten times as long as the rest of New.
+// router finds the operation of each request. All gateways share one router, because its
+// creation takes ten times as long as the rest of New.
 var router = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, o := range contract.Operations() {
@@ -138,9 +138,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.serve(c, r)
 }
 
-// ServeAs processes a request as the owner of a token, without applying faults
-// and without logging it. It rejects unknown fields, because no log entry shows
-// them.
+// ServeAs processes a request as the owner of a token, without fault rules and
+// without a log entry. Unknown fields are errors, because no log entry would
+// report them.
 func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token record.Token) {
 	g.serve(&call{ResponseWriter: w, gateway: g, token: token, byControl: true}, r)
 }
@@ -164,8 +164,8 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 	router().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.caller)))
 }
 
-// publish publishes a request. It also publishes a change of the records if the
-// request may have changed them.
+// publish publishes a request. If the request may have changed records, publish
+// also publishes [activity.Records].
 func (g *Gateway) publish(r record.Request) {
 	g.options.Changes.Publish(activity.Request, func() any { return SummaryOf(r) })
 	if r.Method != http.MethodGet && r.Status < 300 {

@@ -10,8 +10,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// The limits of the request log. To stay within them, the log deletes the
-// oldest requests.
+// The request log deletes its oldest requests when it exceeds maxRequests or
+// maxRequestLog.
 const (
 	maxRequests    = 10_000
 	maxRequestBody = 64 << 10
@@ -29,7 +29,8 @@ func (l *Log) add(r record.Request) {
 	if len(r.Body) > maxRequestBody {
 		r.Body = slices.Clone(r.Body[:maxRequestBody])
 	}
-	// Without copies, these strings would keep the whole request line in memory.
+	// The strings are copied, because substrings would keep the whole request
+	// line in memory.
 	r.Method, r.Path, r.Query = strings.Clone(r.Method), strings.Clone(r.Path), strings.Clone(r.Query)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,14 +91,15 @@ func (l *Log) now() []*record.Request {
 	return slices.Clone(l.all)
 }
 
-// Newest returns the requests, newest first. The caller must not change them.
+// Newest returns the requests, newest first. Callers must not change the
+// requests.
 func (l *Log) Newest() []*record.Request {
 	all := l.now()
 	slices.Reverse(all)
 	return all
 }
 
-// Summary is a request in JSON without its body and response.
+// Summary is the JSON form of a request, without its body and response.
 type Summary struct {
 	record.Request
 	Body       *struct{}          `json:"body,omitempty"`     // hides Request.Body
@@ -110,7 +112,7 @@ func SummaryOf(r record.Request) Summary {
 	return Summary{Request: r, DurationMS: clock.Milliseconds(r.Duration)}
 }
 
-// Record is a request in JSON with all details.
+// Record is the JSON form of a request, with all details.
 type Record struct {
 	record.Request
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration"`

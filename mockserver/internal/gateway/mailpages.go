@@ -12,11 +12,11 @@ import (
 // maxForm is the maximum size of a form in bytes.
 const maxForm = 64 << 10
 
-// MailPages returns the handler of the links in emails, under /_mail/. A GET of a link in
-// the text of an email has an effect. A GET of the link in the List-Unsubscribe header
-// only shows a button, because programs follow this link too (RFC 8058). The pages
-// require no token, because recipients have no token and cannot guess the id of a
-// message.
+// MailPages returns the handler for the links in emails, under /_mail/. A GET request for
+// a link in the text of an email changes the contact. A GET request for the link in the
+// List-Unsubscribe header only shows a button, because programs follow this link too (RFC
+// 8058). The pages require no token, because recipients have no token and cannot guess
+// the id of a message.
 func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 	const unsubscribed = "You are unsubscribed from the list."
 	mux := http.NewServeMux()
@@ -53,8 +53,8 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 // the page. The form may be empty.
 type mailPage func(w http.ResponseWriter, r *http.Request) (status int, text, form string)
 
-// effect returns the page for a link that changes a contact. HEAD has no
-// effect, because programs use it to check links.
+// effect returns the page for a link that changes a contact. A HEAD request
+// changes nothing, because programs check links with HEAD.
 func effect(act func(id string) error, done string) mailPage {
 	return func(_ http.ResponseWriter, r *http.Request) (int, string, string) {
 		if r.Method == http.MethodHead {

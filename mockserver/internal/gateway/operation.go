@@ -63,8 +63,8 @@ func (g *Gateway) reject(c *call, r *http.Request, err error) {
 	g.respond(c, nil, r, func() { WriteError(c, r, err) })
 }
 
-// respond calls write to write the response, and validates the response if OnViolation is
-// set. The parameter o is nil if the request does not reach an operation.
+// respond calls write() to write the response, and validates the response if OnViolation
+// is set. The parameter o is nil if the request does not reach an operation.
 func (g *Gateway) respond(c *call, o *contract.Operation, r *http.Request, write func()) {
 	if g.options.OnViolation == nil || r.Method == http.MethodHead {
 		write()

@@ -11,7 +11,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// WriteProblem writes an error response. All error responses use it.
+// WriteProblem writes an error response. All error responses use
+// WriteProblem.
 func WriteProblem(w http.ResponseWriter, p *problem.Error) {
 	body, err := json.Marshal(api.Problem{Detail: p.Details})
 	if err != nil { // encoding never fails, because an error contains only strings and integers
@@ -41,8 +42,8 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, p)
 }
 
-// writeDecodeError writes the error for an invalid body. It is called only if
-// validation is off.
+// writeDecodeError writes the error for an invalid body. The generated code
+// calls writeDecodeError only if request validation is off.
 func writeDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, problem.OfJSON(w.(*call).Body, err))
 }
@@ -62,7 +63,7 @@ func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // writeUnrouted responds to a request that matches no operation. The status is
-// 405 if its path has other methods, and otherwise 404.
+// 405 if the path allows other methods, and otherwise 404.
 func writeUnrouted(routes *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	if methods := Allowed(routes, fallback, r); len(methods) > 0 {
 		WriteNotAllowed(methods, w, r)
@@ -77,7 +78,7 @@ func WriteNotAllowed(methods []string, w http.ResponseWriter, r *http.Request) {
 	WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed for this path", "path"))
 }
 
-// Allowed returns the methods of a path, sorted, for the header Allow. The
+// Allowed returns the methods of a path, sorted, for the Allow header. The
 // parameter fallback is the pattern of unknown paths.
 func Allowed(routes *http.ServeMux, fallback string, r *http.Request) (methods []string) {
 	for _, method := range []string{
@@ -92,7 +93,7 @@ func Allowed(routes *http.ServeMux, fallback string, r *http.Request) (methods [
 }
 
 // Redirect redirects to a relative path, because a proxy may have removed the beginning
-// of the request's path. [http.Redirect] writes absolute paths.
+// of the request's path. [http.Redirect] would write an absolute path.
 func Redirect(w http.ResponseWriter, status int, path, query string) {
 	w.Header().Set("Location", (&url.URL{Path: path, RawQuery: query}).String())
 	w.WriteHeader(status)
