@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// counts contains the counts of the deliveries to one webhook. Each change of a
-// delivery updates them, so no scan is necessary.
+// counts contains the counts of the deliveries to one webhook. Each change to a
+// delivery updates the counts, so no scan is necessary.
 type counts struct {
 	account  int64
 	states   map[record.DeliveryState]int
@@ -17,7 +17,7 @@ type counts struct {
 	failed   PerMinute // failed attempts
 }
 
-// of returns the counts for the webhook of a delivery.
+// of returns the counts for the webhook that receives a delivery.
 func (h *history) of(x *delivery) *counts {
 	c := h.webhooks[x.webhookID]
 	if c == nil {
@@ -101,7 +101,7 @@ func (d *Engine) Stats(account, from, until int64) Stats {
 	return out
 }
 
-// Minute returns the counts of a minute, which the caller may change.
+// Minute returns the counts for a minute. The caller may change the counts.
 func (s *Stats) Minute(m int64) *Minute {
 	if s.Minutes[m] == nil {
 		s.Minutes[m] = &Minute{Start: MinuteStart(m)}
@@ -148,8 +148,9 @@ func (q *queue) waits(now time.Time) []Waiting {
 	return all
 }
 
-// soonest returns the earliest NextAttempt of the deliveries in retries with the given
-// state. It returns the zero time if the first 100 deliveries are in other states.
+// soonest returns the earliest NextAttempt of the scheduled deliveries in the given
+// state. It returns the zero time if none of the first 100 scheduled deliveries is in
+// the given state.
 func (q *queue) soonest(state record.DeliveryState) time.Time {
 	for _, n := range q.retries[:min(len(q.retries), 100)] {
 		if x := q.history.at(n); x.State == state {
@@ -159,7 +160,7 @@ func (q *queue) soonest(state record.DeliveryState) time.Time {
 	return time.Time{}
 }
 
-// KeptMinutes is the number of the latest minutes whose counts are kept.
+// KeptMinutes is the number of recent minutes with stored counts.
 const KeptMinutes = 24 * 60
 
 // PerMinute counts occurrences by minute. The zero value is ready to use.

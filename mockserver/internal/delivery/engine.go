@@ -10,8 +10,8 @@
 //	   └─► dropped, by a fault
 //
 // The engine's mutex guards all queues and the history. Callers may hold the
-// platform's mutex when they acquire the engine's mutex. The opposite order can
-// deadlock.
+// platform's mutex when they acquire the engine's mutex. Acquiring the
+// platform's mutex while holding the engine's mutex can deadlock.
 package delivery
 
 import (
@@ -241,7 +241,7 @@ func (d *Engine) startLocked(q *queue) {
 	}
 }
 
-// toWebhook describes the work of a queue's alarm.
+// toWebhook describes the delivery that a queue's alarm starts.
 type toWebhook struct {
 	id  int64
 	url string
@@ -265,8 +265,8 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.Fault
 	}
 }
 
-// attempt makes one attempt. If a fault rule selected the attempt, it applies the fault.
-// It reads only constant fields of the delivery.
+// attempt makes one attempt. It applies the fault if a rule selected the attempt. It
+// reads only constant fields of the delivery.
 func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")

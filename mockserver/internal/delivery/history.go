@@ -11,12 +11,12 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// MaxEvents is the maximum number of events in the history. The history deletes
-// older events.
+// MaxEvents is the maximum number of events in the history. Older events are
+// deleted.
 const MaxEvents = 10_000
 
-// delivery is the delivery of an event to a webhook. Change only a delivery that edit
-// returned.
+// delivery is the delivery of an event to a webhook. Change a delivery only if
+// edit() has returned it.
 type delivery struct {
 	record.Delivery
 	progress
@@ -71,8 +71,8 @@ func (h *history) add(x *delivery) {
 
 func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
 
-// edit returns the delivery with the given number. The caller may change it while it
-// holds the lock.
+// edit returns the delivery with the given number. The caller may change the
+// delivery while holding the engine's mutex.
 func (h *history) edit(n int) *delivery {
 	h.version++
 	return h.deliveries.Edit(n - 1)
@@ -122,8 +122,8 @@ func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
 	return out
 }
 
-// forget deletes the events and deliveries of an account. It replaces deliveries with
-// placeholders, because the id of a delivery contains its position.
+// forget deletes the events and deliveries of an account. A placeholder replaces each
+// deleted delivery, because delivery ids contain positions in the history.
 func (h *history) forget(account int64) {
 	h.version++
 	for i := range h.deliveries.Len() {

@@ -71,7 +71,7 @@ func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 }
 
 // take removes the next due delivery from the queue and returns it, or nil if there is
-// none. The caller may change it. Due retries come before new deliveries.
+// none. The caller may change the delivery. Due retries come before new deliveries.
 func (q *queue) take(now time.Time) *delivery {
 	if wait, ok := q.wait(now); !ok || wait > 0 {
 		return nil
@@ -87,7 +87,7 @@ func (q *queue) take(now time.Time) *delivery {
 	return next
 }
 
-// release clears the field held if x is the held delivery.
+// release ends the hold on a delivery if the delivery is held.
 func (q *queue) release(x *delivery) {
 	if x.Held {
 		q.held, x.Held = 0, false
@@ -114,8 +114,8 @@ func (q *queue) place(x *delivery) {
 }
 
 // push adds a new delivery to the queue, and applies the fault if a rule selected the
-// delivery. The held delivery then waits until the new delivery has been attempted,
-// because concurrent attempts could arrive in any order.
+// delivery. A held delivery waits until the new delivery has been attempted, because
+// concurrent attempts could arrive in any order.
 func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	var applied record.Fault
 	if rule != nil {
@@ -148,7 +148,8 @@ func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	}
 }
 
-// attempted releases the delivery that waits for x, if any.
+// attempted adds a held delivery that waits for this attempt to the front of
+// the queue.
 func (q *queue) attempted(x *delivery) {
 	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
 		delete(q.overtakenBy, x.n)
@@ -156,8 +157,8 @@ func (q *queue) attempted(x *delivery) {
 	}
 }
 
-// later queues a delivery for a time. Deliveries for the same time stay in the order
-// of the calls.
+// later schedules a delivery for the given time. Deliveries that are due at the same
+// time stay in call order.
 func (q *queue) later(x *delivery, at time.Time) {
 	x.NextAttempt = at
 	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })

@@ -183,8 +183,8 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	}
 }
 
-// countAttemptsLocked counts the restored attempts by minute, in the order of their
-// times. Therefore the counts contain the same minutes as before the snapshot.
+// countAttemptsLocked counts the restored attempts by minute, oldest first, so
+// the counts cover the same minutes as before the snapshot.
 func (d *Engine) countAttemptsLocked() {
 	type attempt struct {
 		of   *delivery

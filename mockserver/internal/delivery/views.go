@@ -34,8 +34,8 @@ func (d *Engine) NewestEvents() []*record.FiredEvent {
 	return newest
 }
 
-// all returns all deliveries, and the number of deliveries that were not
-// deleted.
+// all returns the table of deliveries, including deleted deliveries, and the
+// number of deliveries that remain.
 func (d *Engine) all() (deliveries table.Copy[delivery], n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,9 +101,9 @@ func (d *Engine) Record(id string) *Record {
 	return out
 }
 
-// maxAttempts returns the maximum number of attempts of a delivery. It includes the
-// attempts before the last redelivery, because a redelivery restarts the retry
-// schedule.
+// maxAttempts returns the maximum number of attempts for a delivery. The number
+// includes the attempts before the last redelivery, because a redelivery restarts
+// the retry schedule.
 func (d *Engine) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
 	most := done - x.Tries + 1
@@ -137,7 +137,8 @@ type Record struct {
 	MaxAttempts  int         `json:"max_attempts" doc:"the maximum number of attempts"`
 }
 
-// AttemptWire is an attempt in JSON, with its duration in milliseconds.
+// AttemptWire is the JSON form of an attempt, with its duration in
+// milliseconds.
 type AttemptWire struct {
 	record.Attempt
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration"`
@@ -162,7 +163,7 @@ func fromWire(attempts []AttemptWire) []record.Attempt {
 	return out
 }
 
-// summaryOf describes the current state of a delivery in a queue, which can be nil.
+// summaryOf describes the current state of a delivery. The queue can be nil.
 func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 	out := Summary{Delivery: x.Delivery, Attempts: onWire(x.Attempts)}
 	if q == nil || x.State != record.DeliveryQueued && x.State != record.DeliveryRetrying {

@@ -46,7 +46,7 @@ func (w *Environment) Reset() {
 	}
 	w.leaveTest()
 	if state, err := w.baseline.read(); err == nil {
-		// The state is valid, so only a closed server causes an error.
+		// The state is valid, so an error can only mean that the server is closed.
 		_ = w.Platform.RestoreAt(w.baseline.clock(), state)
 	}
 	w.Access.Reset(w.baseline.tokens...) // last, because token lifetimes start at the time of the clock
@@ -55,8 +55,8 @@ func (w *Environment) Reset() {
 func (b *baseline) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b.state)) }
 
 // clock returns the state of the clock after a reset, or nil to use the state in the
-// snapshot. The snapshot contains the offset of a running clock from time.Now. With
-// this offset, the clock would be later after each reset.
+// snapshot. The snapshot of a running clock contains an offset from time.Now, so
+// each reset would restore a later time.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil

@@ -24,7 +24,8 @@ import (
 )
 
 // Environment contains the parts of the mock server, from the lowest to the
-// highest layer. Its exported fields do not change.
+// highest layer. The exported fields do not change after the environment is
+// created.
 type Environment struct {
 	Account int64                // default account for seeds
 	Lookups platform.LookupLimit // as configured

@@ -86,7 +86,8 @@ func (w *Environment) seedOne(raw []byte) error {
 	return nil
 }
 
-// each adds the items of one kind, and adds the position to the first error.
+// each calls add() for each item, and prefixes the first error with the
+// position of the item.
 func each[T any](kind string, items []T, add func(T) error) error {
 	for i, item := range items {
 		if err := add(item); err != nil {
@@ -207,7 +208,8 @@ func (s *seeder) addWebhook(in seedWebhook) error {
 	return err
 }
 
-// named replaces the name of a record in the same object with its id.
+// named replaces the name of a record with the record's id. The record must
+// be in the same seed object.
 func named(id *int64, name **string, what string, ids map[string]int64) error {
 	if *name == nil {
 		return nil
@@ -263,8 +265,8 @@ func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created,
 	return out, nil
 }
 
-// fixedIDs returns a function for the ids of a range of contacts, by address. The ids
-// in a list must ascend, so all or none of its contacts have an id.
+// fixedIDs returns a function that maps the addresses in a range of contacts to their
+// ids. The ids must ascend, and must be set for all contacts or for none.
 func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, error) {
 	ids := make([]int64, len(contacts))
 	seen := map[string]bool{}

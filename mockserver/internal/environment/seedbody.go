@@ -42,7 +42,7 @@ var SeedSchema = sync.OnceValue(func() *schema.Schema {
 	}.Of(reflect.TypeFor[seed]())
 })
 
-// seed is one object in a seed file. Its items become requests to the API, without the
+// seed is one object in a seed file. Each item becomes an API request, without the
 // fields that the API does not define.
 type seed struct {
 	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first token of the configuration"`
@@ -147,8 +147,8 @@ func oneContent() object {
 	}}}
 }
 
-// oneList rejects both the id and the name of a list together. A workflow requires one
-// of them, and a content.
+// oneList rejects a list id with a list name. A workflow requires a list id or a list
+// name. The content of a workflow requires a template, HTML or text.
 func oneList(workflow bool) object {
 	if !workflow {
 		return object{"not": required("list_id", "list")}

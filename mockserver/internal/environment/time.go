@@ -77,8 +77,8 @@ func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan
 	return nil
 }
 
-// WaitFor waits until holds() returns true. It checks at the start and after every
-// change.
+// WaitFor waits until holds() returns true. WaitFor calls holds() once at the
+// start, and again after every change.
 func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 	changed, stop := w.Changes.Watch()
 	defer stop()
@@ -119,7 +119,7 @@ func (w *Environment) AdvanceToNext(ctx context.Context) error {
 	})
 }
 
-// advance advances the clock to the time from choose(), from one alarm to the next. It
+// advance advances the clock alarm by alarm to the time that choose() returns. It
 // waits for the work of each alarm before the next step.
 func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
 	hold, err := w.Clock.Hold(ctx)
@@ -147,8 +147,8 @@ func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (e
 	return nil
 }
 
-// SetNow sets the clock. If it is set back, rate limits ignore attempts after
-// the new time.
+// SetNow sets the clock. If the clock is set back, rate limits ignore
+// attempts after the new time.
 func (w *Environment) SetNow(to time.Time) error {
 	if err := w.Clock.Set(to); err != nil {
 		return err

@@ -169,7 +169,8 @@ func abort(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-// pause waits for d, and reports whether the client is still connected.
+// pause waits for the given duration, and reports whether the client is still
+// connected.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -23,7 +23,7 @@ const (
 	MaxDelay    = 24 * time.Hour // maximum delay of a fault
 )
 
-// Wire is a fault in JSON, with its delay in milliseconds.
+// Wire is the JSON form of a fault, with its delay in milliseconds.
 type Wire struct {
 	record.Fault
 	DelayMS int64 `json:"delay_ms,omitzero" min:"0" max:"86400000" doc:"a delay before the action, up to 24 hours"`

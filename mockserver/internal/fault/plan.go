@@ -22,8 +22,8 @@ type rule struct {
 	random *rand.Rand // a separate stream, so rules do not affect each other
 }
 
-// selects increments the match count of the rule, and reports whether the rule selects
-// this match.
+// selects increments the rule's match count, and reports whether the rule selects the
+// matching target.
 func (r *rule) selects() bool {
 	r.Calls++
 	chosen := true
@@ -38,7 +38,7 @@ func (r *rule) selects() bool {
 	return chosen && (r.Times == 0 || r.Hits < r.Times)
 }
 
-// RuleWire is a rule in JSON, with its delay in milliseconds.
+// RuleWire is the JSON form of a rule, with its delay in milliseconds.
 type RuleWire struct {
 	record.FaultRule
 	DelayMS int64 `json:"delay_ms,omitzero" doc:"a delay before the action"`
@@ -73,8 +73,8 @@ func New(seed uint64, log *slog.Logger, changes *activity.Feed) *Plan {
 // Close ends all delays and hanging requests.
 func (p *Plan) Close() { p.cancel() }
 
-// chooseSeed returns the given seed. For 0, it returns a random seed that is an
-// exact JavaScript number.
+// chooseSeed returns the given seed, or a random seed if the given seed is 0. A
+// random seed is less than 1<<53, so JavaScript can represent the seed exactly.
 func chooseSeed(seed uint64) uint64 {
 	if seed == 0 {
 		return rand.Uint64N(1<<53-1) + 1 //nolint:gosec // chance, not a secret
@@ -110,8 +110,8 @@ func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 	return added, nil
 }
 
-// beginLocked assigns the next random stream to a rule. The stream depends on
-// the number of rules since the plan was empty, not on the rule's id. So the
+// beginLocked assigns the next random stream to a rule. Stream numbers start
+// from 1 again when the seed is set or the plan becomes empty. Therefore the
 // same rules get the same streams, even if other rules existed earlier.
 func (p *Plan) beginLocked(r *rule) {
 	p.streams++
@@ -179,8 +179,8 @@ func (p *Plan) remove(gone func(*rule) bool) int {
 	return before - len(p.rules)
 }
 
-// pick counts a match in each rule that applies to a target of an account, and returns
-// the first rule that selects the target.
+// pick counts a match for each rule that applies to the target, and returns the first
+// rule that selects the target, or nil if no rule does.
 func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *record.FaultRule {
 	if p.count.Load() == 0 {
 		return nil
@@ -203,8 +203,8 @@ func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *rec
 	return &selected
 }
 
-// Request returns the rule that selects a request of an account, or nil if
-// there is none.
+// Request returns the fault rule for a request in an account, or nil if no
+// rule selects the request.
 func (p *Plan) Request(account int64, operation string, r *http.Request) *record.FaultRule {
 	return p.pick(requests, account, func(f record.Fault) bool {
 		return (f.Operation == "" || f.Operation == operation) &&
@@ -213,20 +213,20 @@ func (p *Plan) Request(account int64, operation string, r *http.Request) *record
 	})
 }
 
-// Message returns the rule that selects a message of an account, or nil if
-// there is none.
+// Message returns the fault rule for a message in an account, or nil if no
+// rule selects the message.
 func (p *Plan) Message(account int64) *record.FaultRule {
 	return p.pick(messages, account, func(record.Fault) bool { return true })
 }
 
-// Delivery returns the rule that selects a delivery of an account, or nil if
-// there is none.
+// Delivery returns the fault rule for a delivery in an account, or nil if no
+// rule selects the delivery.
 func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *record.FaultRule {
 	return p.pick(deliveries, account, delivers(event, webhookID))
 }
 
-// Attempt returns the rule that selects a delivery attempt of an account, or
-// nil if there is none.
+// Attempt returns the fault rule for a delivery attempt in an account, or nil
+// if no rule selects the attempt.
 func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *record.FaultRule {
 	return p.pick(attempts, account, delivers(event, webhookID))
 }
@@ -239,8 +239,8 @@ func delivers(event events.Name, webhookID string) func(record.Fault) bool {
 	}
 }
 
-// matchPath reports whether a path matches a pattern. It compares segment by
-// segment.
+// matchPath reports whether each segment of a path matches the same segment
+// of a pattern.
 func matchPath(pattern, path string) bool {
 	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
 	return slices.EqualFunc(want, got, func(want, got string) bool {

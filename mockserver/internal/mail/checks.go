@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// clipped is a size of HTML in bytes. Large mailbox providers truncate larger
-// messages and show a link to the rest.
+// clipped is the size limit for the HTML of a message, in bytes. Large
+// mailbox providers truncate larger messages and show a link to the rest.
 const clipped = 102_000
 
 // Finding is a probable problem in a message.
@@ -53,7 +53,7 @@ func deadLinks(m record.Message) (found []Finding) {
 }
 
 // leadsNowhere returns the reason why a mail program cannot follow a link, or "" if it
-// can. It can follow a link to an anchor if the result of places contains the anchor.
+// can. The function places() returns the anchors in the message.
 func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {
@@ -77,7 +77,7 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 	return ""
 }
 
-// plain returns a part of a URL, unescaped.
+// plain returns the unescaped form of a URL part.
 func plain(part string) string {
 	out, err := url.PathUnescape(part)
 	if err != nil {
@@ -118,8 +118,8 @@ func marketing(m record.Message) bool {
 }
 
 // noUnsubscribeLink returns a finding for marketing email without an unsubscribe link.
-// The link can be a merge tag or the sender's own link. Misspelled merge tags have their
-// own finding.
+// The link can be a merge tag or the sender's own link. A misspelled unsubscribe tag
+// counts as a link, because the check empty_tag reports the tag.
 func noUnsubscribeLink(m record.Message, tags Tags) []Finding {
 	links := []string{"unsubscribe_url", "global_unsubscribe_url"}
 	tagged := slices.ContainsFunc(tags.names(), func(name string) bool { return suggest.Closest(name, links) != "" })

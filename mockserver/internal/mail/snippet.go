@@ -59,7 +59,7 @@ func shown(markup string) string {
 }
 
 // passOver returns the HTML after a comment or an element without visible text.
-// If there is no end, it returns "".
+// If the comment or element has no end, passOver returns "".
 func passOver(tag string) (after string, found bool) {
 	if comment, found := strings.CutPrefix(tag, "!--"); found {
 		_, after, _ = strings.Cut(comment, "-->")
@@ -83,7 +83,7 @@ func passOver(tag string) (after string, found bool) {
 	return "", false
 }
 
-// named reports whether a tag has this name. The tag begins after "<".
+// named reports whether a tag has the given name. The tag begins after "<".
 func named(tag, name string) bool {
 	return len(tag) >= len(name) && strings.EqualFold(tag[:len(name)], name) &&
 		(len(tag) == len(name) || strings.IndexByte(" \t\r\n\f/>", tag[len(name)]) >= 0)

@@ -87,8 +87,8 @@ func oneLine(s string) string {
 }
 
 const (
-	// boundary separates the parts. Quoted-printable text cannot contain this
-	// text.
+	// boundary separates the parts. Quoted-printable text cannot contain the
+	// boundary.
 	boundary   = "=_between-the-parts"
 	lineLength = 76  // maximum length of lines in the header, if there is a space to fold at
 	wordLength = 900 // maximum length of a word that fits into a line
@@ -167,8 +167,8 @@ func quote(w io.Writer, text string) {
 	_ = out.Close()
 }
 
-// fieldName reports whether a header field can have this name. It excludes MIME
-// fields, which EML sets itself.
+// fieldName reports whether a header field can have the given name. It returns
+// false for MIME fields, because EML sets MIME fields itself.
 func fieldName(name string) bool {
 	for _, c := range []byte(name) {
 		if c <= ' ' || c >= 0x7f || c == ':' {
@@ -178,8 +178,8 @@ func fieldName(name string) bool {
 	return name != "" && len(name) <= nameLength && name != "Mime-Version" && !strings.HasPrefix(name, "Content-")
 }
 
-// foldable returns a value as words that fit into lines. It does not split
-// addresses and URLs.
+// foldable returns a header value that fold can split into lines. Addresses
+// and URLs stay in one piece.
 func foldable(h record.Header) string {
 	name, value := textproto.CanonicalMIMEHeaderKey(h.Name), encoded(h)
 	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // without encoding, mail programs would decode it
@@ -195,10 +195,10 @@ func foldable(h record.Header) string {
 	return inWords(oneLine(h.Value))
 }
 
-// long reports whether a word does not fit into a line.
+// long reports whether a word is too long for a line.
 func long(word string) bool { return len(word) > wordLength }
 
-// namesInWords returns a list of addresses with encoded names.
+// namesInWords encodes the display names in a list of addresses.
 func namesInWords(value string) string {
 	addresses, err := mail.ParseAddressList(value)
 	if err != nil {

@@ -14,7 +14,7 @@ type Tags struct {
 	Known   []string                 // the names that can have a value
 }
 
-// names returns the first 100 names in the content, without duplicates.
+// names returns the first 100 tag names in the content, without duplicates.
 func (t Tags) names() (names []string) {
 	MergeText(t.Content, func(name string) string {
 		if len(names) < 100 && !slices.Contains(names, name) {
@@ -25,7 +25,7 @@ func (t Tags) names() (names []string) {
 	return names
 }
 
-// empty returns the tags that have no value.
+// empty returns a finding for each tag without a value.
 func (t Tags) empty() (found []Finding) {
 	for _, name := range t.names() {
 		if t.Value(name) != "" {

@@ -30,7 +30,7 @@ func (r *records) addMessage(m *message) {
 }
 
 // message returns the message with the given id, or nil if there is none. The caller
-// must not change it.
+// must not change the message.
 func (r *records) message(id string) *message {
 	if i, ok := r.places[id]; ok {
 		return r.messages.At(i)
@@ -104,7 +104,8 @@ type Outcome struct {
 	ReportedAsSpam     int64 `json:"reported_as_spam" doc:"messages that were reported as spam"`
 }
 
-// count adds the message to the counts (by = 1) or removes it (by = -1).
+// count adds a message to the counts, or subtracts the message if the
+// parameter by is -1.
 func (o *Outcome) count(m *message, by int64) {
 	o.Sent += by
 	for _, c := range []struct {
@@ -124,8 +125,8 @@ func (o *Outcome) count(m *message, by int64) {
 	}
 }
 
-// outcomes contains the results of an account's messages. Each change of a message
-// updates them, so no scan is necessary.
+// outcomes contains the results of an account's messages. Each change to a message
+// updates the results, so no scan is necessary.
 type outcomes struct {
 	all     Outcome
 	of      map[int64]*Outcome // results by campaign or workflow
@@ -140,8 +141,8 @@ func (o *outcomes) sent(m *message) {
 	o.minutes.Add(clock.Unix(m.SubmittedOn))
 }
 
-// count adds the message to the counts (by = 1) or removes it (by = -1). It ignores
-// messages that are not in the outbox.
+// count adds a message to the counts, or subtracts the message if the parameter
+// by is -1. It ignores messages that are not in the outbox.
 func (o *outcomes) count(m *message, by int64) {
 	if !m.sent() {
 		return
@@ -166,8 +167,8 @@ func (o *outcomes) by(origin int64) Outcome {
 }
 
 // addressees maps an address to the contact that receives an email without a list id.
-// Keys are lower-case addresses. If several lists contain an address, the recipient is
-// the most recently added contact. Entries are never removed, because a deleted
+// Keys are lower-case addresses. If an address is on several lists, the recipient is
+// the contact that was added last. Entries are never removed, because a deleted
 // contact stays on its list.
 type addressees map[string]addressee
 

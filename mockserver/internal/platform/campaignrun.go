@@ -34,7 +34,7 @@ func (t *tx) arm(c *campaign) {
 	})
 }
 
-// dueCampaign describes the work of a campaign's alarm.
+// dueCampaign describes the campaign that an alarm starts.
 type dueCampaign int64
 
 func (id dueCampaign) String() string { return fmt.Sprintf("campaign %d", int64(id)) }
@@ -76,8 +76,8 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	}
 }
 
-// sendBatch sends a campaign to one batch of contacts. It returns the slot where the
-// next batch starts, or -1 if there is none.
+// sendBatch sends a campaign to one batch of contacts. It returns the index of the
+// contact where the next batch starts, or -1 after the last batch.
 func (t *tx) sendBatch(c *campaign, parts api.MessageContent, from int) int {
 	l := t.account.Lists.get(c.ListID)
 	n := l.contacts.all.Len()

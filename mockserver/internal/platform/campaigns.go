@@ -144,7 +144,8 @@ func (t *tx) complete(c *campaign) (*list, error) {
 	return l, l.mayBeSentTo("path", "campaign_id")
 }
 
-// DeleteCampaign deletes a draft in any account. The API has no such operation.
+// DeleteCampaign deletes a draft campaign in any account. The API has no
+// operation that deletes a campaign.
 func (p *Platform) DeleteCampaign(id int64) error {
 	p.mu.Lock()
 	owner := int64(0)
