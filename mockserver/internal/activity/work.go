@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// EveryAccount is the account of work that Wait waits for with any account.
+// EveryAccount is the account id for work that counts toward every account.
 const EveryAccount = -1
 
 // Work counts the work in progress, in total and by account. Unlike
@@ -49,7 +49,7 @@ func (w *Work) Done(account int64) {
 func (w *Work) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
 // Wait waits until the account has no work in progress. Account 0 means all accounts. The
-// result busy reports whether there was any work. Wait fails if ctx ends first.
+// result busy reports whether Wait had to wait. Wait fails if ctx ends first.
 func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	for {
 		less := w.watch(account)
@@ -65,8 +65,8 @@ func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	}
 }
 
-// watch returns a channel that is closed when the work may be done. It returns nil if
-// there is no work.
+// watch returns a channel that is closed when the work may have ended. It returns nil
+// if there is no work.
 func (w *Work) watch(account int64) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,6 +1,6 @@
 package api
 
 // MaxImport is the maximum number of contacts in an import (specification,
-// "Limits"). It must equal maxItems in the OpenAPI document. The generator
-// creates no constant for it.
+// "Limits"). The number must equal maxItems in the OpenAPI document, because
+// the generator creates no constant for maxItems.
 const MaxImport = 1000

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Nullable is a field of a partial update. It is omitted, null or a string. The zero
-// value is omitted.
+// Nullable is a string field that a partial update can omit or set to null. The
+// zero value is an omitted field.
 type Nullable struct {
 	// Set means that the field is not omitted.
 	Set bool

@@ -31,14 +31,14 @@ func Complete(given []record.Token, defaultValue string) []record.Token {
 	return out
 }
 
-// Errors returned by [Set.Find]. They do not contain the token.
+// Errors from [Set.Find] do not contain the token.
 var (
 	ErrUnknown = errors.New("the access token is missing or unknown")
 	ErrExpired = errors.New("the access token has expired")
 )
 
-// Set contains the valid tokens: the configured tokens, which [Set.Reset]
-// restores, and added tokens. It is safe for concurrent use.
+// Set contains the configured tokens and the added tokens. [Set.Reset]
+// restores the configured tokens. It is safe for concurrent use.
 type Set struct {
 	now        func() time.Time
 	configured []record.Token
@@ -53,8 +53,8 @@ type known struct {
 	expires time.Time // zero means never
 }
 
-// New returns a set with the configured tokens. [Complete] must have set their
-// defaults.
+// New returns a set with the configured tokens, which must be the result of
+// [Complete].
 func New(configured []record.Token, now func() time.Time) *Set {
 	s := &Set{now: now, configured: configured}
 	s.Reset()
@@ -138,7 +138,7 @@ func (s *Set) findLocked(secret string) int {
 	})
 }
 
-// All returns all tokens, including expired ones.
+// All returns all tokens, including expired tokens.
 func (s *Set) All() []record.Token {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -149,9 +149,9 @@ func (s *Set) All() []record.Token {
 	return out
 }
 
-// Of returns a token of an account, even if it has expired. If user is not 0,
-// it is a token of this user. Otherwise it is the first token with write
-// access, or the first token if all are read-only.
+// Of returns a token of an account, even if the token has expired. A user id
+// other than 0 selects only tokens of that user. Of returns the first token
+// with write access, or the first token if all selected tokens are read-only.
 func (s *Set) Of(account, user int64) (record.Token, bool) {
 	all := s.All()
 	found := -1

@@ -115,8 +115,8 @@ func (c *Reader) next() error {
 }
 
 // IsTorn reports whether the end of a file can be an incomplete change that a killed
-// process wrote. Such a file ends with part of a line, or with a line and part of its
-// checksum line.
+// process wrote. An incomplete change ends within a line, or within the checksum line
+// after it.
 func IsTorn(tail []byte) bool {
 	line, checksum, complete := bytes.Cut(tail, []byte("\n"))
 	switch {

@@ -19,9 +19,10 @@ type Alarm struct {
 	timer *time.Timer // nil while the clock is frozen
 }
 
-// At sets an alarm. When the clock reaches the time, the alarm calls ring in a new
-// goroutine. The call counts as work until ring returns. The parameter work describes
-// the work. Its String method may read only constant data.
+// At sets an alarm. When the clock reaches the time, the alarm calls ring() in a new
+// goroutine. Work is in progress until ring() returns. The parameter work describes
+// what ring() does. The clock calls work.String under a lock, so the method must read
+// only constant data.
 func (c *Clock) At(at time.Time, work fmt.Stringer, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package clock implements the virtual clock of the mock server. The clock runs
-// at an offset from time.Now, or is frozen. All its times are in UTC. Scheduled
+// at an offset from time.Now, or is frozen. All times are in UTC. Scheduled
 // work sets an alarm, so a caller can advance the clock from one alarm to the
 // next.
 package clock
@@ -16,8 +16,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 )
 
-// The range of the clock. The difference between any two times in the range
-// fits in a [time.Duration].
+// The clock accepts times from the year minYear to the year maxYear. The
+// difference between any two times in the range fits in a [time.Duration].
 const (
 	minYear = 1970
 	maxYear = 2199
@@ -66,8 +66,8 @@ func New(o Options) *Clock {
 // Unix converts Unix seconds to a time in UTC.
 func Unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
-// plain returns a time in UTC without a monotonic clock reading. Times with and
-// without this reading cannot be compared correctly.
+// plain returns a time in UTC without a monotonic clock reading. Without
+// monotonic readings, comparisons of times always use the wall clock.
 func plain(t time.Time) time.Time { return t.Round(0).UTC() }
 
 // Now returns the time without a monotonic clock reading, because the monotonic

@@ -35,14 +35,15 @@ type Parameter struct {
 	Schema *Schema
 }
 
-// Response is the media type and schema of a body. It is zero if there is no
-// body.
+// Response is the media type and schema of a response body. It is zero if
+// there is no body.
 type Response struct {
 	Media  string
 	Schema *Schema
 }
 
-// document is the generated table. Callers must not change it.
+// document is the generated table of operations and schemas. Callers must not
+// change the table.
 type document struct {
 	operations []*Operation       // in the order of openapi.yaml
 	events     map[string]*Schema // schemas of event bodies, keyed by event name

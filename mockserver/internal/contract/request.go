@@ -13,10 +13,11 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Findings contains the results of a validation in addition to the error.
+// Findings contains problems that a request validation does not return as
+// errors.
 type Findings struct {
-	// BadEntries contains the first error of each invalid entry in an import,
-	// by index. The server processes the import without these entries.
+	// BadEntries contains the first error of each invalid entry in an import, by
+	// index. The server imports only the valid entries.
 	BadEntries map[int]api.ProblemDetail
 	// UnknownFields contains the paths of unknown fields, such as
 	// contacts[].emial. UnknownParameters contains the names of unknown query
@@ -106,7 +107,8 @@ func (v *validator) parameter(p Parameter, in, value string) {
 	}
 }
 
-// importError adds an error in an import. It keeps only the first error of each entry.
+// importError records an error in an import request. For each entry, only the first
+// error is stored.
 func (v *validator) importError(d api.ProblemDetail) {
 	switch {
 	case len(d.Loc) >= 3 && d.Loc[1] == "contacts":

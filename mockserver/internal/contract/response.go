@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ValidateResponse validates the response to a request. If o is nil, the path
-// is unknown, and the response must be an error.
+// ValidateResponse validates the response to a request. A nil operation means
+// that the path is unknown, so the response must be an error.
 func (o *Operation) ValidateResponse(r *http.Request, status int, header http.Header, body []byte) error {
 	name := r.Method + " " + r.URL.Path
 	want, known := Response{"application/json", load().problem}, true

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// text is a position in valid JSON. Its methods interpret only the separators,
-// and skip values.
+// text is a position in valid JSON. The methods do not check the JSON syntax.
 type text struct {
 	b []byte
 	i int

@@ -166,7 +166,7 @@ func (v *validator) list() string {
 	return strings.Join(all, "; ")
 }
 
-// The limits of the unknown names that are recorded for a request.
+// maxUnknown and maxName limit the recorded unknown names.
 const (
 	maxUnknown = 20  // maximum number of fields, and of parameters
 	maxName    = 100 // maximum length of a name in bytes

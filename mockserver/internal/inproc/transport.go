@@ -137,8 +137,8 @@ func (w *responder) finish() {
 	}
 }
 
-// rest returns the buffered body. If it is shorter than its Content-Length, the
-// reader ends with an unexpected EOF.
+// rest returns the buffered body. If the body is shorter than its
+// Content-Length, the reader ends with an unexpected EOF.
 func (w *responder) rest() io.Reader {
 	length, err := strconv.Atoi(w.sent.Get("Content-Length"))
 	if err == nil && length > w.buffer.Len() && !w.bodyless() && w.request.Method != http.MethodHead {
