@@ -20,12 +20,13 @@ import (
 //		return client.Token{Value: t.AccessToken, Expiry: t.Expiry}, nil
 //	}
 //
-// The client caches the token. It calls the source before the first request, and when
-// a tenth of the token's lifetime, but at most one minute, remains. It also calls the
-// source after a 401 response, because a platform can revoke a token early. The
-// source must fetch a new token in each call and must not cache tokens. If the source
-// returns an expired token, the calls that waited for it still use the token, because
-// the local clock may be wrong. Later calls do not use it.
+// The client caches the token and calls the source before the first request. The
+// client replaces a token when a tenth of its lifetime remains, but at most one
+// minute before the expiry. The client also calls the source after a 401 response,
+// because a platform can revoke a token early. The source must fetch a new token in
+// each call and must not cache tokens. If the source returns an expired token, the
+// calls that waited still use this token, because the local clock may be wrong. Later
+// calls request another token.
 //
 // While the current token is valid, calls use it and do not wait for its replacement.
 // If the source fails, the client waits for half of the remaining lifetime, but at
@@ -35,14 +36,14 @@ import (
 // The client never calls the source concurrently. Calls that wait for a token share
 // the result: the token, the error or the panic. If the source panics while no call
 // waits, the next call panics with the same value. The source runs on its own
-// goroutine. Its context contains the values from a caller's context. The client
-// cancels this context after [Config.Timeout], or when all calls that waited for the
-// token have ended. If a source ignores its context, later calls wait until it
-// returns or their own context ends.
+// goroutine. The source's context contains the values from a caller's context. The
+// client cancels the source's context after [Config.Timeout], or when all calls that
+// waited for the token have ended. If a source ignores its context, each later call
+// waits until the source returns or the call's own context ends.
 //
-// The source must not call the same client with its context. Such a call fails if it
-// would wait for the token that the source must return. Use another client in the
-// source.
+// The source must not use its context for calls to the same client. A call with the
+// source's context fails if it must wait for a new token. Use a separate client in
+// the source.
 type TokenSource func(ctx context.Context) (Token, error)
 
 // grant is the result of the last call to the source.
@@ -52,7 +53,7 @@ type grant struct {
 	err   error // why the token is still the previous one
 }
 
-// sourceKey marks the context of a source.
+// sourceKey marks the context that the client passes to a source.
 type sourceKey struct{ tokens *tokens }
 
 var errOwnSource = errors.New("the token source must not call its own client; use another client")
@@ -69,8 +70,7 @@ type tokens struct {
 	crash  crash   // panic of the source, if no caller waited for it
 }
 
-// asking is a call to the source. All callers that wait for it share the
-// result.
+// asking is a call to the token source, whose result all waiting callers share.
 type asking struct {
 	cancel     context.CancelFunc
 	waiting    int           // number of waiting callers
@@ -94,9 +94,9 @@ func (t *tokens) keep(g *grant) {
 	t.current.Store(g)
 }
 
-// get returns a grant with a token. If the platform rejected a grant's token,
-// get returns a later grant. The later grant may contain the same token,
-// unless the token is fixed.
+// get returns a grant with a token. If the platform rejected a grant, get
+// returns a later grant, which may contain the same token. A fixed token has
+// only one grant, which get returns every time.
 func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	for {
 		g := t.current.Load()
@@ -130,9 +130,9 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	}
 }
 
-// join calls the source unless another call is in progress. Unless background is
-// set, the caller must wait for the call. join returns nil if there is already a
-// later grant than g.
+// join calls the source unless a call to the source is in progress. The
+// parameter background means that the caller does not wait for the result. If g
+// is no longer the current grant, join returns nil.
 func (t *tokens) join(ctx context.Context, g *grant, background bool) *asking {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -179,8 +179,8 @@ func (t *tokens) ask(ctx context.Context) grant {
 	return grant{token: token.Value, life: newLife(time.Now(), token.Expiry)}
 }
 
-// finish stores the result of the source. If the source failed, the previous
-// token stays in use.
+// finish stores the result from the token source. If the source failed, the
+// previous token stays in use.
 func (t *tokens) finish(a *asking) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -222,9 +222,9 @@ func checkToken(token string) error {
 	return nil
 }
 
-// authorized adds a token to each request. After a 401, it calls the source
-// once more. A request that gets a 401 has no effect, so any request can be
-// sent again.
+// authorized adds a token to each request. After a 401, authorized requests a
+// new token once. A request that gets a 401 has no effect, so the client can
+// send it again.
 func (t *tokens) authorized(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		g, err := t.get(ctx, nil)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// call is one operation in progress. The layers store their results in it.
+// call is one operation in progress, with the results from the client's layers.
 type call struct {
 	request
 	options  options            // from the caller's context
@@ -28,8 +28,8 @@ type call struct {
 // [*Error] means that nothing was sent.
 type exchange func(context.Context, *call) error
 
-// retries logs that the call sends another request after the pause because of
-// err, and notifies the observer.
+// retries logs the next retry with its delay and cause, and notifies the
+// observer.
 func (c *call) retries(ctx context.Context, err error, pause time.Duration) {
 	c.logRetry(ctx, err, pause)
 	for _, f := range c.onRetry {
@@ -59,8 +59,8 @@ func (c *call) asError(err error) *Error {
 	return e
 }
 
-// ownError returns err if a layer created it. An [*Error] that err wraps may
-// belong to another call, because a token source can use its own client.
+// ownError returns err if it is an [*Error] itself. A wrapped [*Error] may come
+// from another call, because a token source can use its own client.
 func ownError(err error) (*Error, bool) {
 	e, ok := err.(*Error) //nolint:errorlint // see above
 	return e, ok

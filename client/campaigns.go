@@ -13,8 +13,8 @@ const campaignGap = 30 * time.Second
 // CampaignStatus is the status of a campaign. The platform may add values.
 type CampaignStatus string
 
-// The known values of [CampaignStatus]. A campaign passes through them in this
-// order.
+// The known values of [CampaignStatus]. A campaign passes through the known
+// statuses in the order of these constants.
 const (
 	CampaignStatusIncomplete CampaignStatus = "incomplete"
 	CampaignStatusScheduled  CampaignStatus = "scheduled"
@@ -26,7 +26,7 @@ const (
 // Campaigns.)
 type Campaigns struct{ x exchange }
 
-// Create creates a campaign. Update can set omitted fields later.
+// Create creates a campaign. [Campaigns.Update] can set omitted fields later.
 func (s *Campaigns) Create(ctx context.Context, campaign CampaignCreate) (Campaign, error) {
 	return do(ctx, s.x, createCampaignRequest(campaign), readCampaign)
 }
@@ -74,9 +74,9 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
 }
 
-// Find returns the oldest campaign with the given name. It iterates over all
+// Find returns the oldest campaign with the given name. Find iterates over all
 // campaigns, 100 per request, because the platform cannot filter campaigns by
-// name. If there is no such campaign, the error is [ErrNotFound]. If name is
+// name. If no campaign has the name, the error is [ErrNotFound]. If name is
 // empty, the error is [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	params := ListCampaignsParams{}

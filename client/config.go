@@ -26,33 +26,34 @@ type Config struct {
 	// "https://api.example.com" or, with a prefix, "https://example.com/mail".
 	BaseURL string
 
-	// AllowPlainHTTP allows an http URL for hosts other than loopback. The
-	// token is then sent unencrypted.
+	// AllowPlainHTTP allows an http URL for hosts other than loopback. Over http,
+	// the client sends the token unencrypted.
 	AllowPlainHTTP bool
 
 	// Token is a fixed access token.
 	Token string `json:"-"`
 
-	// TokenSource returns access tokens that expire. Set it instead of Token.
+	// TokenSource returns access tokens that expire. Set either TokenSource or
+	// Token.
 	TokenSource TokenSource `json:"-"`
 
 	// Account is the name of the account. If one token is valid for several
-	// accounts, set Account, because each account has its own lookup rate
-	// limit. The client does not send it.
+	// accounts, set Account, because each account has its own lookup rate limit.
+	// The client does not send Account to the platform.
 	Account string
 
 	// HTTPClient sends the requests. The client does not change it and does not follow
 	// redirects. The transport of HTTPClient must not add an Idempotency-Key header,
 	// because with this header net/http resends failed requests over HTTP/1. The
-	// default is a new http.Client like http.DefaultClient. It opens up to 100 HTTP/1
-	// connections, and all of them can be idle (see [Client.CloseIdleConnections]).
-	// Further concurrent calls wait for a connection, and Timeout includes this wait.
-	// Over HTTP/2, many requests share one connection.
+	// default is a new http.Client with a copy of http.DefaultTransport. The default
+	// client opens up to 100 HTTP/1 connections, which can all be idle (see
+	// [Client.CloseIdleConnections]). Further concurrent calls wait for a connection,
+	// and Timeout includes this wait. Over HTTP/2, many requests share one connection.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
-	// the response, and of one call to TokenSource. The default is 60 s; a negative value
-	// means no limit. If an attempt takes longer, its error wraps
+	// the response. Timeout also limits each call to TokenSource. The default is 60 s; a
+	// negative value means no limit. If an attempt takes longer, its error wraps
 	// context.DeadlineExceeded. Only the context limits the whole call.
 	Timeout time.Duration
 
@@ -68,29 +69,29 @@ type Config struct {
 	LookupLimiter LookupLimiter `json:"-"`
 
 	// Logger gets a "platform request" record at debug level for each request, and a
-	// "retrying platform request" record at info level for each retry. Both contain op,
-	// method, path, attempt and status (0 without a response), and, if known, request_id
-	// and error. The first record also contains duration, and the second contains delay.
-	// Paths and errors can contain the address of a recipient. The default is
-	// slog.Default; slog.New(slog.DiscardHandler) turns logging off.
+	// "retrying platform request" record at info level for each retry. Both records
+	// contain op, method, path, attempt and status (0 without a response), and, if
+	// known, request_id and error. The first record also contains duration, and the
+	// second contains delay. Paths and errors can contain the address of a recipient.
+	// The default is slog.Default; slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger `json:"-"`
 
-	// Observe, if not nil, is called at the start of each call. Use it for traces and metrics. The client
-	// uses the returned context, which must be derived from ctx, and notifies the returned [Observer].
-	// Each page of an iterator and each batch of an import is a call. Observe must be safe for concurrent
-	// use and must not block.
+	// Observe, if not nil, is called at the start of each call. Use Observe for traces and
+	// metrics. The client uses the returned context, which must be derived from ctx, and
+	// notifies the returned [Observer]. Each page of an iterator and each batch of an import
+	// is a call. Observe must be safe for concurrent use and must not block.
 	Observe func(ctx context.Context, call Call) (context.Context, Observer) `json:"-"`
 
 	// UserAgent is the name and version of the application, for example "shop/2.1". In
-	// the User-Agent header it precedes the name and version of this package.
+	// the User-Agent header, UserAgent precedes the name and version of this package.
 	UserAgent string
 }
 
-// Format implements [fmt.Formatter]. Only the verb %p prints the token. Package fmt
-// does not call Format for %p, and go vet rejects it.
+// Format implements [fmt.Formatter]. The verb %p still prints the token, because
+// package fmt does not call Format for %p. The command go vet rejects %p.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// String returns the base URL and whether the token or the source is set.
+// String returns the base URL and the origin of the token, without the token.
 func (c Config) String() string {
 	token := "none"
 	switch {
@@ -144,13 +145,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxConns is the limit for idle connections in http.DefaultTransport.
-// Additional connections would be closed after each burst, and could exhaust
-// the file descriptors.
+// maxConns is the maximum number of connections to the platform.
+// http.DefaultTransport has the same limit for idle connections. Additional
+// connections would be closed after each burst, and could exhaust the file
+// descriptors.
 const maxConns = 100
 
 // defaultTransport returns a copy of http.DefaultTransport that limits the
-// connections to the platform. All of them can be idle.
+// active and idle connections to the platform.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -168,12 +170,13 @@ type RetryConfig struct {
 	// lookup that the platform rejects with 429.
 	MaxAttempts int
 
-	// BaseDelay is the maximum delay before the second attempt. It doubles with
-	// each further attempt, up to MaxDelay. The actual delay is random, from 0
-	// to the maximum. The default is 200 ms; a negative value means no delay.
+	// BaseDelay is the maximum delay before the second attempt. The maximum
+	// doubles with each further attempt, up to MaxDelay. The actual delay is a
+	// random duration from 0 to the maximum. The default is 200 ms; a negative
+	// value means no delay.
 	BaseDelay time.Duration
 
-	// MaxDelay limits the doubled BaseDelay. The default is 5 s.
+	// MaxDelay is the limit for the doubling of BaseDelay. The default is 5 s.
 	MaxDelay time.Duration
 
 	// MaxRetryAfter is the maximum Retry-After that the client waits for. If
@@ -183,10 +186,11 @@ type RetryConfig struct {
 	MaxRetryAfter time.Duration
 
 	// Budget is the retry budget that all calls of the client share. A retry costs 1. A
-	// call that succeeds at the first attempt adds 0.2. A call that succeeds after a
-	// retry adds 1. The budget starts at Budget, which is also its maximum. When it is
-	// exhausted, calls fail without a retry, so an outage does not multiply the load.
-	// The default is 100; a negative value means no limit.
+	// call that succeeds at the first attempt adds 0.2 to the budget. A call that
+	// succeeds after a retry adds 1 to the budget. The value of Budget is both the
+	// initial and the maximum budget. When the budget is exhausted, calls fail without
+	// a retry, so an outage does not multiply the load. The default is 100; a negative
+	// value means no limit.
 	Budget int
 }
 

@@ -13,10 +13,10 @@ type Contacts struct{ x exchange }
 // Create adds a contact to a list. A deleted contact becomes active again and keeps
 // its id. A contact that has unsubscribed becomes active again only if
 // contact.Resubscribe is set, even if it was deleted later. If the list contains
-// the address with any other status, the error is [ErrContactExists]. With
-// contact.DoubleOptIn the contact is pending until its recipient confirms. If
-// DoubleOptIn is set and the list's policy has not been accepted, the error is
-// [ErrPolicyNotAccepted].
+// the address with any other status, the error is [ErrContactExists]. If
+// contact.DoubleOptIn is set, the contact is pending until the recipient confirms
+// the subscription. If DoubleOptIn is set and the list's policy has not been
+// accepted, the error is [ErrPolicyNotAccepted].
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{Resubscribe: &contact.Resubscribe, SendDoubleOptIn: contact.DoubleOptIn}
 	return do(ctx, s.x, createContactRequest(listID, params, contact), readContact)
@@ -86,8 +86,8 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 //	}
 //
 // With Filter or Sort, a contact can be missing or duplicated if contacts change
-// during the iteration. If the number of matching contacts decreases, the error at
-// the end is [ErrListChanged].
+// during the iteration. If the number of matching contacts decreases, the
+// iteration ends with [ErrListChanged].
 func (s *Contacts) All(
 	ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption,
 ) iter.Seq2[Contact, error] {

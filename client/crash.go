@@ -2,8 +2,8 @@ package client
 
 import "runtime"
 
-// crash is a panic or a call to [runtime.Goexit]. The zero crash means that the
-// function returned.
+// crash is a panic or a call to [runtime.Goexit]. The zero value means that the
+// function returned normally.
 type crash struct {
 	panicked any
 	exited   bool // by runtime.Goexit
@@ -11,7 +11,8 @@ type crash struct {
 
 func (c crash) none() bool { return c.panicked == nil && !c.exited }
 
-// run calls f and passes its crash to done, so another goroutine can raise it.
+// run calls f and passes its crash to done, so the crash can be raised on
+// another goroutine.
 func run(f func(), done func(crash)) {
 	c := crash{exited: true}
 	defer func() {

@@ -27,10 +27,11 @@ type CSVOptions struct {
 	Separator string
 
 	// OnBadRow, if not nil, is called for each row with an invalid value or a wrong
-	// number of fields. If it returns nil, the row is skipped. Otherwise the source
-	// yields its error and stops. By default, the source stops at the first invalid
-	// row. It always stops at a row that has a misplaced quote or is larger than
-	// 1 MiB, because it cannot find the start of the next row.
+	// number of fields. If OnBadRow returns nil, the source skips the row. If
+	// OnBadRow returns an error, the source yields this error and stops. By
+	// default, the source stops at the first invalid row. The source always stops
+	// at a row that has a misplaced quote or is larger than 1 MiB, because it
+	// cannot find the start of the next row.
 	OnBadRow func(*CSVError) error
 }
 
@@ -147,7 +148,7 @@ func (c *csvSource) readHeader() (err error) {
 	return nil
 }
 
-// listed returns the first headers for an error message.
+// listed returns up to ten headers as text for an error message.
 func listed(headers []string) string {
 	const most, longest = 10, 40
 	var names []string

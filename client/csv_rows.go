@@ -61,7 +61,8 @@ func separator(line string) rune {
 }
 
 // read returns the fields of the next row, or io.EOF. The fields are valid until
-// the next call. After any other error, the position in the file is unknown.
+// the next call. After an error other than io.EOF, the position in the file is
+// unknown.
 func (r *csvRows) read() ([]string, error) {
 	r.skipBlankLines()
 	r.line, r.in.row = r.next, 0
@@ -89,8 +90,8 @@ func (r *csvRows) read() ([]string, error) {
 	return fields, nil
 }
 
-// skipBlankLines skips blank lines. encoding/csv would count them as a part of
-// the next row, which could then be too long.
+// skipBlankLines skips blank lines, because encoding/csv would count them as a
+// part of the next row, which could become too long.
 func (r *csvRows) skipBlankLines() {
 	for {
 		end, _ := r.text.Peek(1)
@@ -109,9 +110,9 @@ func (r *csvRows) skipBlankLines() {
 
 var errLongRow = fmt.Errorf("the row is longer than %d bytes; check for an unclosed quote", maxCSVRow)
 
-// rowReader returns an error when a row is too long. After its first error it always
-// returns that error, because encoding/csv would treat later data as the rest of the
-// file.
+// rowReader returns an error when a row is too long. Each later Read returns the
+// first error again, because encoding/csv would treat later data as the rest of
+// the file.
 type rowReader struct {
 	r   io.Reader
 	row int   // bytes read since the start of the row

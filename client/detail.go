@@ -43,8 +43,8 @@ type Location []string
 // String returns text such as "body.contacts.3.email".
 func (l Location) String() string { return strings.Join(l, ".") }
 
-// UnmarshalJSON implements [json.Unmarshaler]. It stores strings and numbers as
-// text. A single string or number becomes a location with one element.
+// UnmarshalJSON implements [json.Unmarshaler], and stores strings and numbers
+// as text. A single string or number becomes a location with one element.
 func (l *Location) UnmarshalJSON(b []byte) error {
 	c := jsonscan.New(string(b))
 	v := readLocation(c)
@@ -69,9 +69,9 @@ func readLocation(c *jsonscan.Cursor) Location {
 }
 
 // parseDetails reads the platform's error format, redacts the token, and also
-// returns the number of omitted details. For a body in another format, it
-// returns no details. An invalid field in one detail does not affect other
-// details.
+// returns the number of omitted details. If the body has another format,
+// parseDetails returns no details. An invalid field in one detail does not
+// affect other details.
 func parseDetails(body, token string) (details []ErrorDetail, more int) {
 	c := jsonscan.New(body)
 	for name := range c.Object() {

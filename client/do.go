@@ -18,8 +18,8 @@ func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.C
 	return kept(v, err)
 }
 
-// kept returns v and err. If err means that v is unusable, kept replaces v with
-// the zero value.
+// kept returns v and err, but replaces v with the zero value if the error makes
+// v unusable.
 func kept[T any](v T, err error) (T, error) {
 	if e, ok := ownError(err); err != nil && (!ok || !e.mismatch && !e.notQueued) {
 		var zero T
@@ -28,8 +28,8 @@ func kept[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-// decode decodes body with read. It treats an empty body as null, because
-// neither contains a required field.
+// decode decodes a JSON body with the function read. An empty body counts as
+// null, so its required fields are missing.
 func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("null")
@@ -52,9 +52,9 @@ func isMismatch(err error) bool {
 
 // perform performs an operation and passes the response body, which may be
 // empty, to decode. If decode returns an error and the request is retried,
-// perform calls decode again with the next response. If decode is nil, no field
-// is required, and any response that is not an error is a success. Every error
-// is an [*Error].
+// perform calls decode again with the next response. If decode is nil, perform
+// accepts any 2xx response that does not contain an error. Each error from
+// perform is an [*Error].
 func perform(ctx context.Context, x exchange, r request, decode func([]byte) error) error {
 	if decode == nil {
 		decode = readNothing
@@ -62,8 +62,8 @@ func perform(ctx context.Context, x exchange, r request, decode func([]byte) err
 	return x(ctx, &call{request: r, decode: decode})
 }
 
-// readNothing reads a response without required fields. It returns an error
-// only if the 2xx response contains an error.
+// readNothing reads a response without required fields, and fails only if the
+// response contains an error.
 func readNothing(body []byte) error {
 	c := jsonscan.New(string(body))
 	refused := false
@@ -76,8 +76,8 @@ func readNothing(body []byte) error {
 	return nil
 }
 
-// isErrorField reads a field and reports whether it marks an error. The field
-// "details" and a non-empty field "error" mark an error.
+// isErrorField reads a field and reports whether it marks an error. A non-empty
+// array "detail" and a non-empty field "error" mark an error.
 func isErrorField(c *jsonscan.Cursor, name string) bool {
 	b, start := c.Peek(), c.Offset()
 	c.Skip()
@@ -87,8 +87,8 @@ func isErrorField(c *jsonscan.Cursor, name string) bool {
 	return false
 }
 
-// readErrorField reads a field of a response that may be empty but must not
-// contain an error.
+// readErrorField reads a field from a response, and records a mismatch if the
+// field marks an error.
 func readErrorField(c *jsonscan.Cursor, name string) {
 	if ahead := *c; isErrorField(&ahead, name) {
 		c.Mismatch("no error of the platform")

@@ -48,21 +48,20 @@
 //
 // Every request carries an access token: [Config.Token], or the token that
 // [Config.TokenSource] returns. [TokenSource] describes when the client calls a source.
-// The client sends the token only to the host of [Config.BaseURL]. It does not follow
-// redirects. It rejects http URLs except on loopback hosts, unless
-// [Config.AllowPlainHTTP] is set.
+// The client sends the token only to the host of [Config.BaseURL], and does not follow
+// redirects. An http URL requires a loopback host or [Config.AllowPlainHTTP].
 //
-// No value of this package prints or logs a token or a webhook's secret, with two
-// exceptions. If one of your types has a [Config] or a [Token] in an unexported field,
-// package fmt prints the token, because it does not call the methods of unexported
-// fields. Give your type a Format or String method, or store a [Client] instead. Package
-// fmt also prints the token for the verb %p, which go vet rejects.
+// Printed or logged values of this package do not contain a token or a webhook's secret,
+// with two exceptions. If one of your types has a [Config] or a [Token] in an unexported
+// field, package fmt prints the token, because it does not call the methods of
+// unexported fields. Give your type a Format or String method, or store a [Client]
+// instead. Package fmt also prints the token for the verb %p, which go vet rejects.
 //
 // # Errors
 //
 // Service methods return an [*Error], which contains the operation, the response and
-// the number of attempts. Only [Contacts.Import] can return another error, which
-// combines several errors. Use [errors.Is] to distinguish errors:
+// the number of attempts. [Contacts.Import] can also return an error that combines
+// several errors. Use [errors.Is] to distinguish errors:
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotFound):
@@ -71,12 +70,12 @@
 //	case errors.Is(err, context.DeadlineExceeded):
 //	}
 //
-// If the context ended the call, the error wraps the context's error and its cause. If
+// If the context ended the call, the error wraps ctx.Err() and context.Cause(ctx). If
 // an attempt exceeds [Config.Timeout], the error also wraps [context.DeadlineExceeded].
-// Check ctx.Err() to distinguish the two cases.
+// To distinguish a timeout from the end of the context, check ctx.Err().
 //
 // A nil error means that the result is complete. A resource contains its id, a page
-// contains its items, an import accounts for each contact, and an iteration yields as
+// contains its items, and an import accounts for each contact. An iteration yields as
 // many items as the platform counts. Fields that the specification does not require may
 // be zero.
 //
@@ -93,17 +92,18 @@
 //	}
 //
 // The client is a tolerant reader. Every 2xx status is a success. The client
-// ignores unknown fields. Use [WithResponseHook] to read them. An integer may be
-// a string, and an optional field with the wrong type counts as omitted. The
-// client accepts two response formats, because the specification leaves most
-// response bodies undefined. docs/decisions.md describes both.
+// ignores unknown fields. Use [WithResponseHook] to read unknown fields. An
+// integer may be a string, and an optional field with the wrong type counts as
+// omitted. The client accepts two response formats, because the specification
+// leaves most response bodies undefined. The file docs/decisions.md describes
+// both formats.
 //
 // # Retries
 //
 // The client retries a request only if the platform certainly did not process it, or if
 // repeating it is safe. Operations that read data or set a state are repeatable.
-// Operations that create or send something are not. The outcome of an attempt determines
-// whether the client retries:
+// Operations that create or send something are not repeatable. The outcome of an attempt
+// determines whether the client retries:
 //
 //	Outcome of the attempt            Repeatable          Not repeatable
 //	no connection                     retry               retry
@@ -117,19 +117,20 @@
 //	401                               new token, below    new token, below
 //	another 4xx                       fail                fail
 //
-// After [ErrNotQueued], the client does not retry. The platform did not send the
-// email.
+// If the error is [ErrNotQueued], the platform did not send the email, and the
+// client does not retry.
 //
 // "Maybe done" means that the platform may have processed the request. If a call fails
-// after such an attempt, its error matches [ErrOutcomeUnknown], unless the call is a GET.
-// This also applies to a 2xx response with an invalid body. Any other error means that
-// the request had no effect, except that the platform keeps a record of the email after
-// ErrNotQueued. docs/errors.md describes how to resolve an unknown outcome.
+// after an attempt that was maybe done, its error matches [ErrOutcomeUnknown], unless the
+// call is a GET. A 2xx response with an invalid body also counts as maybe done. An error
+// that matches neither ErrOutcomeUnknown nor ErrNotQueued means that the request changed
+// nothing. After ErrNotQueued, the platform stores only a record of the email. The file
+// docs/errors.md describes how to resolve an unknown outcome.
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource]
-// is set, the client requests a new token once. It sends the request again only
-// if the new token differs from the old one. The new request does not count
-// toward MaxAttempts.
+// is set, the client requests a new token once. The client sends the request
+// again only if the new token differs from the rejected token. A request with a
+// new token does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] is the maximum number of attempts, and [WithMaxAttempts]
 // overrides it for individual calls. Between attempts the client waits for a random time
@@ -141,14 +142,16 @@
 //   - The context's deadline is before the end of the delay.
 //   - The retry budget that all calls share, [RetryConfig.Budget], is exhausted.
 //
-// If a DELETE was maybe done and its retry returns 404, the call succeeds.
+// If the platform may have processed a DELETE and the retry returns 404, the
+// call succeeds.
 //
-// By default net/http resends some requests itself, and over HTTP/2 even requests that
-// may have been processed. The client prevents this for every [Config.HTTPClient], so one
-// attempt is one request. Over HTTP/1, net/http still resends a request if the platform
-// had closed the idle connection. It resends a request with a body only if no byte of the
-// request was written. If the server rejects an HTTP/2 request without a body before
-// processing it, the client treats this as a lost connection.
+// By default, net/http resends some requests. Over HTTP/2, net/http even resends requests
+// that the platform may have processed. The client prevents duplicate requests for every
+// [Config.HTTPClient], so one attempt is one request. Over HTTP/1, net/http still resends
+// a request if the platform had closed the idle connection. If the request has a body,
+// net/http resends the request only if no byte was written. If the server rejects an
+// unprocessed HTTP/2 request that has no body, the client treats the rejection as a lost
+// connection.
 //
 // # Pagination
 //
@@ -161,24 +164,25 @@
 //		…
 //	}
 //
-// An iteration sends its first request when the loop begins. Each loop starts
-// from the first page. If a request fails, the iteration yields the error after
-// all earlier items, and ends. It requests the total number of items, and 100
-// items per page unless PerPage is set. [Prefetch] requests pages in advance.
+// An iteration sends its first request when the loop begins. Each loop requests
+// the pages again. If a request fails, the iteration yields the error after all
+// earlier items, and ends. An iteration requests the total number of items, and
+// 100 items per page unless PerPage is set. [Prefetch] requests pages in
+// advance.
 //
 // The client checks that the list is complete. If the responses do not contain the total
 // number of items, the client also requests the page after a short page. A short page has
-// fewer items than its size. The platform must return an empty page, reject the request
-// ([ErrNotFound] or [ErrValidation]) or repeat the short page. The error is
-// [ErrInvalidResponse] if the list has fewer items than the platform counts, or if a
-// response contains a wrong page number or the items of an earlier page.
+// fewer items than the page size. After the last page, the platform must return an empty
+// page, reject the request ([ErrNotFound] or [ErrValidation]) or repeat the last page.
+// The error is [ErrInvalidResponse] if the list has fewer items than the platform counts,
+// or if a response contains a wrong page number or the items of an earlier page.
 //
 // If an item is removed from the list during an iteration, another item can be missing
 // from the result, because later items move to earlier pages. If the total number of
-// items decreases, the error at the end is [ErrListChanged]. Iterate again. The client
-// cannot detect the change if another item is added at the same time. If an item is added
-// during an iteration, other items can be duplicated. [Contacts.All] describes how to
-// read all contacts.
+// items decreases, the iteration ends with [ErrListChanged]. To get all items, iterate
+// again. The client cannot detect a removal if another item is added at the same time.
+// If an item is added during an iteration, other items can be duplicated. [Contacts.All]
+// describes how to read all contacts.
 //
 // # Import
 //
@@ -204,12 +208,12 @@
 //
 // A [Client], its services and its iterators are immutable and safe for concurrent use.
 // The client does not change arguments or use them after the call, and the caller owns
-// all results. When a call or a loop ends, its goroutines have ended too, with one
+// all results. A call or a loop waits for its goroutines before it ends, with one
 // exception. A goroutine can call the [TokenSource] in the background to replace a
-// token that expires soon. It ends after at most [Config.Timeout], unless the source
-// ignores its context.
+// token that expires soon. The background call ends after at most [Config.Timeout],
+// unless the source ignores its context.
 //
 // If a callback on another goroutine panics or calls [runtime.Goexit], as
-// testing.T.FailNow does, the call waits for its requests in flight. Then the caller's
-// goroutine panics or exits in the same way.
+// testing.T.FailNow does, the call waits for its requests in flight. After the wait,
+// the caller's goroutine panics or exits in the same way as the callback.
 package client

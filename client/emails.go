@@ -31,18 +31,19 @@ type Emails struct{ x exchange }
 // accepted the email.
 //
 // If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
-// platform does not send the email. Send then returns the result, which contains the
-// id, and an [ErrNotQueued]. The client does not retry. [Emails.Get] returns the
-// reason for a rejection. Any other status is a success.
+// platform does not send the email. Send returns the id of the unsent email together
+// with an error that matches [ErrNotQueued], and does not retry. [Emails.Get]
+// returns the reason for a rejection. A response with any other status is a success.
 //
 // The client never sends an email again if the platform may have processed it. If the
-// outcome is unknown, the error is an [ErrOutcomeUnknown]. The platform has no
-// idempotency keys and no search for emails, so no call can find the outcome. To find it
-// later, store each email before you send it, with a key that is part of the subject. If
-// an event contains an unknown id, look it up with [Emails.Get], which returns the
-// recipient and the subject. If the recipient does nothing, no event arrives, and an
-// operator must decide. examples/unknown-outcome implements this. Custom attributes only
-// replace merge tags. Events and lookups do not contain them.
+// outcome is unknown, the error matches [ErrOutcomeUnknown]. The platform has no
+// idempotency keys and no search for emails, so no API call can find the outcome. To
+// find the outcome later, include a key in the subject, and store each email with its
+// key before you send the email. If an event contains an unknown id, look it up with
+// [Emails.Get], which returns the recipient and the subject. If the recipient does
+// nothing, no event arrives, and an operator must decide whether to send the email
+// again. The program examples/unknown-outcome implements these steps. Custom attributes
+// only replace merge tags. Events and lookups do not contain custom attributes.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := perform(ctx, s.x, submitEmailRequest(email), func(body []byte) (err error) {
@@ -56,8 +57,8 @@ func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmai
 	return kept(submitted, err)
 }
 
-// notQueued returns an error if the platform did not queue the email. It reads
-// the reason from the field "reason" in body, which is not part of the
+// notQueued returns an error if the platform did not queue the email. The
+// reason in the error comes from the field "reason", which is not part of the
 // specification.
 func (e SubmittedEmail) notQueued(body []byte) error {
 	if e.Status != EmailStatusRejected && e.Status != EmailStatusError {
@@ -84,15 +85,15 @@ func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) 
 }
 
 // Get returns a submitted email. The platform allows one lookup per second for each
-// user and account. Concurrent calls get their slots in call order. If the platform
-// still rejects the lookup, Get waits and retries up to 60 times. The context limits
-// the wait. If the first call in the queue has a deadline before its slot, it fails
-// immediately. (Specification: Transactional email, Limits.)
+// user and account. Concurrent lookups run in call order. If the platform still
+// rejects the lookup, Get waits and retries up to 60 times. The context limits the
+// wait. The first call in the queue fails immediately if its deadline is before its
+// slot. (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
 }
 
-// GetAll looks up emails sequentially and yields them in the order of ids. If a
+// GetAll looks up emails sequentially and yields them in the given order. If a
 // lookup fails, GetAll yields the error with an Email that contains only the
 // id, and continues unless the context has ended.
 func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Email, error] {
@@ -132,9 +133,10 @@ func (e Email) Settled() bool {
 	return true
 }
 
-// Hard reports whether the bounce is permanent. Its type is then
-// [events.BounceTypeHard] or, without a type, its category is
-// [events.BounceCategoryHard]. If so, do not send to the address again.
+// Hard reports whether the bounce is permanent. A bounce is permanent if its
+// type is [events.BounceTypeHard], or if it has no type and its category is
+// [events.BounceCategoryHard]. Do not send to the address again after a
+// permanent bounce.
 func (b EmailBounce) Hard() bool {
 	if b.Type != "" {
 		return b.Type == events.BounceTypeHard

@@ -21,8 +21,7 @@ func newEncoder() *encoder {
 	return &encoder{sync.Pool{New: func() any { return new(jsonwrite.Writer) }}}
 }
 
-// encoded encodes the body, or returns an error, before the client sends a
-// request.
+// encoded encodes the body before the client sends the first request.
 func (e *encoder) encoded(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		c.options = optionsOf(ctx)
@@ -78,9 +77,9 @@ func writeNullable(w *jsonwrite.Writer, n Nullable[string]) {
 	}
 }
 
-// payload is an encoded body. Its memory is reused after the call has ended and
-// all readers are closed, because a transport may read the body after Do has
-// returned.
+// payload is an encoded body. The encoder reuses the memory after the call has
+// ended and all readers are closed. A transport may read the body even after Do
+// has returned.
 type payload struct {
 	length  int64
 	encoder *encoder
@@ -90,7 +89,8 @@ type payload struct {
 	writer *jsonwrite.Writer
 }
 
-// give sets p as the body of a request. net/http gets new readers from GetBody.
+// give sets the body of a request, and sets GetBody so that net/http can read
+// the body again.
 func (p *payload) give(r *http.Request) (err error) {
 	r.ContentLength, r.GetBody = p.length, p.open
 	r.Body, err = p.open()
@@ -120,13 +120,13 @@ func (p *payload) release() {
 	}
 }
 
-// payloadReader reads a payload. It can be closed during a Read.
+// payloadReader reads a payload. Close can be called during a Read.
 //
 // If an HTTP/2 connection is unusable before a stream begins, net/http closes
-// the body and sends the same request with the same body on another
-// connection. Therefore a closed reader can still be read until the call ends,
-// if no byte was read before. Otherwise Read returns an error, because the
-// transport would send only the rest of the body.
+// the body and sends the same request with the same body on another connection.
+// Therefore, a closed reader can still be read until the call ends, unless a
+// byte was read before Close. If a byte was read, Read returns an error,
+// because the transport would send an incomplete body.
 type payloadReader struct {
 	payload *payload
 	at      int

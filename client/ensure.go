@@ -12,9 +12,9 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// Ensure returns the webhook that subscribes a URL to events, with its secret. Its
-// hash function is empty if the platform does not return one. If no webhook
-// matches, Ensure creates a webhook:
+// Ensure returns the webhook that subscribes a URL to events, with its secret.
+// [Webhook.HashFunction] is empty if the platform does not return a hash function.
+// If no webhook matches, Ensure creates a webhook:
 //
 //	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: names})
 //
@@ -25,36 +25,36 @@ import (
 //
 // Several processes can call Ensure at the same time. After it has created a
 // webhook, Ensure lists the webhooks again. If another process created a matching
-// webhook earlier, Ensure archives its own webhook and returns the earlier one, so
-// all processes get the same webhook. This requires a platform that lists webhooks
-// in the order of their creation.
+// webhook earlier, Ensure archives its own webhook and returns the earlier
+// webhook. So all processes get the same webhook if the platform lists webhooks in
+// creation order.
 //
 // If another active webhook has the same URL and one of the events, the error is
 // [ErrConflict], because both webhooks would deliver this event with different
-// signatures. In this case Ensure does not leave a new webhook. Archive the other
-// webhook first, because the API cannot change a webhook.
+// signatures. If Ensure detects the conflict after it has created a webhook,
+// Ensure archives the new webhook. Archive the other webhook before you call
+// Ensure again, because the API cannot change a webhook.
 //
 // If the platform returns no secret, the error is [ErrInvalidResponse]. Ensure can
-// return the known fields of the webhook together with an error. After
-// [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again to get the
-// new webhook.
+// return the known fields of the webhook together with an error. If a request fails,
+// even with [ErrOutcomeUnknown], call Ensure again to get the webhook.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	return s.ensure(ctx, webhook, "")
 }
 
-// Rotate starts the rotation of a webhook's secret. It creates the successor, which
-// has the same URL, events and rate limit and another secret, and returns both
+// Rotate starts the rotation of a webhook's secret. Rotate creates a successor with
+// another secret and the same URL, events and rate limit. The results are both
 // webhooks with their secrets.
 //
 // Before you call Rotate, configure the receiver to accept the secrets that
 // [Webhooks.Active] returns. Until you archive the old webhook, both webhooks deliver
-// each event, and the receiver deduplicates the deliveries. Call [Webhooks.Archive]
-// with the id of the old webhook 8 hours after Rotate, because the platform does not
-// retry deliveries of an archived webhook.
+// each event, so the receiver must deduplicate the deliveries. Call
+// [Webhooks.Archive] with the id of the old webhook 8 hours after Rotate, because the
+// platform does not retry deliveries of an archived webhook.
 //
-// If the webhook already has a successor, Rotate returns it. So you can call Rotate
-// again after an error, and from several processes. If the webhook is archived, the
-// error is [ErrConflict].
+// If the webhook already has a successor, Rotate returns it. You can therefore call
+// Rotate again after an error, or from several processes. If the webhook is
+// archived, the error is [ErrConflict].
 func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor Webhook, err error) {
 	if old, err = s.withSecret(ctx, Webhook{ID: webhookID}); err != nil {
 		return old, Webhook{}, err
@@ -95,8 +95,8 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 	return active, nil
 }
 
-// ensure implements Ensure. It ignores the webhooks up to the webhook whose id is
-// after, unless after is "".
+// ensure implements Ensure. The parameter after is the id of the last webhook to
+// ignore, or "" to ignore none.
 func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, error) {
 	id, err := s.find(ctx, want, after, "")
 	if err != nil {
@@ -122,8 +122,8 @@ func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string)
 	return s.withSecret(ctx, own)
 }
 
-// withSecret gets a webhook with its secret. It can return hook together with
-// an error.
+// withSecret gets a webhook with its secret. The result can be a webhook
+// together with an error.
 func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error) {
 	shown, err := s.Get(ctx, hook.ID)
 	if err != nil {
@@ -138,8 +138,8 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 }
 
 // find returns the id of the first webhook that matches, or "" if there is none.
-// The search starts after the webhook whose id is after, and ends at the webhook
-// whose id is own. Empty ids are ignored.
+// If after is not empty, the search starts after the webhook with this id. If
+// own is not empty, the search ends at the webhook with this id.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, err error) {
 	skip := after != ""
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {

@@ -13,7 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Sentinel errors for [errors.Is]. An [*Error] can match several of them.
+// Sentinel errors for [errors.Is]. An [*Error] can match several sentinel
+// errors.
 var (
 	ErrUnauthorized      = errors.New("the platform does not accept the access token")                // 401
 	ErrForbidden         = errors.New("the access token lacks the required permission")               // 403
@@ -40,9 +41,10 @@ var (
 // maxErrorBody is the maximum length of [Error.Body] in bytes.
 const maxErrorBody = 4 << 10
 
-// Error is the error of a call. Only [Contacts.Import] can return another error.
-// Use [errors.As] with a *Error to get it. An Error contains no token. Do not
-// change an Error, because several calls may share it.
+// Error is the error of a call to the platform. [Contacts.Import] can also
+// return errors of another type. Use [errors.As] to get an *Error from an error.
+// An Error contains no token. Do not change an Error, because several calls may
+// share it.
 type Error struct {
 	Op         string        // operation, such as "createTemplate"
 	Method     string        // HTTP method
@@ -154,7 +156,8 @@ func (e *Error) hasDetail(rule string) bool {
 }
 
 // Unwrap returns the cause: an error from the network, the context, the token
-// source or decoding. It returns nil if the platform responded with an error.
+// source or decoding. Unwrap returns nil if the platform responded with an
+// error.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Format implements [fmt.Formatter]. Every verb prints the result of Error.
@@ -195,8 +198,8 @@ func (e *Error) later() *Error {
 	return &late
 }
 
-// joined returns e if err is nil or e already wraps err. Otherwise it returns a
-// copy that also wraps err, because another caller may still use e.
+// joined returns an error that wraps both e and err. The result is e itself or
+// a copy, because another caller may still use e.
 func (e *Error) joined(err error) *Error {
 	if err == nil || errors.Is(e.cause, err) {
 		return e
@@ -222,7 +225,7 @@ func caused(next exchange) exchange {
 	}
 }
 
-// lineError wraps an error. Its text is the error's text in one line.
+// lineError wraps an error and escapes line breaks in its text.
 type lineError struct{ err error }
 
 func (e *lineError) Error() string { return visible(e.err.Error()) }

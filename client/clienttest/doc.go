@@ -15,9 +15,9 @@
 // requires a longer interval. Only one caller at a time holds the slot, and
 // callers get it in the order of their calls. If a context ends while its
 // caller waits, the call returns immediately with the context's error and does
-// not delay other callers. If the context ends while the caller holds the
-// slot, the caller still holds it. Callers with different keys do not wait for
-// each other.
+// not delay other callers. If the context ends after a caller has acquired a
+// slot, the caller still holds the slot. Callers with different keys do not
+// wait for each other.
 //
 // # What is not tested
 //
@@ -27,6 +27,7 @@
 // # Time
 //
 // The tests take about six seconds, because slots are one second apart. In a
-// testing/synctest bubble, they take no time. A slot can be up to one second
-// late, because test machines may be busy. If a slot is early, the test fails.
+// testing/synctest bubble, the tests take no real time. The tests accept a slot
+// that is up to one second late, because test machines may be busy. If a slot
+// is early, the test fails.
 package clienttest

@@ -45,7 +45,7 @@ func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.
 	})
 }
 
-// processes uses its limiters in turn.
+// processes is a limiter that calls its limiters in turn.
 type processes struct {
 	limiters []client.LookupLimiter
 	next     atomic.Uint64
@@ -56,8 +56,8 @@ func (p *processes) Acquire(ctx context.Context, key string) (func(time.Duration
 	return p.limiters[n].Acquire(ctx, key)
 }
 
-// warm acquires a slot from each limiter, because opening a connection may take
-// longer than some intervals that the rules measure.
+// warm acquires a slot from each limiter before a rule measures intervals,
+// because opening a connection may be slow.
 func warm(ctx context.Context, l client.LookupLimiter) error {
 	for range 3 {
 		release, _, err := turn(ctx, l, newKey())
@@ -74,8 +74,7 @@ type rule struct {
 	check func(context.Context, client.LookupLimiter) error
 }
 
-// run repeats a rule that fails because of a late slot. A busy machine can
-// cause this.
+// run repeats a rule if a slot is late, because the machine may be busy.
 func (r rule) run(ctx context.Context, l client.LookupLimiter) (err error) {
 	for range 3 {
 		err = r.runOnce(ctx, l)

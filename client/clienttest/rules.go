@@ -50,10 +50,11 @@ func turn(
 	return release, at, nil
 }
 
-// lateError is an error that a busy machine can also cause.
+// lateError is the error for a late slot, which a busy machine may have caused.
 type lateError struct{ error }
 
-// within returns an error unless took is between least and least+slack.
+// within returns an error if the duration is shorter than least or longer than
+// least+slack.
 func within(what string, took, least time.Duration) error {
 	err := fmt.Errorf("%s: %v; want at least %v, and at most %v", what, took, least, least+slack)
 	switch {
@@ -65,8 +66,7 @@ func within(what string, took, least time.Duration) error {
 	return nil
 }
 
-// next releases the slot, acquires the next one, and checks the time between
-// them.
+// next releases the slot, acquires the next slot, and checks the interval.
 func next(
 	ctx context.Context, l client.LookupLimiter, key string, release func(time.Duration), atLeast, want time.Duration,
 ) (func(time.Duration), error) {
@@ -104,7 +104,8 @@ func turnsAreApart(ctx context.Context, l client.LookupLimiter) error {
 	return err
 }
 
-// releaseAsksForLonger also checks that the minimum applies only once.
+// releaseAsksForLonger also checks that a longer interval applies only to the
+// next slot.
 func releaseAsksForLonger(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)
@@ -236,7 +237,7 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 	return nil
 }
 
-// givingUpCostsNothing cancels callers before and after a caller that
+// givingUpCostsNothing tests that canceled callers do not delay a caller that
 // continues to wait.
 func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
@@ -279,7 +280,8 @@ func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	return within("from the first slot to the remaining caller", at.Sub(released), gap)
 }
 
-// doneContext also checks that the call did not acquire the slot.
+// doneContext tests that a call with a canceled context fails and acquires no
+// slot.
 func doneContext(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	done, cancel := context.WithCancel(ctx)
