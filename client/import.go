@@ -15,14 +15,15 @@ import (
 // Limits.)
 const maxImportBatch = 1000
 
-// maxConcurrency limits the memory. No platform accepts that many concurrent
-// requests.
+// maxConcurrency limits the memory for an import. No platform accepts 10,000
+// concurrent requests.
 const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
 //
-// The import calls the functions from several goroutines, but only one at a time,
-// and waits for each to return. A slow function therefore slows down the import.
+// An import calls the callbacks in ImportOptions from several goroutines, but
+// never concurrently. The import waits for each callback, so a slow callback
+// delays the import.
 type ImportOptions struct {
 	// ImportTo is the status that imported contacts get. The default is active.
 	ImportTo ImportTo
@@ -37,8 +38,8 @@ type ImportOptions struct {
 	Concurrency int
 
 	// Skip is the number of contacts to skip at the beginning of the source. To resume
-	// an import, set it to the last value that OnCheckpoint got. If the source has
-	// fewer contacts, the import fails.
+	// an import, set Skip to the last value that the import passed to OnCheckpoint. If
+	// the source contains fewer contacts than Skip, the import fails.
 	//
 	// Skip counts all contacts in the source, including contacts that Filter excludes.
 	// If you remove contacts from the source before you resume, the positions change
@@ -50,8 +51,9 @@ type ImportOptions struct {
 	// Skip, OnCheckpoint and the indexes in the [ImportReport].
 	Filter func(ImportContact) bool
 
-	// Resubscribe allows an import with status active to activate contacts that have
-	// unsubscribed or are pending. By default these contacts keep their status.
+	// Resubscribe activates unsubscribed and pending contacts in an import whose
+	// ImportTo is active. By default, unsubscribed and pending contacts keep their
+	// status.
 	Resubscribe bool
 
 	// OnProgress, if not nil, is called after each batch, even if the batch
@@ -59,12 +61,14 @@ type ImportOptions struct {
 	OnProgress func(ImportProgress)
 
 	// OnCheckpoint, if not nil, is called when the number of confirmed contacts
-	// increases. If the parameter is n, the platform has responded for each of the
-	// first n contacts in the source. Store this number, and set Skip to it after a
-	// crash. If OnCheckpoint returns an error, the import ends.
+	// increases. A contact is confirmed if it was imported, rejected, skipped or
+	// filtered. Store the argument, which is the number of confirmed contacts at
+	// the beginning of the source. After a crash, set Skip to the stored number. If
+	// OnCheckpoint returns an error, the import ends.
 	//
-	// A resumed import sends the batches that were imported after the checkpoint
-	// again. If no batch fails, these are at most Concurrency-1 batches.
+	// A resumed import repeats the batches that were imported after the
+	// checkpoint. If no batch fails, the import repeats at most Concurrency-1
+	// batches.
 	OnCheckpoint func(confirmed int64) error
 
 	// OnRejected, if not nil, is called for each contact that the platform rejects. By
@@ -73,8 +77,8 @@ type ImportOptions struct {
 
 	// OnBatchError, if not nil, is called for each batch whose request failed
 	// after all retries. If OnBatchError returns nil, the import continues. If
-	// it returns an error, the import sends no further batch. By default, the
-	// import stops at the first failed batch; see [ContinueOnError].
+	// OnBatchError returns an error, the import sends no further batch. By
+	// default, the import stops at the first failed batch; see [ContinueOnError].
 	OnBatchError func(ImportFailure) error
 }
 
@@ -91,21 +95,21 @@ type ImportFailure struct {
 // Import adds any number of contacts to a list, in batches of 1,000. Only the batches
 // in flight are in memory. The report needs memory for each group of consecutive
 // contacts with the same status. Importing a contact again does not create a
-// duplicate. [Contacts.ImportBatch] describes the effect on a contact. If the source
-// contains an address several times, ignoring letter case, Import sends these
-// contacts in source order. Each field gets its value from the last imported contact
-// that contains the field.
+// duplicate. [Contacts.ImportBatch] describes how an import changes existing
+// contacts. If the source contains an address several times, ignoring letter case,
+// Import sends these contacts in source order. Each field gets its value from the
+// last imported contact that contains the field.
 //
 // The report is never nil. If an option is invalid, the error is [ErrValidation], and
 // Import does not read the source. The error is nil if Import read the whole source
-// and the platform responded for all contacts, even if it rejected some of them.
-// Otherwise the error is not an [*Error]. It wraps the error from the source, the
-// error of the first failed batch and the context's error, if these occurred. If the
-// source yields an error, Import sends the contacts before it and ends.
+// and the platform responded for all contacts, even if it rejected some of them. If a
+// running import fails, the error is not an [*Error], but wraps any error from the
+// source, the first failed batch and the context. If the source yields an error,
+// Import sends the contacts before the error and ends.
 //
-// If the context is canceled, Import returns as soon as the source returns. The
-// outcome of the batches in flight is then unknown. (Specification: Lists and
-// contacts, Limits.)
+// If the context is canceled, Import returns as soon as the source returns.
+// After a cancellation, the outcome of the batches in flight is unknown.
+// (Specification: Lists and contacts, Limits.)
 func (s *Contacts) Import(
 	ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions,
 ) (*ImportReport, error) {
@@ -150,7 +154,7 @@ func joinImport(errs ...error) error {
 }
 
 // importer is one running import. The calling goroutine reads the source into
-// batches. Each batch has a goroutine that sends it.
+// batches. A separate goroutine sends each batch.
 type importer struct {
 	opts ImportOptions // callbacks run while mu is held
 	send func([]ImportContact) (ImportResult, error)
@@ -212,7 +216,7 @@ func (im *importer) configure() error {
 }
 
 // read sends the source in batches until the source ends or fails, or the import
-// stops. It returns the error from the source.
+// stops. The result is the error from the source.
 func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, error]) error {
 	b := im.batch(im.opts.Skip)
 	n := int64(0)
@@ -251,7 +255,7 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	return failed
 }
 
-// wants reports whether the options Skip and Filter select a contact.
+// wants reports whether ImportOptions.Filter, if set, accepts a contact.
 func (im *importer) wants(contact ImportContact) bool {
 	if im.opts.Filter == nil {
 		return true
@@ -272,8 +276,8 @@ func (im *importer) batch(from int64) *batch {
 	return b
 }
 
-// start waits for a free slot and starts a goroutine that sends a batch. It
-// reports whether the import continues.
+// start waits for a free slot and starts a goroutine that sends a batch. If the
+// import must stop, start returns false.
 func (im *importer) start(ctx context.Context, b *batch) bool {
 	hashes := im.hashes(b) // while other batches are in flight
 	select {
@@ -307,7 +311,7 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 }
 
 // hashes returns the hashes of the addresses in a batch if batches can be concurrent.
-// If different addresses have the same hash, a batch is only delayed.
+// Different addresses with the same hash only delay a batch.
 func (im *importer) hashes(b *batch) []uint64 {
 	if im.inFlight == nil {
 		return nil
@@ -329,8 +333,8 @@ func (im *importer) sendBatch(b *batch) {
 	im.spare <- b // before release starts another batch; otherwise spare could block
 }
 
-// crashed stores the crash of a callback. The import then ends with the same
-// crash.
+// crashed stores the first crash of a callback, which Import repeats at its
+// end.
 func (im *importer) crashed(c crash) {
 	if c.none() {
 		return

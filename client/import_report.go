@@ -13,8 +13,8 @@ import (
 type ImportStatus int
 
 const (
-	// ImportNotSent means that the contact was never sent. Pass it to the next
-	// import.
+	// ImportNotSent means that the contact was never sent. Pass the contact to the
+	// next import.
 	ImportNotSent ImportStatus = iota
 	// ImportSkipped means that the contact was skipped with ImportOptions.Skip.
 	ImportSkipped
@@ -22,9 +22,9 @@ const (
 	ImportImported
 	// ImportUpdated means that the contact was on the list and was updated.
 	ImportUpdated
-	// ImportAccepted means that the contact was imported or updated. The result
-	// is not more precise if the batch contains both, or if an earlier attempt
-	// may have imported the contact.
+	// ImportAccepted means that the contact was imported or updated. Import uses
+	// this status if the batch contains both new and existing contacts, or if an
+	// earlier attempt may have imported the contact.
 	ImportAccepted
 	// ImportRejected means that the platform rejected the contact. Correct the
 	// contact before you import it again.
@@ -51,8 +51,8 @@ func (s ImportStatus) String() string {
 	return names[s]
 }
 
-// confirmed reports whether the platform has responded for the contact, or the contact
-// was skipped or filtered.
+// confirmed reports whether the contact was imported, updated, rejected, skipped or
+// filtered.
 func (s ImportStatus) confirmed() bool {
 	return ImportSkipped <= s && s <= ImportRejected || s == ImportFiltered
 }
@@ -72,7 +72,7 @@ type ImportCounts struct {
 type ImportProgress struct {
 	ImportCounts
 	Batches   int   // finished batches, including failed ones
-	Confirmed int64 // length of the confirmed prefix of the source
+	Confirmed int64 // confirmed contacts at the beginning of the source
 }
 
 // ImportRejection is a contact that the platform rejected.
@@ -89,20 +89,19 @@ type ImportReport struct {
 	ImportCounts
 
 	// Read is the number of contacts that the source yielded, including skipped
-	// and filtered ones.
+	// and filtered contacts.
 	Read int64
 
 	// Complete reports whether the whole source was read and sent.
 	Complete bool
 
-	// Confirmed is the length of the confirmed prefix of the source. For each of
-	// the contacts 0 to Confirmed-1, the platform has responded, or the contact
-	// was skipped or filtered. To resume the import, set ImportOptions.Skip to
-	// Confirmed.
+	// Confirmed is the number of confirmed contacts at the beginning of the
+	// source. A contact is confirmed if it was imported, rejected, skipped or
+	// filtered. To resume the import, set ImportOptions.Skip to Confirmed.
 	Confirmed int64
 
-	// Rejections contains the rejected contacts in no particular order. It is
-	// empty if ImportOptions.OnRejected is set.
+	// Rejections contains the rejected contacts in no particular order. Rejections
+	// is empty if ImportOptions.OnRejected is set.
 	Rejections []ImportRejection
 
 	spans []span // in order; adjacent spans have different statuses
@@ -132,9 +131,9 @@ func (r *ImportReport) Status(index int64) ImportStatus {
 }
 
 // Remaining returns the contacts that the next import must send. The argument
-// must be the same source. The status of these contacts is ImportNotSent,
-// ImportFailed or ImportUnknown. In the report of the next import, their
-// indexes start at 0.
+// must be the source of the previous import. A remaining contact has the status
+// ImportNotSent, ImportFailed or ImportUnknown. In the report for the next
+// import, the indexes start at 0 again.
 func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		index := int64(-1)
@@ -220,8 +219,8 @@ func appendSpan(spans []span, s span) []span {
 	return append(spans, s)
 }
 
-// add inserts adjacent spans, merges spans with the same status, and extends the
-// confirmed prefix.
+// add inserts adjacent spans, merges spans with the same status, and updates
+// Confirmed.
 func (r *ImportReport) add(spans []span) {
 	i := sort.Search(len(r.spans), func(i int) bool { return r.spans[i].from >= spans[0].from })
 	tail := slices.Clone(r.spans[i:])

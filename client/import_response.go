@@ -11,7 +11,8 @@ import (
 )
 
 // ImportBatch imports up to 1,000 contacts with one request. [Contacts.Import]
-// imports any number. Importing a contact again does not create a duplicate.
+// imports any number of contacts. Importing a contact again does not create a
+// duplicate.
 //
 // If the list contains the contact, the platform updates it, except for omitted
 // attributes, tags and interests. A contact that has unsubscribed or is pending
@@ -20,11 +21,11 @@ import (
 // its status before the deletion. If batch.ImportTo is a status other than active,
 // all contacts get that status.
 //
-// The result includes each contact in one of the three counts or in Errors. If the
-// response does not account for each contact, the error is [ErrInvalidResponse],
-// and it is unknown which contacts were imported. The platform may count a
-// duplicate address in the batch only once. (Specification: Lists and contacts,
-// Limits.)
+// The result includes each contact in Imported, Updated, Accepted or Errors. If
+// the response does not account for each contact, the error is
+// [ErrInvalidResponse], and it is unknown which contacts were imported. The
+// platform may count a duplicate address in the batch only once. (Specification:
+// Lists and contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
 	var answer importResponse
@@ -69,9 +70,9 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 	return v
 }
 
-// readCount reads a count, which can be a number or a string. For an array, the
-// count is its length. The value true means that the platform accepted the
-// contacts.
+// readCount reads a count, which can be a number or a string. If the value is
+// an array, the count is the length of the array. The value true means that the
+// platform accepted the contacts.
 func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	switch c.Peek() {
 	case '[':
@@ -101,8 +102,8 @@ func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	return c.Int()
 }
 
-// readEntryError reads a RejectedEntry. The location may contain the index, and
-// a field "code" may replace the field "type".
+// readEntryError reads a RejectedEntry. The index may be part of the location,
+// and the field "type" may have the name "code".
 func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	placed, code := false, ""
 	for name := range c.Object() {
@@ -134,8 +135,8 @@ func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	return v
 }
 
-// entry returns the index of an entry in the batch. This is the first integer in
-// l, or -1 if there is none.
+// entry returns the index of an entry in the batch, which is the first integer
+// in l. If l contains no integer, entry returns -1.
 func (l Location) entry() int64 {
 	for _, s := range l {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -145,7 +146,7 @@ func (l Location) entry() int64 {
 	return -1
 }
 
-// check returns an error if the response does not account for all contacts of the
+// check returns an error if the response does not account for all contacts in the
 // batch.
 func (v *importResponse) check(batch []ImportContact) error {
 	n := int64(len(batch))
@@ -166,9 +167,8 @@ func (v *importResponse) check(batch []ImportContact) error {
 	return nil
 }
 
-// different returns the number of different addresses. A response must account
-// for at least this number of contacts. A platform may count a duplicate
-// address only once.
+// different returns the minimum number of contacts that a complete response
+// accounts for. A platform may count a duplicate address only once.
 func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	addresses := map[string]bool{}
 	for i, contact := range batch {
@@ -187,8 +187,9 @@ func (v *importResponse) rejected() map[int64]bool {
 	return entries
 }
 
-// result returns the result of a batch of n contacts. If retried is set, contacts
-// that count as updated may have been imported by an earlier attempt.
+// result returns the result of a batch of n contacts. After a retry, contacts
+// that the platform counts as updated may have been imported by an earlier
+// attempt.
 func (v *importResponse) result(n int64, retried bool) ImportResult {
 	r, rest := v.ImportResult, n-int64(len(v.rejected()))
 	switch {

@@ -9,8 +9,8 @@ import (
 )
 
 // lookupGap is the minimum time between the response to a lookup and the next
-// request. The platform requires one second. The additional millisecond allows
-// for differences between clocks.
+// request. The platform requires at least one second. The additional
+// millisecond allows for differences between clocks.
 const lookupGap = time.Second + time.Millisecond
 
 // LookupLimiter limits the rate of lookups of submitted emails. The platform
@@ -23,12 +23,12 @@ const lookupGap = time.Second + time.Millisecond
 // clients of the same user have different first tokens, such as several processes
 // with a [TokenSource], use a limiter that ignores the key.
 type LookupLimiter interface {
-	// Acquire waits for the slot of the given key, in the order of the calls, and
-	// returns a function that releases the slot. The caller calls release once,
-	// after the response. The next slot of the same key starts at least one second
-	// later, or atLeast later if that is longer. If ctx ends first, Acquire
-	// immediately returns an error that wraps the error of ctx, and does not delay
-	// other callers.
+	// Acquire waits for the slot for the given key, in call order, and returns a
+	// function that releases the slot. The caller must call release once, after
+	// the response to the lookup. The minimum interval from release to the next
+	// slot for the same key is one second or atLeast, whichever is longer. If ctx
+	// ends first, Acquire immediately returns an error that wraps the error of
+	// ctx, and does not delay other callers.
 	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
 }
 
@@ -98,7 +98,7 @@ func emptyLimiter(gap time.Duration) *rate.Limiter {
 	return l
 }
 
-// enter returns the slot of key and deletes unused slots.
+// enter returns the slot for a key and deletes unused slots.
 func (p *processLimiter) enter(key string) *turn {
 	p.mu.Lock()
 	defer p.mu.Unlock()

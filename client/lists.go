@@ -26,22 +26,22 @@ func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 	return perform(ctx, s.x, acceptListPolicyRequest(listID), nil)
 }
 
-// Find returns the oldest list with the given name. It iterates over all lists,
-// 100 per request, because the platform cannot filter lists by name. If there is
-// no such list, the error is [ErrNotFound]. If name is empty, the error is
-// [ErrValidation].
+// Find returns the oldest list with the given name. Find iterates over all
+// lists, 100 per request, because the platform cannot filter lists by name. If
+// no list has the name, the error is [ErrNotFound]. If name is empty, the error
+// is [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	params := ListListsParams{}
 	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })
 }
 
-// Ensure returns the oldest list with the name list.Name. If there is no such list,
-// Ensure creates it. If several processes call Ensure at the same time, all get the
-// same list. Empty duplicates can remain, because the API cannot delete lists. Call
-// [Lists.AcceptPolicy] before you send to the list.
+// Ensure returns the oldest list with the name list.Name. If no list has the name,
+// Ensure creates a list. If several processes call Ensure at the same time, all get
+// the same list. Empty duplicate lists can remain, because the API cannot delete
+// lists. Call [Lists.AcceptPolicy] before you send to the list.
 //
-// After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If
-// the name is empty, the error is [ErrValidation].
+// If a request fails, even with [ErrOutcomeUnknown], call Ensure again. If the name is
+// empty, the error is [ErrValidation].
 func (s *Lists) Ensure(ctx context.Context, list ListCreate) (List, error) {
 	first, _, err := ensure(
 		func() (List, error) { return s.Find(ctx, list.Name) },

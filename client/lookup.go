@@ -16,8 +16,8 @@ const opLookup = "getEmail"
 // lookup as too early.
 const maxRefusals = 60
 
-// lookups is the layer that waits for the rate limiter. It also retries
-// rejected lookups, because other processes may use the same token.
+// lookups is the layer that waits for the rate limiter and retries rejected
+// lookups, because other processes may use the same token.
 type lookups struct {
 	limiter LookupLimiter
 	tokens  *tokens
@@ -67,8 +67,8 @@ func (l lookups) spaced(next exchange) exchange {
 	}
 }
 
-// key identifies the user and account without revealing a token. It uses the
-// first token, because a refreshed token belongs to the same user.
+// key identifies the user and account without revealing a token. The hash
+// includes the first token, because a refreshed token belongs to the same user.
 func (l lookups) key() string {
 	sum := sha256.Sum256([]byte(l.scope + "\x00" + *l.tokens.first.Load()))
 	return hex.EncodeToString(sum[:])

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Call describes the call that [Config.Observe] observes.
+// Call describes a call to the platform for [Config.Observe].
 type Call struct {
 	Op string // operation, such as "getEmail"
 }
 
-// Observer is notified of one call; see [Config.Observe]. Both functions can be
-// nil. The call waits for these functions, so they must not block.
+// Observer contains the callbacks for one call; see [Config.Observe]. Retry and
+// End can be nil, and must not block, because the call waits for them.
 type Observer struct {
 	// Retry is called before each delay between two attempts.
 	Retry func(Observation)
@@ -113,8 +113,8 @@ func (r Response) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r))
 
 type responseKey struct{}
 
-// WithResponseHook returns a copy of ctx. Calls with the copy pass each
-// response to f, including error responses that the client retries:
+// WithResponseHook returns a copy of ctx. Calls with the returned context pass
+// each response to f, including error responses that the client retries:
 //
 //	var last client.Response
 //	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })

@@ -26,19 +26,21 @@ func optionsOf(ctx context.Context) options {
 	return options{}
 }
 
-// WithHeader returns a copy of ctx. Calls with the copy send the header with each
-// request, including retries. The header replaces a header with the same name in
-// ctx. An empty value removes the header:
+// WithHeader returns a copy of ctx. Calls with the returned context send the
+// header with each request, including retries:
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
+//
+// The header replaces a header with the same name in ctx. An empty value removes
+// the header.
 //
 // A call fails with [ErrValidation] and sends nothing if the name is invalid or
 // reserved, or if the value contains characters other than visible ASCII and inner
 // spaces. Three groups of headers are reserved. The client sets headers such as
 // Authorization and User-Agent. The transport sets headers such as Host and
 // Content-Length. Headers such as Idempotency-Key and Range would change retries or
-// responses. The error does not contain the value. The headers do not apply to a
-// [TokenSource].
+// responses. The error does not contain the value. The headers do not apply to
+// calls from a [TokenSource].
 func WithHeader(ctx context.Context, name, value string) context.Context {
 	o := optionsOf(ctx)
 	if o.header = o.header.Clone(); o.header == nil {
@@ -48,10 +50,11 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// WithMaxAttempts returns a copy of ctx. Calls with the copy make at most n
-// attempts. 1 or a negative value turns retries off. 0 means
-// [RetryConfig].MaxAttempts. WithMaxAttempts does not apply to a [TokenSource]. To
-// limit the duration of a call, use [context.WithTimeout].
+// WithMaxAttempts returns a copy of ctx. Calls with the returned context make at
+// most n attempts. If n is 1 or negative, the client does not retry. If n is 0,
+// [RetryConfig.MaxAttempts] applies. WithMaxAttempts does not apply to calls
+// from a [TokenSource]. To limit the duration of a call, use
+// [context.WithTimeout].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n
@@ -107,7 +110,7 @@ func reservedHeaders() []string {
 		"Transfer-Encoding", "Upgrade",
 		// net/http resends a POST with one of these headers.
 		"Idempotency-Key", "X-Idempotency-Key",
-		// The platform may perform another operation because of these headers.
+		// With one of these headers, the platform may perform another operation.
 		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
 		"X-Original-Url", "X-Rewrite-Url",
 		// With these headers, the response can be compressed, partial or

@@ -20,8 +20,8 @@ type IterOption func(*iteration)
 
 // Prefetch sets the number of pages that an iterator requests in advance. The
 // default is 0. An iteration with n prefetched pages can be n+1 times as fast.
-// It keeps up to n+1 pages in memory, and can send up to n unnecessary
-// requests at the end. It waits for the first page before it requests other
+// It keeps up to n+1 pages in memory, and can send up to n unnecessary requests
+// at the end. The iteration waits for the first page before it requests other
 // pages.
 func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
 
@@ -36,9 +36,9 @@ type pager[T any] interface {
 	items() ([]T, Pagination)
 }
 
-// paginate iterates over all items, starting at page first. The list function
-// creates the request for one page and can be called concurrently. Each loop
-// starts again at page first.
+// paginate iterates over all items, and starts at the page with the number
+// first. The list function creates the request for one page and can be called
+// concurrently. Each loop requests the pages again.
 func paginate[P pager[T], T any](
 	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, first int64, opts []IterOption,
 	list func(page int64) request,
@@ -87,9 +87,9 @@ func paginate[P pager[T], T any](
 	}
 }
 
-// withPageDefaults requests the maximum page size, unless the caller set another
-// size. It also requests the number of items, so a request for the page after
-// the last page is not necessary.
+// withPageDefaults requests the number of items and, unless the caller set
+// another size, the maximum page size. If the responses contain the number of
+// items, the iterator need not request the page after the last page.
 func withPageDefaults(list func(page int64) request) func(page int64) request {
 	return func(page int64) request {
 		r := list(page)
@@ -166,8 +166,8 @@ func (q *prefetch[P]) end() {
 	}
 }
 
-// walk decides after each page whether the iteration continues. It detects
-// lists that repeat or end too early.
+// walk decides after each page whether the iteration continues, and detects
+// lists that repeat items or end too early.
 type walk[T any] struct {
 	previous []T // the last non-empty page
 	marker   []T // an earlier page, to detect a loop
@@ -185,8 +185,8 @@ type walk[T any] struct {
 	short   bool  // whether the previous page was short and there is no count
 }
 
-// step processes page n, or the error of its request. It returns the items to
-// yield, and whether this is the last page.
+// step processes page n, or the error from the request for page n. The results
+// are the items to yield, and whether the iteration ends.
 func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
 	if w.isBehind(items, err) {
 		return nil, true, w.changed
@@ -203,9 +203,8 @@ func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last
 	return items, true, w.atEnd()
 }
 
-// check returns an error if page n is inconsistent. If the iteration continued,
-// it could repeat items or never end. If it ended without an error, items could
-// be missing.
+// check returns an error if page n is inconsistent. An iteration over an
+// inconsistent list could repeat items, omit items or never end.
 func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	if p.Page != 0 && p.Page != n {
 		return fmt.Errorf("requested page %d, got page %d", n, p.Page)
@@ -226,12 +225,13 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	return nil
 }
 
-// isLast reports whether this is the last page. A short page, which has fewer
-// items than a full page, is the last if all counted items were seen. Without a
-// count, the next page must be empty. An empty page is the last if it is the
-// first page, if it follows a short or empty page, or if all counted items were
-// seen. Other empty pages are possible, because a platform may filter the items
-// of a page.
+// isLast reports whether a page is the last page. A short page has fewer items
+// than a full page. A short page is the last page if all counted items were
+// seen. If the responses contain no count, the iterator also requests the page
+// after a short page. An empty page is the last page if it is the first page,
+// if it follows a short or empty page, or if all counted items were seen. Empty
+// pages before the last page are possible, because a platform may filter the
+// items of a page.
 func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	w.pages++
 	w.seen += len(items)
@@ -259,7 +259,7 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 }
 
 // shrinks records an error if the count has decreased since the page was
-// requested. Items may then have moved to an earlier page.
+// requested. After a removal, other items may have moved to an earlier page.
 func (w *walk[T]) shrinks(before, count int64) {
 	if count > 0 && count < before && w.changed == nil {
 		w.changed = fmt.Errorf("%w, from %d to %d items: some may be missing", ErrListChanged, before, count)
@@ -281,14 +281,14 @@ func (w *walk[T]) isBehind(items []T, err error) bool {
 	return w.short && same(items, w.previous)
 }
 
-// doubts reports whether the items are unexpected because the previous page was
-// short. Items may have been added to that page in the meantime.
+// doubts reports whether a page contains items although the previous page was
+// short. Items may have been added to the short page in the meantime.
 func (w *walk[T]) doubts(items []T) bool {
 	return w.short && w.full > 0 && len(items) > 0 && !same(items, w.previous)
 }
 
-// grown processes the previous page after it was requested again. The page was
-// short, and may contain more items now.
+// grown processes the second response for a short page, which may contain more
+// items than the first response.
 func (w *walk[T]) grown(items []T, p Pagination) {
 	if int64(len(items)) >= max(p.PerPage, 1) {
 		w.short = false

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// request describes a request. The functions in requests.gen.go create it, and
-// do sends it.
+// request describes a request. The functions in requests.gen.go create
+// requests, and the function do sends them.
 type request struct {
 	op         string // operationId in the OpenAPI document
 	method     string

@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// take decodes a 2xx response, or returns an error. If readErr is not nil, body is
-// incomplete.
+// take decodes a 2xx response, and returns an error for any other response. If
+// readErr is not nil, body is incomplete.
 func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
 	e := c.newError(nil)
@@ -80,7 +80,7 @@ func withoutSecrets(address string) string {
 }
 
 // retryAfter reads a Retry-After header with seconds or a date. It compares a date
-// with the Date header, because clocks differ. It ignores any other value.
+// with the Date header, because clocks differ. Any other value is ignored.
 func retryAfter(h http.Header) (d time.Duration, ok bool) {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if v == "" {

@@ -73,8 +73,9 @@ func (r RetryConfig) attempts(c *call) int {
 	return r.MaxAttempts
 }
 
-// prepare waits until attempt n+1 can be made. If the call must not be retried,
-// it returns e. If the context has ended, e also wraps the reason.
+// prepare waits for the delay before attempt n+1. If the call must not be
+// retried, prepare returns e. If the context has ended, the returned error also
+// wraps the context's error.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if p.tooLong(e.RetryAfter) {
 		return e.later()
@@ -102,7 +103,8 @@ func (r RetryConfig) delay(n int, retryAfter time.Duration) time.Duration {
 	return max(min(retryAfter, r.MaxRetryAfter), 0) + r.jitter(n)
 }
 
-// jitter returns a random duration. Its upper limit doubles with each attempt.
+// jitter returns a random duration, whose upper limit doubles with each
+// attempt.
 func (r RetryConfig) jitter(n int) time.Duration {
 	bound := min(r.BaseDelay<<(n-1), r.MaxDelay)
 	if r.BaseDelay > r.MaxDelay>>(n-1) { // prevents an overflow of the shift

@@ -90,8 +90,8 @@ func redactFirst(s, token string, n int) string {
 	return b.String() + s[done:i]
 }
 
-// spelled returns the length of the token at the beginning of s, escaped or not. If s
-// does not begin with the token, spelled returns 0.
+// spelled returns the length of the token at the beginning of s, even if the token is
+// escaped. If s does not begin with the token, spelled returns 0.
 func spelled(s, token string) int {
 	if strings.HasPrefix(s, token) {
 		return len(token)
