@@ -1,5 +1,5 @@
-// Package webhook receives webhook deliveries. It verifies their signatures,
-// decodes them, and deduplicates them.
+// Package webhook receives webhook deliveries. It verifies signatures, decodes
+// events, and detects duplicates.
 //
 //	package main
 //
@@ -43,12 +43,12 @@
 // Every delivery has the header X-Service-Signature with the base64-encoded HMAC of
 // its body, keyed with the secret of the webhook (specification, "Authentication").
 // The handler verifies the exact bytes before it parses them. The configuration
-// contains the hash function, sha256 or sha512. A request cannot choose it. If
-// several webhooks use one URL, pass all secrets to [NewVerifier]. If secrets
-// change while the program runs, use [NewVerifierFunc].
+// contains the hash function, sha256 or sha512. A request cannot choose the hash
+// function. If several webhooks use one URL, pass all secrets to [NewVerifier]. If
+// secrets change while the program runs, use [NewVerifierFunc].
 //
 // Printing, logging or encoding a [Secret] does not reveal its text. Only
-// [Secret.Reveal] returns it.
+// [Secret.Reveal] returns the text.
 //
 // # Responses
 //
@@ -80,24 +80,24 @@
 // these events the handler uses the SHA-256 of the body, so two events with identical
 // bodies count as one.
 //
-// The handler never calls the function concurrently for the same event. It calls the
-// function for each delivery until a call succeeds, and does not call it for later
-// deliveries. The default store, [MemoryOnce], works within one process. Several
+// The handler never calls the function concurrently for the same event. The function
+// is called for each delivery of an event until a call succeeds, and not for later
+// duplicates. The default store, [MemoryOnce], works within one process. Several
 // processes, or a process that restarts, need a store outside the process, such as a
 // database. If a process crashes between a call to the function and the write to the
 // store, the event is handled again. A store that shares a transaction with the
-// function prevents this. See [Once].
+// function prevents duplicate writes. See [Once].
 //
-// The platform waits 10 seconds for a response and then closes the connection. This
-// cancels the function's context, and a retry gets a 503 until the function has
-// returned. Use a queue for longer work.
+// The platform waits 10 seconds for a response and then closes the connection. The
+// closed connection cancels the function's context. Until the function returns, the
+// response to a retry is 503. Use a queue for work that can exceed 10 seconds.
 //
 // # Maximum age
 //
-// [Options].MaxAge rejects old events. It is off by default, because a legitimate
-// delivery can arrive hours after the event. The causes are retries, the rate limit of
-// the webhook, and archived webhooks. A deduplication store protects against replays
-// without rejecting late deliveries.
+// [Options].MaxAge rejects old events. This limit is off by default, because a
+// legitimate delivery can arrive hours after the event. Retries, the webhook's
+// rate limit and archived webhooks can delay a delivery. A deduplication store
+// protects against replays without rejecting late deliveries.
 //
 // # Limits
 //

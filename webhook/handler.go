@@ -31,24 +31,24 @@ type Options struct {
 	// success.
 	MaxAge time.Duration
 
-	// Once deduplicates events. The default is a new MemoryOnce. Several
-	// processes that receive the same webhook need a shared store. If Do reports
-	// success but the function was not called or failed, the response is 500, so
-	// the platform retries.
+	// Once deduplicates events. The default is a new MemoryOnce. Several processes
+	// that receive the same webhook need a shared store. If Do returns true and
+	// nil without a successful call to the function, the response is 500, so the
+	// platform retries.
 	Once Once
 
 	// Key returns the key of an event for Once. If Key is nil or returns "", the key
 	// is the id of the event. If there is no id, or if the id contains U+FFFD because
 	// it was not valid UTF-8, the key is "sha256:" followed by the SHA-256 of the
 	// body in hex. Two events without an id and with equal bodies count as one. If
-	// several handlers share a store, each needs different keys. Otherwise only one
-	// of the handlers gets each event.
+	// different handlers share a store, each handler needs its own keys. With equal
+	// keys, only one of the handlers receives each event.
 	Key func(event *events.Event, body []byte) string
 
-	// Logger gets one record for each delivery. The level is warn for a rejected
-	// delivery, error for a failure of the function or the store, and debug for
-	// all other deliveries. Records never contain a body, a signature or a
-	// secret. The default is slog.Default; slog.New(slog.DiscardHandler) turns
+	// Logger receives one record for each delivery. The level is warn for a
+	// rejected delivery, error for a failure of the function or the store, and
+	// debug for all other deliveries. Records never contain a body, a signature or
+	// a secret. The default is slog.Default; slog.New(slog.DiscardHandler) turns
 	// logging off.
 	Logger *slog.Logger
 
@@ -71,8 +71,8 @@ type Outcome struct {
 	Duplicate bool
 	// Err is the reason for a failure, or nil if Status is a success. It matches
 	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
-	// *PanicError, an *events.ParseError, or an error from the function or
-	// Once. Other errors only describe the reason.
+	// *PanicError, an *events.ParseError, or an error from the function or Once.
+	// Any other error is only a text that describes the reason.
 	Err error
 	// Duration is the time from the start of the handler to the response.
 	Duration time.Duration
@@ -98,10 +98,10 @@ type handler struct {
 // handler is safe for concurrent use, and handle must be safe for concurrent use
 // too.
 //
-// The context passed to handle is derived from the request's context. It ends when
-// the platform closes the connection after 10 seconds. If handle returns nil, the
-// event counts as handled. If handle returns an error or panics, the platform
-// retries the delivery. NewHandler panics if v or handle is nil.
+// The context passed to handle is derived from the request's context. The context
+// ends when the platform closes the connection after 10 seconds. If handle returns
+// nil, the event counts as handled. If handle returns an error or panics, the
+// platform retries the delivery. NewHandler panics if v or handle is nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
 		panic("webhook: NewHandler needs a function")

@@ -11,14 +11,14 @@ import (
 // ErrInFlight is the error of [Once.Do] while another call handles the same event.
 var ErrInFlight = errors.New("webhook: the event is being handled")
 
-// Once is a deduplication store. It records the handled events. The platform delivers
-// each event at least once and in no particular order, so a duplicate can arrive
-// hours later, or at the same time on another connection.
+// Once is a deduplication store that records the handled events. The platform
+// delivers each event at least once and in no particular order, so a duplicate can
+// arrive hours later, or at the same time on another connection.
 //
 // To share a store between processes, implement Once with a database, and test it
 // with package webhooktest. If the database has transactions, Do can begin a
 // transaction, pass it to fn in the context, and commit it together with the key.
-// Then the writes in this transaction happen exactly once, even if the process
+// Writes in the shared transaction happen exactly once, even if the process
 // crashes.
 type Once interface {
 	// Do calls fn, unless a call with the same key has already succeeded. A key can
@@ -46,7 +46,7 @@ type Once interface {
 // MemoryOnceOptions limits a [MemoryOnce]. The zero value is a good default.
 type MemoryOnceOptions struct {
 	// MaxEntries is the maximum number of handled events. The store deletes the
-	// oldest events above this number. An event whose key is a UUID takes about 200
+	// oldest events above the maximum. An event whose key is a UUID takes about 200
 	// bytes. 0 or a negative value means 1,000,000.
 	MaxEntries int
 	// MaxAge is the time after which a handled event is deleted. It should be
@@ -55,8 +55,8 @@ type MemoryOnceOptions struct {
 	MaxAge time.Duration
 }
 
-// MemoryOnce is an in-memory [Once]. Its content is lost when the process ends. It is
-// safe for concurrent use.
+// MemoryOnce is an in-memory [Once]. The recorded events are lost when the process
+// ends. A MemoryOnce is safe for concurrent use.
 type MemoryOnce struct {
 	maxEntries int
 	maxAge     time.Duration

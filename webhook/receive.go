@@ -40,7 +40,8 @@ type Delivery struct {
 type deliveryKey struct{}
 
 // FromContext returns the verified delivery. The context must come from
-// [NewHandler] or [Middleware]. For any other context, FromContext returns false.
+// [NewHandler] or [Middleware]. For a context without a delivery, FromContext
+// returns false.
 func FromContext(ctx context.Context) (Delivery, bool) {
 	d, ok := ctx.Value(deliveryKey{}).(*Delivery)
 	if !ok {
@@ -168,7 +169,7 @@ func (rc *receiver) fresh(event *events.Event) error {
 // contains the [Delivery] (see [FromContext]), and the handler can read the body
 // again. The next handler must respond, and must deduplicate with a [Once] and
 // Delivery.Key. Middleware panics if [Options].Once is set or v is nil.
-// [Options].Logger and [Options].Observe get only rejected requests.
+// [Options].Logger and [Options].Observe receive only rejected requests.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
 		panic("webhook: Middleware does not support Options.Once")

@@ -11,9 +11,10 @@ import (
 	"unique"
 )
 
-// HashFunction is the name of the hash function of the HMAC. The platform returns it
-// in the field hash_function of a webhook (specification, "Authentication"). A
-// receiver must take it from its own configuration, never from a request.
+// HashFunction is the name of the hash function for the HMAC. The platform returns
+// the name in the field hash_function of a webhook (specification,
+// "Authentication"). A receiver must read the name from its own configuration, never
+// from a request.
 type HashFunction string
 
 // The supported hash functions. [ParseSecret] rejects all others.

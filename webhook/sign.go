@@ -23,9 +23,9 @@ func Sign(secret Secret, body []byte) (string, error) {
 }
 
 // NewRequest returns a delivery for tests: a POST of body to url, with the signature
-// in [DefaultSignatureHeader]. Pass it to a handler's ServeHTTP method or send it
-// with an [http.Client]. NewRequest returns an error if secret is the zero Secret or
-// the URL is invalid.
+// in [DefaultSignatureHeader]. Pass the request to a handler's ServeHTTP method or
+// send the request with an [http.Client]. NewRequest returns an error if secret is
+// the zero Secret or the URL is invalid.
 func NewRequest(ctx context.Context, url string, secret Secret, body []byte) (*http.Request, error) {
 	k, err := newKey(secret)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 
 // SourceOptions configures [NewVerifierFunc]. The zero value is a good default.
 type SourceOptions struct {
-	// MaxAge is the maximum age of the secrets. If the secrets are older, the next
-	// verification calls the function. A removed secret can stay valid for this
-	// time. 0 or a negative value means 1 minute.
+	// MaxAge is the maximum age of the secrets. If the secrets are older than
+	// MaxAge, the next verification calls the function. A removed secret can stay
+	// valid for up to MaxAge. 0 or a negative value means 1 minute.
 	MaxAge time.Duration
 
 	// MinInterval is the minimum time between two calls to the function. A
@@ -45,14 +45,14 @@ func (o SourceOptions) withDefaults() SourceOptions {
 
 // NewVerifierFunc returns a Verifier whose secrets can change while it is used, so a
 // secret rotation needs no restart. NewVerifierFunc calls secrets() immediately, and
-// returns its error. Later, [Verifier.Verify] calls it if the secrets are older than
-// [SourceOptions].MaxAge or if a signature matches none of them.
+// returns its error. Later, [Verifier.Verify] calls secrets() if the secrets are
+// older than [SourceOptions].MaxAge or if no secret matches a signature.
 //
-// Calls to secrets() are never concurrent. They run on the goroutine that calls
-// Verify, and their context ends after [SourceOptions].Timeout. During a call, other
-// verifications use the known secrets. If a signature matches none of these secrets,
-// the verification waits for the result, at most for Timeout. If the function fails,
-// or returns no secret or an invalid secret, the Verifier reports it to
+// Calls to secrets() are never concurrent. Each call runs on the goroutine that
+// calls Verify, with a context that ends after [SourceOptions].Timeout. During a
+// call, other verifications use the last valid secrets. If a signature matches no
+// valid secret, the verification waits for the new secrets, at most for Timeout. If
+// the function fails, or returns no secret or an invalid secret, the Verifier calls
 // [SourceOptions].OnError and keeps the last valid secrets.
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// Errors of [Verifier.Verify]. They contain no key and no expected signature.
+// The errors of [Verifier.Verify] contain neither a key nor an expected signature.
 var (
 	// ErrMissingSignature means that the delivery has no signature or an empty
 	// signature.
@@ -47,12 +47,12 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 // must be the HMAC in standard, padded base64 (specification, "Authentication").
 // Verify rejects any other encoding of the same HMAC.
 //
-// If [NewVerifierFunc] returned v, Verify can call the function passed to
-// NewVerifierFunc.
+// For a Verifier from [NewVerifierFunc], Verify can call the function that
+// returns the secrets.
 //
-// The duration of Verify does not depend on the content of a wrong signature. It
-// depends only on the lengths of the body and the signature, and on which secret
-// matches.
+// The duration of Verify does not depend on the content of a wrong signature.
+// The duration depends only on the lengths of the body and the signature, and on
+// which secret matches.
 func (v *Verifier) Verify(body []byte, signature string) error {
 	if signature == "" {
 		return ErrMissingSignature

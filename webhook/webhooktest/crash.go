@@ -10,13 +10,13 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestCrash tests a store that several processes share. It closes the store's
-// connection at different moments. Each rule is a subtest.
+// TestCrash tests a store that several processes share. Each subtest closes the
+// store's connection at a different moment.
 //
-// The function newOnce returns the store of one process, and a function that
-// permanently closes the store's connections to the shared data. The shared
-// data must remain. After a crash, a key must become free within 30 seconds, so
-// use a short lease.
+// The function newOnce() returns the store of one process and a function that
+// permanently closes the store's connections. Closing the connections must not
+// delete the shared data. After a crash, a key must become free within 30
+// seconds, so use a short lease.
 //
 // TestCrash does not apply to stores without a connection, such as
 // [webhook.MemoryOnce].

@@ -19,8 +19,8 @@
 // runs the function at a time.
 //
 // [TestCrash] is for stores that several processes share. It tests that the
-// store loses no event if a process loses its connection before the function
-// runs, after the function has run, or before the store records a failure.
+// store loses no event if its connection fails before the function runs, or
+// before the store records a success or a failure.
 //
 // # What is not tested
 //
