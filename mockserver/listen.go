@@ -28,16 +28,16 @@ type listening struct {
 	done     chan struct{}
 }
 
-// headerTimeout limits the time to wait for a request header. It also closes
-// connections that have not sent a request yet. Clients open connections in
-// advance. If the server closes such a connection during a POST, the client
-// cannot repeat the POST. Therefore a short timeout would make long tests
+// headerTimeout limits the time to wait for a request header. It also applies
+// to connections without any request, because clients open connections in
+// advance. If the server closes an unused connection during a POST, the client
+// cannot repeat the POST. A short timeout would therefore make long tests
 // flaky.
 const headerTimeout = 10 * time.Minute
 
 // Start returns a server that listens on a free port of 127.0.0.1, or of ::1 if the
 // machine has no IPv4. Clients must use a loopback name, such as localhost. Start
-// panics if it cannot listen on either address.
+// panics if it can listen on neither 127.0.0.1 nor ::1.
 func Start(cfg Config) *Server {
 	listener, err := listenLoopback(new(net.ListenConfig).Listen)
 	if err != nil {
@@ -111,8 +111,8 @@ func (u *unused) close() {
 }
 
 // Shutdown stops listening and waits for the requests in flight. If ctx ends first, the
-// returned error lists these requests. Shutdown does not stop deliveries or close the
-// server, so call [Server.Close] afterwards.
+// returned error lists the unfinished requests. Shutdown does not stop deliveries or
+// close the server, so call [Server.Close] afterwards.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.env.Changes.Close()
 	if s.serve.http == nil {

@@ -22,9 +22,9 @@ const (
 // Bounce simulates a bounce of a message and fires Email.Bounced with the
 // payload for the message's sending type. A hard bounce sets the contact's
 // status to bounced. Every bounce increases the contact's bounce count. The
-// parameter diagnostic is the response of the receiving server. The default is
-// a text for the category. Bounce returns an error if the message does not
-// exist or was not sent.
+// parameter diagnostic is the response from the receiving server. The default
+// response is a typical text for the bounce category. Bounce returns an error
+// if the message does not exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.env.Platform.Bounce(emailID, category, diagnostic...)
 }
@@ -45,9 +45,9 @@ func (s *Server) Click(emailID, url string) error { return s.env.Platform.Click(
 
 // Unsubscribe simulates the recipient unsubscribing from the list through the
 // link or the List-Unsubscribe header. It fires Contact.Removed and
-// Contact.Unsubscribed, and for a message of the Email API also
+// Contact.Unsubscribed. For a message of the Email API, it also fires
 // Email.Unsubscribed. It returns an error if the recipient of the message is
-// not a contact in a list. Repeated calls have no effect.
+// not a contact on a list. Repeated calls have no effect.
 func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsubscribe(emailID) }
 
 // GlobalUnsubscribe simulates the recipient unsubscribing from all email. It
@@ -65,8 +65,8 @@ func (s *Server) GlobalUnsubscribe(emailID string) error {
 // returns an error for any other message. Repeated calls have no effect.
 func (s *Server) Confirm(emailID string) error { return s.env.Platform.Confirm(emailID) }
 
-// MagicDomain is the domain (mock.test) of the mailbox simulator. Its
-// recipients react to each message automatically. The local part selects the
+// MagicDomain is the domain (mock.test) of the mailbox simulator. Recipients in
+// this domain react to each message automatically. The local part selects the
 // action:
 //
 //	bounce@           hard bounce; bounce+hb@ … bounce+ac@ in that category

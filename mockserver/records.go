@@ -11,7 +11,7 @@ type (
 	Message = record.Message
 	// Header is a header field of a message.
 	Header = record.Header
-	// Text is text as bytes. In JSON it is a string.
+	// Text is a byte slice that JSON encodes as a string.
 	Text = record.Text
 	// FiredEvent is an event that happened in an account.
 	FiredEvent = record.FiredEvent
@@ -37,8 +37,8 @@ const (
 // most 10,000 requests with at most 32 MiB in total.
 func (s *Server) Requests() []Request { return s.env.API.Log.All() }
 
-// Outbox returns the sent messages of all accounts and sending types, oldest
-// first. It does not contain rejected emails.
+// Outbox returns the sent messages of every sending type from all accounts,
+// oldest first. It does not contain rejected emails.
 func (s *Server) Outbox() []Message { return s.env.Platform.Outbox() }
 
 // OutboxTo returns the messages in the outbox that were sent to an address,
@@ -58,8 +58,8 @@ func (s *Server) RestoreMessage(id string) error { return s.env.Platform.Restore
 // their events fired.
 func (s *Server) Deliveries() []Delivery { return s.env.Deliveries.Deliveries() }
 
-// Events returns the latest 10,000 events, oldest first. It includes events
-// without a subscribed webhook only if [Config.RecordEvents] is set.
+// Events returns the latest 10,000 events, oldest first. Events without a
+// subscribed webhook are included only if [Config.RecordEvents] is set.
 func (s *Server) Events() []FiredEvent {
 	return s.env.Deliveries.Events(func(*FiredEvent) bool { return true })
 }

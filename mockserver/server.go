@@ -39,8 +39,9 @@ type Server struct {
 	close     sync.Once
 }
 
-// New returns a server that does not listen. Use [Server.Transport] to reach
-// it, or mount it as a handler. Close it after use.
+// New returns a server that does not listen. Send requests through
+// [Server.Transport], or mount the server as a handler. Close the server after
+// use.
 func New(cfg Config) *Server {
 	cfg = cfg.complete()
 	s := &Server{cfg: cfg}
@@ -174,7 +175,7 @@ func (s *Server) Token() string { return s.cfg.Tokens[0].Value }
 func (s *Server) Transport() http.RoundTripper { return inproc.Transport{Handler: s} }
 
 // HTTPClient returns a new client that uses [Server.Transport] and has no
-// timeout. Use it in tests without a listener.
+// timeout. The client does not need a listener.
 func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.Transport()} }
 
 // ServeHTTP implements [http.Handler].

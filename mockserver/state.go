@@ -11,24 +11,24 @@ import (
 // Wait waits until all due work is done. Every due campaign has then been sent, and every
 // event has had a delivery attempt, unless its webhook is archived or the webhook's rate
 // limit is exhausted. Wait does not wait for retries, rate limits or campaigns that are
-// scheduled for later. For this work, use [Server.Advance] or [Server.Drain], or sleep in
-// a testing/synctest bubble.
+// scheduled for later. To complete scheduled work, use [Server.Advance] or
+// [Server.Drain], or sleep in a testing/synctest bubble.
 //
 // It returns an error if ctx ends first.
 func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
 
-// WaitAccount is like [Server.Wait], but waits only for the work of one account. Use it
-// in tests that run in parallel. WaitAccount does not wait for deliveries from
-// [Server.SendEventTo], which have no account. It returns an error if the account does
-// not exist.
+// WaitAccount is like [Server.Wait], but waits only for the work of one account. Use
+// WaitAccount in tests that run in parallel. WaitAccount does not wait for deliveries
+// from [Server.SendEventTo], which have no account. It returns an error if the account
+// does not exist.
 func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 	return s.env.Wait(ctx, accountID)
 }
 
 // Drain waits until every delivery has succeeded or failed permanently, including
-// retries and rate limits. It ignores deliveries to archived webhooks. If ctx ends
-// first, the server is closed, or the clock is frozen, the error lists the remaining
-// deliveries.
+// retries and rate limits. Drain ignores deliveries to archived webhooks. If ctx
+// ends, the server is closed or the clock is frozen, Drain returns an error that
+// lists the remaining deliveries.
 func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx, 0) }
 
 // DrainAccount is like [Server.Drain], but waits only for the deliveries of one account.
@@ -38,37 +38,37 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 }
 
 // WaitFor calls f at once and then after every change of a message, a delivery, an event,
-// a request, a fault, the clock or the whole state, until f returns true. Use it to test
-// applications that work in the background. Only ctx limits the waiting time. The virtual
-// clock has no effect on it.
+// a request, a fault, the clock or the whole state, until f returns true. Use WaitFor to
+// test applications that do work in the background. The waiting time is limited by ctx,
+// and is independent of the virtual clock.
 //
 // WaitFor calls f on the caller's goroutine. The function f can use methods of the
-// server, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. It must
-// not send requests to the API, because each request is a change that causes another call
-// of f. WaitFor returns an error if ctx ends first, or if the server is shut down or
-// closed.
+// server, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. The
+// function must not send requests to the API, because each request causes another call to
+// the function. WaitFor returns an error if ctx ends first, or if the server is shut down
+// or closed.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts,
 // messages, the logs of events and deliveries, pending deliveries, the clock, and the
-// secrets of webhooks. The snapshot contains secrets, so protect it. It does not contain
-// fault rules, access tokens or the request log. A delivery with an attempt in progress
-// is pending in the snapshot. After a restore, pending deliveries from
+// secrets of webhooks. The snapshot contains secrets, so protect it. The snapshot does
+// not contain fault rules, access tokens or the request log. A delivery with an attempt
+// in progress is pending in the snapshot. After a restore, pending deliveries from
 // [Server.SendEventTo] fail, because the snapshot does not contain their secrets.
 //
 // The snapshot is consistent, even if the state changes while Snapshot writes
-// it. Changes to the state do not wait for w. Until Snapshot returns, the
-// server keeps the old versions of changed records in memory.
+// it. A slow writer does not delay changes to the state. Until Snapshot
+// returns, the server keeps the old versions of changed records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
 // Restore replaces the whole state with the state in a snapshot (version 4) or
-// in the output of a [Follower]. Earlier pending deliveries are deleted.
-// Pending deliveries and campaigns in the snapshot continue. A running clock
-// gets the same offset from time.Now as in the snapshot, and a frozen clock
-// gets the same time. If the snapshot contains no clock, [Config] determines
-// the clock. Tokens, fault rules and the request log do not change. If the
-// snapshot is invalid, Restore changes nothing and returns an error with the
-// position of the problem.
+// in the output of a [Follower]. Deliveries that were pending before the
+// restore are deleted. Pending deliveries and campaigns in the snapshot
+// continue. A running clock in the snapshot keeps its offset from time.Now. A
+// frozen clock keeps its time. If the snapshot contains no clock, [Config]
+// determines the clock. Tokens, fault rules and the request log do not change.
+// If the snapshot is invalid, Restore changes nothing and returns an error with
+// the position of the problem.
 func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 
 // SetBaseline makes the current state the baseline that [Server.Reset] restores. For
@@ -80,12 +80,12 @@ func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 // [Server.SetBaseline], or the empty state of a new server. Restored records
 // keep their ids, secrets and times, and new ids continue after the ids in the
 // baseline. Reset removes all fault rules, but keeps the seed for random
-// faults. It clears the request log. It restores the clock in the same way as
-// [Server.Restore]. However, if [Config.Now] is set, a running clock returns to
-// its time in the baseline. Reset sets the lookup rate limit to
+// faults. Reset clears the request log. It restores the clock in the same way
+// as [Server.Restore]. However, if [Config.Now] is set, a running clock returns
+// to the time of the baseline. Reset sets the lookup rate limit to
 // [Config.Lookups]. The valid tokens are the tokens in [Config.Tokens] and the
-// tokens from seeds before the baseline. Their lifetimes start again. Reset
-// does not change the targets from [Server.SetTarget].
+// tokens from seeds before the baseline. The lifetimes of all tokens start
+// again. Reset does not change the targets from [Server.SetTarget].
 func (s *Server) Reset() { s.env.Reset() }
 
 // Clear deletes everything except the baseline. Ids start at the first id
@@ -93,11 +93,11 @@ func (s *Server) Reset() { s.env.Reset() }
 func (s *Server) Clear() { s.env.Clear() }
 
 // ResetAccount restores the baseline of one account, for parallel tests with
-// separate accounts. The account gets the resources and tokens in the baseline,
-// with their ids and secrets. ResetAccount deletes the account's fault rules and
-// all its messages, events, deliveries and requests, even if the baseline
-// contains them. It does not change the clock, other fault rules, the lookup
-// rate limit, or the sequence of ids, which all accounts share.
+// separate accounts. The account's resources and tokens are restored from the
+// baseline, with their ids and secrets. ResetAccount deletes the account's fault
+// rules and all its messages, events, deliveries and requests, even if the
+// baseline contains them. It does not change the clock, other fault rules, the
+// lookup rate limit, or the sequence of ids, which all accounts share.
 //
 // ResetAccount returns an error if the account does not exist. It also returns
 // an error if another account has an id that the baseline contains, which is
@@ -129,15 +129,15 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 // All fields are optional. The default account_id is the account of the first
 // token in [Config.Tokens]. Each item has the format of a request body of the
 // API and is validated in the same way. Items can refer to a list or template
-// in the same object by name. Contacts can have a status, as in an import. A
-// seed fires no events.
+// in the same object by name. A contact can have any status that an import
+// accepts. A seed fires no events.
 //
 // A seed can set values that the platform normally chooses: ids, and the secret and hash
 // function of a webhook. A secret must not begin or end with white space. Ids are from 1
-// to 10^15 and unique across resources. Either all contacts of a list have an id, in
-// ascending order, or no contact has one. Later ids continue after the greatest id.
-// Tokens belong to the account of the object, which is created if it does not exist.
-// Omitted fields of a token have the defaults that [Token] documents.
+// to 10^15 and unique across resources. Either all contacts of a list have ids, in
+// ascending order, or none of them has an id. Later ids continue after the greatest id.
+// The tokens in an object are valid for the object's account. An account that does not
+// exist is created. Omitted fields of a token have the defaults that [Token] documents.
 //
 // Seed stops at the first error and returns it with its position. Records added
 // before the error remain.
@@ -146,16 +146,16 @@ func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
 // Follow returns a Follower, for example to keep a file up to date.
 func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} }
 
-// Follower writes the state of a server, and then its changes. The methods are not safe
-// for concurrent use. A server can have several followers, and continues to process
-// requests while they write. Close the Follower after use, because it keeps the last
-// written state in memory.
+// Follower writes the state of a server, and then the changes to the state. The methods
+// are not safe for concurrent use. A server can have several followers, and continues
+// to process requests while they write. Close the Follower after use, because it keeps
+// the last written state in memory.
 type Follower struct{ follower *platform.Follower }
 
 // Write writes the whole state on the first call, in the format of [Server.Snapshot].
 // Each later call writes the changes since the previous call as one line, or nothing if
-// there are none. A line is valid only together with all previous output. After a Restore or Reset, Write
-// writes the whole state again.
+// there are no changes. Each line depends on all previous output. After a Restore or
+// Reset, Write writes the whole state again.
 //
 // [Server.Restore] reads the concatenated output and restores the state at the
 // last call. If the last line is incomplete, remove it first.

@@ -74,7 +74,7 @@ type Header struct {
 	Value string `json:"value" doc:"its value"`
 }
 
-// Text is text as bytes. In JSON it is a string.
+// Text is a byte slice that JSON encodes as a string.
 type Text []byte
 
 // MarshalText implements [encoding.TextMarshaler].
