@@ -17,8 +17,8 @@ const (
 	statusBounced      = "bounced"
 )
 
-// contact is a contact on a list. Its slices are never changed in place, so copies
-// can share them.
+// contact is a contact on a list. The slices of a contact are never changed in
+// place, so its copies can share them.
 type contact struct {
 	api.Contact        // LastBounceType is "" instead of "none"
 	Added       int64  `json:"added"`           // sequence number of the last addition to the list

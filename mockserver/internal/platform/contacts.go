@@ -21,8 +21,8 @@ func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	return l, c, nil
 }
 
-// member is like contact, but returns an error for a deleted contact. The caller may
-// change the contact.
+// member returns the contact that a request path identifies, or an error if the
+// contact is deleted. The caller may change the returned contact.
 func (t *tx) member(listID, id int64) (*list, *contact, error) {
 	l, c, err := t.contact(listID, id)
 	if err == nil && c.Status == statusDeleted {

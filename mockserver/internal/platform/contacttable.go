@@ -11,11 +11,11 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// contactTable contains the contacts of a list. With a million contacts, reading a
-// page takes microseconds, or milliseconds if it is sorted and filtered by a tag or an
-// interest. The slot of a contact is its position in the field all. The indexes
-// contain slots. Change only a contact that edit returned, and change its indexed
-// fields only with methods of the table.
+// contactTable contains the contacts of a list. In a list of a million contacts,
+// reading a page takes microseconds. A page that is both sorted and filtered by a tag
+// or an interest takes milliseconds. The slot of a contact is its index in the table
+// of all contacts. The indexes contain slots. Change only contacts that edit()
+// returned. To change indexed fields, use the methods of the table.
 type contactTable struct {
 	all       table.Table[contact] // in ascending order of ids
 	byAddress map[string]uint32
@@ -41,7 +41,7 @@ func (o *orders) remove(slot uint32) {
 	o.byDate.Remove(slot)
 }
 
-// standing contains the slots of the contacts with one status.
+// standing contains the slots of all contacts that have a certain status.
 type standing struct {
 	orders
 
@@ -69,7 +69,7 @@ func (t *contactTable) newOrders() (o orders) {
 	return o
 }
 
-// add adds a contact. Its id must be greater than the ids of all other contacts.
+// add adds a contact. The new id must be greater than the ids of all other contacts.
 func (t *contactTable) add(c *contact) {
 	slot := uint32(t.all.Len())
 	c.slot = slot
@@ -120,8 +120,8 @@ func (t *contactTable) at(address string) *contact {
 	return t.slot(slot)
 }
 
-// editAt is like edit, for the contact with the given address. It returns nil if there
-// is none.
+// editAt finds a contact by its address, and returns a version that the caller may
+// change. It returns nil if the list does not contain the address.
 func (t *contactTable) editAt(address string) *contact {
 	if c := t.at(address); c != nil {
 		return t.edit(c)
@@ -277,8 +277,8 @@ func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint
 }
 
 // inOrder yields the matching slots in the given order, starting at the given rank. If
-// the order contains other slots too, inOrder sorts the matching slots if they are
-// few. Otherwise, it searches the order for them.
+// the order contains only matching slots, inOrder reads the order directly. Otherwise
+// it sorts the matching slots if they are few, or searches the whole order.
 func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter.Seq[uint32] {
 	switch {
 	case found.orders != nil:

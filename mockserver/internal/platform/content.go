@@ -14,14 +14,14 @@ func checkSender(in api.Sender, required bool) error {
 	return nil
 }
 
-// templateNamed returns an error if the template does not exist.
+// templateNamed checks that the account has a template with the given id.
 func (t *tx) templateNamed(id int64) error {
 	_, err := t.account.Templates.find(id, "template", "body", "content", "template_id")
 	return err
 }
 
 // checkContent returns an error unless the content has either an existing template or
-// inline parts. If they are not required, both can be omitted.
+// inline parts. Optional content can omit the template and the inline parts.
 func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	switch {
 	case c.TemplateID != 0 && hasParts(c):

@@ -10,7 +10,7 @@ import (
 )
 
 // submitEmail implements POST /v2/emails. A rejection is not an HTTP error. The
-// status in the response and the event Email.Rejected report it.
+// status in the response and the event Email.Rejected report the rejection.
 func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
 	if !isEmail(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
@@ -111,7 +111,7 @@ func (t *tx) internalError(m *message) string {
 }
 
 // rejectReason returns the reason why a message must not be sent, or "" if it may be
-// sent. It checks the contact's status before the suppression list.
+// sent. The contact's status is checked before the suppression list.
 func (t *tx) rejectReason(m *message, c *contact) string {
 	if c != nil {
 		switch c.Status {

@@ -10,20 +10,21 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
-// IP addresses of the platform in events.
+// The platform's IP addresses in events.
 const (
 	platformIP = "203.0.113.10"
 	sourceIP   = "203.0.113.25" // the machine that sends email
 )
 
-// Details of recipients' devices in events.
+// The recipient's IP address and user agent in events.
 const (
 	recipientIP    = "198.51.100.23"
 	recipientAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 )
 
 // fire collects an event if a webhook is subscribed to it or if all events are
-// recorded. Seeds fire no events. The name determines the envelope.
+// recorded. Seeds fire no events. The event name determines the format of the
+// envelope.
 func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 	if t.seeds || !t.p.Deliveries.Wants(t.account.ID, name) && !t.p.RecordEvents {
 		return
@@ -89,8 +90,8 @@ func eventContact(c *contact) events.Contact {
 	}
 }
 
-// listContact converts a contact and its list for events. If c is nil, both results
-// are nil.
+// listContact converts a contact and its list for events. Without a contact, it
+// returns nil, nil.
 func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 	if c == nil {
 		return nil, nil
@@ -221,8 +222,8 @@ func (m *message) shownList() events.ID {
 	return stringID(m.ListID)
 }
 
-// automation describes the sender of a workflow email. It is a workflow or, for a
-// confirmation email, the list.
+// automation describes the sender of a workflow email. The sender is a workflow
+// or, for a confirmation email, the list.
 func (t *tx) automation(m *message) events.Automation {
 	if w := t.account.Workflows.get(m.WorkflowID); w != nil {
 		return events.Automation{Trigger: &events.AutomationRef{ID: events.IntID(w.WorkflowID), Name: events.Value(w.Name)}}

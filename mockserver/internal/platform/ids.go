@@ -15,8 +15,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Fixed contains values from a seed. Otherwise, the platform chooses them. [WithFixed]
-// adds a Fixed to a context. Operations with this context fire no events.
+// Fixed contains the values that a seed sets for a new record. The platform chooses
+// omitted values. [WithFixed] adds fixed values to a context. Operations with fixed
+// values fire no events.
 type Fixed struct {
 	ID       int64                // id of the record; 0 if it is not fixed
 	Contacts map[string]int64     // ids of contacts, by lower-case address
@@ -24,7 +25,7 @@ type Fixed struct {
 	Hash     webhook.HashFunction // hash function of a webhook; as configured if empty
 }
 
-// maxFixedID is the maximum fixed id. Other ids can be greater.
+// maxFixedID is the maximum id that a seed can set. The platform can choose greater ids.
 const maxFixedID int64 = 1e15
 
 type fixedKey struct{}

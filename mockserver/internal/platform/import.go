@@ -38,8 +38,8 @@ func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContac
 	return out, nil
 }
 
-// readEntries returns the valid entries, and adds errors for the others to out. The
-// parameter known contains errors that package contract has already reported.
+// readEntries returns the valid entries, and adds the errors for invalid entries to
+// the response. The known errors come from package contract.
 func readEntries(
 	raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse,
 ) []api.ImportContact {
@@ -65,16 +65,15 @@ func readEntries(
 	return entries
 }
 
-// entryDetail returns the error for an entry that cannot be decoded. It is called only
-// if validation is off.
+// entryDetail returns the error for an entry that cannot be decoded. It is called
+// only for requests that were not validated.
 func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
 	p := problem.OfJSON(entry, err).Details[0]
 	return problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
 }
 
-// importContact adds or updates one contact and reports whether it is new. If the
-// status is unsubscribed or deleted, an import sets it for any contact and fires no
-// event.
+// importContact adds or updates one contact and reports whether the contact is new.
+// The status unsubscribed or deleted replaces any other status and fires no event.
 func (t *tx) importContact(l *list, entry api.ImportContact, status string, resubscribe bool) bool {
 	c := l.contacts.editAt(entry.Email)
 	isNew := c == nil

@@ -73,8 +73,8 @@ func (s slotSet) among(slots []uint32) (n int) {
 	return n
 }
 
-// word returns 64 bits of the intersection of both sets. If within is nil, it returns
-// the bits of s.
+// word returns a 64-bit word of the intersection of two sets. If the second set is
+// nil, word returns a word of the first set.
 func (s slotSet) word(i int, within slotSet) uint64 {
 	switch {
 	case within == nil:
@@ -89,8 +89,8 @@ func (s slotSet) word(i int, within slotSet) uint64 {
 func (s slotSet) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
 
 // From yields the slots in ascending order, starting at the given rank. Ranks start at
-// 0. If within is not nil, From yields the intersection of both sets. It skips earlier
-// slots 64 at a time.
+// 0. If the second set is not nil, From yields the intersection of both sets. Slots
+// before the given rank are skipped in words of 64 bits.
 func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range s {
@@ -110,7 +110,8 @@ func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 }
 
 // Ordered yields the slots of the set in the given order, starting at the given rank.
-// It reads all earlier slots, which takes a millisecond for half a million slots.
+// Ordered also reads all slots before this rank. Reading half a million slots takes a
+// millisecond.
 func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, block := range by.blocks {
@@ -134,7 +135,7 @@ func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 // order contains sorted items in blocks. An insertion or a removal moves only items in
 // one block. A search for a rank skips whole blocks.
 type order[T any] struct {
-	// Compare compares two items. It must never return 0 for different items.
+	// Compare compares two items, and returns 0 only for identical items.
 	Compare func(a, b T) int
 
 	blocks [][]T // each block has at least one item and fewer than blockSize items
@@ -166,7 +167,7 @@ func (o *order[T]) Insert(item T) {
 	}
 }
 
-// Remove removes an item. Its sort key must be the same as at its insertion.
+// Remove removes an item whose sort key has not changed since its insertion.
 func (o *order[T]) Remove(item T) {
 	o.n--
 	b := o.block(item)
@@ -177,8 +178,8 @@ func (o *order[T]) Remove(item T) {
 	}
 }
 
-// block returns the index of the block for an item. It is the last block whose first
-// item is not after the item, or the first block if there is none.
+// block returns the index of the last block that begins with the item or an earlier
+// item. If all blocks begin with later items, it returns 0.
 func (o *order[T]) block(item T) int {
 	b := sort.Search(len(o.blocks), func(i int) bool { return o.Compare(o.blocks[i][0], item) > 0 })
 	return max(0, b-1)

@@ -6,10 +6,11 @@ import (
 )
 
 // LookupLimit is an algorithm for the lookup rate limit, which allows one
-// lookup per second for each user and account. Rejected lookups do not count.
+// lookup per second for each user and account. Rejected lookups do not count
+// toward the limit.
 type LookupLimit int
 
-// The algorithms of the lookup rate limit.
+// The algorithms for the lookup rate limit.
 const (
 	// LookupMinInterval accepts a lookup if the last accepted lookup was at least one
 	// second ago.
@@ -35,8 +36,8 @@ func (l LookupLimit) String() string {
 // MarshalText implements [encoding.TextMarshaler].
 func (l LookupLimit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. It accepts the results of
-// String.
+// UnmarshalText implements [encoding.TextUnmarshaler]. The text must be
+// min_interval, token_bucket or fixed_window.
 func (l *LookupLimit) UnmarshalText(text []byte) error {
 	for _, known := range []LookupLimit{LookupMinInterval, LookupTokenBucket, LookupFixedWindow} {
 		if known.String() == string(text) {

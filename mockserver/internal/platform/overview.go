@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/mail"
 )
 
-// Contacts counts the contacts of lists by their status.
+// Contacts contains the number of contacts by status.
 type Contacts struct {
 	Active       int `json:"active" doc:"contacts that receive messages"`
 	Pending      int `json:"pending" doc:"contacts that have not confirmed yet"`
@@ -123,7 +123,7 @@ func (p *Platform) Lists() []ListSummary {
 	}, func(l ListSummary) int64 { return l.ID })
 }
 
-// Sending is a campaign or a workflow with the results of its messages.
+// Sending describes a campaign or a workflow, and the results of its messages.
 type Sending struct {
 	ID           int64     `json:"id,string" doc:"the id of the campaign or workflow"`
 	AccountID    int64     `json:"account_id" doc:"its account"`
@@ -188,7 +188,7 @@ func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html,
 	})
 }
 
-// FilledCampaign is like FilledTemplate, for a campaign.
+// FilledCampaign is like FilledTemplate, but renders the parts of a campaign.
 func (p *Platform) FilledCampaign(id int64, attributes map[string]string) (html, text string, ok bool) {
 	return p.filled(attributes, func(a *account) *api.MessageContent {
 		if found := a.Campaigns.get(id); found != nil {
@@ -198,7 +198,7 @@ func (p *Platform) FilledCampaign(id int64, attributes map[string]string) (html,
 	})
 }
 
-// filled searches all accounts for a content, and renders it.
+// filled searches all accounts for a template or a campaign, and renders its content.
 func (p *Platform) filled(attributes map[string]string, of func(*account) *api.MessageContent) (html, text string, ok bool) {
 	value := func(name string) string { return attributes[name] }
 	p.mu.Lock()

@@ -2,7 +2,7 @@
 // rules, recipient actions and events. It implements the interface generated
 // from openapi.yaml and is independent of HTTP.
 //
-// A file refers only to files in lower rows:
+// Each file uses only the files in the rows below it:
 //
 //	operations                        the generated interface: a transaction for each operation
 //	contacts, import, campaigns, …    the operations of the API, one file per resource
@@ -13,7 +13,7 @@
 //	tx, platform                      the lock and transactions
 //	account, resources, message, …    the records and their rules
 //
-// snapshot writes the whole state or its changes, and restore reads them. views and
+// The files snapshot and restore write and read the state. The files views and
 // overview provide messages, resources and results for tests.
 package platform
 
@@ -30,12 +30,13 @@ import (
 )
 
 // Platform implements the operations of the API. One mutex guards all records
-// and is held during a tx. All methods are safe for concurrent use.
+// and is locked during each transaction. All methods are safe for concurrent
+// use.
 type Platform struct {
 	Options
 
-	// A transaction holds the read lock of whole until its events are queued, so a
-	// snapshot contains both its changes and its events, or neither.
+	// A transaction holds the read lock until its events are queued. So a snapshot
+	// never contains a transaction's changes without its events.
 	whole sync.RWMutex
 
 	mu sync.Mutex
@@ -95,7 +96,7 @@ func (p *Platform) accountLocked(id int64) *account {
 	return a
 }
 
-// Caller is the user of an API request. [WithCaller] adds it to a context.
+// Caller is the user of an API request. [WithCaller] adds the caller to a context.
 type Caller struct {
 	AccountID int64
 	UserID    int64

@@ -21,7 +21,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 	return err
 }
 
-// withMessage calls act with the message, which act may change.
+// withMessage calls act() with a message that the function may change.
 func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) error {
 	p.mu.Lock()
 	m := p.message(id)
@@ -44,7 +44,7 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 func noEmail(id string) error { return fmt.Errorf("mockserver: email %q does not exist", id) }
 
 // contactOf returns the contact of a message and its list, or nil if there is none.
-// The caller may change the contact.
+// The caller may change the returned contact.
 func (t *tx) contactOf(m *message) (*list, *contact) {
 	l := t.account.Lists.get(m.ListID)
 	if l == nil {
@@ -136,7 +136,7 @@ func (t *tx) complain(m *message, provider string) {
 	t.emailReported(m, l, c, provider)
 }
 
-// Open simulates that the recipient opens a message.
+// Open simulates a recipient opening a message.
 func (p *Platform) Open(emailID string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.open(m)

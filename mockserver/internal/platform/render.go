@@ -16,7 +16,8 @@ import (
 // rendered returns the message as its recipient receives it.
 func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.BaseURL()) }
 
-// rendered returns the rendered message. Its links begin with the platform's base URL.
+// rendered returns the rendered message. Links in the message begin with the platform's
+// base URL.
 func (m *message) rendered(base string) record.Message {
 	out, value := m.outline(), m.merged(base)
 	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)
@@ -56,7 +57,8 @@ func (m *message) outline() record.Message {
 	return out
 }
 
-// headers returns the header fields of the message. Fields from the request come last.
+// headers returns the header fields of the message. Header fields from the API request
+// come last.
 func (m *message) headers(out record.Message, base string) []record.Header {
 	from := out.FromEmail
 	if out.FromName != "" {
@@ -90,7 +92,7 @@ func (m *message) summary() Summary {
 	return Summary{Message: m.outline(), Snippet: mail.Snippet(m.Content.Text, m.Content.HTML, m.value)}
 }
 
-// The parts of links in messages. A link consists of LinkPrefix, the id of the
+// Parts of the links in a message. A link consists of LinkPrefix, the id of the
 // message, a slash and one of the other constants.
 const (
 	LinkPrefix            = "/_mail/"
@@ -111,7 +113,7 @@ func (m *message) leavesList() bool {
 	return m.ContactID != 0 && m.SentBy != events.SendingTypeTransactional && !m.confirms()
 }
 
-// The merge tags of links.
+// The merge tags for links.
 const (
 	tagConfirm           = "confirm_url"
 	tagUnsubscribe       = "unsubscribe_url"
@@ -119,7 +121,7 @@ const (
 )
 
 // merged returns a function that returns the values of merge tags, including the tags
-// for links. Attributes override links with the same name.
+// for links. An attribute overrides a link tag with the same name.
 func (m *message) merged(base string) func(name string) string {
 	return func(name string) string {
 		if v, ok := m.attribute(name); ok {

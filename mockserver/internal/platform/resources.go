@@ -10,7 +10,7 @@ import (
 )
 
 // Templates, workflows and suppressed addresses are stored in generated API types. The
-// types in this file have additional fields.
+// types in this file have fields that the generated API types lack.
 
 type list struct {
 	api.List
@@ -85,7 +85,8 @@ func hookSummary(h *delivery.Webhook) api.WebhookSummary {
 	}
 }
 
-// hookWire returns a webhook with its secret. Only GET also returns the hash function.
+// hookWire returns a webhook with its secret. Only a GET response contains the hash
+// function.
 func hookWire(h *delivery.Webhook) api.Webhook {
 	s := hookSummary(h)
 	return api.Webhook{

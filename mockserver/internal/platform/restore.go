@@ -55,7 +55,8 @@ func (p *Platform) replace(with records, from *state) error {
 	})
 }
 
-// change runs act, which replaces records. Other operations wait until it returns.
+// change runs a function that replaces records. Other operations wait until the function
+// returns.
 func (p *Platform) change(act func(t *tx) error) error {
 	t := &tx{p: p, now: p.Clock.Now()}
 	err := func() error {
@@ -86,8 +87,8 @@ func read(r io.Reader) (*state, records, error) {
 	return in, restored, err
 }
 
-// readState reads a whole state and the changes that follow it. A later whole
-// state replaces everything before it.
+// readState reads a whole state and the changes that follow it. Each further
+// whole state replaces everything that was read before.
 func readState(r io.Reader) (*state, error) {
 	decoder := json.NewDecoder(checksum.NewReader(r))
 	decoder.DisallowUnknownFields()
@@ -165,7 +166,7 @@ func (s *mergedState) apply(next *state) error {
 
 var errNoContent = errors.New("content does not exist")
 
-// put replaces the record with the given id, or appends x if there is none.
+// put replaces the record with the given id, or appends a new record.
 func put[K comparable, T any](all []T, places map[K]int, id K, x T) []T {
 	if i, known := places[id]; known {
 		all[i] = x
@@ -214,8 +215,8 @@ func (s *state) records() (records, error) {
 	return r.records, nil
 }
 
-// each restores the records of one kind, and adds the position to the first
-// error.
+// each restores all records of one kind. It returns the first error, with the
+// position of the record.
 func each[T any](kind string, all []T, restore func(*T) error) error {
 	for i := range all {
 		if err := restore(&all[i]); err != nil {
@@ -308,8 +309,8 @@ func (r *restoring) contact(c *contactState) error {
 	return r.id(c.ID)
 }
 
-// index builds the indexes of an account and checks its campaigns. The contacts must
-// be restored first.
+// index builds the indexes of an account and checks its campaigns. The account's
+// contacts must already be restored.
 func (r *restoring) index(in *accountState) error {
 	a := r.accounts[in.ID]
 	for l := range a.Lists.all() {

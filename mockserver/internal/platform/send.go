@@ -24,7 +24,7 @@ func (t *tx) keep(m *message) {
 }
 
 // MagicDomain is the domain of recipients that react automatically. Package
-// mockserver documents their addresses.
+// mockserver documents the magic addresses.
 const MagicDomain = "mock.test"
 
 // magic returns the words in the local part of a magic address, or nil for

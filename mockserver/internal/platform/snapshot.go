@@ -21,9 +21,9 @@ import (
 // snapshotVersion is the version of the snapshot format.
 const snapshotVersion = 4
 
-// state is the whole state in JSON or, if it has no version, a change to the state. A
-// changed record replaces the record with the same id. A changed collection of an
-// account replaces the whole collection. Messages refer to shared contents, because
+// state is the JSON of the whole state or of a change to it. A change has no version.
+// A record in a change replaces the record with the same id. A collection in a change
+// replaces the account's whole collection. Messages refer to shared contents, because
 // all messages of a campaign have the same content.
 type state struct {
 	Version int `json:"version,omitzero"`
@@ -107,7 +107,7 @@ func (p *Platform) headLocked() head { return head{Clock: new(p.Clock.State()), 
 
 func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.LastID == other.LastID }
 
-// isNow reports whether the state has not changed since the snapshot.
+// isNow reports whether the snapshot contains the current state.
 func (s *Snapshot) isNow(p *Platform) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -218,8 +218,8 @@ func (s *Snapshot) contactsSince(since *Snapshot) iter.Seq[*contactState] {
 	}
 }
 
-// Follower writes the state and then its changes. It is not safe for concurrent
-// use.
+// Follower writes the state, and then the changes to the state. It is not safe
+// for concurrent use.
 type Follower struct {
 	platform *Platform
 	last     *Snapshot

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// tagContacts implements POST /lists/{list_id}/contacts/tag. If a contact does
-// not exist, it changes nothing.
+// tagContacts implements POST /lists/{list_id}/contacts/tag. If one of the
+// contacts does not exist, no contact changes.
 func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsResponseObject, error) {
 	for i, tag := range r.Body.Tags {
 		if tag == "" {

@@ -75,7 +75,7 @@ func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTempla
 	return api.DeleteTemplate204Response{}, nil
 }
 
-// keepParts copies the parts of a template into c if c uses the template.
+// keepParts copies the parts of a template into content that uses the template.
 func (t *tx) keepParts(c *api.MessageContent, templateID int64) {
 	if c.TemplateID == templateID {
 		*c = t.sendable(*c)
@@ -92,8 +92,8 @@ func (t *tx) renderTemplate(r api.RenderTemplateRequestObject) (api.RenderTempla
 	return renderedTemplate(mail.MergeHTML(tpl.Content.HTML, nil)), nil
 }
 
-// renderedTemplate is an HTML response with a charset. The generated type has no
-// charset.
+// renderedTemplate is an HTML response whose content type includes the charset.
+// The generated response type omits the charset.
 type renderedTemplate string
 
 // VisitRenderTemplateResponse implements [api.RenderTemplateResponseObject].

@@ -8,8 +8,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
-// tx is a transaction on one account. It holds the platform's mutex and
-// collects events, which are published after the transaction.
+// tx is a transaction on one account. During a transaction the platform's mutex
+// is locked. The events of a transaction are published after the mutex is
+// unlocked.
 type tx struct {
 	p       *Platform
 	account *account
@@ -24,9 +25,9 @@ type tx struct {
 	after     []func()         // called after the events are published
 }
 
-// do runs an API operation. Each method in operations.gen.go calls it. It acquires the
-// lock, calls operate, releases the lock, and publishes the events. The function
-// operate changes records and returns a copy of the result.
+// do runs an API operation for a method in operations.gen.go. It acquires the lock,
+// calls operate(), releases the lock, and publishes the events. The function operate()
+// changes records, and must return a copy of the result.
 func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (out Out, err error) {
 	caller := ctx.Value(callerKey{}).(*Caller)
 	err = p.transact(caller.AccountID, caller, func(t *tx) error {
@@ -39,7 +40,7 @@ func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, 
 	return out, err
 }
 
-// transact is like do, for internal callers.
+// transact runs a function in a transaction, and then publishes the events.
 func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error) error {
 	p.whole.RLock()
 	defer p.whole.RUnlock()

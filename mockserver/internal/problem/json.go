@@ -26,8 +26,8 @@ func OfJSON(body []byte, err error) *Error {
 	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
 }
 
-// Plainly returns an error without Go types if err is about a value of the
-// wrong type. Otherwise it returns err.
+// Plainly returns an error without Go types if a JSON value has the wrong type.
+// It returns any other error unchanged.
 func Plainly(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -73,7 +73,7 @@ func kindOf(t reflect.Type) string {
 	return kindNamed("integer")
 }
 
-// kindNamed returns a JSON type with an article for a type name in
+// kindNamed returns the JSON type, with an article, for a type name from
 // encoding/json.
 func kindNamed(name string) string {
 	switch name {
@@ -89,16 +89,16 @@ func kindNamed(name string) string {
 
 // placeAt returns the location of the value that ends at offset, or of the
 // object or array that begins there. The body must be valid. Unlike the path in
-// an error of encoding/json, the offset is the same in all Go releases.
+// an error from encoding/json, the offset is the same in all Go releases.
 func placeAt(body []byte, offset int64) []any {
 	path, _ := find(json.NewDecoder(bytes.NewReader(body)), offset)
 	slices.Reverse(path)
 	return path
 }
 
-// find reads a value. If it contains the value that ends at the offset, find returns
-// the path of that value in reverse order. It builds no other paths, because values
-// can be nested deeply.
+// find searches a JSON value for the nested value that ends at the offset, and
+// returns its path in reverse order. No other paths are built, because values can be
+// nested deeply.
 func find(dec *json.Decoder, offset int64) (path []any, found bool) {
 	opening, err := dec.Token()
 	if err != nil || dec.InputOffset() >= offset {
@@ -120,9 +120,9 @@ func find(dec *json.Decoder, offset int64) (path []any, found bool) {
 	return nil, false
 }
 
-// Unknown adds the valid field names to err if encoding/json found an unknown
-// field. It omits the names of objects that have a field with the unknown name,
-// because encoding/json does not report the location.
+// Unknown adds the valid field names to an error from encoding/json about an
+// unknown field. It excludes objects that have a field with the unknown name,
+// because they cannot contain the error.
 func Unknown(err error, into any) error {
 	if err == nil {
 		return nil

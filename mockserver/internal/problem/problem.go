@@ -1,5 +1,5 @@
 // Package problem implements the error format of the API: location, message and
-// rule. It also translates errors of encoding/json into it.
+// rule. It also converts errors from encoding/json to this format.
 package problem
 
 import (
@@ -32,8 +32,8 @@ func (p *Error) Error() string {
 	return d.Msg
 }
 
-// Path returns a location as a path such as lists[0].name. The path of the whole body is
-// empty.
+// Path returns a location as a path such as lists[0].name. The path for the whole body
+// is an empty string.
 func Path(loc []any) string {
 	var out strings.Builder
 	for i, step := range loc {

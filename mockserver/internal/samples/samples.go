@@ -38,11 +38,12 @@ func All() ([]record.Sample, error) {
 	return out, nil
 }
 
-// example is an example of an event in openapi.yaml.
+// example describes an example event in openapi.yaml.
 type example struct{ summary, body string }
 
-// variants removes the words that all names of an event's examples share. For
-// example, campaign_bounce and workflow_bounce become campaign and workflow.
+// variants removes the words that the names of all examples for an event share.
+// For example, campaign_bounce and workflow_bounce become campaign and
+// workflow.
 func variants(names []string) []string {
 	shared := map[string]int{}
 	for _, name := range names {
@@ -61,7 +62,7 @@ func variants(names []string) []string {
 }
 
 // freshen sets the current time and a new id, so receivers do not treat the
-// example as a duplicate. It keeps the order of the fields.
+// example as a duplicate. The order of the fields does not change.
 func freshen(example []byte, now time.Time) ([]byte, error) {
 	old, err := events.Parse(example)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Check returns the errors in a value, at most [problem.MaxDetails]. Their locations
-// begin with loc. Numbers in the value must be of type [json.Number]. Field names are
-// case-sensitive.
+// Check returns the errors in a value, at most [problem.MaxDetails]. The location of
+// each error begins with the given location. Numbers in the value must be of type
+// [json.Number]. Field names are case-sensitive.
 func (s *Schema) Check(value any, loc ...any) []api.ProblemDetail {
 	var c checker
 	c.value(s, value, loc)
@@ -144,8 +144,8 @@ func (r Rules) broken(value any) string {
 	return ""
 }
 
-// String describes the numbers that the rules allow. It returns "" if the rules
-// allow all numbers.
+// String describes the range of valid numbers. It returns "" if all numbers are
+// valid.
 func (r Rules) String() string {
 	switch {
 	case r.Above != "":
@@ -161,15 +161,15 @@ func (r Rules) String() string {
 }
 
 // pattern is a regular expression with a description. Go and ECMAScript interpret the
-// expression in the same way. It contains no slash, because not all generators escape a
-// slash.
+// expression in the same way. The expression contains no slash, because not all
+// generators escape a slash.
 type pattern struct {
 	match  *regexp.Regexp
 	wanted string
 }
 
-// patterns contains the patterns by their names in the struct tag "pattern". The API
-// can still reject an address or a URL that matches, for example if it is too long.
+// patterns maps names in the struct tag "pattern" to patterns. The API can reject an
+// address or a URL that matches its pattern, for example if the text is too long.
 var patterns = sync.OnceValue(func() map[string]pattern {
 	const (
 		atom   = `[^\x00-\x20"(),:;<>@\[\\\]\x7f.]+`

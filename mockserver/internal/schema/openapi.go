@@ -2,8 +2,8 @@ package schema
 
 import "maps"
 
-// OpenAPI converts a schema to the JSON Schema of OpenAPI 3.1. It adds objects
-// that have a name to the given map.
+// OpenAPI converts a schema to the JSON Schema of OpenAPI 3.1. It adds named
+// objects to the given map.
 func (s *Schema) OpenAPI(named map[string]any) map[string]any {
 	out := map[string]any{}
 	set := func(name string, value any, given bool) {

@@ -15,8 +15,8 @@ var (
 )
 
 // reencoded returns the texts that common encoders would write for a decoded
-// JSON body. Each text has the escapes and layout of an encoder. The fields are
-// in the original order or sorted.
+// JSON body. The texts differ in their escapes and layout. The fields are in
+// the original order or sorted.
 func reencoded(body []byte) (out [][]byte) {
 	var value any
 	var compact bytes.Buffer
@@ -36,11 +36,12 @@ func reencoded(body []byte) (out [][]byte) {
 	return out
 }
 
-// escapes describes the escapes of an encoder. JavaScript escapes only required
-// characters, Python also escapes non-ASCII characters, and PHP supports both.
+// escapes describes the characters that an encoder escapes. JavaScript escapes
+// only required characters. Python also escapes non-ASCII characters. PHP can
+// also escape slashes.
 type escapes struct{ ascii, slashes bool }
 
-// write writes a JSON string with the escapes of the encoder.
+// write encodes a JSON string again, with the encoder's escapes.
 func (e escapes) write(quoted []byte) []byte {
 	var value string
 	var plain bytes.Buffer

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxLength is the maximum length of a name that is compared, in bytes.
+// maxLength is the maximum number of bytes in a name that Closest compares.
 const maxLength = 100
 
 // Closest returns the known name that is most similar to name, ignoring case.
@@ -38,8 +38,8 @@ func Unknown(kind, name string, known []string) string {
 	return "no such " + kind + ": there are " + list
 }
 
-// distance returns the number of edits that change a to b. An edit inserts, removes
-// or replaces a byte, or swaps two adjacent bytes.
+// distance returns the minimum number of edits between two names. An edit inserts,
+// removes or replaces a byte, or swaps two adjacent bytes.
 func distance(a, b string) int {
 	var before []int // the row before the previous row
 	previous := make([]int, len(b)+1)

@@ -1,10 +1,9 @@
 // Package table provides copy-on-write lists of records. Copying a list is
 // cheap, and the copy never changes.
 //
-// A list consists of blocks, which it shares with its copies. Before a change, the
-// table copies the record and its block if a copy of the list uses them. Therefore a
-// copy can be read without a lock, and two copies differ only in the records and
-// blocks that they do not share.
+// A list and its copies share blocks of records. Before the table changes a shared
+// record, it copies the record and its block. Therefore a copy can be read without a
+// lock. Two copies can differ only in records and blocks that they do not share.
 package table
 
 import (
@@ -15,8 +14,8 @@ import (
 // size is the number of records in a full block.
 const size = 1024
 
-// Copy contains the records of a table at one moment. A record shares its slices and
-// maps with later versions, so replace them instead of changing them.
+// Copy contains the records of a table at one moment. Versions of a record share
+// their slices and maps, so replace a slice or map instead of changing it.
 type Copy[T any] struct {
 	blocks []*block[T] // all blocks except the last are full
 	n      int
@@ -31,7 +30,7 @@ type block[T any] struct {
 // Len returns the number of records.
 func (c *Copy[T]) Len() int { return c.n }
 
-// At returns a record by its index, from 0. The caller must not change it.
+// At returns the record at the given index. The caller must not change the record.
 func (c *Copy[T]) At(i int) *T { return c.blocks[i/size].records[i%size] }
 
 // All yields the records in order.
@@ -71,9 +70,9 @@ func (c *Copy[T]) Backward() iter.Seq[*T] {
 	}
 }
 
-// Table is a list of records. Records cannot be removed. The zero value is
-// empty. A Table is not safe for concurrent use, but its copies are independent
-// of it.
+// Table is a list of records. Records cannot be removed. The zero value is an
+// empty table. A Table is not safe for concurrent use, but its copies are
+// independent of it.
 type Table[T any] struct {
 	Copy[T]
 
@@ -86,7 +85,7 @@ func (t *Table[T]) Snapshot() Copy[T] {
 	return Copy[T]{blocks: slices.Clone(t.blocks), n: t.n}
 }
 
-// Add adds a record. The caller can change it until the next snapshot.
+// Add adds a record. The caller can change the record until the next snapshot.
 func (t *Table[T]) Add(x *T) {
 	if t.n%size == 0 {
 		t.blocks = append(t.blocks, &block[T]{edition: t.edition, records: make([]*T, 0, min(t.n, size))})
