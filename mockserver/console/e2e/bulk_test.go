@@ -75,6 +75,29 @@ func TestImportEditAndTag(t *testing.T) {
 	p.statuses(w, l.ID, "active active")
 }
 
+// Addresses pasted on the page of contacts fill the import form, which Ctrl+Enter submits. Other text does not open the form,
+// and a field keeps the text that is pasted into it.
+func TestPaste(t *testing.T) {
+	w := newWorld(t)
+	l := w.list("Readers")
+	p := open(t, w.srv.URL(), "#/contacts", desk)
+	p.says(".list", "No contacts on this list")
+	p.paste("not an address")
+	p.do(focus("#filter"))
+	p.paste("nobody@example.org")
+	p.says(".list", "No matching contact")
+	if eval[bool](p, `!!document.querySelector('dialog.create')`) {
+		t.Error("the import form is open")
+	}
+	p.press(kb.Escape)
+	p.paste("ada@example.org, grace@example.org")
+	p.says("dialog.create .note", "2 contacts found.")
+	p.until(`document.activeElement.name === 'contacts'`)
+	p.do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	p.says(".toast", "2 contacts imported to Readers.")
+	p.statuses(w, l.ID, "active active")
+}
+
 // tick selects a row.
 func (p *page) tick(n int) {
 	p.Helper()

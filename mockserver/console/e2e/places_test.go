@@ -347,6 +347,7 @@ func TestCampaigns(t *testing.T) {
 	p.click("button", "New")
 	p.until(`document.activeElement.name === 'name'`)
 	p.press("Autumn")
+	p.until(`document.querySelector('dialog [name="sender.email"]').value === 'user@example.com'`) // the user's address
 	p.fill("dialog [name='sender.email']", "not an address")
 	p.press("\r")
 	p.says("dialog [name='sender.email'] + .note .wrongly", "Not an email address.")
@@ -358,6 +359,9 @@ func TestCampaigns(t *testing.T) {
 	p.click("dialog button", "Create the campaign")
 	p.says(".rows", "draft")
 	p.says(".detail", "Not sent yet. Send it now or schedule it.") // the new one is open
+	p.click(".list button", "New")
+	p.until(`document.querySelector('dialog [name="sender.email"]').value === 'hello@harbour.example'`) // the last sender
+	p.press(kb.Escape)
 	p.click(".detail button", "Schedule")
 	p.click("dialog button", "Schedule")
 	p.says(".head", "is sent in 59:")

@@ -17,7 +17,7 @@ import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Templates } from './templates.js';
 import { Trigger } from './trigger.js';
-import { Page, Select, Tick, Toasts, icon, narrow, tags, useNarrow } from './ui.js';
+import { Page, Select, Tick, Toasts, fields, icon, narrow, tags, useNarrow } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
 import { useUnread } from './unread.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
@@ -109,7 +109,7 @@ function Places({ place, children: feet }) {
 /** @type {[string[], string][]} */
 const shortcuts = [[['j', 'k'], 'select the next or previous item'], [['Enter'], 'open the selected item'], [['Esc'], 'back to the list'], [['/'], 'filter'],
   [['1', '…', '6'], 'tabs of the open item'],
-  [['o', 'c'], 'simulate an open or a click'], [['b', 's'], 'simulate a bounce or a spam report at once'], [['u'], 'simulate an unsubscribe'], [['Delete'], 'delete'], [['x'], 'select the item'], [['z'], 'undo'], [['p'], 'pause and resume'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
+  [['o', 'c'], 'simulate an open or a click'], [['b', 's'], 'simulate a bounce or a spam report at once'], [['u'], 'simulate an unsubscribe'], [['Delete'], 'delete'], [['x'], 'select the item'], [['z'], 'undo'], [['Ctrl', 'V'], 'import addresses or compare a signature'], [['Ctrl', 'Enter'], 'submit the form'], [['p'], 'pause and resume'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
 
 /** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
 const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title', tabindex: -1, autofocus: true }, 'Keys'),
@@ -132,7 +132,7 @@ function useKeys(help, on) {
         copying = true;
         left.focus();
       }
-      const typing = target.closest('input:not([type=radio], [type=checkbox]), textarea, select');
+      const typing = target.closest(fields);
       if (document.querySelector('dialog[open], :popover-open')) return;
       if (e.key === 'Escape') return typing ? target.blur() : (/** @type {HTMLElement|null} */ (document.querySelector('.selected .clear')) ?? { click: () => moveTo(0) }).click();
       if (e.key === 'Enter' && target.matches('.rows a') && within(/** @type {HTMLAnchorElement} */ (target).hash, location.hash)) {

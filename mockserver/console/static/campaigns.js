@@ -166,8 +166,10 @@ function Form({ kind, label, c, stands, send, done }) {
   const templates = /** @type {ReturnType<typeof useAnswer<{data: {template_id: number, name: string}[]}>>} */ (useAnswer(ofAccount('/templates?per_page=100'), ['records'])).data?.data ?? [];
   const id = (/** @type {string} */ v) => v ? Number(v) : undefined;
   const own = (/** @type {Record<string, any>} */ v) => !v['content.template_id'];
+  const { info, account } = useSession();
+  const usual = JSON.parse(localStorage.getItem('sender') ?? 'null') ?? { email: info?.accounts.find(a => String(a.account_id) === account)?.users[0]?.email }; // the last sender, or the user
   const list = c ? c.list_id : lists.length === 1 ? lists[0].list_id : undefined;
-  const { sender = {}, content = {} } = c ?? {};
+  const { sender = c ? {} : usual, content = {} } = c ?? {};
   /** @type {Part[]} */
   const parts = [
     { name: 'name', label: 'Name', hint: kind === 'campaign' ? 'Autumn catalogue' : 'Welcome', start: c?.name },
@@ -187,6 +189,7 @@ const New = ({ kind }) => h(Form, {
   kind, label: 'New',
   send: body => call('POST', ofAccount(`/${kind}s`), kind === 'workflow' ? { trigger: 'subscribed', ...body } : body),
   done: made => {
+    localStorage.setItem('sender', JSON.stringify(made.sender ?? null));
     go(link(`${kind}s/${made[kind + '_id']}`));
     return [kind === 'campaign' ? `Draft ${made.name} created. Send it now or schedule it.` : `${made.name} created. Activate it to send it.`];
   },

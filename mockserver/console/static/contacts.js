@@ -2,7 +2,7 @@
 import { h, useEffect, useRef } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Create, words } from './create.js';
-import { Import } from './import.js';
+import { Import, pasted } from './import.js';
 import { ask, go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { Selected, actOnEach, useSelection } from './selection.js';
@@ -85,7 +85,7 @@ export function Contacts({ id, tab }) {
   const why = error ? empty('warn', 'No answer', error)
     : !data ? div({ class: 'loading', 'aria-busy': 'true' })
     : lists.length ? empty('people', 'No such list', `The account has no list ${id}. Choose a list above.`)
-    : empty('people', 'No list yet', 'Create a list and add contacts to it. ', h(NewList, { main: true }));
+    : empty('people', 'No list yet', 'Create a list and add contacts to it, or paste addresses here. ', h(NewList, { main: true }));
   return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });
 }
 
@@ -106,7 +106,7 @@ function Members({ list, lists, contact, reload }) {
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
     side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, 'Accept policy')),
-      h(Import, { list: { id: String(list.list_id), name: list.name } }), h(NewContact, { list: { id: String(list.list_id), name: list.name } })],
+      h(Import, { list: { id: String(list.list_id), name: list.name }, paste: pasted }), h(NewContact, { list: { id: String(list.list_id), name: list.name } })],
     tools: div({ class: 'tools' },
       pickList(lists, list),
       h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),
@@ -114,7 +114,7 @@ function Members({ list, lists, contact, reload }) {
         h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
         h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
     list: [h(Rows, { select: { selection, name: (/** @type {Contact} */ c) => c.email }, list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
-      none: filtered ? empty('people', 'No matching contact', 'Enter a part of an address, or a whole tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above.') }),
+      none: filtered ? empty('people', 'No matching contact', 'Enter a part of an address, or a whole tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above, or paste addresses here.') }),
     h(Selected, { selection, rows: shown.rows, noun: 'contact', children: h(Acts, { list, contacts: (data?.data ?? []).filter(c => selection.has(String(c.id))), after: () => selection.set([]) }) }),
     part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'No contact selected', 'Choose a contact to see its attributes and tags.'),

@@ -3,7 +3,7 @@
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { Refused } from './api.js';
 import { useSession } from './session.js';
-import { Doing, icon, seen, tags, toast } from './ui.js';
+import { Doing, icon, seen, tags, toast, usePaste } from './ui.js';
 /** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed @typedef {import('./api.js').Mistake} Mistake */
 const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, span, textarea } = tags;
 
@@ -16,18 +16,19 @@ const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p
 /**
  * A button that opens a form.
  * @param {{label: string, title?: string, sign?: string, main?: boolean, ok?: string, intro?: Child, parts: Part[], send: (body: any, values: Record<string, any>) => Promise<any>,
- *   done: (answer: any) => Parameters<typeof toast>, after?: (answer: any, close: () => void) => Child, stands?: string}} props after: what is shown before the dialog closes, if there is something; stands: what is edited, as it stands now
+ *   done: (answer: any) => Parameters<typeof toast>, after?: (answer: any, close: () => void) => Child, stands?: string, paste?: (text: string) => Record<string, any>|undefined}} props after: what is shown before the dialog closes, if there is something; stands: what is edited, as it stands now
  */
 export function Create(props) {
-  const [open, setOpen] = useState(false);
+  const [typed, open] = useState(/** @type {Record<string, any>|undefined} */ (undefined)); // the first values of the fields
   const { account } = useSession(); // the owner; known shortly after the page loads
+  usePaste(props.paste && (text => account && open(props.paste?.(text))));
   return [
-    button({ type: 'button', class: `button ${props.main ? 'main' : ''}`, disabled: !account, onClick: () => setOpen(true) }, icon(props.sign ?? 'plus'), props.label),
-    open && h(Box, { ...props, close: () => setOpen(false) }),
+    button({ type: 'button', class: `button ${props.main ? 'main' : ''}`, disabled: !account, onClick: () => open({}) }, icon(props.sign ?? 'plus'), props.label),
+    typed && h(Box, { ...props, typed, close: () => open(undefined) }),
   ];
 }
 
-/** @param {Parameters<typeof Create>[0] & {close: () => void}} props */
+/** @param {Parameters<typeof Create>[0] & {typed: Record<string, any>, close: () => void}} props */
 function Box(props) {
   const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
   const [answer, setAnswer] = useState(/** @type {any} */ (undefined));
@@ -51,11 +52,11 @@ function After({ show, close }) {
   return div({ class: 'after', tabindex: -1, ref: el }, show(), div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: close }, 'Close')));
 }
 
-/** @param {Parameters<typeof Create>[0] & {sent: (answer: any) => void, cancel: () => void}} props */
-function Form({ parts, send, sent, cancel, ok, intro, label: name, stands }) {
+/** @param {Parameters<typeof Create>[0] & {typed: Record<string, any>, sent: (answer: any) => void, cancel: () => void}} props */
+function Form({ typed: first, parts, send, sent, cancel, ok, intro, label: name, stands }) {
   const [began] = useState(stands);
   const [starts] = useState(() => startsOf(parts));
-  const [typed, set] = useState(/** @type {Record<string, any>} */ ({}));
+  const [typed, set] = useState(first);
   const values = { ...starts, ...startsOf(parts.filter(x => x.kind === 'select')), ...typed }; // the options of a select can load after the form
   const [mistakes, setMistakes] = useState(/** @type {Mistake[]} */ ([]));
   const [busy, setBusy] = useState(false);
@@ -74,7 +75,10 @@ function Form({ parts, send, sent, cancel, ok, intro, label: name, stands }) {
   };
   useEffect(() => { if (mistakes.length) /** @type {HTMLElement|null|undefined} */ (el.current?.querySelector('[aria-invalid=true], .refused'))?.focus(); }, [mistakes]);
   const general = mistakes.filter(m => !asked.some(x => isAbout(m, x, asked)));
-  return form({ class: 'form', novalidate: true, ref: el, onSubmit: submit },
+  const onKeyDown = (/** @type {KeyboardEvent} */ e) => { // Enter submits from the other fields without this
+    if (e.key === 'Enter' && (e.ctrlKey || e.metaKey) && /** @type {Element} */ (e.target).matches('textarea')) el.current?.requestSubmit();
+  };
+  return form({ class: 'form', novalidate: true, ref: el, onSubmit: submit, onKeyDown },
     intro,
     general.length > 0 && div({ class: 'refused', role: 'alert', tabindex: -1 }, general.map(m => p({ key: m.where + m.msg }, sentence(m)))),
     stands !== began && !busy && p({ class: 'changed', role: 'alert' }, icon('warn'), 'The record has changed. Saving overwrites the change.'),

@@ -47,6 +47,9 @@ const note = text => text.trim() ? `${counted(contactsIn(text).length, 'contact'
 /** @type {import('./create.js').Part} */
 export const contactsPart = { name: 'contacts', label: 'Contacts', kind: 'area', file: '.csv,.txt,text/csv,text/plain', hint: 'email,first_name\nada@example.org,Ada', note, aside: true };
 
+/** The contacts field with pasted text, if the text has addresses. @param {string} contacts */
+export const pasted = contacts => contactsIn(contacts).length ? { contacts } : undefined;
+
 /** @param {string|number} list @param {string} text @returns {Promise<Result>} */
 export async function importInto(list, text) {
   const all = contactsIn(text), result = { imported: 0, updated: 0, errors: /** @type {Result['errors']} */ ([]) };
@@ -64,10 +67,10 @@ export const imported = (name, r) => `${counted(r.imported, 'contact')} imported
 /** The entries that were rejected, or nothing. @param {Result} [r] */
 export const rejected = r => r?.errors.length ? [p('The other contacts are imported. These entries are not:'), ul({ class: 'how' }, r.errors.slice(0, 100).map((e, n) => li({ key: n }, `${e.email || '(no address)'}: ${e.msg}`)))] : null;
 
-/** @param {{list: {id: string, name: string}}} props */
-export const Import = ({ list }) => h(Create, {
+/** @param {{list: {id: string, name: string}, paste?: typeof pasted}} props */
+export const Import = ({ list, paste }) => h(Create, {
   label: 'Import', sign: 'people', title: `Import contacts to ${list.name}`, ok: 'Import', parts: [contactsPart],
   send: (_, { contacts }) => importInto(list.id, contacts),
   done: r => [imported(list.name, r), ['Contacts', `#/contacts/${list.id}`]],
-  after: rejected,
+  after: rejected, paste,
 });

@@ -3,7 +3,7 @@ import { h } from './vendor/preact.js';
 import { call, useAnswer } from './api.js';
 import { Whole, legend } from './chart.js';
 import { Create, words } from './create.js';
-import { Import, contactsPart, importInto, imported, rejected } from './import.js';
+import { Import, contactsPart, importInto, imported, pasted, rejected } from './import.js';
 import { useSearch } from './place.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { when } from './time.js';
@@ -25,7 +25,7 @@ export function Lists() {
       div({ class: 'find' }, h(Search, { value: search.typed, onInput: search.type, label: 'Search name' })),
       error ? empty('warn', 'No answer', error)
         : !data ? div({ class: 'loading', 'aria-busy': 'true' })
-        : !data.data.length ? (search.asked ? empty('search', 'No such list', 'Try fewer words.') : empty('book', 'No list yet', 'Create a list and add contacts to it. Campaigns and workflows are sent to lists.'))
+        : !data.data.length ? (search.asked ? empty('search', 'No such list', 'Try fewer words.') : empty('book', 'No list yet', 'Create a list and add contacts to it, or paste addresses here. Campaigns and workflows are sent to lists.'))
         : [ul({ class: 'cards' }, data.data.map(l => h(Card, { key: l.id, l, reload }))), data.has_more && p({ class: 'dim' }, 'Only the latest 200 are shown. Use the search to find others.')],
     ],
   });
@@ -61,7 +61,7 @@ export const NewList = ({ main }) => h(Create, {
     return { list, got: contacts.trim() ? await importInto(list.list_id, contacts) : undefined };
   },
   done: ({ list, got }) => [got ? `List created. ${imported(list.name, got)}` : `List ${list.name} created.`, ['Contacts', `#/contacts/${list.list_id}`]],
-  after: ({ got }) => rejected(got),
+  after: ({ got }) => rejected(got), paste: pasted,
 });
 
 /** Attributes as the API takes them, of lines such as name=value. @param {string} text */

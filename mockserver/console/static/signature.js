@@ -3,7 +3,7 @@
 // is on loopback.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, useRested } from './api.js';
-import { Copy, chip, code, pairs, quote, tags } from './ui.js';
+import { Copy, chip, code, pairs, quote, tags, usePaste } from './ui.js';
 import { useSession } from './session.js';
 /** @typedef {import('./api.js').FullDelivery} FullDelivery @typedef {{valid: boolean, reason: string}} Verdict */
 const { button, div, input, label, p, span } = tags;
@@ -38,6 +38,7 @@ export function Signature({ d }) {
   const [shown, setShown] = useState(false);
   const [theirs, setTheirs] = useState('');
   const [secret, setSecret] = useState('');
+  usePaste(text => setTheirs(text.trim()));
   const verdict = useVerdict(d, theirs.trim(), { signature: theirs.trim() });
   const fits = useVerdict(d, secret, { secret });
   const hash = d.hash_function ?? 'sha256';

@@ -184,6 +184,25 @@ export function useNarrow() {
 
 /** @typedef {Event & {target: HTMLInputElement}} Typed */
 
+/** The selector of the controls that take keys and pasted text. */
+export const fields = 'input:not([type=radio], [type=checkbox]), textarea, select';
+
+/** Calls f with text that is pasted outside fields, dialogs and menus. @param {(text: string) => void} [f] */
+export function usePaste(f) {
+  const latest = useRef(f);
+  latest.current = f;
+  useEffect(() => {
+    if (!f) return;
+    const g = (/** @type {ClipboardEvent} */ e) => {
+      if (document.activeElement?.closest(fields) || document.querySelector('dialog[open], :popover-open')) return;
+      e.preventDefault(); // otherwise, the browser also pastes into a field that f focuses
+      latest.current?.(e.clipboardData?.getData('text') ?? '');
+    };
+    addEventListener('paste', g);
+    return () => removeEventListener('paste', g);
+  }, [!f]);
+}
+
 /** @param {{value: string, label: string, onInput: (v: string) => void}} props */
 export const Search = ({ value, label: name, onInput }) => div({ class: 'search' }, icon('search'),
   input({ type: 'search', id: 'filter', 'aria-label': name, placeholder: name, value, onInput: (/** @type {Typed} */ e) => onInput(e.target.value) }), kbd({ 'aria-hidden': 'true' }, '/'));
