@@ -1,5 +1,4 @@
-// The console uses only the control routes, so curl can do everything that it
-// does.
+// Calls of control routes. The console uses nothing else, so curl can do the same.
 import { useEffect, useRef, useState } from './vendor/preact.js';
 
 /**
@@ -19,15 +18,15 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
  * @typedef {{kind: string, record?: any}} Change
  */
 
-/** Where the control routes are, which may be below a prefix of a proxy. */
+/** The path of the control routes. A proxy can add a prefix. */
 const root = new URL('.', document.baseURI).pathname.slice(0, -1);
 
 /** The base URL of the API. */
 export const base = new URL('..', document.baseURI).href.slice(0, -1);
 
-/** @typedef {{where: string, msg: string, type?: string}} Mistake where: body.email */
+/** @typedef {{where: string, msg: string, type?: string}} Mistake where is the path of the field, such as body.email. */
 
-/** The server answered, and refuses: why, and where. */
+/** An error response of the server. mistakes lists the invalid fields. */
 export class Refused extends Error {
   /** @param {number} status @param {string} answer */
   constructor(status, answer) {
@@ -36,14 +35,14 @@ export class Refused extends Error {
   }
 }
 
-/** Nobody answered: what was seen before is worth keeping. */
+/** The server did not respond. The page keeps its last data. */
 export class NoServer extends Error {}
 
 /**
  * Calls a control route and returns its JSON.
  * @param {'GET'|'POST'|'PUT'|'PATCH'|'DELETE'} method
  * @param {string} path below /_mock
- * @param {object|string} [body] a string is sent as it is
+ * @param {object|string} [body] a string is sent unchanged
  * @returns {Promise<any>}
  */
 export async function call(method, path, body) {
@@ -57,18 +56,18 @@ export async function call(method, path, body) {
   return answer ? JSON.parse(answer, /** @type {any} */ (exact)) : null;
 }
 
-/** Asks the server; browsers say in different words, none of them clear, that there is none. @param {string} path @param {RequestInit} [init] */
+/** Sends a request. The error texts of browsers differ and are unclear, so NoServer replaces them. @param {string} path @param {RequestInit} [init] */
 const ask = (path, init) => fetch(root + path, init).catch(() => { throw new NoServer('The server does not respond.'); });
 
-/** Why there is no stream: without an answer of a proxy, the server does not respond at all. */
+/** Returns the reason why the stream is lost. A proxy can respond although the server does not. */
 const lost = () => fetch(root + '/health').then(
   res => res.ok ? 'The connection to the server was lost.' : `${location.origin}${root}/health responds with ${res.status}: is the mock server running, and is this its path?`,
   () => `${location.host} does not respond.`);
 
-/** Keeps an integer that a number cannot hold, such as a seed, as its text. @param {string} _ @param {any} value @param {{source?: string}} [context] */
+/** Keeps the text of an integer that is too large for a number, such as a seed. @param {string} _ @param {any} value @param {{source?: string}} [context] */
 const exact = (_, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source ?? value : value;
 
-/** What an error answer says, in a sentence. @param {number} status @param {string} answer */
+/** The errors of a response as sentences. @param {number} status @param {string} answer */
 function told(status, answer) {
   try {
     return mistakes(answer).map(sentence).join(' ');
@@ -77,24 +76,25 @@ function told(status, answer) {
   }
 }
 
-/** A mistake as a sentence. A member of what was sent is named; which part of an address it was helps nobody. @param {{where: string, msg: string}} m */
+/** An error as a sentence. It names fields of the body, but not parameters of the URL. @param {{where: string, msg: string}} m */
 function sentence({ where, msg }) {
   const member = where.startsWith('body.') ? `${where.slice('body.'.length)}: ${msg}` : msg;
   return member.charAt(0).toUpperCase() + member.slice(1) + (/[.!?]$/.test(member) ? '' : '.');
 }
 
-/** The parts of an error answer of the API. @param {string} answer @returns {Mistake[]} */
+/** The errors in a response of the API. @param {string} answer @returns {Mistake[]} */
 export const mistakes = answer => JSON.parse(answer).detail.map((/** @type {{loc?: unknown[], msg: string, type: string}} */ d) => ({ where: (d.loc ?? []).join('.'), msg: d.msg, type: d.type }));
 
-/** The text of a control route that does not answer JSON. @param {string} path */
+/** The response of a control route as text. @param {string} path */
 export const text = async path => (await ask(path)).text();
 
-/** The address of a control route, for frames and links. @param {string} path */
+/** The URL of a control route, for frames and links. @param {string} path */
 export const href = path => root + path;
 
 /**
- * One stream for the whole page. Browsers allow six connections to a host, so a
- * hidden page gives its own back; on return, "hello" makes every list load anew.
+ * The stream of changes, one for the whole page. Browsers allow six connections to
+ * a host, so a hidden page closes its stream. When it opens the stream again, "hello"
+ * makes every list reload.
  */
 export const live = {
   state: 'connecting',
@@ -140,7 +140,7 @@ export const live = {
   give(changes) { for (const f of this.listeners) f(changes); },
 };
 
-/** Calls f with every batch of changes for as long as the component is there. @param {(changes: Change[]) => void} f */
+/** Calls f with every batch of changes while the component exists. @param {(changes: Change[]) => void} f */
 export function useChanges(f) {
   const latest = useRef(f);
   latest.current = f;
@@ -151,24 +151,24 @@ export function useChanges(f) {
   }, []);
 }
 
-/** Whether there is a server: connecting, live or lost. */
+/** The state of the connection: connecting, live or lost. */
 export function useConnection() {
   const [state, set] = useState(live.state);
   useChanges(() => set(live.state));
   return state;
 }
 
-/** Why the connection is lost. It is known a little later than the loss. */
+/** The reason why the connection is lost. It is known slightly after the loss. */
 export function useLoss() {
   const [why, set] = useState(live.why);
   useChanges(() => set(live.why));
   return why;
 }
 
-/** Whether everything may have changed. @param {Change} c */
+/** Reports whether all data may have changed. @param {Change} c */
 export const anew = c => c.kind === 'hello' || c.kind === 'state';
 
-/** A function that runs f once, a little after the first of several calls: also while they never end. @param {() => void} f @param {number} ms */
+/** Returns a function that runs f once, ms after the first of several calls. Further calls do not delay it. @param {() => void} f @param {number} ms */
 export function useSoon(f, ms) {
   const latest = useRef(f);
   const timer = useRef(0);
@@ -177,7 +177,7 @@ export function useSoon(f, ms) {
   return () => { timer.current ||= window.setTimeout(() => { timer.current = 0; latest.current(); }, ms); };
 }
 
-/** A value that follows typing only when it rests. @param {string} value */
+/** The value, updated when typing pauses. @param {string} value */
 export function useRested(value) {
   const [rested, set] = useState(value);
   useEffect(() => { const t = setTimeout(set, 150, value); return () => clearTimeout(t); }, [value]);
@@ -185,7 +185,7 @@ export function useRested(value) {
 }
 
 /**
- * One record in full, asked for again when its summary changes.
+ * One full record, reloaded when its summary changes.
  * @template T
  * @param {string} path
  * @param {unknown} summary
@@ -216,12 +216,12 @@ export async function everyPage(path) {
 }
 
 /**
- * What a route answers, asked for again when something of these kinds changed;
- * without kinds only when reload is called.
+ * The response of a route, reloaded after changes of these kinds. Without kinds,
+ * only reload loads it again.
  * @template T
- * @param {string} path nothing is asked for if it is empty
+ * @param {string} path no request is sent if it is empty
  * @param {string[]} kinds
- * @param {(path: string) => Promise<T>} [get] how it is asked for
+ * @param {(path: string) => Promise<T>} [get] sends the request
  * @returns {{data?: T, error?: string, reload: () => void}}
  */
 export function useAnswer(path, kinds, get = once) {

@@ -22,7 +22,7 @@ import { accountFilter, choose, look, useSession } from './session.js';
 import { useUnread } from './unread.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
 
-/** The place API, which few open: its module is loaded then. @param {{id?: string}} props */
+/** The page API. Its module is loaded when the page is first opened. @param {{id?: string}} props */
 function Api(props) {
   const [view, set] = useState(/** @type {((props: {id?: string}) => any)|null} */ (null));
   useEffect(() => { import('./explorer.js').then(m => set(() => m.Explorer)); }, []);
@@ -47,7 +47,7 @@ const places = [
   { id: 'api', title: 'API', sign: 'play', key: 'p', view: Api },
 ];
 
-/** What fits along the bottom of a phone. */
+/** The pages with a link in the bottom bar of a phone. */
 const near = ['overview', 'inbox', 'deliveries', 'events'];
 
 const themes = { auto: { next: 'light', sign: 'half' }, light: { next: 'dark', sign: 'sun' }, dark: { next: 'auto', sign: 'moon' } };
@@ -66,14 +66,14 @@ function Live() {
     icon(live.paused ? 'play' : 'pause'), span(word), i({ class: 'dot' }));
 }
 
-/** Says at every width that there is no server. */
+/** Reports a lost connection. */
 function Banner() {
   const [connection, why] = [useConnection(), useLoss()];
   return div({ class: 'banner', role: 'alert' },
     connection === 'lost' && p(icon('warn'), span('No server. ', why, ' The page shows the last known state. Actions are disabled until the server responds.')));
 }
 
-/** A link may be of an account that is not here. @param {{asked: string}} props */
+/** Replaces the page if the link names an unknown account. @param {{asked: string}} props */
 function NoAccount({ asked }) {
   const { info } = useSession();
   const all = info?.accounts ?? [];
@@ -82,7 +82,7 @@ function NoAccount({ asked }) {
     p({ class: 'actions' }, all.map(a => button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`)))] });
 }
 
-/** Whose records are shown, where there is a choice. @param {{place: string}} props */
+/** The choice of the account, if the server has several. @param {{place: string}} props */
 function Accounts({ place }) {
   const { info, account } = useSession();
   if (!info || info.accounts.length < 2) return null;
@@ -90,7 +90,7 @@ function Accounts({ place }) {
   return h(Select, { label: 'Account', value: account, onChange: change, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });
 }
 
-/** The ways to all places: on a phone four, and the others with all else behind a button. @param {{place: typeof places[0], children: any}} props */
+/** The navigation. On a phone, a menu contains most links and the controls. @param {{place: typeof places[0], children: any}} props */
 function Places({ place, children: feet }) {
   const more = useRef(/** @type {HTMLElement|null} */ (null));
   const link = (/** @type {typeof place} */ p) => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined, onClick: () => more.current?.hidePopover() }, icon(p.sign), span(p.title)));
@@ -171,7 +171,7 @@ function useKeys(help, on) {
   }, []);
 }
 
-/** Opens the next or previous row and gives it the focus; 0 is the row that is open. If none is, it is the first that is seen. @param {number} step */
+/** Opens the next or previous row and focuses it. 0 focuses the open row, or the first visible row if none is open. @param {number} step */
 function moveTo(step) {
   const rows = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]);
   const focused = rows.findIndex(r => r === document.activeElement); // the address and aria-current change slightly later
@@ -184,7 +184,7 @@ function moveTo(step) {
   row.scrollIntoView({ block: 'nearest' });
 }
 
-/** The row that leads somewhere. @param {string} hash */
+/** The row with this link. @param {string} hash */
 const row = hash => /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]).find(r => within(r.hash, hash));
 
 function App() {

@@ -93,12 +93,12 @@ function Opened({ kind, id, tab }) {
 const CameOf = ({ o }) => section({ class: 'part' }, h3('Results'),
   h(Shares, { label: 'Results', of: o.sent, rows: [['Sent', o.sent, 'all'], ['Opened', o.opened, 'ok'], ['Clicked', o.clicked, 'ok'], ['Bounced', o.bounced, 'bad'], ['Reported as spam', o.reported_as_spam, 'bad'], ['Left the list', o.unsubscribed, 'warn'], ['Left all email', o.global_unsubscribed, 'warn']] }));
 
-/** What a recipient did, in words. @param {Message} m @returns {[string, string, string][]} */
+/** The recipient's actions as chips. @param {Message} m @returns {[string, string, string][]} */
 const acts = m => /** @type {[unknown, string, string, string][]} */ ([
   [m.status === 'bounced', 'bad', 'cross', 'bounced'], [m.reported_as_spam, 'bad', 'warn', 'spam'], [m.unsubscribed || m.global_unsubscribed, 'warn', 'exit', 'left'], [m.clicks, 'ok', 'hand', 'clicked'], [m.opens && !m.clicks, 'ok', 'eye', 'opened'],
 ]).filter(([is]) => is).map(([, ...shown]) => shown);
 
-/** Who got its messages. @param {{kind: Kind, id: string, sent: number}} props */
+/** The recipients. @param {{kind: Kind, id: string, sent: number}} props */
 function Got({ kind, id, sent }) {
   const { data, error } = /** @type {ReturnType<typeof useAnswer<{data: Message[], total: number}>>} */ (useAnswer(sent ? `/outbox?${kind}_id=${id}&limit=100` : '', ['message']));
   if (error) return empty('warn', 'No answer', error);
@@ -120,17 +120,17 @@ const Schedule = ({ s, reload }) => h(Create, {
  * @typedef {{campaign_id: number, name: string, list_id?: number, sender?: {name?: string, email?: string}, content?: {subject?: string, html?: string, text?: string, template_id?: number}, status: string}} Campaign
  */
 
-/** A campaign as the API has it. @param {string} id @returns {ReturnType<typeof useAnswer<Campaign>>} */
+/** A campaign as the API returns it. @param {string} id @returns {ReturnType<typeof useAnswer<Campaign>>} */
 const useCampaign = id => useAnswer(ofAccount(`/campaigns/${id}`), ['records']);
 
-/** How many a campaign will reach. @param {{list: number}} props */
+/** The number of contacts that will get the campaign. @param {{list: number}} props */
 function Reach({ list }) {
   const { data } = /** @type {ReturnType<typeof useAnswer<{data: import('./lists.js').List[]}>>} */ (useAnswer(`/lists?around=${list}&limit=1`, ['records', 'message']));
   const l = data?.data.find(found => found.id === String(list));
   return l && p({ class: 'lead' }, `${counted(l.contacts.active, 'active contact')} of ${l.name} will get it, except suppressed addresses.`);
 }
 
-/** What a campaign says: its own parts, or those of its template. @param {{id: string, tab?: string}} props */
+/** The content of a campaign: its own, or the content of its template. @param {{id: string, tab?: string}} props */
 function Content({ id, tab }) {
   const { data: c } = useCampaign(id);
   const from = c?.content?.template_id;
@@ -160,7 +160,7 @@ function Draft({ id }) {
   ];
 }
 
-/** The form of a campaign or a workflow; the lists and templates to choose from come before it opens. @param {{kind: Kind, label: string, c?: Campaign, stands?: string, send: (body: any, values: Record<string, any>) => Promise<any>, done: Parameters<typeof Create>[0]['done']}} props */
+/** The form of a campaign or a workflow. The lists and templates are loaded before it opens. @param {{kind: Kind, label: string, c?: Campaign, stands?: string, send: (body: any, values: Record<string, any>) => Promise<any>, done: Parameters<typeof Create>[0]['done']}} props */
 function Form({ kind, label, c, stands, send, done }) {
   const lists = /** @type {ReturnType<typeof useAnswer<{data: {list_id: number, name: string}[]}>>} */ (useAnswer(ofAccount('/lists'), ['records'], everyPage)).data?.data ?? [];
   const templates = /** @type {ReturnType<typeof useAnswer<{data: {template_id: number, name: string}[]}>>} */ (useAnswer(ofAccount('/templates?per_page=100'), ['records'])).data?.data ?? [];

@@ -4,7 +4,7 @@ import { tags } from './ui.js';
 const { i, span, svg, table, tbody, td, th, tr } = tags;
 
 /**
- * Bars side by side, each with a title; what of it is bad is at its foot.
+ * A bar chart. Each bar has a title, and its bad part is at the bottom.
  * @param {{label: string, bars: {n: number, bad?: number, title: string}[]}} props
  */
 export function Bars({ label, bars }) {
@@ -14,18 +14,18 @@ export function Bars({ label, bars }) {
     bars.map(({ n, bad, title }, at) => n > 0 && h('g', { key: at }, h('title', null, title), bar(at, n, 'all'), bar(at, bad ?? 0, 'bad'))));
 }
 
-/** How much of a whole, in percent. @param {number} n @param {number} of */
+/** A part of a total as a percentage. @param {number} n @param {number} of */
 export const percent = (n, of) => of ? `${+(n / of * 100).toFixed(n && n / of < 0.01 ? 1 : 0)} %` : '';
 
 /** A bar from the left. @param {number} n @param {number} of @param {string} kind */
 const share = (n, of, kind) => svg({ class: 'share', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
   h('rect', { class: 'rest', width: 100, height: 10 }), n > 0 && h('rect', { class: kind, width: Math.max(1, n / (of || 1) * 100), height: 10 }));
 
-/** What came of a whole, line by line. @param {{label: string, of: number, rows: [string, number, string][]}} props name, number, tone */
+/** Counts as parts of a total, one per line. @param {{label: string, of: number, rows: [string, number, string][]}} props name, number, tone */
 export const Shares = ({ label, of, rows }) => table({ class: 'shares', 'aria-label': label }, tbody(rows.map(([name, n, kind]) =>
   tr({ key: name }, th({ scope: 'row' }, name), td({ class: 'num' }, n.toLocaleString('en')), td({ class: 'num dim' }, percent(n, of)), td(share(n, of, kind))))));
 
-/** Parts that make a whole, side by side. @param {{parts: [string, number, string][]}} props name, number, tone */
+/** The parts of a total in one bar. @param {{parts: [string, number, string][]}} props name, number, tone */
 export function Whole({ parts }) {
   const all = parts.reduce((sum, [, n]) => sum + n, 0);
   let at = 0;
@@ -38,5 +38,5 @@ export function Whole({ parts }) {
     }));
 }
 
-/** What a colour stands for. @param {string} kind @param {string} word */
+/** The meaning of a color. @param {string} kind @param {string} word */
 export const legend = (kind, word) => span({ class: 'legend' }, i({ class: kind, 'aria-hidden': 'true' }), word);

@@ -1,11 +1,10 @@
-// Probable problems in a message, and in the support of email clients for its
-// HTML.
+// Probable problems of a message, and HTML that email clients do not support.
 import { useAnswer } from './api.js';
 import { empty, icon, seen, tags } from './ui.js';
 /** @typedef {{findings: {check: string, text: string}[]}} Checked */
 const { div, li, span, ul } = tags;
 
-/** What the checks of a message found. @param {string} id @returns {ReturnType<typeof useAnswer<Checked>>} */
+/** The findings in a message. @param {string} id @returns {ReturnType<typeof useAnswer<Checked>>} */
 export const useChecks = id => useAnswer(`/outbox/${id}/checks`, []);
 
 /** @param {ReturnType<typeof useChecks>} props */

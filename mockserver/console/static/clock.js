@@ -12,7 +12,7 @@ const minute = 60_000, hour = 60 * minute, day = 24 * hour;
 /** @param {View} view @returns {[any]} */
 const shown = view => { set(view); return [['Clock set to ', dated(view.now), '.']]; };
 
-/** Lets time pass, and says what time it is then. @param {{duration_ms: number} | {to: string}} body */
+/** Advances the clock and shows the new time. @param {{duration_ms: number} | {to: string}} body */
 export const pass = body => attempt(() => call('POST', '/clock/advance', body), shown);
 
 export function Clock() {

@@ -18,7 +18,7 @@ import { ofAccount, useSession } from './session.js';
 const { a, article, button, div, header, p, span, strong } = tags;
 
 const perPage = 50;
-/** How many a part of an address finds at a time. */
+/** The maximum number of contacts that a part of an address finds. */
 const most = 200;
 
 /** @type {Record<string, [string, string]>} */
@@ -33,22 +33,22 @@ const statuses = [['', 'All'], ...Object.keys(tones).map(s => /** @type {[string
 /** Unix seconds as a time. @param {number} [s] */
 const date = s => s ? when(new Date(s * 1000).toISOString()) : 'unknown';
 
-/** Whether a search is the API's own, by a whole value; else it is a part of an address. @param {string} q */
+/** Reports whether a search is a filter of the API, which compares whole values. Another search is a part of an address. @param {string} q */
 const fielded = q => /^(status|email|tag|interest):/.test(q);
 
-/** Whom a part of an address finds, in the shape of the API. @param {string} path @returns {Promise<Page>} */
+/** The contacts that a part of an address finds, as the API returns them. @param {string} path @returns {Promise<Page>} */
 async function found(path) {
   const { data, total } = await call('GET', path);
   return { data: data.map((/** @type {any} */ c) => ({ ...c, subscribed_on: Date.parse(c.subscribed_on) / 1000 })), pagination: { count: total } };
 }
 
-/** On which page a contact is in the usual order; 0 if it is not on the list. @param {List} list @param {string} id */
+/** The page of a contact in the default order, or 0 if it is not on the list. @param {List} list @param {string} id */
 async function pageOf(list, id) {
   const { data, offset, total } = await call('GET', `/lists/${list.list_id}/contacts?around=${encodeURIComponent(id)}&limit=1`);
   return data[0]?.id === id ? Math.floor((total - 1 - offset) / perPage) + 1 : 0;
 }
 
-/** Shows a contact that a link leads to in its place. @param {List} list @param {string|undefined} id @param {boolean} usual whether all contacts are shown in the usual order @param {ReturnType<typeof usePages>} pages @param {Page} [page] */
+/** Shows the page with the contact of a link. @param {List} list @param {string|undefined} id @param {boolean} usual all contacts are shown, in the default order @param {ReturnType<typeof usePages>} pages @param {Page} [page] */
 function useSought(list, id, usual, { page: at, setPage }, page) {
   const sought = useRef('');
   useEffect(() => {
@@ -58,7 +58,7 @@ function useSought(list, id, usual, { page: at, setPage }, page) {
   });
 }
 
-/** The contacts of a list, as the address asks for them. @param {List} list @param {string} [contact] that is open */
+/** The contacts of a list that the address selects. @param {List} list @param {string} [contact] the open one */
 function useMembers(list, contact) {
   const search = useSearch();
   const [status] = useParam('status');
@@ -89,7 +89,7 @@ export function Contacts({ id, tab }) {
   return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });
 }
 
-/** @param {List[]} lists @param {List} [list] the one that is shown */
+/** @param {List[]} lists @param {List} [list] the one on the page */
 const pickList = (lists, list) => h(Select, {
   label: 'List', value: list ? String(list.list_id) : '', onChange: v => go(`#/contacts/${v}`),
   options: [...(list ? [] : [/** @type {[string, string]} */ (['', 'Choose a list'])]), ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), `${l.name} (${l.list_id})`]))],
@@ -121,7 +121,7 @@ function Members({ list, lists, contact, reload }) {
   });
 }
 
-/** A page of contacts, as lists are drawn. @param {Page|undefined} data @param {string} key */
+/** A page of contacts as Rows takes it. @param {Page|undefined} data @param {string} key */
 const page = (data, key) => ({ key, rows: data ? data.data.map(c => ({ ...c, id: String(c.id) })) : null, total: 0, error: '', look: () => {} });
 
 /** @param {Contact} c @param {List} list @param {boolean} current */
@@ -156,7 +156,7 @@ function Opened({ list, id }) {
 /** @param {string[]} [all] */
 const labels = all => all?.length ? span({ class: 'tags' }, all.map(w => span({ class: 'chip', key: w }, w))) : 'none';
 
-/** What can be done with one contact or with several. @param {{list: List, contacts: Contact[], after: () => void}} props */
+/** The actions for one contact or for several. @param {{list: List, contacts: Contact[], after: () => void}} props */
 function Acts({ list, contacts, after }) {
   const at = (/** @type {string|number} */ id) => ofAccount(`/lists/${list.list_id}/contacts/${id}`);
   const back = () => call('POST', at('import'), { contacts: contacts.map(({ email }) => ({ email })), resubscribe: true }); // restores the same contacts as active
@@ -175,7 +175,7 @@ function Acts({ list, contacts, after }) {
   ];
 }
 
-/** Changes the attributes of a contact: a line that is removed removes its attribute. @param {{list: List, c: Contact, reload: () => void}} props */
+/** Changes the attributes of a contact. If a line is removed, its attribute is removed. @param {{list: List, c: Contact, reload: () => void}} props */
 function Edit({ list, c, reload }) {
   const all = (c.custom_attributes ?? []).filter(x => !x.name.includes('=') && !/^\s|\s$|\n/.test(`${x.name}=${x.value}`)); // a line cannot represent the other attributes
   const lines = all.map(x => `${x.name}=${x.value}`).join('\n');

@@ -8,15 +8,15 @@ import { Doing, icon, seen, tags, toast, usePaste } from './ui.js';
 const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, span, textarea } = tags;
 
 /**
- * A member of the body, which a field asks for. Its name is where it stands: sender.email.
+ * A field of the form and of the body. Its name is its path in the body, such as sender.email.
  * @typedef {{name: string, label: string, kind?: 'line'|'area'|'select'|'tick'|'ticks'|'number'|'time', options?: [string, string][], note?: string | ((value: any) => string), hint?: string, start?: any, file?: string,
- *   read?: (value: any) => unknown, aside?: boolean, when?: (values: Record<string, any>) => boolean}} Part read: as the body has it; aside: it is no member of the body; file: the types of files whose text can be put in
+ *   read?: (value: any) => unknown, aside?: boolean, when?: (values: Record<string, any>) => boolean}} Part read converts the value for the body. aside means that the body does not contain it. file lists the types of files that can be read into it.
  */
 
 /**
  * A button that opens a form.
  * @param {{label: string, title?: string, sign?: string, main?: boolean, ok?: string, intro?: Child, parts: Part[], send: (body: any, values: Record<string, any>) => Promise<any>,
- *   done: (answer: any) => Parameters<typeof toast>, after?: (answer: any, close: () => void) => Child, stands?: string, paste?: (text: string) => Record<string, any>|undefined}} props after: what is shown before the dialog closes, if there is something; stands: what is edited, as it stands now
+ *   done: (answer: any) => Parameters<typeof toast>, after?: (answer: any, close: () => void) => Child, stands?: string, paste?: (text: string) => Record<string, any>|undefined}} props after returns what the dialog shows before it closes, if anything. stands is the current record that is edited. paste returns the first values for text that is pasted on the page.
  */
 export function Create(props) {
   const [typed, open] = useState(/** @type {Record<string, any>|undefined} */ (undefined)); // the first values of the fields
@@ -86,10 +86,10 @@ function Form({ typed: first, parts, send, sent, cancel, ok, intro, label: name,
     div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)), button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel')));
 }
 
-/** What the fields begin with. @param {Part[]} parts @returns {Record<string, any>} */
+/** The first values of the fields. @param {Part[]} parts @returns {Record<string, any>} */
 const startsOf = parts => Object.fromEntries(parts.map(x => [x.name, x.start ?? (x.kind === 'ticks' ? [] : x.kind === 'tick' ? false : '')]));
 
-/** The field that a mistake names: itself, a part of it, or the first within it. @param {Mistake} m @param {Part} x @param {Part[]} all */
+/** Reports whether an error belongs to a field: it names the field, a part of it, or an object whose first field it is. @param {Mistake} m @param {Part} x @param {Part[]} all */
 function isAbout({ where }, x, all) {
   const within = (/** @type {string} */ whole, /** @type {string} */ part) => (part + '.').startsWith(whole + '.');
   const at = (/** @type {Part} */ y) => (y.aside ? 'query.' : 'body.') + y.name;
@@ -97,10 +97,10 @@ function isAbout({ where }, x, all) {
   return where !== 'body' && !all.some(y => within(at(y), where)) && all.find(y => within(where, at(y))) === x;
 }
 
-/** What the platform says, as a sentence; one that begins with an address begins as that does. @param {Mistake} m */
+/** An error of the server as a sentence. An address at its start keeps its case. @param {Mistake} m */
 const sentence = ({ msg }) => (/^\S+@/.test(msg) ? msg : msg.charAt(0).toUpperCase() + msg.slice(1)) + (/[.!?]$/.test(msg) ? '' : '.');
 
-/** What is sent: what is empty is left out. @param {Part[]} parts @param {Record<string, any>} values */
+/** The body without empty values. @param {Part[]} parts @param {Record<string, any>} values */
 function bodyOf(parts, values) {
   const body = {};
   for (const x of parts) {
@@ -135,8 +135,8 @@ function Field({ part: x, value, wrong, onChange }) {
     x.file && label({ class: 'button file' }, icon('page'), 'Read a file', input({ type: 'file', accept: x.file, 'aria-label': `${x.label} from a file`, onChange: async (/** @type {Typed} */ e) => { const [file] = e.target.files ?? []; if (file) onChange(await file.text()); } })));
 }
 
-/** A number as the body has it, or nothing. @param {string} v */
+/** The number in a field, if any. @param {string} v */
 export const number = v => v === '' ? undefined : Number(v);
 
-/** Words between commas. @param {string} v */
+/** Words that are separated by commas. @param {string} v */
 export const words = v => v.split(',').map(s => s.trim()).filter(Boolean);

@@ -19,7 +19,7 @@ const good = (/** @type {Attempt} */ t) => !t.error && !!t.status && t.status >=
 /** @type {Record<string, string>} */
 const reasons = { archived: 'The webhook is archived. The delivery waits until it is unarchived.', rate_limit: "The webhook's rate limit is used up.", delay: 'A fault rule delays it.', retry: 'The last attempt failed.' };
 
-/** What a delivery has come to, in a word or two. @param {Delivery} d */
+/** The state of a delivery as a chip. @param {Delivery} d */
 export function state(d) {
   const last = d.attempts.at(-1);
   const until = d.waiting_until ?? d.next_attempt;
@@ -34,7 +34,7 @@ export function state(d) {
   return chip('info', 'clock', 'waiting');
 }
 
-/** One square an attempt: done, failed, still to come. @param {{d: Delivery, most: number}} props */
+/** One square per attempt: succeeded, failed, or not made yet. @param {{d: Delivery, most: number}} props */
 export const Track = ({ d, most }) => span({ class: 'track', 'aria-hidden': 'true' }, Array.from({ length: Math.min(12, Math.max(most, d.attempts.length)) }, (_, n) =>
   i({ key: n, class: !d.attempts[n] ? '' : good(d.attempts[n]) ? 'ok' : 'bad' })));
 
@@ -45,7 +45,7 @@ function path(url) {
   try { return new URL(url).pathname; } catch { return url; }
 }
 
-/** Whom an event is about, and which message. @param {{recipient?: string, subject?: string}} e */
+/** The recipient of an event, and the subject of the message. @param {{recipient?: string, subject?: string}} e */
 export const about = e => (e.recipient || e.subject) && p({ class: 'who' }, seen(e.recipient), e.subject && span({ class: 'dim' }, e.recipient && ' · ', seen(e.subject)));
 
 /** @param {Delivery} d @param {boolean} current @param {number} most */
@@ -113,7 +113,7 @@ function Opened({ id, tab, summary }) {
     }));
 }
 
-/** The message that a body tells of. @param {string} body @returns {string|undefined} */
+/** The id of the message in a body. @param {string} body @returns {string|undefined} */
 function messageOf(body) {
   try {
     const { data } = JSON.parse(body);

@@ -5,7 +5,7 @@ const root = document.documentElement;
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
-/** compact or comfortable; empty if nobody has chosen. */
+/** compact or comfortable, or empty if the user has not chosen. */
 export const density = () => root.dataset.density ?? '';
 
 /** @param {string} value */

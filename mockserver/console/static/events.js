@@ -53,7 +53,7 @@ function Opened({ id }) {
     h(Body, { raw: e.body, bytes: new TextEncoder().encode(e.body).length }));
 }
 
-/** How one delivery of the event stands. @param {{id: string}} props */
+/** One delivery of the event. @param {{id: string}} props */
 function Heard({ id }) {
   const { data: d, error } = /** @type {ReturnType<typeof useAnswer<FullDelivery>>} */ (useAnswer('/deliveries/' + id, ['delivery']));
   if (error) return li(span({ class: 'dim' }, `${id}: ${error}`));

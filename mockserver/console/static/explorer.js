@@ -15,7 +15,7 @@ import { Copy, Doing, Field, Heading, Search, Select, Split, chip, code, empty, 
  */
 const { a, article, button, div, form, h3, header, label, p, section, span, strong, table, tbody, td, textarea, th, thead, tr } = tags;
 
-/** How much of an answer is shown, in characters. */
+/** The maximum number of characters of a response that are shown. */
 const most = 200_000;
 
 /** @type {Promise<Operation[]>|undefined} */
@@ -43,10 +43,10 @@ const row = (o, current) => a({ href: link(`api/${o.id}`), 'aria-current': curre
   span({ class: 'line' }, span({ class: `method ${o.method.toLowerCase()}` }, o.method), strong({ class: 'mono' }, o.path)),
   span({ class: 'line' }, span({ class: 'dim cut' }, o.summary), span({ class: 'dim kind' }, o.tag)));
 
-/** @type {Record<string, string>} the lists of records whose newest one a path begins with */
+/** @type {Record<string, string>} for each path parameter, the list whose newest record is its first value */
 const newest = { list_id: 'lists', campaign_id: 'campaigns', workflow_id: 'workflows', email_id: 'outbox' };
 
-/** The values of the parameters, of which the newest records are a start. @param {Operation} o */
+/** The values of the parameters. Ids start with the newest records. @param {Operation} o */
 function useValues(o) {
   const [values, set] = useState(/** @type {Record<string, string>} */ ({}));
   const { account } = useSession();

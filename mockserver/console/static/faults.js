@@ -12,7 +12,7 @@ import { look, useSession } from './session.js';
  */
 const { button, div, fieldset, form, h2, legend, li, p, section, span, strong, ul } = tags;
 
-/** @type {Record<string, [string, string][]>} what can be done to what */
+/** @type {Record<string, [string, string][]>} the actions for each target */
 const actions = {
   request: [['status', 'Respond with a status'], ['reset', 'Close the connection'], ['hang', 'Never respond'], ['truncate', 'Truncate the response'], ['oversize', 'Respond with a huge body'], ['not_json', 'Respond with HTML'], ['redirect', 'Redirect'], ['delay', 'Delay']],
   delivery: [['drop', 'Drop'], ['duplicate', 'Duplicate'], ['reorder', 'Reorder'], ['delay', 'Delay'], ['status', 'Respond with a status'], ['reset', 'Close the connection'], ['hang', 'Never respond']],
@@ -112,7 +112,7 @@ function NewRule({ operations, events, add }) {
     div(button({ class: 'button main' }, icon('plus'), 'Add the rule')));
 }
 
-/** What the form says, as the control route takes it. @param {string} subject @param {Record<string, string|boolean>} f @returns {Fault} */
+/** The values of the form as the control route takes them. @param {string} subject @param {Record<string, string|boolean>} f @returns {Fault} */
 function faultOf(subject, f) {
   /** @type {Fault} */
   const out = { action: String(f.action) };
@@ -146,7 +146,7 @@ function Settings({ seed, lookup, change }) {
     h(Reset, { change }));
 }
 
-/** Going back asks first. @param {{change: Change}} props */
+/** Asks for confirmation before a reset. @param {{change: Change}} props */
 function Reset({ change }) {
   const [asked, ask] = useState('');
   const yes = (/** @type {() => Promise<any>} */ f, /** @type {string} */ said) => { ask(''); change(f, said); };

@@ -35,7 +35,7 @@ email, err := c.Emails.Send(ctx, client.EmailSubmission{
 })`,
 };
 
-/** What an empty inbox shows. */
+/** The first steps, which an empty inbox shows. */
 export function First() {
   const { info, account } = useSession();
   const [language, speak] = useState('curl');

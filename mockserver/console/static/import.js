@@ -10,10 +10,10 @@ import { counted, tags } from './ui.js';
  */
 const { li, p, ul } = tags;
 
-/** How many contacts the API takes at a time. */
+/** The maximum number of contacts in a request. */
 const most = 1000;
 
-/** The cells of CSV, whose separator is the first one that stands outside quotes. @param {string} text @returns {string[][]} */
+/** The cells of CSV. The first separator outside quotes is the separator of the file. @param {string} text @returns {string[][]} */
 function cells(text) {
   const separator = /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text)?.[1] ?? ',';
   const cell = new RegExp(`("(?:[^"]|"")*"|[^"${separator}\\r\\n][^${separator}\\r\\n]*|)(${separator}|\\r?\\n|\\r|$)`, 'gy');
@@ -26,7 +26,7 @@ function cells(text) {
   return rows.filter(row => row.some(Boolean));
 }
 
-/** A contact of a row of CSV: columns that the API does not name are attributes. @param {string[]} names @param {string[]} row @returns {Entry} */
+/** The contact in a row of CSV. Columns that the API does not define are attributes. @param {string[]} names @param {string[]} row @returns {Entry} */
 function entry(names, row) {
   const of = (/** @type {string} */ name) => row[names.findIndex(n => n.toLowerCase() === name)] ?? '';
   const own = names.flatMap((name, n) => /^(email|tags|interests|)$/i.test(name) || !row[n] ? [] : [{ name, value: row[n] }]);
@@ -34,7 +34,7 @@ function entry(names, row) {
   return { email: of('email'), ...(list('tags').length && { tags: list('tags') }), ...(list('interests').length && { interests: list('interests') }), ...(own.length && { custom_attributes: own }) };
 }
 
-/** The contacts in a text: CSV whose first line has a column email, or any text with addresses. @param {string} text @returns {Entry[]} */
+/** The contacts in a text, which is CSV with a column email or any text with addresses. @param {string} text @returns {Entry[]} */
 export function contactsIn(text) {
   const [names = [], ...rows] = cells(text.replace(/^\ufeff/, ''));
   if (names.some(n => n.toLowerCase() === 'email')) return rows.map(row => entry(names, row));
@@ -64,7 +64,7 @@ export async function importInto(list, text) {
 /** @param {string} name of the list @param {Result} r @returns {string} */
 export const imported = (name, r) => `${counted(r.imported, 'contact')} imported to ${name}` + (r.updated ? `, ${r.updated} updated` : '') + (r.errors.length ? `, ${r.errors.length} rejected.` : '.');
 
-/** The entries that were rejected, or nothing. @param {Result} [r] */
+/** The entries that were rejected, if any. @param {Result} [r] */
 export const rejected = r => r?.errors.length ? [p('The other contacts are imported. These entries are not:'), ul({ class: 'how' }, r.errors.slice(0, 100).map((e, n) => li({ key: n }, `${e.email || '(no address)'}: ${e.msg}`)))] : null;
 
 /** @param {{list: {id: string, name: string}, paste?: typeof pasted}} props */

@@ -29,7 +29,7 @@ const states = {
 };
 const state = (/** @type {Message} */ m) => chip(...(m.reported_as_spam ? /** @type {[string, string, string]} */ (['bad', 'warn', 'spam']) : m.confirmed ? states.confirmed : states[m.status] ?? ['info', '', m.status]));
 
-/** What its recipient did, as small signs. @param {Message} m */
+/** The recipient's actions as icons. @param {Message} m */
 const marks = m => /** @type {[unknown, string, string][]} */ ([
   [m.opens, 'eye', `opened ${m.opens} ×`], [m.clicks, 'hand', `clicked ${m.clicks} ×`], [m.unsubscribed || m.global_unsubscribed, 'exit', m.global_unsubscribed ? 'unsubscribed from all' : 'unsubscribed'],
 ]).filter(([on]) => on).map(([, sign, title]) => span({ class: 'mark', title, key: sign }, icon(sign, title)));
@@ -40,7 +40,7 @@ const row = (m, current, unread) => a({ href: link(`inbox/${m.id}`), 'aria-curre
   span({ class: 'line' }, span({ class: 'cut whom' }, span({ class: 'from' }, seen(m.from_name || m.from_email), ' → '), seen(m.to)), marks(m), (m.status !== 'delivered' || m.reported_as_spam || m.confirmed) && state(m)),
   span({ class: 'line snippet' }, span({ class: 'dim cut more' }, seen(m.snippet)), m.sent_by !== 'email_api' && span({ class: 'dim kind' }, kind(m))));
 
-/** What is unread, and says how much that is; a search does not see all of it. @param {(Message|undefined)[]|null} rows @param {boolean} all */
+/** The unread messages. Their number is updated only if the rows are all messages. @param {(Message|undefined)[]|null} rows @param {boolean} all */
 function useMarks(rows, all) {
   const { version } = useUnread();
   const unread = useMemo(() => unreadOf(rows), [rows, version]);
@@ -72,7 +72,7 @@ export function Inbox({ id, tab }) {
   });
 }
 
-/** What takes the place of a message that is deleted: the one below it, or above. @param {(Message|undefined)[]|null} rows @param {string} id */
+/** The message that opens when this one is deleted: the next, or the previous if it is the last. @param {(Message|undefined)[]|null} rows @param {string} id */
 function beside(rows, id) {
   const n = rows?.findIndex(m => m?.id === id) ?? -1;
   return n < 0 ? '' : (rows?.[n + 1] ?? rows?.[n - 1])?.id ?? '';
@@ -116,13 +116,13 @@ const diagnostics = {
   bounce_df: '512 5.1.2 no such host', bounce_ar: 'out of office', bounce_cr: 'confirm that you are human', bounce_ac: 'has moved',
 };
 
-/** Whether a message went to a contact of a list, who can leave that list. @param {Message} m */
+/** Reports whether the recipient is a contact of a list and can unsubscribe from it. @param {Message} m */
 const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
 
 /** @type {Record<string, string>} */
 const past = { bounce: 'bounced', complain: 'reported as spam', open: 'opened', click: 'clicked', unsubscribe: 'unsubscribed', 'global-unsubscribe': 'unsubscribed from all email', confirm: 'confirmed' };
 
-/** Says what recipients did, and which events that caused. @param {string} what @param {FullFired[][]} events of each message @returns {[string, [string, string]?]} */
+/** The text about actions of recipients and their events. @param {string} what @param {FullFired[][]} events of each message @returns {[string, [string, string]?]} */
 function said(what, events) {
   const subject = events.length === 1 ? 'Message' : counted(events.length, 'message');
   const all = events.flat(), sent = all.flatMap(e => e.deliveries), names = [...new Set(all.map(e => e.event))].join(' and ');
@@ -131,14 +131,14 @@ function said(what, events) {
   return [`${subject} ${past[what]}. ${names}: ${counted(sent.length, 'delivery', 'deliveries')} queued.`, ['Show', `#/deliveries/${sent[0]}`]];
 }
 
-/** What recipients do with messages. @param {string[]} ids @param {string} what @param {object} [body] */
+/** Simulates an action of the recipients. @param {string[]} ids @param {string} what @param {object} [body] */
 const actAs = (ids, what, body = {}) => actOnEach(ids, async id => {
   const before = /** @type {FullMessage} */ (await call('GET', `/outbox/${id}`));
   const after = /** @type {FullMessage} */ (await call('POST', `/outbox/${id}/${what}`, body));
   return after.events.slice(before.events.length);
 }, events => said(what, events));
 
-/** What can be done with one message or with several. Each button is one call under /_mock/ for each. @param {{ids: string[], onList: boolean, after?: () => void, gone?: () => void}} props gone: after they were deleted */
+/** The actions for one message or for several. @param {{ids: string[], onList: boolean, after?: () => void, gone?: () => void}} props gone is called after a deletion */
 function Acts({ ids, onList, after, gone = after }) {
   const { info } = useSession();
   const act = (/** @type {string} */ what, body = {}) => actAs(ids, what, body).then(after);
@@ -158,7 +158,7 @@ function Acts({ ids, onList, after, gone = after }) {
   ];
 }
 
-/** What the recipient of the open message can do. @param {{m: FullMessage, next: string}} props */
+/** The actions for the open message. @param {{m: FullMessage, next: string}} props */
 function Actions({ m, next }) {
   if (m.status !== 'delivered' && m.status !== 'bounced') {
     return p({ class: 'actions dim' }, `The message is ${m.status}: it was not delivered.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
@@ -172,7 +172,7 @@ function Actions({ m, next }) {
     h(Acts, { ids: [m.id], onList: onList(m), gone: () => go(link(next ? `inbox/${next}` : 'inbox')) }));
 }
 
-/** The HTML in a frame of its own origin, without scripts and without the network. @param {{id: string, subject: string}} props */
+/** The HTML in a frame with its own origin, without scripts and without network access. @param {{id: string, subject: string}} props */
 function Preview({ id, subject }) {
   const [width, setWidth] = useState('full');
   const [scheme, setScheme] = useState('light');
@@ -191,7 +191,7 @@ function Preview({ id, subject }) {
       })));
 }
 
-/** Downloads a message as a file. @param {string} id @param {string} [text] */
+/** The link that downloads a message. @param {string} id @param {string} [text] */
 const download = (id, text) => a({ class: text ? 'button' : 'bare', href: href(`/outbox/${id}/eml`), download: `${id}.eml`, title: 'Download .eml', 'aria-label': text ? undefined : 'Download .eml' }, icon('mail'), text);
 
 /** @param {{id: string}} props */

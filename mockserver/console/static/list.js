@@ -3,23 +3,23 @@
 import { useEffect, useRef, useState } from './vendor/preact.js';
 import { NoServer, anew, call, useChanges, useSoon } from './api.js';
 
-/** How many records are asked for at a time, and how many beyond those that are seen. */
+/** The number of records per request, and of records that are loaded above and below the visible ones. */
 const pageSize = 200, ahead = 60;
 
 /** @typedef {{id: string, fresh?: boolean}} Row */
-/** @template T @typedef {(T|undefined)[]} Places those that are not loaded are empty */
+/** @template T @typedef {(T|undefined)[]} Places undefined if not loaded */
 /** @template T @typedef {{data: T[], total: number, offset: number}} Page */
 /** @template T @typedef {{key: string, rows: Places<T>|null, error: string}} Loaded */
 /** @template T @typedef {Loaded<T> & {total: number, look: (from: number, to: number) => void}} List */
 
 /**
- * The records of a list route. What a filter finds is the server's business: then
- * a change makes the list load anew.
+ * The records of a list route. The page cannot evaluate filters, so a filtered list
+ * reloads after a change.
  * @template {Row} T
  * @param {string} path
- * @param {string} kind of the changes that belong to it
+ * @param {string} kind of the changes to these records
  * @param {Record<string, string>} filter
- * @param {{open?: string, also?: string[]}} [more] a record to load wherever it is; kinds of other changes after which it loads anew
+ * @param {{open?: string, also?: string[]}} [more] open is a record that is loaded at any position; also lists other kinds of changes that reload the list
  * @returns {List<T>}
  */
 export function useList(path, kind, filter, { open = '', also = [] } = {}) {
@@ -46,7 +46,7 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
   return { ...pages.got, total: pages.got.rows?.length ?? 0, look };
 }
 
-/** What is loaded of a list, and the ways to load more of it. @param {string} key its route and query */
+/** The loaded records of a list, and functions that load more. @param {string} key its route and query */
 function usePages(key) {
   const [got, set] = useState(/** @type {Loaded<any>} */ ({ key, rows: null, error: '' }));
   const now = useRef(key), busy = useRef(''), total = useRef(0);
@@ -74,7 +74,7 @@ function usePages(key) {
   };
 }
 
-/** Loads a record that is open, with those around it, once. @param {ReturnType<typeof usePages>} pages @param {string} open */
+/** Loads the open record and the records around it, once. @param {ReturnType<typeof usePages>} pages @param {string} open */
 function useSought({ got, key, add }, open) {
   const sought = useRef('');
   useEffect(() => {
@@ -85,7 +85,7 @@ function useSought({ got, key, add }, open) {
   });
 }
 
-/** Where a page begins that fills empty places of a stretch; −1 if there are none. @param {Places<Row>} rows @param {number} from @param {number} to */
+/** The offset of the page that fills a gap from one row to another, or −1 if there is no gap. @param {Places<Row>} rows @param {number} from @param {number} to */
 function hole(rows, from, to) {
   let first = -1, last = -1;
   for (let n = from; n < to; n++) if (!rows[n]) { first = first < 0 ? n : first; last = n; }
@@ -93,9 +93,9 @@ function hole(rows, from, to) {
 }
 
 /**
- * Puts a page in its place. Records that came meanwhile, and that the stream is
- * still to bring, are not counted here. A list that forgets its oldest is cut, and
- * one that a page contradicts begins anew.
+ * Puts a page into the list. The offset does not count new records that the stream
+ * has not announced yet. If the server has dropped its oldest records, the list
+ * becomes shorter. If the page contradicts the list, the list starts again.
  * @template {Row} T @param {Places<T>} rows @param {Page<T>} page
  */
 function put(rows, { data, total, offset }) {
@@ -107,13 +107,13 @@ function put(rows, { data, total, offset }) {
   return all;
 }
 
-/** Whether a record is the account's, or nobody's. @param {{account_id?: number}} record @param {string} [account] any if empty */
+/** Reports whether a record belongs to the account, or to none. @param {{account_id?: number}} record @param {string} [account] any if empty */
 const ofAccount = (record, account) => !account || !record.account_id || String(record.account_id) === account;
 
 /** @param {any} r */
 const moment = r => Date.parse(r.created_at ?? r.time);
 
-/** Puts the last state of records where they belong. @template {Row} T @param {Places<T>} rows @param {T[]} records */
+/** Updates records, and inserts new ones. @template {Row} T @param {Places<T>} rows @param {T[]} records */
 function keep(rows, records) {
   const all = rows.slice();
   /** @type {Map<string, number>} */
@@ -128,7 +128,7 @@ function keep(rows, records) {
   return all;
 }
 
-/** Puts a new record in its place, unless that is among those that are not loaded. @template {Row} T @param {Places<T>} all @param {T} record */
+/** Inserts a new record, unless its position is not loaded. @template {Row} T @param {Places<T>} all @param {T} record */
 function insert(all, record) {
   const next = all.findIndex(r => !r || moment(r) <= moment(record));
   if (next < 0) all.push({ ...record, fresh: true });

@@ -11,7 +11,7 @@ import { Copy, Doing, Page, Search, attempt, chip, counted, empty, icon, seen, t
 /** @typedef {import('./overview.js').Counts} Counts @typedef {{id: string, name: string, policy_accepted: boolean, created_on: string, contacts: Counts}} List */
 const { a, button, div, li, p, span, strong, ul } = tags;
 
-/** @type {[keyof Counts, string][]} the statuses, and their colours */
+/** @type {[keyof Counts, string][]} the statuses, and their colors */
 const statuses = [['active', 'ok'], ['pending', 'warn'], ['unsubscribed', 'mid'], ['bounced', 'bad'], ['spam', 'worse'], ['deleted', 'gone']];
 
 export function Lists() {
@@ -64,7 +64,7 @@ export const NewList = ({ main }) => h(Create, {
   after: ({ got }) => rejected(got), paste: pasted,
 });
 
-/** Attributes as the API takes them, of lines such as name=value. @param {string} text */
+/** The attributes in lines such as name=value. @param {string} text */
 export const attributes = text => text.split('\n').filter(line => line.trim()).map(line => {
   const at = line.indexOf('=');
   return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? '' : line.slice(at + 1).trim() };

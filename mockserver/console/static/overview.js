@@ -18,9 +18,9 @@ import { Choice, Doing, Page, counted, empty, icon, seen, tags } from './ui.js';
  */
 const { a, button, caption, details, div, h2, li, p, section, span, strong, summary, table, tbody, td, th, thead, tr, ul } = tags;
 
-/** @type {[string, string, number, string][]} how far back, in words, in minutes, and in short */
+/** @type {[string, string, number, string][]} the parameter, words, minutes and short label of each period */
 const spans = [['', 'hour', 60, '1 h'], ['6h', '6 hours', 360, '6 h'], ['24h', '24 hours', 1440, '24 h']];
-/** How many bars a chart has. */
+/** The number of bars in a chart. */
 const columns = 60;
 
 export function Overview() {
@@ -35,7 +35,7 @@ export function Overview() {
   return h(Page, { title: 'Overview', children: div({ class: 'overview' }, shown) });
 }
 
-/** Whether nobody has done anything yet. @param {View} v */
+/** Reports whether the server has no records and no activity. @param {View} v */
 const untouched = v => !v.messages.sent && !v.events && !v.attempts && !Object.values(v.resources).some(n => n);
 
 /** @param {{view: View}} props */
@@ -56,7 +56,7 @@ function Counted({ view: { messages: m, contacts: c, deliveries: d, resources: r
 const tile = (place, sign, name, n, notes) => li({ key: name }, a({ class: 'tile', href: `#/${place}` },
   span({ class: 'name' }, icon(sign), name), strong({ class: 'num' }, n.toLocaleString('en')), span({ class: 'dim' }, notes.filter(Boolean).join(' · '))));
 
-/** What happened in equal parts of the time until now. @param {Minute[]} minutes @param {number} now @param {number} back in minutes */
+/** The activity in equal parts of the period. @param {Minute[]} minutes @param {number} now @param {number} back in minutes */
 function parts(minutes, now, back) {
   const each = back / columns, end = Math.floor(now / 60_000) + 1;
   const all = Array.from({ length: columns }, (_, n) => ({ from: (end - back + n * each) * 60_000, messages: 0, events: 0, attempts: 0, failed: 0 }));

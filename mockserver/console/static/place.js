@@ -8,13 +8,13 @@ import { useRested } from './api.js';
 /** @param {string} hash */
 const pathOf = hash => hash.split('?', 1)[0];
 
-/** Whether two addresses lead to the same, or to a part of it. @param {string} whole @param {string} part */
+/** Reports whether the second address is the first, or a part of its page. @param {string} whole @param {string} part */
 export const within = (whole, part) => (pathOf(part) + '/').startsWith(pathOf(whole) + '/');
 
-/** @type {{hash?: string, at: Place}} what was read last: every row of a list asks */
+/** @type {{hash?: string, at: Place}} the last result, because every row of a list reads the address */
 let last = { at: /** @type {any} */ (null) };
 
-/** Where we are; whoever changes its parameters takes a copy. @returns {Place} */
+/** The current page. Callers must copy the parameters before they change them. @returns {Place} */
 function read() {
   const { hash } = location;
   if (hash !== last.hash) last = { hash, at: parse(hash.slice(1)) };
@@ -38,13 +38,13 @@ const listeners = new Set();
 const tell = () => { for (const f of listeners) f(read()); };
 addEventListener('hashchange', tell);
 
-/** Goes somewhere without a new entry in the history, and at once: hashchange would come too late for quick fingers. @param {string} hash */
+/** Opens an address without a new entry in the history. It notifies at once, because hashchange can follow the next key press. @param {string} hash */
 export function go(hash) {
   history.replaceState(null, '', hash);
   tell();
 }
 
-/** The address of something in the place where we are, whose list is looked at as now. @param {string} path */
+/** The address of a path with the current filters. @param {string} path */
 export function link(path) {
   const query = read().params.toString();
   return `#/${path}` + (query && '?' + query);
@@ -60,20 +60,20 @@ export function usePlace() {
   return at;
 }
 
-/** Says in the address how something is looked at; empty is as usual. @param {Record<string, string>} changed */
+/** Sets parameters of the address. An empty value removes the parameter. @param {Record<string, string>} changed */
 export function ask(changed) {
   const { path, params: now } = read(), params = new URLSearchParams(now);
   for (const [name, value] of Object.entries(changed)) value ? params.set(name, value) : params.delete(name);
   go(`#${path || '/'}` + (params.size ? `?${params}` : ''));
 }
 
-/** How something is looked at, by the address. @param {string} name @returns {[string, (value: string) => void]} */
+/** A parameter of the address, and a function that sets it. @param {string} name @returns {[string, (value: string) => void]} */
 export function useParam(name) {
   return [usePlace().params.get(name) ?? '', value => ask({ [name]: value })];
 }
 
 /**
- * A search as it is typed, which goes into the address when the typing rests.
+ * The typed search. The address contains it when typing pauses.
  * @returns {{typed: string, type: (text: string) => void, asked: string}}
  */
 export function useSearch() {
@@ -87,9 +87,9 @@ export function useSearch() {
 }
 
 /**
- * What holds in every place is in the address of each, too: whoever follows a link takes it over.
+ * A setting of all pages, which every address contains. A link applies its setting.
  * @param {string} name
- * @param {string} value as it is; empty if it goes without saying
+ * @param {string} value the current one; empty if it is the default
  * @param {(value: string) => void} set
  */
 export function useShared(name, value, set) {

@@ -59,14 +59,14 @@ function Opened({ id, tab, summary }) {
     }));
 }
 
-/** What the API does not know and leaves unread. @param {FullRequest} r */
+/** The fields and parameters that the API does not define. @param {FullRequest} r */
 function unread(r) {
   const found = [...(r.unknown_fields ?? []).map(m => `body.${m}`), ...(r.unknown_parameters ?? []).map(n => `query.${n}`)];
   if (!found.length) return null;
   return div({ class: 'wrong' }, p('The API does not define ', found.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]), '. The mock server ignores it.'));
 }
 
-/** What was wrong with a request, and what was probably meant. @param {FullRequest} r */
+/** The errors of a request, and the closest operation. @param {FullRequest} r */
 function wrong(r) {
   if (!r.response && !r.closest) return null;
   /** @type {ReturnType<typeof mistakes>} */

@@ -7,15 +7,15 @@ import { empty, tags } from './ui.js';
 /** @typedef {{selection: import('./selection.js').Selection, name: (record: any) => string}} Select */
 const { div, li, p, ul } = tags;
 
-/** How many rows are drawn above and below those that are seen. */
+/** The number of rows that are rendered above and below the visible ones. */
 const spare = 8;
-/** How many can be scrolled to: browsers lay nothing out that is taller than 17 million pixels. */
+/** The maximum number of rows. Browsers do not lay out more than 17 million pixels. */
 const reach = 200_000;
 
 /**
- * The rows of a list, or why there are none.
+ * The rows of a list, or the reason why there are none.
  * @template {Row} T
- * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, tall?: boolean, select?: Select}} props none says that there is nothing at all
+ * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, tall?: boolean, select?: Select}} props none is shown if the list has no records
  */
 export function Rows({ list, current, filtered, row, none, tall, select }) {
   if (list.error) return empty('warn', 'No answer', list.error);
@@ -46,14 +46,14 @@ function Windowed({ list, rows, current, row, tall, select }) {
     rows.length > count && p({ class: 'dim' }, `Use the search to find records before the latest ${count.toLocaleString('en')}.`));
 }
 
-/** The rows to draw, in their order: those that are seen, and what is open and what has the focus, with their neighbours. @param {number} from @param {number} to @param {number} count @param {number[]} kept */
+/** The rows to render: the visible ones, and the kept ones with their neighbors. @param {number} from @param {number} to @param {number} count @param {number[]} kept */
 function drawn(from, to, count, ...kept) {
   const all = new Set(Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n));
   for (const n of kept) if (n >= 0) for (const near of [n - 1, n, n + 1]) if (near >= 0 && near < count) all.add(near);
   return [...all].sort((a, b) => a - b);
 }
 
-/** What is seen of a list, in pixels, and how tall each row is. @param {{current: HTMLElement|null}} box */
+/** The visible part of a list and the height of a row, in pixels. @param {{current: HTMLElement|null}} box */
 function useView(box) {
   const density = useDensity();
   const [view, set] = useState({ top: 0, height: 0, each: 63 });
@@ -72,7 +72,7 @@ function useView(box) {
   return view;
 }
 
-/** Keeps in its place what somebody looks at, while rows come above it or change their height. @param {{current: HTMLElement|null}} box @param {(Row|undefined)[]} rows @param {{each: number, top: number}} view */
+/** Keeps the visible rows in place when rows are added above them or change their height. @param {{current: HTMLElement|null}} box @param {(Row|undefined)[]} rows @param {{each: number, top: number}} view */
 function useAnchor(box, rows, { each, top: seen }) {
   const anchor = useRef({ id: '', n: 0, each, top: 0 });
   useLayoutEffect(() => {
@@ -87,7 +87,7 @@ function useAnchor(box, rows, { each, top: seen }) {
   }, [rows, each, seen]);
 }
 
-/** Scrolls to what is opened, unless it is seen. @param {{current: HTMLElement|null}} box @param {number} open @param {string} id @param {{each: number, height: number}} view */
+/** Scrolls to the open row, unless it is visible. @param {{current: HTMLElement|null}} box @param {number} open @param {string} id @param {{each: number, height: number}} view */
 function useReveal(box, open, id, { each, height }) {
   const shown = useRef('');
   useLayoutEffect(() => {

@@ -6,11 +6,11 @@ const { button, input, label, span } = tags;
 
 /**
  * @typedef {{ids: string[], has: (id: string) => boolean, toggle: (id: string, through?: boolean) => void, set: (ids: string[]) => void}} Selection
- *   through: all rows from the last one that was toggled
+ *   through selects all rows from the last toggled one
  */
 
 /**
- * The selected records of a list. Another list, or another filter, begins with none.
+ * The selected records of a list. A new list or filter starts with none.
  * @param {string} key the list with its filters
  * @param {(Row|undefined)[]|null} rows in their order
  * @returns {Selection}
@@ -30,7 +30,7 @@ export function useSelection(key, rows) {
   return { ids: [...ids], has: id => ids.has(id), toggle, set };
 }
 
-/** The box that selects a row. A browser does not pass a click with Shift on from the label to the box. @param {Selection} selection @param {string} id @param {string} name */
+/** The checkbox that selects a row. If Shift is pressed, browsers do not forward a click from the label to the checkbox. @param {Selection} selection @param {string} id @param {string} name */
 export const tickOf = (selection, id, name) => label({
   class: 'select',
   onClick: (/** @type {MouseEvent} */ e) => {
@@ -40,7 +40,7 @@ export const tickOf = (selection, id, name) => label({
   },
 }, input({ type: 'checkbox', 'aria-label': `Select ${name}`, checked: selection.has(id) }));
 
-/** What can be done with the selected records, below their list. @param {{selection: Selection, rows: (Row|undefined)[]|null, noun: string, children: Child}} props */
+/** The actions for the selected records, below the list. @param {{selection: Selection, rows: (Row|undefined)[]|null, noun: string, children: Child}} props */
 export function Selected({ selection, rows, noun, children }) {
   if (!selection.ids.length) return null;
   const loaded = (rows ?? []).flatMap(r => r ? [r.id] : []);
@@ -52,7 +52,7 @@ export function Selected({ selection, rows, noun, children }) {
 }
 
 /**
- * Does something to each of several records, one after the other, and says what was done and what failed.
+ * Performs an action on each record, one after the other, and shows the results and errors.
  * @template T
  * @param {string[]} ids
  * @param {(id: string) => Promise<T>} act

@@ -13,7 +13,7 @@ const session = { info: /** @type {Info|null} */ (null), account: '' };
 const listeners = new Set();
 const tell = () => { for (const f of listeners) f(); };
 
-/** Asks the server about itself. One that does not answer is asked again when it is back. */
+/** Loads the information about the server. If the server does not respond, this is called again when it is back. */
 export async function look() {
   const info = /** @type {Info|null} */ (await call('GET', '/info').catch(() => null));
   if (!info) return;
@@ -24,7 +24,7 @@ export async function look() {
   tell();
 }
 
-/** Looks at another account, if there is such a one. @param {string} account */
+/** Selects another account, if it exists. @param {string} account */
 export function choose(account) {
   if (!session.info?.accounts.some(a => String(a.account_id) === account)) return;
   session.account = account;
@@ -45,8 +45,8 @@ export function useSession() {
   return session;
 }
 
-/** What a list of records is filtered by where there is a choice of accounts; else nothing. */
+/** The filter of lists: the selected account if there are several, otherwise empty. */
 export const accountFilter = () => (session.info?.accounts.length ?? 0) > 1 ? session.account : '';
 
-/** The address of a route of the API itself, as the account that is looked at sees it. @param {string} path */
+/** The path of an API route for the selected account. @param {string} path */
 export const ofAccount = path => session.account && `/accounts/${session.account}/api${path}`;

@@ -9,10 +9,10 @@ import { useSession } from './session.js';
 const { button, div, input, label, p, span } = tags;
 
 /**
- * Asks for a verdict when the typing rests.
+ * Verifies the typed value when typing pauses.
  * @param {FullDelivery} d
  * @param {string} typed
- * @param {{secret?: string, signature?: string}} with_ what differs from the delivery
+ * @param {{secret?: string, signature?: string}} with_ the values that replace those of the delivery
  */
 function useVerdict(d, typed, with_) {
   const [verdict, setVerdict] = useState(/** @type {Verdict|null} */ (null));

@@ -9,13 +9,13 @@ const { button, div, form, p, span, table, tbody, td, th, thead, tr } = tags;
 
 const perPage = 100;
 
-/** An address, and the patterns that match it. @param {string} address */
+/** An address and the patterns that match it. @param {string} address */
 function forms(address) {
   const at = address.indexOf('@');
   return at < 0 || address.includes('*') ? [address] : [address, '*' + address.slice(at), address.slice(0, at) + '@*'];
 }
 
-/** What suppresses an address: the API finds one entry at a time. @param {string} address @returns {Promise<Answer>} */
+/** The entries that match an address. The API finds one per request. @param {string} address @returns {Promise<Answer>} */
 async function matching(address) {
   const found = await Promise.all(forms(address).map(form => call('GET', ofAccount('/suppressed-emails?filter=email:' + encodeURIComponent(form)))));
   return { data: found.flatMap(f => f.data) };

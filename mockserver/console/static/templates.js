@@ -33,7 +33,7 @@ export function Templates({ id, tab }) {
   });
 }
 
-/** A page of templates, as lists are drawn. @param {Answer|undefined} data @param {string|undefined} error @param {number} page */
+/** A page of templates as Rows takes it. @param {Answer|undefined} data @param {string|undefined} error @param {number} page */
 const shown = (data, error, page) => ({ key: String(page), rows: data ? data.data.map(t => ({ ...t, id: String(t.template_id) })) : null, total: 0, error: error ?? '', look: () => {} });
 
 /** @param {Template} t @param {boolean} current */
@@ -44,7 +44,7 @@ const row = (t, current) => a({ href: link(`templates/${t.template_id}`), 'aria-
 /** The names of the merge tags of a template. @param {{content: Template['content']}} t */
 const tagsOf = t => [...new Set([...`${t.content.html ?? ''} ${t.content.text ?? ''}`.matchAll(/\{\{([^{}]+)\}\}/g)].map(m => m[1].trim()).filter(Boolean))];
 
-/** @type {Record<string, string>} what to begin with; else a tag stands for its own name */
+/** @type {Record<string, string>} the first values; the value of any other tag is its name */
 const samples = {
   name: 'Ada Lovelace', first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.org', city: 'London', country: 'England', company: 'Analytical Engines',
   unsubscribe_url: 'https://example.org/unsubscribe', global_unsubscribe_url: 'https://example.org/unsubscribe-from-all', confirm_url: 'https://example.org/confirm',
@@ -63,7 +63,7 @@ function Opened({ id, tab }) {
     h(Filled, { key: JSON.stringify(t.content), t, at: `templates/${t.template_id}`, tab }));
 }
 
-/** The content of a template or a campaign, and what its merge tags stand for. @param {{t: {name: string, content: Template['content']}, at: string, source?: string, tab?: string}} props at: its address; source: of its parts, if it is another one's */
+/** The content of a template or a campaign, with values for its merge tags. @param {{t: {name: string, content: Template['content']}, at: string, source?: string, tab?: string}} props at: its address; source: of its parts, if it is another one's */
 export function Filled({ t, at, source = at, tab }) {
   const names = tagsOf(t);
   const [values, set] = useState(() => Object.fromEntries(names.map(n => [n, Object.hasOwn(samples, n) ? samples[n] : n])));
@@ -82,7 +82,7 @@ export function Filled({ t, at, source = at, tab }) {
   ];
 }
 
-/** The HTML in a frame of its own origin, without scripts and without the network. @param {{name: string, src: string}} props */
+/** The HTML in a frame with its own origin, without scripts and without network access. @param {{name: string, src: string}} props */
 function Preview({ name, src }) {
   const [width, setWidth] = useState('600');
   const [scheme, setScheme] = useState('light');
@@ -101,7 +101,7 @@ function Text({ path }) {
 }
 
 const name = { name: 'name', label: 'Name', hint: 'Welcome' };
-/** What can stand in the text of an email. */
+/** The note about merge tags. */
 export const mergeTags = 'A merge tag such as {{first_name}} is replaced with an attribute of the contact or the email. {{unsubscribe_url}} and {{global_unsubscribe_url}} are links to unsubscribe from the list and from all email.';
 const html = { name: 'content.html', label: 'HTML', kind: /** @type {const} */ ('area'), hint: '<p>Hello {{first_name}}</p>', note: mergeTags };
 const plain = { name: 'content.text', label: 'Text', kind: /** @type {const} */ ('area'), hint: 'Hello {{first_name}}' };

@@ -7,7 +7,7 @@ const clock = { ahead: 0, frozen: false, stood: 0 };
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
-/** Sets the page's clock by the platform's, which has just been asked for. @param {View} view */
+/** Sets the page's clock to the server's. @param {View} view */
 export function set({ now: at, frozen }) {
   clock.stood = Date.parse(at);
   clock.ahead = clock.stood - Date.now();
@@ -15,10 +15,10 @@ export function set({ now: at, frozen }) {
   for (const f of listeners) f();
 }
 
-/** The platform's time in milliseconds. */
+/** The virtual time in milliseconds. */
 export const now = () => clock.frozen ? clock.stood : Date.now() + clock.ahead;
 
-/** The platform's time, every second anew. */
+/** The virtual time, updated every second. */
 export function useNow() {
   const [, tick] = useState(0);
   useEffect(() => {
@@ -38,11 +38,11 @@ const whole = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short',
 /** A time with its date. @param {string} at */
 export const dated = at => h('time', { datetime: at, title: at }, whole.format(new Date(at)));
 
-/** A moment as an input of the browser has it. @param {number} ms */
+/** A time as an input of type datetime-local takes it. @param {number} ms */
 export const local = ms => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 
 const today = { from: 0, to: 0 };
-/** Whether a moment is within the platform's today. @param {number} ms */
+/** Reports whether a time is on the current virtual day. @param {number} ms */
 function isToday(ms) {
   const at = now();
   if (at < today.from || at >= today.to) {
@@ -53,14 +53,14 @@ function isToday(ms) {
   return ms >= today.from && ms < today.to;
 }
 
-/** A time of the platform's today as a clock, another one with its day; all of it on hover. @param {string} at @param {boolean} [ms] */
+/** A time of today without the date, another time with it. The tooltip has both. @param {string} at @param {boolean} [ms] */
 export function when(at, ms) {
   const d = new Date(at);
   const s = isToday(d.getTime()) ? hours.format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '') : days.format(d);
   return h('time', { datetime: at, title: d.toISOString() }, s);
 }
 
-/** Minutes and seconds until a moment, hours if there are any, or days if there are many. @param {{to: string}} props */
+/** The time until then: minutes and seconds, hours if needed, or days from 48 hours on. @param {{to: string}} props */
 export function Countdown({ to }) {
   const s = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1000));
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
@@ -69,10 +69,10 @@ export function Countdown({ to }) {
   return h('span', { class: 'num' }, (full ? `${full}:${two(minutes)}` : String(minutes)) + ':' + two(s % 60));
 }
 
-/** How long something took. @param {number} ms */
+/** A duration. @param {number} ms */
 export const took = ms => ms < 1 ? `${Math.max(1, Math.round(ms * 1e3))} µs` : ms < 1e3 ? `${Math.round(ms)} ms` : `${(ms / 1e3).toFixed(1)} s`;
 
-/** How long it was from one moment to another. @param {string} from @param {string} to */
+/** The duration between two times. @param {string} from @param {string} to */
 export function between(from, to) {
   const s = (Date.parse(to) - Date.parse(from)) / 1000;
   return s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;

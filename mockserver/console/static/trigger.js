@@ -11,7 +11,7 @@ import { useWebhooks } from './webhooks.js';
  */
 const { a, button, div, form, h2, label, p, span, textarea } = tags;
 
-/** What is wrong with a text as JSON, or nothing. @param {string} text */
+/** The error if a text is not JSON, otherwise empty. @param {string} text */
 function fault(text) {
   try {
     JSON.parse(text);
@@ -20,11 +20,11 @@ function fault(text) {
     return e instanceof Error ? e.message : String(e);
   }
 }
-/** What is tried most often. */
+/** The default sample. */
 const first = 'Email.Bounced/email_api';
 const pretty = (/** @type {unknown} */ v) => JSON.stringify(v, null, 2);
 
-/** @param {{id?: string}} props the event or delivery whose body to begin with */
+/** @param {{id?: string}} props the event or delivery with the first body */
 export function Trigger({ id }) {
   const { data, reload } = /** @type {ReturnType<typeof useAnswer<{data: Sample[]}>>} */ (useAnswer('/samples', []));
   const hooks = useWebhooks().data?.data ?? [];
@@ -88,7 +88,7 @@ const shell = (sample, url, hash) => [
   `mockserver trigger ${sample.event}`, sample.variant !== 'default' && `--variant ${sample.variant}`, `--url ${quote(url)}`, '--secret SECRET', hash !== 'sha256' && `--hash-function ${hash}`,
 ].filter(Boolean).join(' \\\n  ');
 
-/** What became of what was sent. @param {{id: string}} props */
+/** The result of the delivery. @param {{id: string}} props */
 function Sent({ id }) {
   const { data: d } = /** @type {ReturnType<typeof useAnswer<FullDelivery>>} */ (useAnswer('/deliveries/' + id, ['delivery']));
   if (!d) return null;

@@ -20,17 +20,17 @@ export const tags = /** @type {Record<string, Tag>} */ (new Proxy({}, {
 }));
 const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label, legend, option, p, path, pre, section, select, small, span, svg } = tags;
 
-/** @param {string} name @param {string} [title] said to screen readers; without it the icon is decoration */
+/** @param {string} name @param {string} [title] for screen readers; without it the icon is decoration */
 export const icon = (name, title) => svg({ class: 'icon', viewBox: '0 0 16 16', role: title && 'img', 'aria-label': title, 'aria-hidden': title ? undefined : 'true' }, path({ d: paths[name] }));
 
-/** What draws nothing, or turns the text around it: controls, marks and overrides of direction, spaces without width. Joiners are left, emoji need them. */
+/** Invisible characters and characters that change the direction of text. Joiners are excluded, because emoji need them. */
 const unseen = /([\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb])/u;
 
-/** Text that somebody else wrote, in which nothing hides. @param {string} [text] */
+/** Untrusted text with its invisible characters made visible. @param {string} [text] */
 export const seen = text => (text ?? '').split(unseen).map((s, i) => i % 2
   ? span({ class: 'unseen', key: i, title: 'an invisible character' }, 'U+' + s.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')) : s);
 
-/** A state in words, with a colour and a sign for those who see neither well. @param {string} tone @param {string} sign @param {Child[]} words */
+/** A state as text with a color and an icon. @param {string} tone @param {string} sign @param {Child[]} words */
 export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, sign && icon(sign), ...words);
 
 /** @param {string} value */
@@ -55,13 +55,13 @@ export function Copy({ value, label, text }) {
   return button({ type: 'button', class: text ? 'button' : 'bare', onClick, 'aria-label': text ? undefined : label, title: label }, icon(done ? 'check' : 'copy'), text);
 }
 
-/** What does something: out of use while there is no server. @param {{label: string, class?: string, children: Child}} props */
+/** A group of controls that is disabled while the connection is lost. @param {{label: string, class?: string, children: Child}} props */
 export function Doing({ label: name, class: kind = 'doing', children }) {
   return fieldset({ class: kind, 'aria-label': name, disabled: useConnection() === 'lost' }, children);
 }
 
 /**
- * Tabs as the ARIA guide describes them: arrows move, one stop in the tab order.
+ * Tabs as the ARIA guide describes them. The arrow keys move between them, and Tab stops once.
  * @param {{label: string, tabs: {id: string, label: string, count?: number, panel: () => Child}[], value?: string, onChange: (id: string) => void}} props
  */
 export function Tabs({ label, tabs, value, onChange }) {
@@ -85,19 +85,19 @@ export function Tabs({ label, tabs, value, onChange }) {
     div({ class: 'tabpanel', role: 'tabpanel', id: id + 'panel', 'aria-labelledby': id + now.id, key: now.id, tabindex: 0 }, now.panel()));
 }
 
-/** One of a few: native radio buttons, drawn side by side. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void}} props */
+/** A choice between a few options: radio buttons in a row. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void}} props */
 export function Choice({ label: name, options, value, onChange }) {
   const group = useId();
   return fieldset({ class: 'choice' }, legend({ class: 'hidden' }, name),
     options.map(([v, text]) => label({ key: v }, input({ type: 'radio', name: group, checked: v === value, onChange: () => onChange(v) }), span(text))));
 }
 
-/** Lets a key press a button of what is open: see useKeys. @param {string} [name] */
+/** The attributes of a button that a key presses, see useKeys. @param {string} [name] */
 export const key = name => name && { 'data-key': name, 'aria-keyshortcuts': name, title: `Key: ${name}` };
 
 /**
- * A button that opens a list of things to do. The browser closes it on Escape and on a click elsewhere.
- * @param {{label: string, sign: string, keyed?: string, atOnce?: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props atOnce: what the button does itself; another one opens the list
+ * A button that opens a menu. The browser closes the menu on Escape and on a click elsewhere.
+ * @param {{label: string, sign: string, keyed?: string, atOnce?: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props atOnce is the item that the button picks; a second button then opens the menu
  */
 export function Menu({ label, sign, keyed, atOnce, items, onPick }) {
   const id = useId();
@@ -124,7 +124,7 @@ export function Menu({ label, sign, keyed, atOnce, items, onPick }) {
   ];
 }
 
-/** JSON with its parts coloured; made of text nodes, never of markup. @param {string} raw @param {boolean} [indent] */
+/** JSON with colors. It consists of text nodes, never of markup. @param {string} raw @param {boolean} [indent] */
 export function json(raw, indent) {
   let shown = raw;
   if (indent) try { shown = JSON.stringify(JSON.parse(raw), null, 2); } catch { /* not JSON: shown as it is */ }
@@ -133,14 +133,14 @@ export function json(raw, indent) {
 }
 const kindOf = (/** @type {string} */ s) => s.endsWith(':') ? 'k' : s[0] === '"' ? 's' : /^[tfn]/.test(s) ? 'b' : 'n';
 
-/** Text that may be long: it scrolls, so the keyboard must reach it. @param {Child[]} what */
+/** Text that can be long. It scrolls, so the keyboard must reach it. @param {Child[]} what */
 export const code = (...what) => pre({ class: 'code', tabindex: 0 }, ...what);
 
 /** @param {[string, Child][]} rows */
 export const pairs = rows => dl({ class: 'pairs' }, rows.map(([k, v]) => div({ key: k }, dt(k), dd(v))));
 
 /**
- * A list beside what is open of it; on a narrow page one of the two.
+ * A list and its open record, side by side. A narrow page shows one of them.
  * @param {{title: string, count?: number, open: boolean, home: string, side?: Child, tools: Child, list: Child, detail: Child}} props
  */
 export function Split({ title, count, open, home, side, tools, list, detail }) {
@@ -151,10 +151,10 @@ export function Split({ title, count, open, home, side, tools, list, detail }) {
   ];
 }
 
-/** A place that is one page. @param {{title: string, count?: number, side?: Child, children: Child}} props */
+/** A page without a list. @param {{title: string, count?: number, side?: Child, children: Child}} props */
 export const Page = ({ title, count, side, children }) => section({ class: 'page', tabindex: 0, 'aria-label': title }, header(h1(title), count !== undefined && span({ class: 'count' }, count.toLocaleString('en')), side && span({ class: 'side' }, side)), children);
 
-/** Whether each row is one line. The address says so, and useShared takes it from there. */
+/** The button for rows of one line. It changes the address, and useShared applies the change. */
 function Density() {
   const compact = useDensity() === 'compact';
   return button({
@@ -163,7 +163,7 @@ function Density() {
   }, icon(compact ? 'rows' : 'list'));
 }
 
-/** The title of what is open. It takes the focus where the list it came from is hidden. @param {{text: string, sign?: Child}} props */
+/** The title of the open record. It gets the focus if the list is hidden. @param {{text: string, sign?: Child}} props */
 export function Heading({ text, sign }) {
   const el = useRef(/** @type {HTMLElement|null} */ (null));
   useEffect(() => { if (narrow()) el.current?.focus(); }, []);
@@ -171,7 +171,7 @@ export function Heading({ text, sign }) {
 }
 const phone = matchMedia('(max-width: 860px)');
 export const narrow = () => phone.matches;
-/** Whether one of list and detail is shown, and the places are along the bottom. */
+/** Reports whether the page is narrow: it shows the list or the record, and the navigation is at the bottom. */
 export function useNarrow() {
   const [is, set] = useState(narrow());
   useEffect(() => {
@@ -207,7 +207,7 @@ export function usePaste(f) {
 export const Search = ({ value, label: name, onInput }) => div({ class: 'search' }, icon('search'),
   input({ type: 'search', id: 'filter', 'aria-label': name, placeholder: name, value, onInput: (/** @type {Typed} */ e) => onInput(e.target.value) }), kbd({ 'aria-hidden': 'true' }, '/'));
 
-/** One of many. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void, id?: string, hidden?: boolean}} props */
+/** A choice between many options. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void, id?: string, hidden?: boolean}} props */
 export function Select({ label: name, options, value, onChange, id, hidden }) {
   const made = useId();
   const mine = id ?? made;
@@ -215,7 +215,7 @@ export function Select({ label: name, options, value, onChange, id, hidden }) {
     select({ id: mine, value, onChange: (/** @type {Typed} */ e) => onChange(e.target.value) }, options.map(([v, text]) => option({ key: v, value: v, selected: v === value }, text))));
 }
 
-/** A line of text to type, with its label above. @param {{label: string, value: string, onInput: (v: string) => void, hint?: string, type?: string, list?: string, mono?: boolean, min?: number, max?: number, step?: string}} props */
+/** A text field with its label above. @param {{label: string, value: string, onInput: (v: string) => void, hint?: string, type?: string, list?: string, mono?: boolean, min?: number, max?: number, step?: string}} props */
 export function Field({ label: name, value, onInput, hint, type, list, mono, min, max, step }) {
   const id = useId();
   return div({ class: 'pick' }, label({ for: id }, name),
@@ -231,10 +231,10 @@ export const empty = (sign, title, ...words) => div({ class: 'empty' }, icon(sig
 
 /** @typedef {{text: Child, link?: [string, string], undo?: () => Promise<unknown>, key: number}} Said */
 let say = (/** @type {Said} */ _) => {};
-/** Says in a corner, and to screen readers, what has just been done, and offers to undo it. @param {Child} text @param {[string, string]} [link] @param {() => Promise<unknown>} [undo] */
+/** Shows a message in a corner and announces it to screen readers. undo adds a button. @param {Child} text @param {[string, string]} [link] @param {() => Promise<unknown>} [undo] */
 export const toast = (text, link, undo) => say({ text, link, undo, key: Date.now() });
 
-/** Does something and says so, or why it could not be done. @template T @param {() => Promise<T>} what @param {(answer: T) => Parameters<typeof toast>} done */
+/** Performs an action, and shows its result or its error. @template T @param {() => Promise<T>} what @param {(answer: T) => Parameters<typeof toast>} done */
 export async function attempt(what, done) {
   try {
     toast(...done(await what()));
@@ -258,11 +258,11 @@ export function Toasts() {
     undo && button({ type: 'button', 'aria-keyshortcuts': 'z', title: 'Key: z', onClick: () => attempt(undo, () => ['Undone.']) }, 'Undo')));
 }
 
-/** How many pages a list has. @param {number} count @param {number} perPage */
+/** The number of pages of a list. @param {number} count @param {number} perPage */
 const pagesOf = (count, perPage) => Math.max(1, Math.ceil(count / perPage));
 
 /**
- * The page of a list that is looked at: the first when something else is asked for.
+ * The current page of a list. A new filter starts with the first page.
  * @param {string} asked
  * @param {number} perPage
  */
@@ -275,7 +275,7 @@ export function usePages(asked, perPage) {
 }
 
 /**
- * Whether the page that is looked at ran out, which leads to the last one that is left.
+ * Reports whether the current page no longer exists, and then opens the last one.
  * @param {ReturnType<typeof usePages>} pages
  * @param {{data: unknown[], pagination?: {count?: number}}} [got]
  */
@@ -297,7 +297,7 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
     button({ type: 'button', class: 'button', disabled: page >= last, onClick: () => setPage(page + 1) }, 'Next', icon('next')));
 }
 
-/** A word as a shell takes it literally. @param {string} s */
+/** A word quoted for a shell. @param {string} s */
 export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
 
 /** A number with its noun. @param {number} n @param {string} one @param {string} [many] */

@@ -2,7 +2,7 @@
 import { useEffect, useState } from './vendor/preact.js';
 /** @typedef {import('./api.js').Message} Message @typedef {{id: string, time: string}} Mark the newest message when all were marked as read */
 
-/** How many opened messages are remembered, the latest. */
+/** The number of opened messages that are stored, the latest ones. */
 const most = 2000;
 
 /** @type {{mark: Mark, opened: Set<string>, count: number, version: number}} */
@@ -11,7 +11,7 @@ const read = { mark: { id: '', time: '' }, opened: new Set(), count: 0, version:
 const listeners = new Set();
 const tell = () => { read.version++; for (const f of listeners) f(); };
 
-/** What another page of this origin has stored under the name is nothing to us. */
+/** The stored data. Another page of this origin can store invalid data under the same name. */
 function stored() {
   try {
     return JSON.parse(localStorage.getItem('read') ?? '') ?? {};
@@ -34,7 +34,7 @@ function remember() {
   tell();
 }
 
-/** Another world may give an id again, hardly at the same time. @param {Message} m */
+/** The key of a message. Another server on this port can use the same id, but hardly at the same time. @param {Message} m */
 const name = m => `${m.id} ${m.time}`;
 
 /** @param {Message} m */
@@ -51,7 +51,7 @@ export function markAllRead({ id, time }) {
   remember();
 }
 
-/** How many were unread when the inbox was looked at last, and which state of what is remembered that is of. */
+/** The number of unread messages when the inbox was last open, and the version of the stored data. */
 export function useUnread() {
   const [, set] = useState(0);
   useEffect(() => {
@@ -64,8 +64,8 @@ export function useUnread() {
 }
 
 /**
- * What of the inbox nobody has opened. The newest message that was marked is a place
- * in the list; if it is gone, its time counts.
+ * The unread messages of the inbox: those above the marked message. If the marked
+ * message is gone, its time is compared.
  * @param {(Message|undefined)[]|null} rows all messages, the newest first
  * @returns {{is: (m: Message, n: number) => boolean, count: number}}
  */
@@ -78,7 +78,7 @@ export function unreadOf(rows) {
   return { is, count };
 }
 
-/** Says how many are unread. @param {number} count */
+/** Sets the number of unread messages. @param {number} count */
 export function setUnread(count) {
   if (count === read.count) return;
   read.count = count;

@@ -38,7 +38,7 @@ function Card({ w, reload }) {
       h(Doing, { label: 'Actions' }, button({ type: 'button', class: 'button', onClick: toggle }, icon('archive'), archived ? 'Unarchive' : 'Archive'))));
 }
 
-/** The secret of a webhook that has just been made. @param {{secret: string}} props */
+/** The secret of a new webhook. @param {{secret: string}} props */
 const Secret = ({ secret }) => div({ class: 'secret' },
   label('The secret that signs its deliveries'), p({ class: 'id' }, secret, h(Copy, { value: secret, label: 'Copy the secret' })),
   p({ class: 'dim' }, 'Copy the secret to your receiver now. The list of webhooks does not show it.'));
@@ -60,7 +60,7 @@ function NewWebhook({ reload }) {
   });
 }
 
-/** The platform changes no webhook: another one takes the place of one whose secret is to change. @param {{w: Webhook, reload: () => void}} props */
+/** Replaces a webhook by one with a new secret, because the platform cannot change webhooks. @param {{w: Webhook, reload: () => void}} props */
 function Rotate({ w, reload }) {
   const { url, events, rate_limit, rate_limit_period } = w;
   const archive = async (/** @type {() => void} */ close) => {
