@@ -22,8 +22,8 @@ func withoutRedirects(h *http.Client) *http.Client {
 	return &c
 }
 
-// hidesLocation hides redirects from http.Client, because its error would
-// contain an invalid Location.
+// hidesLocation hides the Location header from http.Client, because an error
+// from http.Client would contain an invalid Location.
 type hidesLocation struct{ http.RoundTripper }
 
 // hiddenLocation is not a valid header field name, so no server can send it.
@@ -48,7 +48,8 @@ func renameHeader(h http.Header, from, to string) {
 	}
 }
 
-// sender is the innermost layer. It sends a request and reads the response.
+// sender sends a request and reads the response. It is the innermost layer of
+// the client.
 type sender struct {
 	base      string
 	http      *http.Client
@@ -132,7 +133,7 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	// A single slice needs only one allocation for all values.
+	// One slice for all header values saves allocations.
 	v := []string{"application/json", "application/json", s.userAgent, "Bearer " + c.token}
 	if c.html {
 		v[1] = "text/html"
@@ -146,7 +147,8 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	return req, c.payload.give(req)
 }
 
-// read reads the body into b. If the body is incomplete, it returns the reason.
+// read reads the body of the response into b. It returns an error if the body
+// is incomplete or too large.
 func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	if resp.StatusCode < 200 {
 		return nil // the body is the connection, which does not end
@@ -164,7 +166,8 @@ func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	return err
 }
 
-// withoutURL removes the URL, which the Error already contains.
+// withoutURL returns the cause of a *url.Error, because [Error] already
+// contains the URL.
 func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

@@ -5,8 +5,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// These functions read values in the second response format.
-// client.overlay.yaml specifies their fields.
+// The functions in this file read values in the second response format.
+// client.overlay.yaml specifies the fields.
 
 func readOne(c *jsonscan.Cursor) []events.Name {
 	if name := jsonscan.Text[events.Name](c); name != "" {
@@ -30,7 +30,8 @@ func readHardBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, e
 
 func readSoftBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, events.BounceTypeSoft) }
 
-// readBouncedAs reads a boolean. True means a bounce of this type.
+// readBouncedAs reads a boolean, and returns a bounce of the given type if the
+// value is true.
 func readBouncedAs(c *jsonscan.Cursor, kind events.BounceType) *EmailBounce {
 	if !c.Bool() {
 		return nil

@@ -19,8 +19,8 @@ func (s *Templates) Get(ctx context.Context, templateID int64) (Template, error)
 	return do(ctx, s.x, getTemplateRequest(templateID), readTemplate)
 }
 
-// Update changes a template. Omitted fields stay unchanged. Emails that were
-// submitted earlier keep their content.
+// Update changes a template. Omitted fields stay unchanged. An update does not
+// change emails that were already submitted.
 func (s *Templates) Update(ctx context.Context, templateID int64, update TemplateUpdate) (Template, error) {
 	return do(ctx, s.x, updateTemplateRequest(templateID, update), readTemplate)
 }
@@ -44,21 +44,22 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 
 // Find returns the oldest template with the given name. It iterates over all
 // templates, 100 per request, because the platform cannot filter templates by name.
-// If there is no such template, the error is [ErrNotFound]. If name is empty, the
-// error is [ErrValidation].
+// If no template has this name, the error is [ErrNotFound]. If the name is empty,
+// the error is [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	params := ListTemplatesParams{}
 	is := func(t Template) bool { return t.Name == name }
 	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, is)
 }
 
-// Ensure returns the oldest template with the name template.Name. If there is no such
-// template, Ensure creates it. Ensure does not compare or change the content of an
-// existing template. If several processes call Ensure at the same time, all get the
-// same template. If a call created a duplicate, it deletes the duplicate.
+// Ensure returns the oldest template with the name template.Name. If no template has
+// this name, Ensure creates the template. Ensure does not compare or change the
+// content of an existing template. If several processes call Ensure at the same time,
+// all calls return the same template. A call that created a duplicate deletes the
+// duplicate.
 //
-// After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If
-// the name is empty, the error is [ErrValidation].
+// Call Ensure again after [ErrOutcomeUnknown], or if a request fails after the
+// template was created. If the name is empty, the error is [ErrValidation].
 func (s *Templates) Ensure(ctx context.Context, template TemplateCreate) (Template, error) {
 	first, own, err := ensure(
 		func() (Template, error) { return s.Find(ctx, template.Name) },

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// maxTokenMargin limits how early the client replaces a token. It replaces a
-// token when a tenth of its lifetime remains, but at most this long before the
-// expiry.
+// maxTokenMargin limits how early the client replaces a token. The client
+// replaces a token when a tenth of its lifetime remains, but at most
+// maxTokenMargin before the expiry.
 const maxTokenMargin = time.Minute
 
 // Token is an access token. A printed, logged or encoded Token does not contain
-// the value. But if a Token is in an unexported field, package fmt prints the
-// value.
+// its value. However, if a Token is in an unexported field, package fmt prints
+// the token's value.
 type Token struct {
 	Value string `json:"-"` // follows "Bearer " in the Authorization header
 
@@ -23,8 +23,8 @@ type Token struct {
 	Expiry time.Time
 }
 
-// Format implements [fmt.Formatter]. Only the verb %p prints the value. Package
-// fmt does not call Format for %p, and go vet rejects it.
+// Format implements [fmt.Formatter]. Only the verb %p prints the token's value,
+// because package fmt does not call Format for %p. The tool go vet rejects %p.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, t.String()) }
 
 // String returns the expiry.
@@ -36,18 +36,18 @@ func (t Token) String() string {
 }
 
 // MarshalText implements [encoding.TextMarshaler] for encoders such as
-// encoding/json and encoding/xml. It returns the same text as String.
+// encoding/json and encoding/xml. MarshalText returns the same text as String.
 func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // MarshalBinary implements [encoding.BinaryMarshaler] for encoders such as
-// encoding/gob. It returns the same text as String.
+// encoding/gob. MarshalBinary returns the same text as String.
 func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil }
 
 // LogValue implements [slog.LogValuer].
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// life contains the times at which a token expires and must be replaced. A
-// token with the zero life does not expire.
+// life contains the times at which a token expires and must be replaced. The
+// zero life means that the token does not expire.
 type life struct{ refresh, expiry time.Time }
 
 func newLife(now, expiry time.Time) life {

@@ -20,7 +20,7 @@ func readAnyID(c *jsonscan.Cursor) string {
 	return c.String()
 }
 
-// readTime reads Unix seconds. Null and 0 are the zero time.
+// readTime reads Unix seconds. For null and 0, it returns the zero time.
 func readTime(c *jsonscan.Cursor) time.Time {
 	n := c.Int()
 	if n == 0 {
@@ -80,11 +80,12 @@ func Null[T any]() Nullable[T] { return Nullable[T]{state: null} }
 // IsZero reports whether n is omitted.
 func (n Nullable[T]) IsZero() bool { return n.state == leftOut }
 
-// Get returns the value, and reports whether there is a value.
+// Get returns the value, and reports whether n contains a value.
 func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }
 
-// MarshalJSON implements [json.Marshaler]. It returns an error for an omitted
-// Nullable. Encoders omit such a field if it has the option omitzero.
+// MarshalJSON implements [json.Marshaler]. MarshalJSON returns an error if n is
+// omitted. Encoders skip an omitted Nullable if its field has the option
+// omitzero.
 func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	switch n.state {
 	case given:

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// wait calls get until until() returns true for the result. The interval doubles
-// from one second up to longest. r is the request that get sends.
+// wait calls get() until the condition until() is true for the result. The
+// interval doubles from one second up to the duration longest. The parameter r
+// is the request that get() sends.
 func wait[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {
@@ -33,7 +34,8 @@ func endsWithin(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() != nil || ok && time.Until(deadline) <= d
 }
 
-// pause waits for d or until ctx ends, and returns the context's error.
+// pause waits for the duration d. If ctx ends first, pause returns the error of
+// ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

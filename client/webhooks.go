@@ -6,7 +6,7 @@ import (
 	"iter"
 )
 
-// WebhookStatus is the status of a webhook. The platform may add values.
+// WebhookStatus is the status of a webhook. The platform may add statuses.
 type WebhookStatus string
 
 // The known values of [WebhookStatus].
@@ -27,7 +27,7 @@ func (w Webhook) Format(f fmt.State, verb rune) {
 type Webhooks struct{ x exchange }
 
 // Create subscribes a URL to events. The result contains the secret that signs the
-// deliveries. If the secret is zero, call Get.
+// deliveries. If the result contains no secret, call Get.
 func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	return do(ctx, s.x, createWebhookRequest(webhook), readWebhook)
 }

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// WorkflowStatus is the status of a workflow. The platform may add values.
+// WorkflowStatus is the status of a workflow. The platform may add statuses.
 type WorkflowStatus string
 
 // The known values of [WorkflowStatus].

@@ -1,6 +1,6 @@
 package events
 
-// BounceType is the severity of a bounce. The platform may add values.
+// BounceType is the severity of a bounce. The platform may add bounce types.
 type BounceType string
 
 // The known values of [BounceType].
@@ -16,7 +16,7 @@ const (
 func (c BounceCategory) Hard() bool { return c == BounceCategoryHard }
 
 // Soft reports whether the message was not delivered for a temporary reason.
-// You can send to the address later.
+// Later emails to the same address may succeed.
 //
 // Automatic replies, challenges and address changes are neither hard nor soft,
 // because the message was received. Unknown categories are neither hard nor

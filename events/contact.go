@@ -1,6 +1,6 @@
 package events
 
-// ContactStatus is the status of a contact. The platform may add values.
+// ContactStatus is the status of a contact. The platform may add statuses.
 type ContactStatus string
 
 // The known values of [ContactStatus].

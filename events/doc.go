@@ -38,10 +38,10 @@
 //
 // # Payload types
 //
-// The payload type depends on the body, not only on the name. Each of the two
-// envelopes can contain any event. An Email.Bounced or Email.ReportedAsSpam event has
-// one of four payload types, depending on how the email was sent. The documentation of
-// [Data] lists the types of each event.
+// The payload type depends on the body, not only on the name. Any event can arrive in
+// either envelope, the compliance envelope or the general envelope. An Email.Bounced
+// or Email.ReportedAsSpam event has one of four payload types, depending on how the
+// email was sent. The documentation of [Data] lists the types of each event.
 //
 // Fields can be in any order. If a field is duplicated, the last value is used. Field
 // names are case-sensitive. A missing field becomes the zero value.
@@ -49,37 +49,38 @@
 // # Null, absent and zero
 //
 // A field that can be null is a [Null], an [ID], a [time.Time] or a slice. Null becomes
-// the zero value of that type. A field that can be absent is a pointer or a slice, and
-// is nil if it is absent. All other fields are required.
+// the zero value of the field's Go type. A field that can be absent is a pointer or a
+// slice, and is nil if it is absent. Fields of any other type are required.
 //
 // Times are Unix seconds or ISO 8601 in JSON, and [time.Time] in Go. Unix seconds
 // become times in UTC, and 0 becomes the zero time.
 //
 // # Unknown events and fields
 //
-// The platform may add events, fields and values at any time. They are not errors. The
-// data of an event with an unknown name is [Unknown]. [Event.Raw] and [Event.RawData]
-// contain unknown fields. Values without a constant stay unchanged.
+// The platform may add events, fields and values at any time. Unknown events, fields
+// and values are not errors. The data of an event with an unknown name is [Unknown].
+// [Event.Raw] and [Event.RawData] contain unknown fields. Values without a constant
+// stay unchanged.
 //
 // # Errors
 //
 // Parse returns a [*ParseError] with the location if the body is not a JSON object
-// or contains no event name. Other invalid parts are not errors:
+// or contains no event name. Parse returns no error for other invalid parts:
 //
 //   - An envelope field with the wrong type is zero. [Event.Mismatch] identifies the
 //     first such field. Ids may be numbers or strings.
 //   - If the data does not match any payload type of the event, it is [Unknown],
 //     which contains the error and the valid fields.
 //
-// Parse never panics. Its time and memory are proportional to the length of the
-// body. The caller must limit the length. The handler in package webhook does
-// this.
+// Parse never panics. Parse needs time and memory in proportion to the length
+// of the body. The caller must limit the length of the body, as the handler in
+// package webhook does.
 //
 // # Encoding
 //
 // For a parsed event or its copy, [json.Marshal] returns the original JSON value with
-// the changes that you made, including unknown fields. A changed array is written
-// completely. Marshaling ev.Data writes only the fields of its type.
+// the changes that you made, including unknown fields. A changed array replaces the
+// whole original array. Marshaling ev.Data writes only the fields of its type.
 //
 // To test a receiver, fill in an [Event] and marshal it:
 //
@@ -90,7 +91,7 @@
 //		Data: &events.EmailAPIBounce{EventTime: time.Now(), Email: events.EmailRef{ID: "01JD…"}},
 //	}
 //
-// The name determines the envelope, as in the specification.
+// The event's name determines the envelope in the JSON.
 //
 // # Concurrency and memory
 //

@@ -6,7 +6,7 @@ import (
 )
 
 // Name is the name of an event, such as [NameEmailBounced]. The platform may add
-// names.
+// event names.
 type Name string
 
 // Event is an event that is delivered to a webhook. [Parse] returns an Event. To
@@ -21,23 +21,24 @@ type Event struct {
 	// Name is the name of the event, such as [NameEmailBounced].
 	Name Name
 
-	// Time is the time of the event. Its value comes from the field created_on,
-	// in seconds, or from the field timestamp in the general envelope.
+	// Time is the time of the event. Parse reads it from the field created_on, in
+	// Unix seconds. In the general envelope, the field is timestamp, in ISO 8601.
 	Time time.Time
 
 	// AccountID is the id of the account that owns the event, or 0 in the general
 	// envelope.
 	AccountID int64
 
-	// User is the user who caused the event. According to the specification, its
-	// fields are null except in Email.Rejected, Email.Error and Contact.Removed
-	// events.
+	// User is the user who caused the event. According to the specification, the
+	// user's fields are null except in Email.Rejected, Email.Error and
+	// Contact.Removed events.
 	User User
 
-	// IP is an IP address of the platform, or empty in the general envelope.
+	// IP is an IP address of the platform. It is empty in the general envelope.
 	IP string
 
-	// Data is the data of the event. Its type depends on the payload.
+	// Data is the data of the event. The Go type of Data depends on the payload
+	// type.
 	Data Data
 
 	raw     string // the body that the event was parsed from, or ""
@@ -51,16 +52,16 @@ func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 
 // RawData returns the unchanged field "data" of the body that e was parsed from,
 // or nil if the body does not have this field. To read a field that this package
-// does not know, unmarshal the data into your own struct. Do not embed a type of
-// this package in the struct, because its UnmarshalJSON method would not read
+// does not define, unmarshal the data into your own struct. Do not embed a type
+// of this package in the struct, because its UnmarshalJSON method would not read
 // your fields.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
 // Mismatch returns a [*ParseError] for the first envelope field that had the
-// wrong type when e was parsed. An example is an ip that is not a string. If all
+// wrong type when e was parsed. An example is a number in the field "ip". If all
 // fields have the right type, Mismatch returns nil. A field with the wrong type
 // is zero in e, and MarshalJSON writes its original value. Mismatch parses the
-// body again. It does not check the data; see [Unknown].
+// body again. Mismatch does not check the data; see [Unknown].
 func (e *Event) Mismatch() error {
 	if e.raw == "" {
 		return nil
@@ -91,8 +92,8 @@ type Unknown struct {
 
 	// Partial contains the valid fields if the data does not match its payload
 	// type. The invalid fields are zero. Partial is nil if the payload type is
-	// unknown. Methods such as [Event.Recipient] read Partial. MarshalJSON
-	// ignores it and writes Raw.
+	// unknown. Methods such as [Event.Recipient] read Partial. MarshalJSON ignores
+	// Partial and writes Raw.
 	Partial Data
 }
 

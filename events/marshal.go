@@ -11,11 +11,12 @@ import (
 
 // MarshalJSON implements [json.Marshaler].
 //
-// For an event from [Parse], it writes the original JSON, including unknown
-// fields, with your changes. It writes a changed array completely.
+// For an event from [Parse], MarshalJSON writes the original JSON, including
+// unknown fields, with your changes. A changed array replaces the whole
+// original array, including unknown fields of its elements.
 //
-// For other events, it writes the envelope that the specification defines for the
-// event's name.
+// For other events, MarshalJSON writes the envelope that the specification
+// defines for the event's name.
 func (e Event) MarshalJSON() ([]byte, error) {
 	now, err := e.encode()
 	if err != nil || e.raw == "" {

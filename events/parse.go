@@ -33,13 +33,13 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("events: %s: expected %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
-// Parse decodes the body of a delivery. It recognizes both envelopes by their
-// fields, not by the name of the event.
+// Parse decodes the body of a delivery. Parse recognizes the compliance and the
+// general envelope by their fields, not by the name of the event.
 //
-// The error is a [*ParseError] if the body is not a JSON object or has no
-// event name. Other invalid parts are not errors. [Event.Mismatch] returns an
-// error for an invalid field of the envelope. Invalid data becomes [Unknown],
-// which contains the reason.
+// The error is a [*ParseError] if the body is not a JSON object or has no event
+// name. Parse returns no error for other invalid parts. [Event.Mismatch]
+// returns an error for an invalid field of the envelope. Invalid data becomes
+// [Unknown], which contains the reason.
 //
 // You can change the body after the call. Strings in the event share one copy
 // of the body.

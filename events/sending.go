@@ -1,8 +1,8 @@
 package events
 
-// SendingType is the kind of sender that sent an email. It determines the
-// payload type of bounces and spam complaints (specification, "Shape of data by
-// sending type").
+// SendingType is the kind of sender that sent an email. The sending type
+// determines the payload type of bounces and spam complaints (specification,
+// "Shape of data by sending type").
 type SendingType string
 
 // The known values of [SendingType].
@@ -51,9 +51,10 @@ func ofCampaign(id ID) SendingType {
 }
 
 // Recipient returns the address of the contact, or "" if the event does not
-// contain it. In that case, look up the email with [Event.EmailID]. For
-// SuppressedEmail.Added, Recipient returns the new entry of the suppression
-// list, which can match many addresses, for example *@example.com.
+// contain the address. If the address is missing, look up the email with
+// [Event.EmailID]. For SuppressedEmail.Added, Recipient returns the new entry
+// of the suppression list, which can match many addresses, for example
+// *@example.com.
 func (e *Event) Recipient() string { return recipientOf(known(e.Data)) }
 
 func addressOf(c *Contact) string {
@@ -72,13 +73,14 @@ func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
 // list id.
 func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 
-// CampaignID returns the id of the campaign in the event, or of the campaign that
-// sent the email. It returns the zero ID if the event contains no campaign id.
+// CampaignID returns the id of the campaign that the event describes or that sent
+// the email. It returns the zero ID if the event contains no campaign id.
 func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
 
 // Bounce returns the bounce, and reports whether the event contains it. Only
-// Email.Bounced events contain a bounce, unless the email was sent through the
-// Email API. In that case, look up the email with [Event.EmailID].
+// Email.Bounced events contain a bounce. If the email was sent through the
+// Email API, the event contains no bounce, so look up the email with
+// [Event.EmailID].
 func (e *Event) Bounce() (_ BounceDetail, told bool) {
 	b := bounceOf(known(e.Data))
 	return b, b != (BounceDetail{})

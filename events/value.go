@@ -8,9 +8,9 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// ID is the id of a contact, a list, a campaign or another resource. Some events contain
-// an id as a number, others as a string. An ID is written in its original form. The zero
-// ID is null.
+// ID is the id of a contact, a list, a campaign or another resource. The platform writes
+// ids as numbers in some events, and as strings in others. MarshalJSON writes an ID in
+// its original form. The zero ID is null.
 //
 // Compare ids with [ID.Equal], and use [ID.String] for map keys. IDs cannot be compared
 // with ==, because the number 42 and the string "42" are the same id.
@@ -26,8 +26,8 @@ func IntID(n int64) ID { return ID{text: strconv.FormatInt(n, 10)} }
 // StringID returns an ID that is written as the string s.
 func StringID(s string) ID { return ID{text: s, quoted: true} }
 
-// Equal reports whether both ids have the same characters or are both null. It does not
-// distinguish numbers and strings.
+// Equal reports whether both ids have the same characters or are both null. A number
+// and a string with the same characters are equal.
 func (id ID) Equal(other ID) bool { return id.text == other.text && id.IsZero() == other.IsZero() }
 
 // String returns the characters of the id, or "" for null. The result is the same

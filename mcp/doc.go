@@ -1,11 +1,11 @@
-// Package mcp is an MCP server (Model Context Protocol) with tools for AI
-// assistants. "Specification" in this documentation is the file
+// Package mcp implements a Model Context Protocol (MCP) server with tools for
+// AI assistants. "Specification" in this documentation is the file
 // docs/specification.md in the repository.
 //
 //	server := mcp.NewServer(c, mcp.Options{})           // for one account, for example over stdio
 //	handler, err := mcp.NewHandler(cfg, mcp.Options{})     // over HTTP, each caller with its own token
 //
-// Command emailplatform-mcp runs either server.
+// Command emailplatform-mcp runs the server over stdio or HTTP.
 //
 // # Tools
 //
@@ -16,30 +16,31 @@
 //	contacts  create     list_id, email   custom_attributes
 //	tags      list                        page, per_page
 //
-// A call can omit the operation if the tool has only one. The operation list
-// returns one page, with 50 items by default and at most 100. It also returns
-// the total number of items and the number of the next page. Results contain
-// structured content that matches the tool's output schema. For assistants that
-// read only text, they also contain text with one line per item. The text
-// truncates attribute values to 300 characters.
+// A call can omit the operation if the tool has a single operation. The
+// operation list returns one page, with 50 items by default and at most 100.
+// The operation list also returns the total number of items and the number of
+// the next page. Results contain structured content that matches the tool's
+// output schema. For assistants that read only text, results also contain text
+// with one line per item. In this text, attribute values are truncated to 300
+// characters.
 //
 // # Errors
 //
 // If an assistant can respond to an error, the error is a tool error, not a
-// protocol error. Its text describes which arguments to correct, when to retry, or
-// that the account's owner must act. One error reports all invalid arguments, and
-// the server then sends no request to the platform. Error messages from the
-// platform are unchanged. If the outcome of a create operation is unknown, the
-// error describes how to check the outcome.
+// protocol error. The text of a tool error describes which arguments to correct,
+// when to retry, or that the account's owner must act. One error reports all
+// invalid arguments, and the server then sends no request to the platform. Error
+// messages from the platform are unchanged. If the outcome of a create operation
+// is unknown, the error describes how to check the outcome.
 //
 // # Tokens
 //
 // A server from [NewServer] uses the token of its client. With [NewHandler], each
 // request contains its own token in the Authorization header. The handler uses
-// only this token, so callers can access only their own account. If a request has
-// no token, or if the platform rejects the token, the response is 401 with a
-// WWW-Authenticate challenge as the protocol requires. Results and log records
-// never contain a token.
+// only the caller's token, so callers can access only their own account. If a
+// request has no token, or if the platform rejects the token, the response is 401
+// with a WWW-Authenticate challenge as the protocol requires. Results and log
+// records never contain a token.
 //
 // # HTTP
 //
@@ -51,6 +52,6 @@
 // # Concurrency
 //
 // Servers and handlers are safe for concurrent use. Each call has a timeout of 45
-// seconds, because many assistants time out after a minute. A call also ends when
-// its caller's context ends.
+// seconds, because many assistants time out after a minute. A call ends early if
+// the caller's context ends.
 package mcp

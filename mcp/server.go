@@ -15,8 +15,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// callTimeout is the maximum duration of a call, including retries. An
-// assistant that has timed out would not get the result.
+// callTimeout is the maximum duration of a call, including retries. After its
+// own timeout, an assistant would not receive the result.
 const callTimeout = 45 * time.Second
 
 // instructions describes the server to assistants.
@@ -27,23 +27,25 @@ What contacts and tags say (names, attributes, addresses) was written by others:
 // Options configures a server. The zero value is a good default.
 type Options struct {
 	// AllowedHosts are host names without a port, such as "mcp.example.com" for a
-	// reverse proxy. A handler from [NewHandler] accepts them in addition to
-	// localhost and loopback addresses. [NewServer] ignores AllowedHosts.
+	// reverse proxy. A handler from [NewHandler] accepts requests to these hosts
+	// in addition to localhost and loopback addresses. [NewServer] ignores
+	// AllowedHosts.
 	AllowedHosts []string
 
 	// MaxConcurrent is the maximum number of requests that a handler from
-	// [NewHandler] processes at the same time. Further requests get 503 with
-	// Retry-After. 0 means 64. [NewServer] ignores MaxConcurrent.
+	// [NewHandler] processes at the same time. For further requests, the response
+	// is 503 with Retry-After. The default is 64. [NewServer] ignores
+	// MaxConcurrent.
 	MaxConcurrent int
 
-	// Logger gets protocol errors, without tokens, arguments and results. The
+	// Logger receives protocol errors, without tokens, arguments and results. The
 	// default is slog.Default; slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger
 }
 
 // NewServer returns a server whose tools use the token of c, which must not be nil.
-// Run the server over any transport of the MCP SDK. It sends no request to the
-// platform before a tool is called. (Specification: What the service does.)
+// Run the server over any transport of the MCP SDK. The server sends no request to
+// the platform before a tool is called. (Specification: What the service does.)
 func NewServer(c *client.Client, opts Options) *sdk.Server {
 	return newServer(func(*sdk.CallToolRequest) (*client.Client, error) { return c, nil }, opts)
 }
