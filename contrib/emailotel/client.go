@@ -18,7 +18,8 @@ import (
 const opLookup = "getEmail"
 
 // ObserveCall is a function for [client.Config.Observe]. It records a span for each
-// call, with an event for each retry. It also records the metrics of calls.
+// call, with an event for each retry. ObserveCall also records the metrics for
+// calls.
 func (t *Telemetry) ObserveCall(ctx context.Context, call client.Call) (context.Context, client.Observer) {
 	operation := attribute.String("emailplatform.operation", call.Op)
 	// The span has the default kind, internal, because otelhttp creates the

@@ -25,7 +25,7 @@
 //	      HTTP GET (client, otelhttp)    one for each attempt
 //
 // Each page of an iterator and each batch of an import has a span. The parent
-// is the span in the caller's context.
+// of each span is the span in the caller's context.
 //
 // # Metrics
 //
@@ -46,8 +46,8 @@
 //
 // # Privacy
 //
-// Attributes and statuses contain no token, secret or recipient address. They
-// contain the type of an error, never its text. otelhttp records the URL of
-// each request, and some URLs contain an address. [Transport] removes these
-// addresses.
+// Attributes and statuses contain no token, secret or recipient address. For an
+// error, they contain the type, never the text. Package otelhttp records the
+// URL of each request, and some URLs contain an address. [Transport] removes
+// addresses from URLs.
 package emailotel

@@ -12,12 +12,12 @@ const redacted = "REDACTED"
 
 type urlKey struct{}
 
-// Transport returns an instrumented transport that does not record addresses.
-// The instrument function, such as otelhttp.NewTransport, receives a base
-// transport whose requests have redacted URLs. In these URLs, REDACTED replaces addresses in
-// the path, and all query values except page, per_page, sort and with_count.
-// The user and password are removed. The base transport sends the original
-// requests. If base is nil, it is http.DefaultTransport.
+// Transport returns an instrumented transport that does not record addresses. The
+// instrument function, such as otelhttp.NewTransport, receives a base transport whose
+// requests have redacted URLs. In redacted URLs, REDACTED replaces addresses in the path,
+// and all query values except page, per_page, sort and with_count. A redacted URL contains
+// no user and no password. The base transport sends requests with their original URLs. If
+// base is nil, it is http.DefaultTransport.
 //
 // Headers are not redacted, so the instrumentation must not record the
 // Authorization header.
@@ -30,7 +30,7 @@ func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.R
 
 type hide struct{ next http.RoundTripper }
 
-// RoundTrip passes a redacted URL to the instrument.
+// RoundTrip passes a request with a redacted URL to the instrumented transport.
 func (t hide) RoundTrip(r *http.Request) (*http.Response, error) {
 	hidden := r.WithContext(context.WithValue(r.Context(), urlKey{}, r.URL))
 	hidden.URL = redact(r.URL)
@@ -41,8 +41,8 @@ func (t hide) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections calls the same method of the next transport, if that
-// transport has it.
+// CloseIdleConnections closes the idle connections of the next transport, if
+// that transport has a method CloseIdleConnections.
 func (t hide) CloseIdleConnections() { closeIdle(t.next) }
 
 type restore struct{ next http.RoundTripper }

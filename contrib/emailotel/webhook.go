@@ -18,15 +18,17 @@ import (
 
 type handler = func(context.Context, *events.Event) error
 
-// Wrap wraps the function fn for [webhook.NewHandler]. It records a consumer span and
-// the duration for each call. The parent is the span of the request.
+// Wrap wraps the function fn for [webhook.NewHandler]. For each call of fn, it
+// records a consumer span and the duration. The parent of the consumer span is the
+// span of the request.
 func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(context.Context, *events.Event) error {
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
-// HandleAsync is [Telemetry.Wrap] for a worker that reads events from a queue.
-// It starts a new trace with a link to the span that received the event. Store this
-// span's context, trace.SpanContextFromContext(ctx), with the event in the queue.
+// HandleAsync is [Telemetry.Wrap] for a worker that reads events from a queue. It
+// starts a new trace with a link to the span that received the event. Store the
+// context of the linked span, trace.SpanContextFromContext(ctx), with the event in
+// the queue.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,
 ) func(context.Context, *events.Event) error {
@@ -70,7 +72,7 @@ func (t *Telemetry) process(
 }
 
 // maxID is the maximum length of a recorded id. The platform's ids are UUIDs,
-// which are shorter.
+// which have 36 characters.
 const maxID = 64
 
 // eventName returns _OTHER for unknown names, to limit the number of time
@@ -87,8 +89,8 @@ func eventName(name events.Name) string {
 }
 
 // ObserveDelivery is a function for [webhook.Options.Observe]. It records the duration
-// of each delivery by outcome. If otelhttp created a span for the request, it sets the
-// outcome on the span.
+// of each delivery by outcome. If otelhttp created a span for the request,
+// ObserveDelivery sets the outcome on that span.
 func (t *Telemetry) ObserveDelivery(ctx context.Context, o webhook.Outcome) {
 	set := []attribute.KeyValue{
 		attribute.String("emailplatform.webhook.outcome", outcome(o)), semconv.HTTPResponseStatusCode(o.Status),

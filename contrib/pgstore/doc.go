@@ -1,7 +1,7 @@
 // Package pgstore is a deduplication store for webhook events in PostgreSQL.
 // The handler writes its data in the same transaction that stores the key of
-// the event. So these writes happen exactly once, even if the process or the
-// database crashes.
+// the event. Therefore the handler's writes happen exactly once, even if the
+// process or the database crashes.
 //
 //	pool, err := pgxpool.New(ctx, url)
 //	…
@@ -16,7 +16,7 @@
 //		return err
 //	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})})
 //
-// Package sqlonce does the same for database/sql, with any driver.
+// Package sqlonce provides the same store for database/sql, with any driver.
 //
 // # The handler
 //
@@ -26,8 +26,8 @@
 //
 // Each handler holds one connection and an open transaction while it runs. Size
 // the pool for the number of concurrent handlers. Never acquire a second
-// connection from the same pool in a handler, because this can deadlock. For
-// long work, insert a job into a queue in the transaction.
+// connection from the same pool in a handler, because this can deadlock. If an
+// event causes long work, insert a job into a queue in the transaction.
 //
 // The isolation level is always READ COMMITTED. Only the store may end the
 // transaction; see [Tx].
@@ -36,22 +36,24 @@
 //
 // If the handler fails or panics, or if its context ends, the store rolls back
 // the transaction. If a process crashes, PostgreSQL rolls back when it detects
-// the closed connection. If the machine loses its network connection, the
-// detection takes more than two hours by default. To shorten this time, set
-// tcp_keepalives_idle, tcp_keepalives_interval and tcp_keepalives_count on the
-// server, or set idle_in_transaction_session_timeout to more than the duration
-// of a handler. Until the rollback, further deliveries of the event get 503,
-// and the platform retries them.
+// the closed connection. If the machine loses its network connection,
+// PostgreSQL by default needs more than two hours to detect the loss. For
+// faster detection, set tcp_keepalives_idle, tcp_keepalives_interval and
+// tcp_keepalives_count on the server. Alternatively, set
+// idle_in_transaction_session_timeout to more than the duration of a handler.
+// Until the transaction is rolled back, the response to further deliveries of
+// the event is 503, and the platform retries them.
 //
 // If the connection is lost during the commit, the platform delivers the event
-// again. If the commit succeeded, this delivery is a duplicate. With
-// synchronous_commit off, a crash of the database can lose acknowledged events.
+// again. If the commit succeeded, the store detects the second delivery as a
+// duplicate. With synchronous_commit off, a crash of the database can lose
+// acknowledged events.
 //
 // # PgBouncer
 //
-// The store works with PgBouncer in transaction mode. pgx prepares statements
-// by default, which PgBouncer before 1.21 does not support. For these versions,
-// add default_query_exec_mode=exec to the URL.
+// The store supports PgBouncer in transaction mode. By default, pgx prepares
+// statements, which requires PgBouncer 1.21 or newer. For older versions of
+// PgBouncer, add default_query_exec_mode=exec to the URL.
 //
 // # Cleanup
 //

@@ -14,8 +14,8 @@ import (
 )
 
 // Schema creates the table emailplatform_handled in the first schema of the
-// search path, unless the table exists. Run it before the first event, or copy
-// it into your migrations.
+// search path, if the table does not exist. Run Schema before the first event,
+// or copy the statements into your migrations.
 const Schema = handled.Schema
 
 // DB contains the methods of *pgxpool.Pool that a [Once] needs. SendBatch must
@@ -31,7 +31,7 @@ type Once struct{ db DB }
 
 var _ webhook.Once = (*Once)(nil)
 
-// OnceOptions configures a [Once]. It has no fields yet.
+// OnceOptions configures a [Once]. There are no options yet.
 type OnceOptions struct{}
 
 // NewOnce returns a store that uses db, which is usually a *pgxpool.Pool.
@@ -43,7 +43,7 @@ func NewOnce(db DB, _ OnceOptions) *Once {
 	return &Once{db}
 }
 
-// Do implements [webhook.Once]. The function fn gets the transaction from
+// Do implements [webhook.Once]. The function fn can obtain the transaction with
 // [Tx]. An event needs two round trips to the database in addition to the
 // queries of fn.
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
@@ -117,10 +117,11 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 }
 
 // Forget deletes the keys of events that were handled longer ago than
-// olderThan. A good value is one week. The minimum is 8 hours, because the
-// platform retries deliveries for more than 7 hours. Forget deletes keys in
-// batches of 5,000, so it does not block handlers for long. It returns the
-// number of deleted keys, even if it fails. Concurrent calls are safe.
+// olderThan. A good value for olderThan is one week. The minimum is 8 hours,
+// because the platform retries deliveries for more than 7 hours. Forget deletes
+// keys in batches of 5,000, so it does not block handlers for long. Forget
+// returns the number of deleted keys, even if an error occurs. Concurrent calls
+// are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if err := handled.CheckAge(olderThan); err != nil {
 		return 0, fmt.Errorf("pgstore: Forget: %w", err)

@@ -22,27 +22,28 @@
 //
 // # Leases
 //
-// Redis cannot detect that a process crashed. Therefore a process has a lease
-// for each slot and event that it holds. It renews the lease three times in
-// each lease period. After a crash, the slot or event is free when the lease
+// Redis cannot detect that a process crashed. Therefore each slot and each
+// event in progress has a lease, which the process renews three times in each
+// lease period. After a crash, the slot or event is free when the lease
 // expires. If a process is suspended for longer than its lease, for example in
-// a debugger, another process takes over. In the worst case, the platform
-// rejects a lookup, which the client retries, or both processes handle an
-// event; see [Once].
+// a debugger, another process can take the slot or event. In the worst case,
+// the platform rejects a lookup, and the client retries the lookup. Two
+// processes can also handle the same event; see [Once].
 //
 // # If Redis is unavailable
 //
 // If Redis does not respond within 2 seconds, the limiter uses
 // [LimiterOptions].Fallback, and [Once] returns an error, so the platform
-// retries the delivery. The timeouts of the go-redis client do not change this
-// limit. No event is lost. If Redis loses the key of an event, the event is
-// handled again.
+// retries the delivery. The timeouts of the go-redis client do not change the
+// limit of 2 seconds. No event is lost. If Redis loses the key of an event, the
+// event is handled again.
 //
 // # Server settings
 //
 // Redis must not evict keys (maxmemory-policy noeviction, the default), because
 // an event whose key was evicted is handled again without a warning. With
-// noeviction, a full server returns an error, which is logged. Without
-// persistence, a restart deletes all keys. With appendfsync everysec, a crash
-// loses the keys of the last second.
+// noeviction, Redis returns an error when its memory is full, and the package
+// logs the error. Without persistence, a restart of Redis deletes all keys.
+// With appendfsync everysec, a crash of Redis loses the keys from the last
+// second.
 package redisstore

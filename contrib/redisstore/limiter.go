@@ -41,15 +41,15 @@ type LimiterOptions struct {
 	Prefix string
 
 	// Lease is the time until the slot of a crashed process expires. The default
-	// is 5 seconds, and the minimum is 2 seconds. With a longer lease, a process
-	// or Redis can pause for longer. With a shorter lease, a crash delays lookups
-	// for less time.
+	// is 5 seconds, and the minimum is 2 seconds. A longer lease tolerates longer
+	// pauses of a process or of Redis. A shorter lease frees the slot of a crashed
+	// process sooner.
 	Lease time.Duration
 
-	// Key identifies the user and account of all callers. The default is the
-	// client's key, which depends on the base URL, Config.Account and the first
-	// token. Set Key if the processes use a TokenSource, because their first
-	// tokens differ. Key is not secret.
+	// Key identifies the user and account of all callers. By default, each client
+	// computes its key from the base URL, Config.Account and its first token. Set
+	// Key if the processes use a TokenSource, because their first tokens differ.
+	// Key is not secret.
 	Key string
 
 	// Fallback is the limiter to use while Redis is unavailable.
@@ -58,14 +58,14 @@ type LimiterOptions struct {
 	// while Redis is unavailable.
 	Fallback client.LookupLimiter
 
-	// Logger gets a warning for each failed call to Redis. The records contain
-	// no token. The default is slog.Default; slog.New(slog.DiscardHandler)
-	// turns logging off.
+	// Logger receives a warning for each failed call to Redis. The records contain
+	// no token. The default is slog.Default; slog.New(slog.DiscardHandler) turns
+	// logging off.
 	Logger *slog.Logger
 }
 
-// Client contains the methods of go-redis that a limiter needs. *redis.Client,
-// *redis.ClusterClient, *redis.Ring and redis.UniversalClient implement it.
+// Client contains the go-redis methods that a limiter needs. *redis.Client,
+// *redis.ClusterClient, *redis.Ring and redis.UniversalClient implement Client.
 type Client interface {
 	redis.Scripter
 	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
@@ -81,8 +81,8 @@ type limiter struct {
 }
 
 // NewLookupLimiter returns a [client.LookupLimiter] for all processes that share
-// the Redis server of the client rdb. There is one queue for each user and
-// account. It is first in, first out across processes. The first token of a
+// the Redis server of the client rdb. Lookups for the same user and account
+// share a first-in, first-out queue across all processes. The first token of a
 // client identifies the user, unless [LimiterOptions].Key is set.
 //
 // A waiting caller calls Redis again when its slot may be free. A lookup needs
@@ -184,8 +184,8 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 	}
 }
 
-// errTooLate is the error of a caller at the head of the queue whose deadline
-// is before its slot.
+// errTooLate means that a caller is next in the queue, but its slot starts
+// after its deadline.
 var errTooLate = fmt.Errorf("redisstore: the slot is after the deadline: %w", context.DeadlineExceeded)
 
 // sleep waits until the slot may be free.

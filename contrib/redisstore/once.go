@@ -21,11 +21,11 @@ import (
 //go:embed once.lua
 var onceLua string
 
-// ErrLeaseLost means that the lease for an event expired while the function
-// was running, and another process took the event. Both processes may handle
-// the event. The context of the first function is then canceled with the cause
-// ErrLeaseLost ([context.Cause]). If the function still succeeds, [Once] logs
-// the loss at level error.
+// ErrLeaseLost means that the lease for an event expired while the function was
+// running, and another process took the event. Two processes may then handle
+// the same event. The context of the function that lost its lease is canceled
+// with the cause ErrLeaseLost ([context.Cause]). If that function still
+// succeeds, [Once] logs ErrLeaseLost at level error.
 var ErrLeaseLost = errors.New("redisstore: the lease of the event was lost to another process")
 
 // OnceOptions configures [NewOnce]. The zero value is a good default. All
@@ -34,18 +34,19 @@ type OnceOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is the time until the event of a crashed process is free. The
-	// default is 15 seconds, and the minimum is 2 seconds. A process renews its
-	// lease three times in each lease period, so functions can take longer.
+	// Lease is the time until another process can handle the event of a crashed
+	// process. The default is 15 seconds, and the minimum is 2 seconds. A process
+	// renews its lease three times in each lease period, so functions can take
+	// longer.
 	Lease time.Duration
 
-	// MaxAge is the time until the key of a handled event is deleted. The
-	// default is 7 days. It should be more than 8 hours, because the platform
-	// retries for more than 7 hours. An event whose key is a UUID takes about
-	// 200 bytes.
+	// MaxAge is the time until the key of a handled event is deleted. The default
+	// is 7 days. It should be more than 8 hours, because the platform retries
+	// deliveries for more than 7 hours. Redis needs about 200 bytes for an event
+	// whose key is a UUID.
 	MaxAge time.Duration
 
-	// Logger gets an error for each event that two processes may have handled,
+	// Logger receives an error for each event that two processes may have handled,
 	// and a warning for each failed call to Redis. The default is slog.Default;
 	// slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger
@@ -54,20 +55,20 @@ type OnceOptions struct {
 // Once is a [webhook.Once] for all processes that share a Redis server. It is
 // safe for concurrent use.
 //
-// It handles each event at least once. An event can be handled again if a
+// A Once handles each event at least once. An event can be handled again if a
 // process crashes after the function has returned and before the key is
-// written. This can also happen if a process is suspended for longer than its
-// lease, or if Redis loses keys. If effects must happen exactly once, use the
-// pgstore module or an idempotency key.
+// written. An event can also be handled again if a process is suspended for
+// longer than its lease, or if Redis loses keys. If effects must happen exactly
+// once, use the pgstore module or an idempotency key.
 //
 // # Expired leases
 //
 // If a process is suspended or cannot reach Redis for longer than the lease,
-// another process can take its event. The context of the first function is then
-// canceled with the cause [ErrLeaseLost]. If the function still succeeds, Do
-// returns true and nil, and logs ErrLeaseLost, because both processes may have
-// handled the event. If no other process has taken the event, the first process
-// keeps it.
+// another process can take its event. The context of the function in the first
+// process is then canceled with the cause [ErrLeaseLost]. If this function
+// still succeeds, Do returns true and nil. Do also logs ErrLeaseLost, because
+// two processes may have handled the event. If no other process has taken the
+// event, the first process renews its expired lease.
 type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script

@@ -10,7 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// linger is the time that a process stays subscribed without waiting callers.
+// linger is the time that a process stays subscribed after its last caller has
+// left the queue.
 const linger = 10 * time.Second
 
 // waiter is a caller that waits for a slot.

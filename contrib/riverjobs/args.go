@@ -10,10 +10,11 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// The queues of the jobs. The configuration of the River client must contain both.
+// The names of the job queues. The configuration of the River client must contain
+// both queues.
 const (
-	// SendQueue contains the [SendArgs] jobs. Its MaxWorkers is the maximum number
-	// of concurrent requests in each replica.
+	// SendQueue contains the [SendArgs] jobs. The queue's MaxWorkers is the
+	// maximum number of concurrent requests in each replica.
 	SendQueue = "emailplatform_send"
 	// LookupQueue contains the [LookupArgs] jobs and the jobs from
 	// [Jobs.Reconcile]. One worker per replica is enough, because the platform
@@ -36,18 +37,18 @@ type SendArgs struct {
 // Kind implements river.JobArgs.
 func (SendArgs) Kind() string { return "emailplatform_send" }
 
-// InsertOpts implements river.JobArgsWithInsertOpts. The queue is [SendQueue], and
-// the key is unique.
+// InsertOpts implements river.JobArgsWithInsertOpts. The options select
+// [SendQueue], and make SendArgs.Key unique.
 func (SendArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: SendQueue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
 }
 
-// maxKey is the maximum length of a key in bytes, far below the limit of an
-// index.
+// maxKey is the maximum length of a key in bytes, far below PostgreSQL's limit
+// for an index entry.
 const maxKey = 255
 
-// MarshalJSON returns an error for an invalid key, so the insertion fails. Jobs with
-// an empty key would be duplicates of each other.
+// MarshalJSON returns an error for an invalid key, so the insertion fails. If all
+// keys were empty, all jobs would be duplicates.
 func (a SendArgs) MarshalJSON() ([]byte, error) {
 	if n := len(a.Key); n < 1 || n > maxKey {
 		return nil, fmt.Errorf("riverjobs: SendArgs.Key must have 1 to %d bytes, got %d", maxKey, n)

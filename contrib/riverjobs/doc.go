@@ -1,8 +1,8 @@
 // Package riverjobs sends and looks up emails with River, a job queue in
 // PostgreSQL (github.com/riverqueue/river). An application inserts a job for each
 // email in its own transaction. The workers never send an email again if the
-// platform may have processed it, even after a crash. They stop sending during an
-// outage.
+// platform may have processed it, even after a crash. The workers stop sending
+// during an outage.
 //
 //	pool, err := pgxpool.New(ctx, url)
 //	…
@@ -25,7 +25,7 @@
 //	})
 //
 // The package needs River's tables and the tables in [Schema]. All replicas share
-// them, and need no other coordination.
+// these tables, and need no other coordination.
 //
 // # The result of an email
 //
@@ -43,48 +43,53 @@
 //
 // Snoozing does not count as an attempt in River. The errors of a canceled job
 // contain the reason. If you retry the canceled job in River, it sends the email.
-// The job's output is an [Output], unless the email will be sent later.
+// Unless the email will be sent later, the job's output is an [Output].
 //
-// A worker commits the state "sending" before the request. If a job starts in that
-// state, an earlier process ended during the request, and the outcome is unknown.
+// A worker commits the state "sending" before it sends the request. If a job
+// starts in the state "sending", an earlier process ended during the request, so
+// the outcome is unknown.
 //
 // # Unknown outcomes
 //
-// The workers do not send an email with an unknown outcome again. [Jobs.Unknown]
-// lists these emails, and [Jobs.Resolve] records the decision of an operator.
-// [Jobs.Reconcile] resolves an email without an operator. If an event contains an
-// unknown email id, a job looks up the id, and compares the recipient, the subject
-// and the time. So include the key in the subject, for example "Your order 17". If
-// the recipient does nothing, there is no event, and an operator must decide.
+// The workers do not resend an email with an unknown outcome. [Jobs.Unknown] lists
+// emails with an unknown outcome, and [Jobs.Resolve] records the decision of an
+// operator. [Jobs.Reconcile] resolves an email without an operator. If no record
+// contains the email id of an event, a job looks up the email, and compares the
+// recipient, the subject and the time with the records. To make subjects unique,
+// include the key in the subject, for example "Your order 17". If the recipient
+// does nothing, there is no event, and an operator must resolve the email.
 //
 // # Outages
 //
 // After an unknown outcome, a 401, a 429, a 503 or a failed connection, all
-// replicas stop sending for [Options.Pause]. Then one job sends its email. If it
-// succeeds, the other jobs continue. If it fails, the pause doubles, up to
-// [Options.MaxPause]. One job also sends alone after 30 seconds without a
-// successful request. Therefore an outage that begins while the queue is empty
-// causes one unknown outcome for each pause. If an outage begins while jobs are
-// sending emails, the requests in progress, at most MaxWorkers in each replica,
-// can also have unknown outcomes. Waiting jobs are snoozed for the rest of the
-// pause.
+// replicas stop sending for [Options.Pause]. After the pause, one job sends its
+// email while the other jobs wait. If the request succeeds, the other jobs
+// continue. If the request fails, the pause doubles, up to [Options.MaxPause].
+// After 30 seconds without a successful request, the other jobs also wait while
+// one job sends its email. If an outage begins when no job has sent an email for
+// 30 seconds, there is at most one unknown outcome for each pause. If an outage
+// begins while jobs are sending emails, the requests in progress, at most
+// MaxWorkers in each replica, can also have unknown outcomes. Waiting jobs are
+// snoozed for the rest of the pause.
 //
 // # Shutdown
 //
-// Stop the River client before the process ends. Stopping does not interrupt
-// requests. Wait some seconds longer than their deadline, [Options.SendTimeout].
+// Stop the River client before the process ends. Stopping the client does not
+// interrupt requests in progress. Wait a few seconds longer than
+// [Options.SendTimeout], the deadline for these requests.
 //
 // # Uniqueness
 //
 // An email is sent at most once for each key. While River stores a job, it skips a
 // second job with the same key. By default River deletes a completed job after a
-// day. After that a second job finds the record of the first job, and completes
-// without sending. Call [Jobs.Forget] to delete old records.
+// day. After the deletion, a second job with the key finds the record of the first
+// job, and completes without sending. Call [Jobs.Forget] to delete old records.
 //
 // # Lookups
 //
-// Insert a [LookupArgs] to look up an email. [Options.OnLookup] gets the result in
-// the transaction that completes the job. The client limits the rate of lookups.
-// For several replicas, use a shared [client.LookupLimiter]. Otherwise the
-// platform rejects some lookups, and the client retries them.
+// Insert a [LookupArgs] to look up an email. The worker calls [Options.OnLookup]
+// with the result in the transaction that completes the job. The client limits the
+// rate of lookups. For several replicas, use a shared [client.LookupLimiter]. With
+// separate limiters, the platform rejects some lookups, and the client retries
+// them.
 package riverjobs

@@ -17,31 +17,32 @@ import (
 
 // Options configures [Jobs]. The zero value is a good default.
 type Options struct {
-	// OnLookup gets the result of each [LookupArgs] job. Its writes with tx are
+	// OnLookup receives the result of each [LookupArgs] job. Writes with tx are
 	// committed together with the completion of the job. If OnLookup returns an
-	// error, the transaction is rolled back and River retries the job. If
-	// OnLookup is nil, there is no worker for LookupArgs.
+	// error, the transaction is rolled back and River retries the job. If OnLookup
+	// is nil, there is no worker for LookupArgs.
 	OnLookup func(ctx context.Context, tx pgx.Tx, email client.Email) error
 
 	// SendTimeout is the maximum duration of a call to send an email, including
 	// retries. The default is 20 s. SendTimeout must be at least 1 ms.
 	SendTimeout time.Duration
 
-	// Pause is the first pause after a failure. It doubles with each further failure, up
-	// to MaxPause. If the response has a Retry-After header, the queue pauses for that
-	// time, up to one hour. The default is 30 s. Pause must be at least 1 ms.
+	// Pause is the first pause after a failure. The pause doubles with each further
+	// failure, up to MaxPause. If the response has a Retry-After header, the queue
+	// pauses for that time, up to one hour. The default is 30 s. Pause must be at least
+	// 1 ms.
 	Pause time.Duration
 
-	// MaxPause is the maximum pause. The default is 10 minutes, or Pause if that is
-	// longer. MaxPause must not be less than Pause.
+	// MaxPause is the maximum pause. The default is 10 minutes or Pause, whichever
+	// is longer. MaxPause must not be less than Pause.
 	MaxPause time.Duration
 
 	// RiverSchema must be equal to the field Schema in the River configuration.
 	RiverSchema string
 
-	// Logger gets the records "email outcome unknown", "email not queued", "email
+	// Logger receives the records "email outcome unknown", "email not queued", "email
 	// forbidden", "email outcome not recorded", "sending paused" and "sending resumed".
-	// The default is slog.Default. Errors in these records can contain the address of a
+	// The default is slog.Default. Errors in log records can contain the address of a
 	// recipient.
 	Logger *slog.Logger
 }
@@ -83,9 +84,9 @@ type Jobs struct {
 	opts Options
 }
 
-// New returns jobs that send emails with c and store records in River's database, which
-// pool must use. New sends no request and opens no connection. It returns an error if
-// pool or c is nil, or if an option is out of range.
+// New returns [Jobs] that send emails with c and store records in River's database. The
+// pool must use this database. New sends no request and opens no connection. It returns
+// an error if pool or c is nil, or if an option is out of range.
 func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
 	if pool == nil || c == nil {
 		return nil, errors.New("riverjobs: New needs a pool and a client")
@@ -101,8 +102,8 @@ func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
 	return &Jobs{pool, c, jobs, opts}, nil
 }
 
-// Register adds the workers of this package. It panics if workers already contains one of
-// them.
+// Register adds the workers of this package. It panics if one of the workers is already
+// registered.
 func (j *Jobs) Register(workers *river.Workers) {
 	river.AddWorker(workers, &sendWorker{Jobs: j})
 	river.AddWorker(workers, &reconcileWorker{Jobs: j})

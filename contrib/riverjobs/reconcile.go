@@ -16,14 +16,14 @@ import (
 // database.
 const clockSkew = time.Minute
 
-// Reconcile uses an event to resolve unknown outcomes. Call it for all events, in
-// the transaction tx that records the event. If an email to the event's recipient
-// has an unknown outcome, and the event contains an unknown email id, Reconcile
-// inserts a job that looks up the id. If the recipient, the subject and the time
-// match exactly one email, the job records this email as sent or, if the platform
-// rejected it, as not queued. Merge tags without a custom attribute match any
-// text. If a matching email is in progress, the lookup waits until the worker of
-// that email must have ended.
+// Reconcile uses an event to resolve unknown outcomes. Call Reconcile for all
+// events, in the transaction that records the event. If no record contains the
+// event's email id, and an email to the same recipient has an unknown outcome,
+// Reconcile inserts a job that looks up the email. If the recipient, the subject
+// and the time match exactly one record, the job records the email as sent. If
+// the platform rejected the email, the job records the email as not queued. In
+// the subject, a merge tag that no custom attribute replaces matches any text.
+// While a worker may still be sending a matching email, the job waits.
 func (j *Jobs) Reconcile(ctx context.Context, tx pgx.Tx, e *events.Event) error {
 	id := e.EmailID()
 	if t := e.SendingType(); id == "" || t != "" && t != events.SendingTypeEmailAPI {

@@ -14,8 +14,9 @@ import (
 )
 
 // Schema creates the tables of this package in the first schema of the search path,
-// unless they exist. Run it before the first job, or copy it into your migrations.
-// Do not run it concurrently, because a statement can fail.
+// if the tables do not exist. Run Schema before the first job, or copy the
+// statements into your migrations. Do not run Schema concurrently, because a
+// statement can fail.
 const Schema = `
 CREATE TABLE IF NOT EXISTS emailplatform_sends (
 	key       text PRIMARY KEY,

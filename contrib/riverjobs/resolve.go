@@ -14,8 +14,9 @@ import (
 // unknown.
 var ErrNotUnknown = errors.New("riverjobs: the outcome of the email is not unknown")
 
-// open is the SQL condition for emails with an unknown outcome. It includes emails
-// whose worker must have ended. The parameter $1 is Jobs.workTimeout.
+// open is the SQL condition for emails with an unknown outcome. The condition
+// includes emails in the state "sending" whose worker has timed out. The parameter
+// $1 is Jobs.workTimeout.
 const open = `(state = 'unknown' OR state = 'sending' AND since < now() - make_interval(secs => $1::float8))`
 
 // Unresolved is an email whose outcome is unknown.
@@ -53,9 +54,10 @@ const (
 )
 
 // Resolve records the decision of an operator about an email with an unknown
-// outcome. For any other email it returns [ErrNotUnknown]. If the job was deleted,
-// the error wraps rivertype.ErrNotFound, but Resolve still records the resolution.
-// In that case, if r is NotSent, a new job with the same key sends the email.
+// outcome. For any other email, Resolve returns [ErrNotUnknown]. If the job was
+// deleted, the error wraps rivertype.ErrNotFound, but Resolve still records the
+// resolution. After NotSent, a new job with the key of the deleted job sends the
+// email.
 func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
 	const resolved = ` WHERE ` + open + ` AND key = $2 RETURNING job_id`
 	statement := "DELETE FROM emailplatform_sends" + resolved
@@ -95,10 +97,10 @@ func (j *Jobs) wake(ctx context.Context, tx pgx.Tx, jobID int64) (gone bool, err
 }
 
 // Forget deletes the records of emails that were sent longer ago than olderThan,
-// and returns their number. After that, emails with these keys can be sent again.
-// So olderThan must be longer than the time after which the application can insert
-// the same key again. The minimum is one hour. Forget does not delete records with
-// another state. Concurrent calls are safe.
+// and returns their number. An email whose record was deleted can be sent again.
+// Therefore olderThan must exceed the time during which the application may insert
+// the same key again. The minimum is one hour. Forget does not delete records of
+// unsent emails or unknown outcomes. Concurrent calls are safe.
 func (j *Jobs) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if olderThan < time.Hour {
 		return 0, fmt.Errorf("riverjobs: olderThan must be at least 1h0m0s, got %v", olderThan)

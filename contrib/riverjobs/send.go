@@ -11,7 +11,8 @@ import (
 )
 
 // recheck is the interval at which the job of an email with an unknown outcome
-// checks for a resolution. Usually the resolution wakes the job.
+// checks for a resolution. [Jobs.Resolve] and [Jobs.Reconcile] usually run the
+// job earlier.
 const recheck = time.Hour
 
 type sendWorker struct {

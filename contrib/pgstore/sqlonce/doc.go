@@ -15,10 +15,11 @@
 //	}, webhook.Options{Once: sqlonce.NewOnce(db, sqlonce.OnceOptions{})})
 //
 // The sections about handlers, failures, PgBouncer and cleanup in the
-// documentation of package pgstore also apply to this package. Both packages
-// use the same table, so a service can switch between them.
+// documentation of package pgstore also apply to this package. Packages pgstore
+// and sqlonce use the same table, so a service can switch between them.
 //
-// If the context of a delivery ends during the commit, the outcome is unknown,
-// as after a lost connection. lib/pq does not use the context for the commit,
-// so a commit can take longer than its context. pgx uses it.
+// A commit has an unknown outcome if the connection is lost, or if the context
+// of the delivery ends during the commit. With the driver pgx, the commit ends
+// with the context. With the driver lib/pq, the commit can take longer, because
+// lib/pq does not use the context for commits.
 package sqlonce

@@ -14,8 +14,8 @@ import (
 )
 
 // Schema creates the table emailplatform_handled in the first schema of the
-// search path, unless the table exists. Run it before the first event, or copy
-// it into your migrations.
+// search path, if the table does not exist. Run Schema before the first event,
+// or copy the statements into your migrations.
 const Schema = handled.Schema
 
 // Once is a [webhook.Once] in PostgreSQL. All processes with the same database
@@ -24,7 +24,7 @@ type Once struct{ db *sql.DB }
 
 var _ webhook.Once = (*Once)(nil)
 
-// OnceOptions configures a [Once]. It has no fields yet.
+// OnceOptions configures a [Once]. There are no options yet.
 type OnceOptions struct{}
 
 // NewOnce returns a store that uses db. NewOnce panics if db is nil.
@@ -38,20 +38,21 @@ func NewOnce(db *sql.DB, _ OnceOptions) *Once {
 type txKey struct{}
 
 // ErrTxManaged means that a handler ended the transaction itself. [Once.Do]
-// returns it.
+// then returns ErrTxManaged.
 var ErrTxManaged = handled.ErrManaged
 
 var errNoTx = errors.New("sqlonce: no transaction in the context: call Tx with the context of a handler whose webhook.Options.Once is a *sqlonce.Once")
 
-// Tx returns the transaction of the event that is being handled with ctx. Its
-// writes are committed together with the event's key. For any other context it
-// returns an error.
+// Tx returns the transaction of the event that is being handled with ctx.
+// Writes in this transaction are committed together with the event's key. For
+// any other context, Tx returns an error.
 //
-// The handler must not end the transaction with Commit, Rollback or SQL.
-// Otherwise the event fails with [ErrTxManaged], and the platform delivers it
-// again. Data that the handler has committed stays in the database, and can be
-// duplicated. If a statement fails, the transaction and the event fail too,
-// even if the handler ignores the error.
+// The handler must not end the transaction with Commit, Rollback or SQL. If the
+// handler ends the transaction anyway, the event fails with [ErrTxManaged], and
+// the platform delivers the event again. Data that the handler has already
+// committed stays in the database, so the next delivery can duplicate the data.
+// If a statement fails, the transaction and the event fail too, even if the
+// handler ignores the error.
 func Tx(ctx context.Context) (*sql.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(*sql.Tx)
 	if !ok {
@@ -60,7 +61,8 @@ func Tx(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// Do implements [webhook.Once]. The function fn gets the transaction from [Tx].
+// Do implements [webhook.Once]. The function fn can obtain the transaction with
+// [Tx].
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -164,10 +166,11 @@ func (tx *transaction) commit(ctx context.Context, sum []byte) error {
 }
 
 // Forget deletes the keys of events that were handled longer ago than
-// olderThan. A good value is one week. The minimum is 8 hours, because the
-// platform retries deliveries for more than 7 hours. Forget deletes keys in
-// batches of 5,000, so it does not block handlers for long. It returns the
-// number of deleted keys, even if it fails. Concurrent calls are safe.
+// olderThan. A good value for olderThan is one week. The minimum is 8 hours,
+// because the platform retries deliveries for more than 7 hours. Forget deletes
+// keys in batches of 5,000, so it does not block handlers for long. Forget
+// returns the number of deleted keys, even if an error occurs. Concurrent calls
+// are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if err := handled.CheckAge(olderThan); err != nil {
 		return 0, fmt.Errorf("sqlonce: Forget: %w", err)
