@@ -6,25 +6,26 @@ import (
 	"time"
 )
 
-// Now returns the time of the virtual clock in UTC. It is equal to time.Now
-// until the clock is advanced, set or frozen.
+// Now returns the time of the virtual clock in UTC. The virtual clock is equal
+// to time.Now until it is advanced, set or frozen.
 //
-// The clock determines the times of records, events, messages and logs. It also
-// determines when scheduled work is due: retries, rate limits, delayed
-// deliveries, campaigns and the lookup rate limit. Real time determines the
-// durations of requests and attempts, the timeout of an attempt, faults that
-// delay a response, and [Server.Drain].
+// The clock determines the times of records, events, messages and logs. The
+// clock also determines when scheduled work is due: retries, rate limits,
+// delayed deliveries, campaigns and the lookup rate limit. Real time determines
+// the durations of requests and attempts, the timeout of an attempt, faults
+// that delay a response, and [Server.Drain].
 func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 
 // Advance advances the clock by d. It runs all work that becomes due, in
 // chronological order and each item at its scheduled time. Until Advance
-// returns, the clock moves only in these steps. When Advance returns, no work
-// is in progress. Concurrent calls run one after the other.
+// returns, the clock moves only from one scheduled time to the next. When
+// Advance returns, no work is in progress. Concurrent calls run one after the
+// other.
 //
 // Advance returns an error if d is negative, if the new time is after the year
-// 2199, if ctx ends first, or if another call sets the clock, such as
-// [Server.SetNow], [Server.Reset] or [Server.Restore]. An error does not set
-// the clock back.
+// 2199, or if ctx ends first. It also returns an error if another call sets the
+// clock, such as [Server.SetNow], [Server.Reset] or [Server.Restore]. After an
+// error, the clock stays at the time that it has reached.
 //
 // Receivers run in real time. If a receiver does not respond, each attempt
 // delays Advance by the attempt timeout.
@@ -35,14 +36,15 @@ func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.
 func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.env.AdvanceTo(ctx, t) }
 
 // AdvanceToNext advances the clock to the time of the next scheduled work and
-// runs this work. [ClockState] describes it. AdvanceToNext returns an error if
-// no work is scheduled.
+// runs this work. [ClockState] describes the next work. AdvanceToNext returns
+// an error if no work is scheduled.
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
 // SetNow sets the clock. It returns an error if the year is outside the range
-// 1970–2199. Unlike [Server.AdvanceTo], it does not run work at its scheduled
-// time. All work that has become due runs now, in no particular order. If t is
-// in the past, SetNow undoes nothing, and scheduled work keeps its time.
+// 1970–2199. Unlike [Server.AdvanceTo], SetNow does not run work at its
+// scheduled time. All work that has become due runs now, in no particular
+// order. If t is in the past, completed work is not undone, and the times of
+// scheduled work do not change.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.env.SetNow(t); err != nil {
 		return fmt.Errorf("mockserver: set the clock: %w", err)
@@ -51,9 +53,9 @@ func (s *Server) SetNow(t time.Time) error {
 }
 
 // FreezeClock freezes the clock until [Server.ResumeClock]. [Server.Advance]
-// and [Server.SetNow] still change its time. While the clock is frozen, a rate
-// limit never resets, so a client that waits for Retry-After and retries is
-// rejected again.
+// and [Server.SetNow] still change the time of a frozen clock. While the clock
+// is frozen, a rate limit never resets, so a client that waits for Retry-After
+// and retries is rejected again.
 func (s *Server) FreezeClock() { s.env.Clock.Freeze(true) }
 
 // ResumeClock resumes a frozen clock.
@@ -65,7 +67,7 @@ type ClockState struct {
 	Ahead  time.Duration // offset from time.Now, in whole milliseconds
 	Frozen bool
 	// Next is the time of the next scheduled work, and What describes it, for
-	// example "campaign 12". They are zero if no work is scheduled.
+	// example "campaign 12". Next and What are zero if no work is scheduled.
 	Next time.Time
 	What string
 }

@@ -18,8 +18,8 @@ import (
 // DefaultToken is the access token of a server without configured tokens.
 const DefaultToken = "dev-token"
 
-// Token is an access token with its user and account. Package record documents its
-// fields.
+// Token is an access token with its user and account. For the fields, see
+// [record.Token].
 type Token = record.Token
 
 // Config configures a server. With the zero value, the server has one user,
@@ -31,11 +31,11 @@ type Config struct {
 	// The default is DefaultRetrySchedule; an empty slice turns retries off.
 	RetrySchedule []time.Duration
 	// DeliveryConcurrency is the maximum number of concurrent attempts per
-	// webhook. The default is 4. With 1, the deliveries of a webhook arrive in
-	// order.
+	// webhook. The default is 4. With the value 1, the deliveries of a webhook
+	// arrive in order.
 	DeliveryConcurrency int
-	// AttemptTimeout is the maximum duration of an attempt in real time,
-	// including the response. The default is 10 s.
+	// AttemptTimeout is the maximum duration of a delivery attempt, including the
+	// response, in real time. The default is 10 s.
 	AttemptTimeout time.Duration
 	// Targets maps hosts to handlers that receive deliveries in process,
 	// without a socket. The host includes the port, unless it is the default
@@ -48,13 +48,13 @@ type Config struct {
 	// addresses are always blocked, unless AllowTargetHosts or
 	// AllowTargetNetworks contains them.
 	AllowTargets bool
-	// AllowTargetHosts contains allowed host names for deliveries, without a
-	// port, such as "host.docker.internal". The server does not check the
-	// addresses of these hosts. Letter case is ignored.
+	// AllowTargetHosts contains allowed host names for deliveries, without a port,
+	// such as "host.docker.internal". The server does not check the addresses of
+	// allowed hosts. Letter case is ignored.
 	AllowTargetHosts []string
-	// AllowTargetNetworks contains allowed networks for deliveries. The check
-	// applies to the resolved IP address. Cloud metadata addresses such as
-	// 169.254.169.254 are always blocked.
+	// AllowTargetNetworks contains allowed networks for deliveries. The server
+	// checks the resolved IP address of the receiver. Cloud metadata addresses
+	// such as 169.254.169.254 are always blocked.
 	AllowTargetNetworks []netip.Prefix
 	// HashFunction is the hash function for signatures: webhook.SHA256
 	// (default) or webhook.SHA512. [New] panics for any other value.
@@ -79,23 +79,23 @@ type Config struct {
 	// If Console is set, the server redirects browsers from / to the console.
 	Console http.Handler
 	// SkipValidation turns off the validation of requests against the OpenAPI
-	// document, for benchmarks. The handlers still make their own checks.
+	// document, for benchmarks. Checks in the request handlers still apply.
 	SkipValidation bool
 	// RejectUnknownFields makes the server reject requests with unknown fields or
-	// parameters with status 422. By default the server ignores them and lists them in
-	// [Request]. RejectUnknownFields has no effect with SkipValidation.
+	// parameters with status 422. By default, the server ignores unknown fields and
+	// parameters, and lists them in [Request]. RejectUnknownFields has no effect with
+	// SkipValidation.
 	RejectUnknownFields bool
 	// OnViolation, if not nil, is called for every response and delivery that
 	// violates the OpenAPI document. It can be called concurrently. OnViolation
-	// must not call Snapshot, Restore or Reset, because these methods wait for
-	// it.
+	// must not call Snapshot, Restore or Reset, because these methods wait until
+	// OnViolation returns.
 	OnViolation func(error)
 	// OnRequest, if not nil, is called after every request to the API. It can
 	// be called concurrently.
 	OnRequest func(Request)
-	// Logger logs work that does not belong to a request. The default is
-	// slog.Default at the time of [New]; slog.New(slog.DiscardHandler) turns
-	// logging off.
+	// Logger logs work that is not part of a request. The default is slog.Default
+	// at the time of [New]; slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger
 }
 
@@ -125,8 +125,8 @@ func (cfg Config) complete() Config {
 func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedule() }
 
 // LookupLimit is an algorithm for the lookup rate limit, which allows each user and
-// account one lookup per second. Rejected lookups do not count. In flags and JSON the
-// values are min_interval, token_bucket and fixed_window.
+// account one lookup per second. Rejected lookups do not count toward the limit. In
+// flags and JSON, the values are min_interval, token_bucket and fixed_window.
 type LookupLimit = platform.LookupLimit
 
 // The algorithms of the lookup rate limit.
@@ -152,9 +152,9 @@ func (s *Server) RevokeToken(token string) error {
 }
 
 // SetTarget sets the handler for deliveries to a host, as in [Config.Targets].
-// It replaces an earlier handler. If handler is nil, deliveries to the host use
-// the network. Attempts in progress keep their handler. [Server.Reset] does not
-// change the targets.
+// SetTarget replaces an earlier handler for the host. If handler is nil,
+// deliveries to the host use the network. Attempts in progress continue with
+// the earlier handler. [Server.Reset] does not change the targets.
 func (s *Server) SetTarget(host string, handler http.Handler) {
 	s.env.Deliveries.SetTarget(host, handler)
 }

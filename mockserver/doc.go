@@ -37,20 +37,21 @@
 // server as a separate process.
 //
 // "Specification" in this documentation is the file docs/specification.md in
-// the repository. If it does not define a behavior, docs/decisions.md applies.
+// the repository. If the specification does not define a behavior,
+// docs/decisions.md applies.
 //
 // # Accounts
 //
-// Every request needs an access token from [Config.Tokens] or a seed. A token
-// belongs to a user and an account. Accounts are isolated, so a request with an
-// id from another account gets 404. All ids come from one sequence, so each id
-// identifies one resource.
+// Every request needs an access token from [Config.Tokens] or [Server.Seed]. A
+// token belongs to a user and an account. Accounts are isolated, so a request
+// with an id from another account gets 404. All ids come from one sequence, so
+// each id identifies one resource.
 //
 // # Messages
 //
-// The server sends no real email. When a submission returns, the outbox
-// contains its message. Tests simulate recipient actions. Recipients in
-// [MagicDomain] react automatically.
+// The server sends no real email. When the response to a submission arrives,
+// the outbox already contains the message. Tests simulate recipient actions.
+// Recipients in the domain [MagicDomain] react to messages automatically.
 //
 //	The recipient          Its contact becomes    Fires
 //	bounces hard           bounced                Email.Bounced
@@ -81,7 +82,7 @@
 //
 // By default, the server delivers only to loopback addresses and to handlers in
 // [Config.Targets]. [Config.AllowTargets], [Config.AllowTargetHosts] and
-// [Config.AllowTargetNetworks] allow other addresses.
+// [Config.AllowTargetNetworks] allow deliveries to other addresses.
 //
 // # Time
 //

@@ -7,7 +7,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Sample is an example of an event. Package record documents its fields.
+// Sample is an example of an event. For the fields, see [record.Sample].
 type Sample = record.Sample
 
 // Samples returns an example of every event and payload in the specification,
@@ -16,15 +16,16 @@ type Sample = record.Sample
 func Samples() ([]Sample, error) { return samples.All() }
 
 // SendEvent queues a delivery with any body, signed with the webhook's secret,
-// and returns the id of the delivery. The server retries the delivery like
-// other deliveries. The body does not have to be an event or JSON. If the
-// webhook is archived, the delivery waits until the webhook is unarchived.
+// and returns the id of the delivery. The server retries the delivery like any
+// other delivery. The body does not have to be an event or JSON. If the webhook
+// is archived, the delivery waits until the webhook is unarchived.
 func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, err error) {
 	return s.env.Deliveries.Send(webhookID, body)
 }
 
-// SendEventTo makes one attempt to deliver any body to a URL without a webhook,
-// signed with secret. The URL must follow the rules for webhook addresses.
+// SendEventTo signs any body with the given secret, and makes one attempt to
+// deliver the body to a URL without a webhook. The URL must be an absolute http
+// or https URL. The limits in [Config.AllowTargets] apply to the URL.
 func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	return s.env.SendEventTo(to, secret, body)
 }
@@ -37,10 +38,11 @@ func (s *Server) Redeliver(deliveryID string) error {
 	return s.env.Deliveries.Redeliver(deliveryID)
 }
 
-// DiagnoseSignature explains why a signature is invalid. It describes the
-// common cause that it found, or states that it found none. If the signature is
-// valid, it returns "". The text contains neither the secret nor a signature.
-// For the zero Secret, it describes the invalid secret.
+// DiagnoseSignature explains why a signature is invalid. The result describes a
+// common cause that matches the signature, or states that none matches. If the
+// signature is valid, the result is "". The text contains neither the secret
+// nor a signature. If the secret is invalid, such as the zero Secret, the
+// result describes the error in the secret.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
 	return signature.Diagnose(secret, body, given)
 }

@@ -6,9 +6,9 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Fault is a rule for fault injection. It contains conditions for requests, messages
-// or deliveries, a selection of the matches, and an action. Package record documents
-// its fields.
+// Fault is a rule for fault injection. Its conditions match requests, messages or
+// deliveries, and its action simulates a failure. For the fields, see
+// [record.Fault].
 type Fault = record.Fault
 
 // FaultRule is a fault rule with its id and counts.
@@ -17,28 +17,28 @@ type FaultRule = record.FaultRule
 // FaultAction is a string that specifies the effect of a rule.
 type FaultAction = record.FaultAction
 
-// The actions of faults. Package record documents each action.
+// The actions of faults. For the effect of each action, see package record.
 const (
-	// For requests, or for attempts of deliveries if the rule has Event or WebhookID.
+	// Actions for requests, or for delivery attempts if Event or WebhookID is set.
 	FaultStatus = record.FaultStatus
 	FaultReset  = record.FaultReset
 	FaultHang   = record.FaultHang
 
-	// For requests.
+	// Actions for requests.
 	FaultTruncate = record.FaultTruncate
 	FaultOversize = record.FaultOversize
 	FaultNotJSON  = record.FaultNotJSON
 	FaultRedirect = record.FaultRedirect
 
-	// For messages of the Email API.
+	// An action for messages from the Email API.
 	FaultInternalError = record.FaultInternalError
 
-	// For deliveries.
+	// Actions for deliveries.
 	FaultDrop      = record.FaultDrop
 	FaultDuplicate = record.FaultDuplicate
 	FaultReorder   = record.FaultReorder
 
-	// For requests, or for deliveries if the rule has Event or WebhookID.
+	// An action for requests, or for deliveries if Event or WebhookID is set.
 	FaultDelay = record.FaultDelay
 )
 
@@ -73,8 +73,8 @@ func (s *Server) EnableFault(id string, on bool) error {
 	return nil
 }
 
-// ClearFaults removes all rules. Rules added after this call get the same
-// random numbers as the first rules of a new server with this seed. Delays in
+// ClearFaults removes all rules. Rules that are added later use the same random
+// numbers as the first rules of a new server with the same seed. Delays in
 // progress continue.
 func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 

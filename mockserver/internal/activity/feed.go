@@ -1,5 +1,6 @@
 // Package activity publishes changes in the mock server, and counts the work in
-// progress. Its functions acquire no other locks, so callers may hold any lock.
+// progress. The package acquires only its own locks, so callers may hold any
+// other lock.
 package activity
 
 import (
@@ -21,7 +22,8 @@ const (
 )
 
 // MaxLag is the maximum number of unread changes of a subscriber. The feed
-// disconnects a slower subscriber, which must then reload the state.
+// disconnects a subscriber with more unread changes, which must then reload the
+// state.
 const MaxLag = 1024
 
 // Feed sends changes to subscribers, and signals to watchers. The zero value is ready
@@ -47,8 +49,8 @@ type change struct {
 // Observed reports whether there are subscribers or watchers.
 func (f *Feed) Observed() bool { return f.observed.Load() > 0 }
 
-// Publish publishes a change. The function record, which may be nil, returns
-// the changed record. Publish calls it only if there are subscribers.
+// Publish publishes a change. The function record() returns the changed record,
+// and may be nil. Publish calls record() only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) {
 	if !f.Observed() {
 		return
@@ -86,9 +88,9 @@ func (f *Feed) sendLocked(out change) {
 	}
 }
 
-// Subscribe returns a channel for later changes, and the number of the previous
-// change. The feed closes the channel if the subscriber is too slow or the feed is
-// closed.
+// Subscribe returns a channel for later changes, and the sequence number of the
+// last change before the call. The feed closes the channel if the subscriber is
+// too slow or the feed is closed.
 func (f *Feed) Subscribe() (changes chan []byte, seq uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +108,7 @@ func (f *Feed) Subscribe() (changes chan []byte, seq uint64) {
 	return changes, f.seq
 }
 
-// Unsubscribe ends a subscription. It can be called repeatedly.
+// Unsubscribe ends a subscription. Repeated calls have no effect.
 func (f *Feed) Unsubscribe(changes chan []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,9 +124,9 @@ func (f *Feed) unsubscribeLocked(changes chan []byte) {
 	}
 }
 
-// Watch returns a channel that receives a signal after later changes. One signal
-// represents all changes until the watcher receives it, so a watcher cannot be too slow.
-// The channel is closed when the feed is closed. Call stop to end the watch.
+// Watch returns a channel that receives a signal after later changes. One signal can
+// represent several changes, so the feed does not disconnect slow watchers. The channel
+// is closed when the feed is closed. Call stop to end the watch.
 func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,8 +150,9 @@ func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
 	}
 }
 
-// Close ends all subscriptions and watches. Otherwise a graceful shutdown would
-// wait for their requests. Later subscriptions end immediately.
+// Close ends all subscriptions and watches. A graceful shutdown would otherwise
+// wait for the requests of subscribers and watchers. Later subscriptions end
+// immediately.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
