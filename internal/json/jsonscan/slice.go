@@ -16,7 +16,7 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	if c.Null() {
 		return nil
 	}
-	var few [16]T // on the stack, so most slices are allocated once, with the right size
+	var few [8]T // on the stack, so most slices are allocated once, with the right size
 	n := 0
 	var many []T // a slice of few here would move few to the heap
 	for more := c.open('[', ']', "an array"); more; more = c.next(']') {
