@@ -139,13 +139,16 @@ var answers = []struct {
 func TestHandlerStatus(t *testing.T) {
 	for _, tt := range answers {
 		t.Run(tt.name, func(t *testing.T) {
-			opts := webhook.Options{Logger: slog.New(slog.DiscardHandler)}
+			var o webhook.Outcome
+			opts := webhook.Options{
+				Logger: slog.New(slog.DiscardHandler), Observe: func(_ context.Context, observed webhook.Outcome) { o = observed },
+			}
 			if tt.once != nil {
 				opts.Once = tt.once
 			}
 			w := serve(webhook.NewHandler(newVerifier(t, secret), tt.handle, opts), newRequest(t, eventBody))
-			if w.Code != tt.want {
-				t.Errorf("status %d, want %d", w.Code, tt.want)
+			if w.Code != tt.want || o.Status != tt.want || o.Duplicate != (tt.name == "handled before") {
+				t.Errorf("status %d, outcome %+v; want status %d", w.Code, o, tt.want)
 			}
 			if got := w.Header().Get("Retry-After"); (got == "1") != (tt.want == http.StatusServiceUnavailable) {
 				t.Errorf("Retry-After %q", got)

@@ -191,6 +191,11 @@ func TestSecretsHang(t *testing.T) {
 		if d := time.Since(start); d != 3*time.Second {
 			t.Errorf("waited for %v, want 3s", d)
 		}
+		time.Sleep(time.Minute)
+		verifies(t, v, oldSecret, nil)
+		if calls != 2 {
+			t.Errorf("%d calls, want 2: calls are never concurrent", calls)
+		}
 		time.Sleep(2 * time.Hour)
 	})
 }
