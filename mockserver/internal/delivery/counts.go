@@ -178,7 +178,7 @@ func (c *PerMinute) Add(at time.Time) {
 	}
 	minute := MinuteOf(at)
 	c.by[minute]++
-	if len(c.by) > 2*KeptMinutes { // later minutes exist if the clock was set back
+	if len(c.by) > KeptMinutes { // later minutes exist if the clock was set back
 		maps.DeleteFunc(c.by, func(m, _ int64) bool { return m > minute || m <= minute-KeptMinutes })
 	}
 }
@@ -189,16 +189,8 @@ func (c *PerMinute) Total() int64 { return c.total }
 // Each calls f for each minute with a count, from the first to the last minute,
 // inclusive. The order is unspecified.
 func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
-	if until-from > int64(len(c.by)) {
-		for minute, n := range c.by {
-			if minute >= from && minute <= until {
-				f(minute, n)
-			}
-		}
-		return
-	}
-	for minute := from; minute <= until; minute++ {
-		if n := c.by[minute]; n > 0 {
+	for minute, n := range c.by {
+		if minute >= from && minute <= until {
 			f(minute, n)
 		}
 	}

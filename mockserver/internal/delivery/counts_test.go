@@ -68,7 +68,7 @@ func TestStats(t *testing.T) {
 			e.Open(h)
 		}
 		fire := func(account int64, name string) {
-			e.Publish([]Event{{AccountID: account, Name: events.Name(name), Body: []byte("{}"), What: events.Event{Time: e.Clock.Now()}}})
+			e.Publish([]Event{{AccountID: account, Name: events.Name(name), What: events.Event{Time: e.Clock.Now()}}})
 			synctest.Wait()
 		}
 		sameAsWalked(t, "nothing", e)
@@ -82,6 +82,7 @@ func TestStats(t *testing.T) {
 
 		status = http.StatusInternalServerError
 		fire(1, "a")
+		fire(2, "a")
 		for _, f := range []record.Fault{
 			{Event: "a", Action: record.FaultDrop, Nth: 1},
 			{Event: "a", Action: record.FaultDelay, Delay: time.Hour, Nth: 2},
@@ -99,8 +100,8 @@ func TestStats(t *testing.T) {
 		}
 		synctest.Wait()
 		sameAsWalked(t, "not all is well", e)
-		waits(t, e, 1, "retry 2, delay 1, rate_limit 2")
-		waits(t, e, 2, "archived 1")
+		waits(t, e, 1, "retry 2 for 1s, delay 1 for 1h0m0s, rate_limit 2 for 56m30s")
+		waits(t, e, 2, "archived 2")
 
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -131,10 +132,11 @@ func waits(t *testing.T, e *Engine, account int64, want string) {
 	t.Helper()
 	var got []string
 	for _, w := range e.Stats(account, 0, 0).Waiting {
-		got = append(got, fmt.Sprintf("%s %d", w.Why, w.N))
-		if w.Until.IsZero() != (w.Why == "archived" || w.Why == "turn") || w.Until.Before(e.Clock.Now()) != w.Until.IsZero() {
-			t.Errorf("%s waits until %v", w.Why, w.Until)
+		text := fmt.Sprintf("%s %d", w.Why, w.N)
+		if !w.Until.IsZero() {
+			text += fmt.Sprintf(" for %v", w.Until.Sub(e.Clock.Now()))
 		}
+		got = append(got, text)
 		if w.URL != hook.URL || w.WebhookID == "" {
 			t.Errorf("%s waits for webhook %q, %s", w.Why, w.WebhookID, w.URL)
 		}
@@ -144,18 +146,21 @@ func waits(t *testing.T, e *Engine, account int64, want string) {
 	}
 }
 
-// Deliveries wait for attempts in progress.
+// Deliveries wait for attempts in progress. A held delivery waits for the delivery that must precede it.
 func TestWaitingForConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan int)
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
 		e.Open(hook)
-		for range 3 {
+		if _, err := e.Faults.Add([]record.Fault{{Action: record.FaultReorder, Nth: 2}}); err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
 			send(t, e, "{}")
 		}
 		synctest.Wait()
-		waits(t, e, 1, "turn 2")
-		for range 3 {
+		waits(t, e, 1, "turn 3")
+		for range 4 {
 			answer <- http.StatusNoContent
 		}
 		synctest.Wait()
@@ -224,24 +229,28 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// One day of minutes is kept, at most two. A clock that is set back removes later minutes.
+// The latest minutes are kept. When there are more, all counts that are older than a day are deleted, and all later
+// counts if the clock was set back.
 func TestPerMinuteLimits(t *testing.T) {
 	var c PerMinute
-	const many = 10 * KeptMinutes
-	for i := range many {
-		c.Add(noon.Add(time.Duration(i) * time.Minute))
-	}
-	if got := len(seen(&c, many-KeptMinutes, many)); got != KeptMinutes || len(c.by) > 2*KeptMinutes || c.Total() != many {
-		t.Errorf("%d of the last day are there, %d are kept, %d in all", got, len(c.by), c.Total())
-	}
-	for i := range 2 * KeptMinutes {
-		c.Add(noon.Add(-time.Duration(i) * time.Minute))
-	}
-	if got := seen(&c, 1, many); len(got) > 0 && len(c.by) > 2*KeptMinutes {
-		t.Errorf("%d are kept, with %v", len(c.by), got)
-	}
-	if got := seen(&c, -2*KeptMinutes+1, -2*KeptMinutes+1); len(got) != 1 {
-		t.Error("the minute that the clock was set back to is not there")
+	for _, row := range []struct {
+		name               string
+		from, step, added  int64
+		first, last, count int64
+	}{
+		{"every second minute", 0, 2, KeptMinutes, 0, 2*KeptMinutes - 2, KeptMinutes},
+		{"one minute more", 2 * KeptMinutes, 1, 1, KeptMinutes + 2, 2 * KeptMinutes, KeptMinutes / 2},
+		{"backward", -1, -1, KeptMinutes/2 + 1, -KeptMinutes/2 - 1, -KeptMinutes/2 - 1, 1},
+		{"ten days", 0, 1, 10 * KeptMinutes, 9 * KeptMinutes, 10*KeptMinutes - 1, KeptMinutes},
+	} {
+		before := c.Total()
+		for i := range row.added {
+			c.Add(MinuteStart(MinuteOf(noon) + row.from + i*row.step))
+		}
+		all := len(seen(&c, -KeptMinutes, 10*KeptMinutes))
+		if within := len(seen(&c, row.first, row.last)); within != int(row.count) || all != within || c.Total() != before+row.added {
+			t.Errorf("%s: %d minutes, %d of them from %d to %d, want %d; %d in total", row.name, all, within, row.first, row.last, row.count, c.Total())
+		}
 	}
 }
 

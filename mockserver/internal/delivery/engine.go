@@ -86,7 +86,7 @@ type Options struct {
 
 // New returns an engine without webhooks.
 func New(o Options) *Engine {
-	if o.Concurrency <= 0 {
+	if o.Concurrency < 1 {
 		o.Concurrency = DefaultConcurrency
 	}
 	d := &Engine{
@@ -308,7 +308,7 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 }
 
 // accepted reports whether the attempt received a 2xx response before the timeout.
-func accepted(a record.Attempt) bool { return a.Error == "" && a.Status >= 200 && a.Status <= 299 }
+func accepted(a record.Attempt) bool { return a.Error == "" && a.Status/100 == 2 }
 
 // Redeliver appends a delivery to its queue again, and restarts its retry schedule. It
 // returns an error while an attempt is in progress.

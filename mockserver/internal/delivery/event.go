@@ -19,14 +19,11 @@ type Event struct {
 	Name      events.Name
 	ID        string // empty in the general envelope
 	What      events.Event
-	Body      []byte // if nil, encode creates the body from What
+	Body      []byte // set by encode, or the body that a test provides
 }
 
-// encode sets the body for all deliveries of the event, unless it is set.
+// encode sets the body for all deliveries of the event.
 func (e *Event) encode() {
-	if e.Body != nil {
-		return
-	}
 	body, err := json.Marshal(e.What)
 	if err != nil { // encoding an event never fails
 		panic("mockserver: event " + string(e.Name) + ": " + err.Error())

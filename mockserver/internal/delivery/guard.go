@@ -58,7 +58,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	}
 	// On Windows and other systems, package net replaces 0.0.0.0 and :: with a
 	// loopback address before it calls ControlContext.
-	if addr, err := netip.ParseAddr(host); err == nil && addr.Unmap().IsUnspecified() {
+	if addr, _ := netip.ParseAddr(host); addr.Unmap().IsUnspecified() {
 		return nil, g.mayDial(host, address)
 	}
 	dialer := g.dialer

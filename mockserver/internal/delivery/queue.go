@@ -97,7 +97,7 @@ func (q *queue) release(x *delivery) {
 // count counts an attempt toward the rate limit. It stores at most RateLimit attempts.
 // RateLimit can exceed the range of int.
 func (q *queue) count(start time.Time) {
-	if q.hook.RateLimit > 0 {
+	if q.hook.RateLimit != 0 {
 		q.starts = append(q.starts, start)
 		q.starts = q.starts[max(0, int64(len(q.starts))-q.hook.RateLimit):]
 	}

@@ -63,7 +63,7 @@ func TestArchivedOrClosedQueueNeverDue(t *testing.T) {
 // No window of the period contains more attempts than the limit.
 func TestRateLimit(t *testing.T) {
 	q := newQueue(Webhook{RateLimit: 2, Period: "second"}, newHistory())
-	for _, id := range []string{"a", "b", "c", "d", "e"} {
+	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		q.append(named(q, id))
 	}
 	for _, step := range []struct {
@@ -75,6 +75,7 @@ func TestRateLimit(t *testing.T) {
 		{400 * time.Millisecond, nil, 600 * time.Millisecond},
 		{time.Second, []string{"c", "d"}, time.Second},
 		{1500 * time.Millisecond, nil, 500 * time.Millisecond},
+		{-time.Hour, []string{"e", "f"}, time.Second}, // the clock was set back
 	} {
 		now := start.Add(step.after)
 		if got := taken(q, now); !slices.Equal(got, step.taken) {

@@ -115,13 +115,37 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 		if got := e.Record("dlv-2"); tries != 1 || got.State != record.DeliveryDelivered {
 			t.Errorf("%d attempts, and it is %s", tries, got.State)
 		}
-		_, newest := e.NewestDeliveries()
+		n, newest := e.NewestDeliveries()
 		for x := range newest {
-			if x.ID != "dlv-2" {
-				t.Errorf("%s is shown", x.ID)
+			if x.ID != "dlv-2" || n != 1 {
+				t.Errorf("%s is shown, of %d deliveries", x.ID, n)
 			}
 		}
 	})
+}
+
+// Every change increases the version, so a snapshot with the same version is current.
+func TestVersion(t *testing.T) {
+	e := engineTo(t, nil)
+	archived := hook
+	archived.Archived = true
+	e.Open(archived)
+	for _, change := range []struct {
+		name string
+		make func()
+	}{
+		{"a delivery is created", func() { send(t, e, "{}") }},
+		{"a delivery is changed", func() { must(t, e.Redeliver(ID(1))) }},
+		{"an event is fired", func() { e.Publish([]Event{{}}) }},
+		{"an account is deleted", func() { e.ReplaceAccount(hook.AccountID, nil) }},
+		{"the state is replaced", func() { e.Replace(nil, State{}) }},
+	} {
+		before := e.Version()
+		change.make()
+		if now := e.Version(); now <= before || e.Snapshot().Version != now {
+			t.Errorf("%s: version %d after %d, %d in a snapshot", change.name, now, before, e.Snapshot().Version)
+		}
+	}
 }
 
 func TestClosedEngine(t *testing.T) {
