@@ -187,12 +187,13 @@ func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 	if q.descending { // read the page from the other end, then reverse the order
 		from, to = found.n-to, found.n-from
 	}
-	out := make([]*contact, 0, to-from)
-	if from == to {
+	n := to - from
+	out := make([]*contact, 0, n)
+	if n == 0 {
 		return out, found.n
 	}
 	for slot := range t.sorted(q.sort, found, from) {
-		if out = append(out, t.slot(slot)); len(out) == to-from {
+		if out = append(out, t.slot(slot)); len(out) == n {
 			break
 		}
 	}
@@ -299,16 +300,13 @@ func (t *contactTable) byStatus(within slotSet, rank int) iter.Seq[uint32] {
 			if within != nil {
 				n = s.set.Count(within)
 			}
-			if rank >= n {
-				rank -= n
-				continue
-			}
-			for slot := range s.set.From(rank, within) {
+			skipped := min(rank, n)
+			for slot := range s.set.From(skipped, within) {
 				if !yield(slot) {
 					return
 				}
 			}
-			rank = 0
+			rank -= skipped
 		}
 	}
 }

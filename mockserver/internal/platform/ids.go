@@ -83,9 +83,6 @@ func (t *tx) newContactID(address string) int64 {
 
 // taken reports whether any account has a record with the given id.
 func (r *records) taken(id int64) bool {
-	if id > r.lastID {
-		return false
-	}
 	for _, a := range r.accounts {
 		if a.has(id) {
 			return true

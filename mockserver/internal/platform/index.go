@@ -25,24 +25,22 @@ func insertSlot(sorted []uint32, slot uint32) []uint32 {
 // slotSet is a set of slots, with one bit per slot.
 type slotSet []uint64
 
-// slotSetOf returns a set of the given slots, which must be sorted.
-func slotSetOf(sorted []uint32) slotSet {
-	if len(sorted) == 0 {
-		return slotSet{}
-	}
-	s := make(slotSet, sorted[len(sorted)-1]/64+1)
-	for _, slot := range sorted {
-		s[slot/64] |= 1 << (slot % 64)
+// slotSetOf returns a set of the given slots. The set is not nil.
+func slotSetOf(slots []uint32) slotSet {
+	s := slotSet{}
+	for _, slot := range slots {
+		s.Add(slot)
 	}
 	return s
 }
 
 // Add adds a slot to the set.
 func (s *slotSet) Add(slot uint32) {
-	if word := int(slot / 64); word >= len(*s) {
-		*s = append(*s, make([]uint64, word+1-len(*s))...)
+	word := int(slot / 64)
+	for len(*s) <= word {
+		*s = append(*s, 0)
 	}
-	(*s)[slot/64] |= 1 << (slot % 64)
+	(*s)[word] |= 1 << (slot % 64)
 }
 
 // Remove removes a slot, which must be in the set.
@@ -192,16 +190,13 @@ func (o *order[T]) All(yield func(T) bool) { o.From(0)(yield) }
 func (o *order[T]) From(rank int) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, block := range o.blocks {
-			if len(block) <= rank {
-				rank -= len(block)
-				continue
-			}
-			for _, item := range block[rank:] {
+			skipped := min(rank, len(block))
+			for _, item := range block[skipped:] {
 				if !yield(item) {
 					return
 				}
 			}
-			rank = 0
+			rank -= skipped
 		}
 	}
 }
