@@ -56,7 +56,7 @@ func TestPhoneCutsNothing(t *testing.T) {
 		p.until(`!document.querySelector(':popover-open')`)
 	}
 	p.goTo("#/events")
-	p.says(".list > header", "the latest 10,000 are kept")
+	p.says(".list > header", "latest 10,000 kept")
 	p.goTo("#/overview")
 	p.click("summary", "As a table")
 	p.until(`document.querySelector('.timeline table')?.checkVisibility()`)

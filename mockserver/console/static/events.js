@@ -27,7 +27,7 @@ export function Events({ id }) {
   const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search: search.asked, event, account_id: accountFilter() }, { open: id }));
   return h(Split, {
     title: 'Events', count: Math.min(list.total, info?.events_kept ?? Infinity), open: !!id, home: link('events'),
-    side: info && span({ class: 'dim' }, `the latest ${info.events_kept.toLocaleString('en')} are kept`),
+    side: info && span({ class: 'dim' }, `latest ${info.events_kept.toLocaleString('en')} kept`),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
       div({ class: 'tools' }, h(Select, { label: 'Event', hidden: true, value: event, onChange: setEvent, options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))] }))],
     list: h(Rows, { list, current: id, filtered: !!(search.asked || event), row, none: empty('pulse', 'No events yet', 'Add a contact, send a message, or simulate a recipient action in the ', a({ href: '#/inbox' }, 'inbox'), '.') }),
