@@ -132,6 +132,23 @@ func FuzzCursor(f *testing.F) {
 	f.Fuzz(check)
 }
 
+// TestIs: Is reads a name in its usual form. Otherwise Next still reads the same name.
+func TestIs(t *testing.T) {
+	for rest, want := range map[string]bool{
+		`,"b":5}`: true, `,"b":"5"}`: true, `,"b":null}`: false, `,"b": 5}`: false, `, "b":5}`: false, `,"c":5}`: false,
+		`,"b":`: false, `,"b"`: false, `}`: false, ``: false,
+	} {
+		c := jsonscan.New(`{"a":1` + rest)
+		c.First()
+		c.Skip()
+		start := c.Offset()
+		got := c.Is(`,"b":`)
+		if read := c.Since(start); got != want || got && read != `,"b":` || !got && read != "" {
+			t.Errorf("%s: got %v after %q, want %v", rest, got, read, want)
+		}
+	}
+}
+
 func TestNullIsZero(t *testing.T) {
 	c := jsonscan.New(`[null,null,null,null,null,null,null,null]`)
 	i := 0
