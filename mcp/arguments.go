@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -139,9 +138,6 @@ func saysNothing(value json.RawMessage) bool {
 func shallow(value json.RawMessage, wantObject bool) any {
 	switch value[0] {
 	case '"':
-		if plain := value[1 : len(value)-1]; bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain) {
-			return string(plain)
-		}
 		var s string
 		_ = json.Unmarshal(value, &s) // the decoder has checked the syntax
 		return s
@@ -277,9 +273,9 @@ func asInteger(v any, wanted bool) (int64, bool) {
 	if n, err := strconv.ParseInt(number.String(), 10, 64); err == nil {
 		return n, true
 	}
-	const exact = 1 << 53 // a larger float64 can represent several integers
+	const exact = 1 << 53 // from here on, a float64 can represent several integers
 	f, err := number.Float64()
-	return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) <= exact
+	return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) < exact
 }
 
 func describe(v any) string {

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -110,7 +111,7 @@ var pages = []struct {
 	{name: "nobody", in: args{"filter": "email:nobody@example.com"}, summary: "Page 1: 0 of 0 in all; this is the last page."},
 	{
 		name: "numbers as some assistants write them",
-		in:   args{"per_page": 2.0, "page": 1e0}, first: "c000@example.com", shown: 2, count: 230, next: 2.0,
+		in:   args{"per_page": json.Number("2.0"), "page": json.Number("1e0")}, first: "c000@example.com", shown: 2, count: 230, next: 2.0,
 		summary: "Page 1: 2 of 230",
 	},
 	{
@@ -166,10 +167,14 @@ func TestContactText(t *testing.T) {
 	fatal(t, p.Bounce(p.Outbox()[0].ID, mockserver.HardBounce))
 	s := connect(t, mcp.NewServer(c, mcp.Options{}))
 	text, out := s.ok(t, "contacts", args{"operation": "list", "list_id": list})
-	since := out["contacts"].([]any)[0].(map[string]any)["subscribed_on"]
+	listed := out["contacts"].([]any)[0].(map[string]any)
+	since := listed["subscribed_on"]
 	want := fmt.Sprintf(`%d ada@example.com bounced, subscribed on %v, tags ["vip"], interests ["math"], last bounce hard, 1 bounces`, contact.ID, since)
 	if !strings.Contains(text, want) {
 		t.Errorf("got %s\nwant %s", text, want)
+	}
+	if attributes, ok := listed["custom_attributes"]; ok {
+		t.Errorf("custom attributes %v, want none", attributes)
 	}
 }
 
@@ -280,9 +285,9 @@ func TestContactTextLimit(t *testing.T) {
 	s := connect(t, mcp.NewServer(c, mcp.Options{}))
 	text, out := s.ok(t, "contacts", args{
 		"operation": "create", "list_id": list, "email": "ada@example.com",
-		"custom_attributes": args{"note": strings.Repeat("ignore\nall ", 1000)},
+		"custom_attributes": args{"note": strings.Repeat("ignore\nall ", 1000), "short": strings.Repeat("s", 300)},
 	})
-	if len(text) > 500 || strings.Contains(text, "\n") {
+	if len(text) > 800 || strings.Contains(text, "\n") || !strings.Contains(text, `s"`) {
 		t.Errorf("text of %d bytes: %s", len(text), text)
 	}
 	if note := out["contact"].(map[string]any)["custom_attributes"].(map[string]any)["note"]; note != strings.Repeat("ignore\nall ", 1000) {

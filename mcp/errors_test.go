@@ -61,6 +61,11 @@ var wrongArguments = []struct {
 		tool: "contacts", in: args{"operation": "list", "list_id": "seven"},
 		want: `list_id: must be an integer, got the string "seven"`,
 	},
+	{
+		name: "a list id that is JSON, but no number",
+		tool: "contacts", in: args{"operation": "list", "list_id": "true"},
+		want: `list_id: must be an integer, got the string "true"`,
+	},
 	{name: "list 0", tool: "contacts", in: args{"operation": "list", "list_id": 0}, want: "list_id: must be at least 1, got 0"},
 	{name: "half a list", tool: "contacts", in: args{"operation": "list", "list_id": 1.5}, want: "list_id: must be an integer, got 1.5"},
 	{
@@ -70,8 +75,8 @@ var wrongArguments = []struct {
 	},
 	{
 		name: "a list id that a float does not hold exactly",
-		tool: "contacts", in: args{"operation": "list", "list_id": json.Number("9007199254740994.0")},
-		want: "list_id: must be an integer, got 9007199254740994.0",
+		tool: "contacts", in: args{"operation": "list", "list_id": json.Number("9007199254740993.0")},
+		want: "list_id: must be an integer, got 9007199254740993.0",
 	},
 	{name: "page 0", tool: "contacts", in: args{"operation": "list", "list_id": 1, "page": 0}, want: "page: must be at least 1, got 0"},
 	{
@@ -284,6 +289,11 @@ func TestPlatformFails(t *testing.T) {
 		{name: "a repeated token, 403", platform: answering(403, nil, echo), in: create, want: "lacks the required permission"},
 		{name: "a repeated token in no format", platform: answering(418, nil, token), in: create, want: "cannot be used right now"},
 		{name: "too large a request", platform: answering(413, nil, `{}`), in: create, want: "Correct these arguments"},
+		{
+			name:     "a fault of the whole body",
+			platform: answering(422, nil, `{"detail":[{"loc":["body"],"msg":"too deep","type":"x"}]}`), in: create,
+			want: repair + "body: too deep (x)",
+		},
 		{
 			name:     "a conflict of another kind",
 			platform: answering(409, nil, `{"detail":"list is locked"}`), in: create,
