@@ -74,7 +74,7 @@ func flat(s string) int {
 		return 0
 	}
 	inside, _, ended := strings.Cut(s[1:], "}")
-	if !ended || strings.Contains(inside, "{") || strings.Contains(inside, `\`) || strings.Count(inside, `"`)%2 > 0 {
+	if !ended || strings.Contains(inside, "{") || strings.Contains(inside, `\`) || strings.Count(inside, `"`)%2 != 0 {
 		return 0
 	}
 	return len("{}") + len(inside)

@@ -39,7 +39,7 @@ func TestCharacters(t *testing.T) {
 		if r > 0x3000 && r < 0xfff0 || r > 0x10100 && r < 0x10ff00 || !utf8.ValidRune(r) {
 			continue // where all are like their neighbors
 		}
-		text := "1234567" + string(r) + "12345678"
+		text := "123 567" + string(r) + "1234 678"
 		for i := range 8 {
 			holds(t, text[i:], func(w *jsonwrite.Writer) { w.String(text[i:]) })
 		}
