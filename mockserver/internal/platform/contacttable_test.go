@@ -28,7 +28,13 @@ func TestContactTable(t *testing.T) {
 			}})
 		default:
 			c := table.all.At(random.IntN(n))
-			table.setStatus(c, statuses[random.IntN(len(statuses))])
+			status, before := statuses[random.IntN(len(statuses))], c.effectiveStatus()
+			if table.setStatus(c, status); status != statusDeleted {
+				before = status
+			}
+			if got := c.effectiveStatus(); got != before {
+				t.Fatalf("contact %d with the status %s counts as %s, want %s", c.ID, status, got, before)
+			}
 			table.setDate(c, int64(random.IntN(50)))
 			table.tag(c, []string{fmt.Sprint("tag", random.IntN(5))})
 			if n%300 == 0 {
@@ -231,6 +237,8 @@ func TestFrom(t *testing.T) {
 		}{
 			"a set":            {func(rank int) iter.Seq[uint32] { return s.From(rank, nil) }, slices.Collect(s.All)},
 			"both sets":        {func(rank int) iter.Seq[uint32] { return s.From(rank, within) }, both},
+			"all":              {match{n: n, all: true}.from, slices.Collect(o.All)},
+			"some":             {match{n: len(both), sorted: both}.from, both},
 			"the other way":    {func(rank int) iter.Seq[uint32] { return within.From(rank, s) }, both},
 			"an order":         {func(rank int) iter.Seq[uint32] { return o.From(rank) }, slices.Collect(o.All)},
 			"some of an order": {func(rank int) iter.Seq[uint32] { return s.Ordered(&o, rank) }, slices.Collect(s.All)},

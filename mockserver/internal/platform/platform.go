@@ -41,7 +41,7 @@ type Platform struct {
 
 	mu sync.Mutex
 	records
-	acts     uint64 // number of calls that may have changed records
+	acts     uint64 // number of transactions
 	replaced int    // number of calls that replaced records
 	closed   bool
 }

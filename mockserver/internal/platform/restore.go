@@ -67,7 +67,6 @@ func (p *Platform) change(act func(t *tx) error) error {
 		if p.closed {
 			return ErrClosed
 		}
-		p.acts++
 		p.replaced++
 		return act(t)
 	}()

@@ -136,6 +136,8 @@ func TestRestoreStopsCampaign(t *testing.T) {
 		}
 		if c := s.accounts[1].Campaigns.get(3); c.Status != campaignScheduled {
 			t.Errorf("the campaign is %s", c.Status)
+		} else if c.alarm == nil {
+			t.Error("nothing starts the campaign")
 		}
 	}
 	t.Run("about to start", func(t *testing.T) {
@@ -171,25 +173,32 @@ func TestRestoreStopsCampaign(t *testing.T) {
 	})
 }
 
-// A campaign that was interrupted, and whose list was changed, is sent to the whole new list.
-func TestResumedCampaignWithAnotherList(t *testing.T) {
-	at := time.Now().Add(time.Hour)
-	s := restored(t, fmt.Sprintf(`{"version":4,"last_id":9,"accounts":[{"account_id":1,
-		"lists":[
-			{"list_id":1,"name":"Long","policy_accepted":true},{"list_id":4,"name":"Short","policy_accepted":true}],
-		"campaigns":[{"campaign_id":6,"name":"C","list_id":1,"status":"scheduled","scheduled_for":%d,"next":2,
-			"sender":{"email":"shop@example.org"},"content":{"subject":"S","text":"T"}}]}],
-		"contacts":[
-			{"list_id":1,"id":2,"email":"a@example.org","status":"active"},
-			{"list_id":1,"id":3,"email":"b@example.org","status":"active"},
-			{"list_id":4,"id":5,"email":"c@example.org","status":"active"}]}`, at.Unix()))
-	_, err := s.UpdateCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.UpdateCampaignRequestObject{
-		CampaignID: 6, Body: &api.CampaignUpdate{ListID: new(int64(4))},
-	})
-	must(t, err)
-	s.campaignRun(1, s.accounts[1].Campaigns.get(6))()
-	if out := s.Outbox(); len(out) != 1 || out[0].To != "c@example.org" {
-		t.Errorf("the campaign was sent to %v, want c@example.org alone", out)
+// A campaign that was interrupted continues. If its list was changed, it is sent to the whole new list.
+func TestResumedCampaign(t *testing.T) {
+	for want, change := range map[string]api.CampaignUpdate{
+		"b@example.org":               {Name: new("N")},
+		"c@example.org d@example.org": {ListID: new(int64(4))},
+	} {
+		s := restored(t, fmt.Sprintf(`{"version":4,"last_id":9,"accounts":[{"account_id":1,
+			"lists":[
+				{"list_id":1,"name":"First","policy_accepted":true},{"list_id":4,"name":"Second","policy_accepted":true}],
+			"campaigns":[{"campaign_id":6,"name":"C","list_id":1,"status":"scheduled","scheduled_for":%d,"next":1,
+				"sender":{"email":"shop@example.org"},"content":{"subject":"S","text":"T"}}]}],
+			"contacts":[
+				{"list_id":1,"id":2,"email":"a@example.org","status":"active"},
+				{"list_id":1,"id":3,"email":"b@example.org","status":"active"},
+				{"list_id":4,"id":5,"email":"c@example.org","status":"active"},
+				{"list_id":4,"id":7,"email":"d@example.org","status":"active"}]}`, time.Now().Add(time.Hour).Unix()))
+		_, err := s.UpdateCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.UpdateCampaignRequestObject{CampaignID: 6, Body: &change})
+		must(t, err)
+		s.campaignRun(1, s.accounts[1].Campaigns.get(6))()
+		var to []string
+		for _, m := range s.Outbox() {
+			to = append(to, m.To)
+		}
+		if got := strings.Join(to, " "); got != want {
+			t.Errorf("the campaign was sent to %s, want %s", got, want)
+		}
 	}
 }
 

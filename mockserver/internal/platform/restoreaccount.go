@@ -45,9 +45,7 @@ func (p *Platform) replaceAccount(with *account, lastID int64) error {
 				return fmt.Errorf("account %d: another account now has the id %d", with.ID, id)
 			}
 		}
-		if old := p.accounts[with.ID]; old != nil {
-			old.stopCampaigns()
-		}
+		p.accountLocked(with.ID).stopCampaigns()
 		p.accounts[with.ID] = with
 		p.lastID = max(p.lastID, lastID)
 		p.deleteMessages(with.ID)

@@ -142,7 +142,11 @@ func TestListUnsubscribe(t *testing.T) {
 		{message{SentBy: events.SendingTypeWorkflow, ContactID: 2, WorkflowID: 5}, false, true},
 		{message{SentBy: events.SendingTypeWorkflow, ContactID: 2}, true, false},
 	} {
+		row.m.From = api.Sender{Name: `The "Shop"`, Email: "shop@example.org"}
 		out, mayLeave := row.m.rendered("https://platform.example"), false
+		if got, want := out.Headers[1].Value, `"The \"Shop\"" <shop@example.org>`; got != want {
+			t.Errorf("from %s, want %s", got, want)
+		}
 		for _, h := range out.Headers {
 			mayLeave = mayLeave || h.Name == "List-Unsubscribe"
 		}
@@ -269,7 +273,10 @@ func TestEmailAndPattern(t *testing.T) {
 		"ada@a" + label + ".org":  {false, false},
 		label + "a@example.org":   {true, true},
 		label + "aa@example.org":  {false, false},
-		"a@" + strings.Repeat(label+".", 4) + "org": {false, false},
+		"ada@my-example.org":      {true, true},
+		"ada@my_example.org":      {false, false},
+		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 57) + ".de": {true, true},
+		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 58) + ".de": {false, false},
 	} {
 		if got := isEmail(s); got != want.email {
 			t.Errorf("isEmail(%q) is %v", s, got)

@@ -111,7 +111,7 @@ func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.Last
 func (s *Snapshot) isNow(p *Platform) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return s.acts == p.acts && s.equal(p.headLocked()) && s.deliveries.Version == p.Deliveries.Version()
+	return s.acts == p.acts && s.replaced == p.replaced && s.equal(p.headLocked()) && s.deliveries.Version == p.Deliveries.Version()
 }
 
 // state copies the resources of an account.
@@ -249,7 +249,7 @@ func (f *Follower) Write(w io.Writer) error {
 	out := newStateWriter(w, "")
 	out.member("change", f.n+1)
 	now.writeSince(before, out)
-	if out.records == 0 && now.equal(before.head) {
+	if !out.any && now.equal(before.head) {
 		return nil
 	}
 	f.n++
@@ -262,13 +262,13 @@ func (f *Follower) Close() { f.last = nil }
 // stateWriter writes one JSON object, record by record, so only one encoded
 // record is in memory.
 type stateWriter struct {
-	out     *bufio.Writer
-	record  bytes.Buffer
-	encode  *json.Encoder // encodes into record
-	apart   string        // separator between records
-	records int           // number of records written so far
-	begun   bool
-	err     error // errors of the encoder; out stores its own error
+	out    *bufio.Writer
+	record bytes.Buffer
+	encode *json.Encoder // encodes into record
+	apart  string        // separator between records
+	any    bool          // a record has been written
+	begun  bool
+	err    error // errors of the encoder; out stores its own error
 }
 
 func newStateWriter(w io.Writer, apart string) *stateWriter {
@@ -282,9 +282,7 @@ func (s *stateWriter) text(t string) { _, _ = s.out.WriteString(t) }
 
 func (s *stateWriter) value(v any) {
 	s.record.Reset()
-	if err := s.encode.Encode(v); err != nil {
-		s.err = errors.Join(s.err, err)
-	}
+	s.err = errors.Join(s.err, s.encode.Encode(v))
 	_, _ = s.out.Write(bytes.TrimSuffix(s.record.Bytes(), []byte("\n")))
 }
 
@@ -316,7 +314,7 @@ func writeList[T any](s *stateWriter, name string, records iter.Seq[T]) {
 		s.text(before)
 		s.value(record)
 		before = "," + s.apart
-		if s.records++; s.failed() {
+		if s.any = true; s.failed() {
 			return
 		}
 	}

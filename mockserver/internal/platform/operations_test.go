@@ -1,0 +1,207 @@
+package platform
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/api"
+)
+
+// shop is a state with two accounts. Account 1 has messages of each sending type.
+const shop = `{"version":4,"last_id":99,"accounts":[
+	{"account_id":1,
+		"templates":[{"template_id":10,"name":"T","content":{"html":"<p>{{name}}</p>","text":"T"}}],
+		"lists":[{"list_id":1,"name":"L","policy_accepted":true},{"list_id":4,"name":"M"}],
+		"campaigns":[{"campaign_id":3,"name":"C","status":"delivered","list_id":1}],
+		"workflows":[{"workflow_id":5,"name":"W","status":"inactive","list_id":1}],
+		"suppressed_emails":[{"email":"s@example.org"}]},
+	{"account_id":2}],
+	"contacts":[{"list_id":1,"id":2,"email":"a@example.org","status":"active"}],
+	"contents":[{"subject":"Hello","text":"T"}],
+	"messages":[
+		{"id":"c","account_id":1,"sent_by":"campaign","campaign_id":3,"list_id":1,"contact_id":2,"to":"a@example.org","content":0,"status":"delivered","opens":2},
+		{"id":"w","account_id":1,"sent_by":"workflow","workflow_id":5,"list_id":1,"contact_id":2,"to":"a@example.org","content":0,"status":"delivered","clicks":1},
+		{"id":"t","account_id":1,"sent_by":"transactional","list_id":1,"contact_id":2,"to":"a@example.org","content":0,"status":"delivered"},
+		{"id":"e","account_id":1,"sent_by":"email_api","to":"x@example.org","content":0,"status":"bounced","bounce":{"category":"bounce_hard"}},
+		{"id":"r","account_id":1,"sent_by":"email_api","to":"x@example.org","content":0,"status":"rejected"},
+		{"id":"o","account_id":2,"sent_by":"email_api","to":"x@example.org","content":0,"status":"delivered"}]}`
+
+// expect returns a function that checks the result of an operation and the events that the operation fires.
+func expect(t *testing.T, p *Platform, want ...string) func(any, error) {
+	before := len(p.Deliveries.NewestEvents())
+	return func(result any, err error) {
+		t.Helper()
+		text := fmt.Sprint(err)
+		if err == nil {
+			body, err := json.Marshal(result)
+			must(t, err)
+			text = string(body)
+		}
+		newest := p.Deliveries.NewestEvents()
+		for _, e := range newest[:len(newest)-before] {
+			text += fmt.Sprintf("\n%s about %q: %s", e.Event, e.Subject, e.Body)
+		}
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("got %s\nwant %s in it", text, w)
+			}
+		}
+	}
+}
+
+func TestOperationsOnContacts(t *testing.T) {
+	p := restored(t, shop)
+	p.RecordEvents = true
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1, UserID: 7, UserEmail: "u@example.org"})
+	in := api.ContactCreate{Email: "b@example.org", Tags: []string{"x"}}
+	expect(t, p, `"id":100`, `"status":"active"`, `"tags":["x"]`, `"interests":[]`, "Contact.Added", `"contact_id":"100"`)(
+		p.CreateContact(ctx, api.CreateContactRequestObject{ListID: 1, Body: &in}))
+	expect(t, p, "no list 9")(p.CreateContact(ctx, api.CreateContactRequestObject{ListID: 9, Body: &in}))
+	expect(t, p, `"email":"b@example.org"`)(p.GetContact(ctx, api.GetContactRequestObject{ListID: 1, ContactID: 100}))
+	remove := api.DeleteContactRequestObject{ListID: 1, ContactID: 100}
+	expect(t, p, "{}\nContact.Removed", `"user":{"id":7,"email":"u@example.org"`, `"ip":null`)(p.DeleteContact(ctx, remove))
+	expect(t, p, "no contact 100")(p.DeleteContact(ctx, remove))
+
+	entries := func(n int) *api.ContactImport {
+		raw := slices.Repeat([]json.RawMessage{json.RawMessage(`{"email":"a@example.org"}`)}, n)
+		raw[0] = json.RawMessage(`{"email":"c@example.org"}`)
+		return &api.ContactImport{Contacts: raw}
+	}
+	expect(t, p, `"imported":1`, `"updated":999`, `"errors":[]`)(
+		p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 1, Body: entries(api.MaxImport)}))
+	expect(t, p, "at most 1000 contacts")(p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 1, Body: entries(api.MaxImport + 1)}))
+	expect(t, p, "no list 9")(p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 9, Body: entries(1)}))
+}
+
+func TestOperationsOnCampaigns(t *testing.T) {
+	p := restored(t, shop)
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	content := api.MessageContent{Subject: "S", HTML: "<p>"}
+	expect(t, p, "no list 9")(p.CreateCampaign(ctx, api.CreateCampaignRequestObject{Body: &api.CampaignCreate{ListID: 9}}))
+	expect(t, p, `"campaign_id":100`, `"html":"\u003cp\u003e"`)(p.CreateCampaign(ctx, api.CreateCampaignRequestObject{Body: &api.CampaignCreate{Content: content}}))
+	update := func(in api.CampaignUpdate) (any, error) {
+		return p.UpdateCampaign(ctx, api.UpdateCampaignRequestObject{CampaignID: 100, Body: &in})
+	}
+	expect(t, p, `"name":"D"`)(update(api.CampaignUpdate{Name: new("D")}))
+	schedule := func(at int64) (any, error) {
+		return p.ScheduleCampaign(ctx, api.ScheduleCampaignRequestObject{CampaignID: 100, Body: &api.CampaignSchedule{ScheduledFor: at}})
+	}
+	expect(t, p, "campaign 100 has no list")(schedule(maxUnix))
+	expect(t, p, `"list_id":1`, `"template_id":10`)(update(api.CampaignUpdate{
+		ListID: new(int64(1)), Sender: &api.Sender{Email: "shop@example.org"}, Content: &api.MessageContentUpdate{TemplateID: new(int64(10))},
+	}))
+	expect(t, p, "too far in the future")(schedule(maxUnix + 1))
+	expect(t, p, `"status":"scheduled"`, `"scheduled_for":253402300799`)(schedule(maxUnix))
+	expect(t, p, "campaign 100 is scheduled")(schedule(maxUnix))
+	expect(t, p, "campaign 100 has no subject")(update(api.CampaignUpdate{Content: &api.MessageContentUpdate{Subject: new("")}}))
+	expect(t, p, "{}")(p.DeleteTemplate(ctx, api.DeleteTemplateRequestObject{TemplateID: 10}))
+	if html, _, ok := p.FilledCampaign(100, map[string]string{"name": "Ada"}); html != "<p>Ada</p>" || !ok {
+		t.Errorf("without its template, the campaign is %q, %v", html, ok)
+	}
+}
+
+func TestOperationsOnWorkflowsAndWebhooks(t *testing.T) {
+	p := restored(t, shop)
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	workflow := api.WorkflowCreate{ListID: 9, Sender: api.Sender{Email: "shop@example.org"}, Content: api.MessageContent{Text: "T"}}
+	expect(t, p, "no list 9")(p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &workflow}))
+	workflow.ListID = 4
+	expect(t, p, `"workflow_id":100`, `"status":"inactive"`)(p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &workflow}))
+	expect(t, p, "policy of list 4")(p.ActivateWorkflow(ctx, api.ActivateWorkflowRequestObject{WorkflowID: 100}))
+	expect(t, p, "{}")(p.ActivateWorkflow(ctx, api.ActivateWorkflowRequestObject{WorkflowID: 5}))
+	expect(t, p, `"status":"active"`)(p.GetWorkflow(ctx, api.GetWorkflowRequestObject{WorkflowID: 5}))
+	expect(t, p, "{}")(p.DeactivateWorkflow(ctx, api.DeactivateWorkflowRequestObject{WorkflowID: 5}))
+
+	hook := api.WebhookCreate{URL: "http://receiver.example/", RateLimit: 5}
+	expect(t, p, `"webhook_id":"101"`, `"rate_limit_period":"hour"`)(p.CreateWebhook(ctx, api.CreateWebhookRequestObject{Body: &hook}))
+	expect(t, p, "{}")(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: "101"}))
+	expect(t, p, `"status":"archived"`)(p.GetWebhook(ctx, api.GetWebhookRequestObject{WebhookID: "101"}))
+	expect(t, p, "no webhook 102")(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: "102"}))
+}
+
+func TestOperationsOnMessages(t *testing.T) {
+	p := restored(t, shop)
+	p.RecordEvents = true
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	expect(t, p, `"status":"queued"`, "Email.Opened")(p.SubmitEmail(ctx, submission("open@mock.test")))
+	expect(t, p, `"status":"error"`, "Email.Error")(p.SubmitEmail(ctx, submission("error@mock.test")))
+	expect(t, p, `"status":"rejected"`, "Email.Rejected")(p.SubmitEmail(ctx, submission("s@example.org")))
+	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":"2"`, `"list_id":"1"`)(nil, p.Open("c"))
+	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":null`, `"list_id":null`)(nil, p.Open("t"))
+	expect(t, p, "Contact.Removed", `"user":{"id":null`, `"ip":"198.51.100.23"`)(nil, p.Unsubscribe("w"))
+	expect(t, p, "Email.ReportedAsSpam", `"status":"spam"`, `"email":"a@example.org"`)(nil, p.Complain("c", ""))
+	expect(t, p, "Email.ReportedAsSpam", `"email":{"id":"e"}`)(nil, p.Complain("e", ""))
+}
+
+func TestOverview(t *testing.T) {
+	p := restored(t, shop)
+	for id, want := range map[int64]Outcome{
+		0: {Sent: 5, Bounced: 1, Opened: 1, Clicked: 1},
+		1: {Sent: 4, Bounced: 1, Opened: 1, Clicked: 1},
+		2: {Sent: 1},
+	} {
+		if got := p.Overview(id, 0, 0).Messages; got != want {
+			t.Errorf("account %d: %+v, want %+v", id, got, want)
+		}
+	}
+	if got, want := p.Campaigns()[0].Outcome, (Outcome{Sent: 1, Opened: 1}); got != want {
+		t.Errorf("campaign: %+v, want %+v", got, want)
+	}
+	if got, want := p.Workflows()[0].Outcome, (Outcome{Sent: 1, Clicked: 1}); got != want {
+		t.Errorf("workflow: %+v, want %+v", got, want)
+	}
+}
+
+// A reset of an account keeps the messages of other accounts.
+func TestResetAccount(t *testing.T) {
+	p := restored(t, shop)
+	must(t, p.ResetAccount(1))
+	must(t, p.ResetAccount(3))
+	if out := p.Outbox(); len(out) != 1 || out[0].ID != "o" {
+		t.Errorf("got %v, want the message o", out)
+	}
+}
+
+// A follower writes the state and then its changes. Both together restore the state.
+func TestFollower(t *testing.T) {
+	p := restored(t, shop)
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	f := p.Follow()
+	var whole, change strings.Builder
+	must(t, f.Write(&whole))
+	must(t, f.Write(&change))
+	if change.Len() != 0 {
+		t.Errorf("without a change: %s", change.String())
+	}
+	succeed(t)(p.CreateTemplate(ctx, api.CreateTemplateRequestObject{Body: &api.TemplateCreate{Name: "New"}}))
+	must(t, f.Write(&change))
+	if text := change.String(); !strings.Contains(text, `"change":1`) || !strings.Contains(text, `"New"`) || strings.Contains(text, `"lists"`) {
+		t.Errorf("after one change: %s", text)
+	}
+	other := restored(t, whole.String()+change.String())
+	if got, want := resources(written(t, other)), resources(written(t, p)); got != want {
+		t.Errorf("restored\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A transaction that changes many messages publishes one change, because subscribers cannot read more.
+func TestPublishChanges(t *testing.T) {
+	p := restored(t, shop)
+	for n, want := range map[int]int{activity.MaxLag / 2: activity.MaxLag / 2, activity.MaxLag/2 + 1: 1} {
+		changes, _ := p.Changes.Subscribe()
+		within(t, p, func(t *tx) error {
+			for range n {
+				t.keep(&message{ID: UUID(), Status: messageDelivered})
+			}
+			return nil
+		})
+		if len(changes) != want {
+			t.Errorf("%d messages: %d changes, want %d", n, len(changes), want)
+		}
+		p.Changes.Unsubscribe(changes)
+	}
+}
