@@ -45,8 +45,9 @@ func (c *Control) deliveries(r *request) (recordList[delivery.Summary], error) {
 			return q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) && q.allows("event", string(x.Event)) &&
 				q.allows("webhook_id", x.WebhookID)
 		},
-		text: func(x delivery.Stored) []string {
-			return []string{x.ID, x.EventID, string(x.Event), x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State), string(x.Body)}
+		text: func(to []byte, x delivery.Stored) []byte {
+			to = lines(to, x.ID, x.EventID, string(x.Event), x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State))
+			return append(to, x.Body...)
 		},
 		record: delivery.Stored.Summary,
 	}), nil

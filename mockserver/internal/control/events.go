@@ -50,8 +50,8 @@ func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) 
 		allowed: func(e *record.FiredEvent) bool {
 			return q.allowsAccount(e.AccountID) && q.allows("event", string(e.Event)) && q.allows("message_id", e.MessageID)
 		},
-		text: func(e *record.FiredEvent) []string {
-			return []string{e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject, string(e.Body)}
+		text: func(to []byte, e *record.FiredEvent) []byte {
+			return append(lines(to, e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject), e.Body...)
 		},
 		record: func(e *record.FiredEvent) delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} },
 	}), nil

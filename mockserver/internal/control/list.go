@@ -1,10 +1,12 @@
 package control
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -25,12 +27,13 @@ func (rt route) filters(own ...param) route {
 // listQuery is the query of a list.
 type listQuery struct {
 	query
-	words    []string // search words, in lower case
+	words    [][]byte // search words, in lower case
+	text     []byte   // reused buffer for the text of a record
 	filtered bool     // whether a filter is set
 }
 
 func listQueryOf(r *request) listQuery {
-	q := listQuery{query: r.query, words: strings.Fields(strings.ToLower(r.query["search"]))}
+	q := listQuery{query: r.query, words: bytes.Fields(bytes.ToLower([]byte(r.query["search"])))}
 	for name := range r.query {
 		q.filtered = q.filtered || !slices.Contains([]string{"search", "limit", "offset", "around", "before"}, name)
 	}
@@ -65,22 +68,43 @@ func (q listQuery) allowsStatus(status int) bool {
 // view describes how a list filters records of type V and converts them to type T.
 type view[V, T any] struct {
 	id      func(V) string
-	allowed func(V) bool     // whether the filters allow a record
-	text    func(V) []string // returns the texts to search
+	allowed func(V) bool                // whether the filters allow a record
+	text    func(to []byte, v V) []byte // appends the text to search
 	record  func(V) T
 }
 
 // matches reports whether the filters and the search allow a record.
-func (w view[V, T]) matches(q listQuery, v V) bool {
-	if !w.allowed(v) || len(q.words) == 0 {
-		return w.allowed(v)
+func (w view[V, T]) matches(q *listQuery, v V) bool {
+	if !w.allowed(v) {
+		return false
 	}
-	texts := w.text(v)
-	return !slices.ContainsFunc(q.words, func(word string) bool {
-		return !slices.ContainsFunc(texts, func(text string) bool {
-			return strings.Contains(text, word) || strings.Contains(strings.ToLower(text), word)
-		})
-	})
+	if len(q.words) == 0 {
+		return true
+	}
+	q.text = lower(w.text(q.text[:0], v))
+	return !slices.ContainsFunc(q.words, func(word []byte) bool { return !bytes.Contains(q.text, word) })
+}
+
+// lines appends texts to a buffer, one per line. A search word does not contain a line
+// break, so it cannot match parts of two texts.
+func lines(to []byte, texts ...string) []byte {
+	for _, text := range texts {
+		to = append(append(to, text...), '\n')
+	}
+	return to
+}
+
+// lower converts a text to lower case, in place if the text is ASCII.
+func lower(text []byte) []byte {
+	for i, c := range text {
+		if c >= utf8.RuneSelf {
+			return bytes.ToLower(text)
+		}
+		if 'A' <= c && c <= 'Z' {
+			text[i] = c + 'a' - 'A'
+		}
+	}
+	return text
 }
 
 // recordList is a response that contains a list of records.
@@ -99,10 +123,10 @@ type recordList[T any] struct {
 // not read the records after the page.
 func list[V, T any](q listQuery, n int, all iter.Seq[V], w view[V, T]) recordList[T] {
 	out := recordList[T]{Data: []T{}}
-	before, skip := q.query["before"], offset(q, all, w)
+	before, skip := q.query["before"], offset(&q, all, w)
 	older := before == ""
 	for v := range all {
-		if w.matches(q, v) {
+		if w.matches(&q, v) {
 			switch {
 			case !older || skip > 0:
 				out.Offset++
@@ -127,7 +151,7 @@ func list[V, T any](q listQuery, n int, all iter.Seq[V], w view[V, T]) recordLis
 
 // offset returns the number of records to skip. If the query parameter around is set,
 // the record with that id is in the middle of the page.
-func offset[V, T any](q listQuery, all iter.Seq[V], w view[V, T]) int {
+func offset[V, T any](q *listQuery, all iter.Seq[V], w view[V, T]) int {
 	around, before, newer := q.query["around"], q.query["before"], 0
 	if around == "" {
 		return q.number("offset")

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -34,7 +35,7 @@ func asked(t *testing.T, query string) listQuery {
 
 func TestListPages(t *testing.T) {
 	own := func(id string) string { return id }
-	rows := view[string, string]{own, func(id string) bool { return id != "3" }, func(id string) []string { return []string{"Number", id} }, own}
+	rows := view[string, string]{own, func(id string) bool { return id != "3" }, func(to []byte, id string) []byte { return lines(to, "Number", id) }, own}
 	for query, want := range map[string]struct {
 		ids   string
 		total int
@@ -74,6 +75,37 @@ func TestListPages(t *testing.T) {
 	}
 }
 
+// A search compares each text of a record in lower case. It does not allocate memory for each ASCII record, because a list
+// can have millions of records.
+func TestSearch(t *testing.T) {
+	own := func(text string) string { return text }
+	rows := view[string, string]{own, func(string) bool { return true }, func(to []byte, text string) []byte {
+		return lines(to, strings.Split(text, "|")...)
+	}, own}
+	for _, row := range []struct {
+		text, words string
+		want        bool
+	}{
+		{"Ann@Example.COM|Hello", "EXAMPLE hell", true},
+		{"ann@example.com|hello", "example bye", false},
+		{"ann|hello", "annhello", false}, // no word matches two texts
+		{"ann|ÄRGER", "ärger", true},
+		{"ann|ärger", "ÄRGER ANN", true},
+		{"\u212Aelvin", "kelvin", true}, // a non-ASCII letter whose lower case is ASCII
+		{"ANN\xff|Bob", "ann bob", true},
+	} {
+		q := asked(t, "search="+url.QueryEscape(row.words))
+		if got := rows.matches(&q, row.text); got != row.want {
+			t.Errorf("%q in %q: %v", row.words, row.text, got)
+		}
+	}
+	rows.text = func(to []byte, text string) []byte { return lines(to, text, text) }
+	q := asked(t, "search=example+bye")
+	if n := testing.AllocsPerRun(100, func() { rows.matches(&q, "Ann@Example.COM") }); n > 0 {
+		t.Errorf("%v allocations for each record", n)
+	}
+}
+
 // Without filters, rows after the page are not read.
 func TestListReadsOnlyItsPage(t *testing.T) {
 	for query, want := range map[string]struct{ seen, shown int }{
@@ -91,7 +123,7 @@ func TestListReadsOnlyItsPage(t *testing.T) {
 					return
 				}
 			}
-		}, view[int, int]{strconv.Itoa, func(int) bool { return true }, func(int) []string { return []string{"number"} }, func(i int) int { return i }})
+		}, view[int, int]{strconv.Itoa, func(int) bool { return true }, func(to []byte, _ int) []byte { return lines(to, "number") }, func(i int) int { return i }})
 		if seen != want.seen || len(out.Data) != want.shown || out.Total != 100 || !out.HasMore {
 			t.Errorf("%s: looked at %d, showed %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.HasMore, want)
 		}

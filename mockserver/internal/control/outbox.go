@@ -90,7 +90,9 @@ func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
 			return q.allowsAccount(m.AccountID) && q.allows("to", m.To) && q.allows("status", m.Status) &&
 				q.allows("sent_by", string(m.SentBy)) && q.allowsID("campaign_id", m.CampaignID) && q.allowsID("workflow_id", m.WorkflowID)
 		},
-		text:   platform.Sent.Words,
+		text: func(to []byte, m platform.Sent) []byte {
+			return lines(to, m.ID, m.To, m.Subject(), m.From.Name, m.From.Email, m.Status)
+		},
 		record: platform.Sent.Summary,
 	}), nil
 }

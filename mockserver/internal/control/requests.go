@@ -44,8 +44,8 @@ func (c *Control) requests(r *request) (recordList[gateway.Summary], error) {
 			return q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&
 				q.allowsStatus(e.Status)
 		},
-		text: func(e *record.Request) []string {
-			return []string{e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status), string(e.Body)}
+		text: func(to []byte, e *record.Request) []byte {
+			return append(lines(to, e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status)), e.Body...)
 		},
 		record: func(e *record.Request) gateway.Summary { return gateway.SummaryOf(*e) },
 	}), nil

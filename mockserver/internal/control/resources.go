@@ -34,7 +34,7 @@ func (c *Control) contacts(r *request) (out recordList[platform.Member], err err
 	return list(q, n, members, view[platform.Member, platform.Member]{
 		id:      func(m platform.Member) string { return strconv.FormatInt(m.ID, 10) },
 		allowed: func(m platform.Member) bool { return q.allows("status", m.Status) },
-		text:    func(m platform.Member) []string { return []string{m.Email} },
+		text:    func(to []byte, m platform.Member) []byte { return lines(to, m.Email) },
 		record:  func(m platform.Member) platform.Member { m.Tags = append([]string{}, m.Tags...); return m },
 	}), nil
 }
@@ -83,7 +83,7 @@ func (c *Control) lists(r *request) (recordList[platform.ListSummary], error) {
 	return list(q, len(all), slices.Values(all), view[platform.ListSummary, platform.ListSummary]{
 		id:      id,
 		allowed: func(l platform.ListSummary) bool { return q.allowsAccount(l.AccountID) },
-		text:    func(l platform.ListSummary) []string { return []string{id(l), l.Name} },
+		text:    func(to []byte, l platform.ListSummary) []byte { return lines(to, id(l), l.Name) },
 		record:  func(l platform.ListSummary) platform.ListSummary { return l },
 	}), nil
 }
@@ -96,8 +96,10 @@ func sendings(get func() []platform.Sending) func(*request) (recordList[platform
 		return list(q, len(all), slices.Values(all), view[platform.Sending, platform.Sending]{
 			id:      id,
 			allowed: func(s platform.Sending) bool { return q.allowsAccount(s.AccountID) && q.allows("status", s.Status) },
-			text:    func(s platform.Sending) []string { return []string{id(s), s.Name, s.Subject, s.ListName, s.Status} },
-			record:  func(s platform.Sending) platform.Sending { return s },
+			text: func(to []byte, s platform.Sending) []byte {
+				return lines(to, id(s), s.Name, s.Subject, s.ListName, s.Status)
+			},
+			record: func(s platform.Sending) platform.Sending { return s },
 		}), nil
 	}
 }

@@ -116,10 +116,8 @@ func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
 // Sent is a message in the outbox that has not been rendered yet.
 type Sent struct{ *message }
 
-// Words returns the texts that a search compares.
-func (s Sent) Words() []string {
-	return []string{s.ID, s.To, s.subject(), s.From.Name, s.From.Email, s.Status}
-}
+// Subject returns the rendered subject.
+func (s Sent) Subject() string { return s.subject() }
 
 // Summary returns the message without its parts.
 func (s Sent) Summary() Summary { return s.summary() }
