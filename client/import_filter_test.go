@@ -86,11 +86,17 @@ func TestImportFilterAll(t *testing.T) {
 	}
 }
 
-// TestImportCheckpointDistance: while a batch is slow, at most the documented number of batches completes after the
-// checkpoint.
+// TestImportCheckpointDistance: while the first batch is slow, at most the documented number of batches completes after
+// the checkpoint. A batch with an address from the first batch waits for it.
 func TestImportCheckpointDistance(t *testing.T) {
-	for _, concurrency := range []int{1, 2, 5} {
-		t.Run(fmt.Sprint(concurrency), func(t *testing.T) {
+	for _, tc := range []struct {
+		concurrency int
+		third       string // first address of the third batch
+		want        int64
+	}{
+		{1, "c20@example.com", 0}, {2, "c20@example.com", 1}, {5, "c20@example.com", 4}, {5, "C0@EXAMPLE.com", 1},
+	} {
+		t.Run(fmt.Sprintf("%d, %s", tc.concurrency, tc.third), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var done atomic.Int64
 				slow := make(chan struct{})
@@ -100,18 +106,23 @@ func TestImportCheckpointDistance(t *testing.T) {
 					}
 					return respond(200, `{"imported":10,"updated":0,"errors":[]}`), nil
 				})
+				var contacts []ImportContact
+				for contact := range numbered(1000, 0) {
+					contacts = append(contacts, contact)
+				}
+				contacts[20].Email = tc.third
 				var wg sync.WaitGroup
 				wg.Go(func() {
-					report, err := c.Contacts.Import(t.Context(), 1, numbered(1000, 0), ImportOptions{
-						BatchSize: 10, Concurrency: concurrency, OnProgress: func(ImportProgress) { done.Add(1) },
+					report, err := c.Contacts.Import(t.Context(), 1, ContactsFromSlice(contacts), ImportOptions{
+						BatchSize: 10, Concurrency: tc.concurrency, OnProgress: func(ImportProgress) { done.Add(1) },
 					})
 					if err != nil || report.Imported != 1000 {
 						t.Errorf("%v, %+v", err, report)
 					}
 				})
 				synctest.Wait()
-				if got := done.Load(); got != int64(concurrency-1) {
-					t.Errorf("%d batches completed after the checkpoint, want %d", got, concurrency-1)
+				if got := done.Load(); got != tc.want {
+					t.Errorf("%d batches completed after the checkpoint, want %d", got, tc.want)
 				}
 				close(slow)
 				wg.Wait()

@@ -114,20 +114,25 @@ type span struct {
 }
 
 func newImportReport(skip int64) *ImportReport {
-	r := &ImportReport{Confirmed: max(skip, 0)}
-	if skip > 0 {
-		r.spans = []span{{0, skip, ImportSkipped}}
-	}
-	return r
+	skip = max(skip, 0)
+	return &ImportReport{Confirmed: skip, spans: appendSpan(nil, span{0, skip, ImportSkipped})}
 }
 
 // Status returns the result of the contact at index.
-func (r *ImportReport) Status(index int64) ImportStatus {
-	i := sort.Search(len(r.spans), func(i int) bool { return r.spans[i].to > index })
+func (r *ImportReport) Status(index int64) ImportStatus { return r.at(index).status }
+
+// at returns the span that contains index, or the zero span.
+func (r *ImportReport) at(index int64) span {
+	i := r.after(index)
 	if i < len(r.spans) && r.spans[i].from <= index {
-		return r.spans[i].status
+		return r.spans[i]
 	}
-	return ImportNotSent
+	return span{}
+}
+
+// after returns the number of the first span that ends after index.
+func (r *ImportReport) after(index int64) int {
+	return sort.Search(len(r.spans), func(i int) bool { return r.spans[i].to > index })
 }
 
 // Remaining returns the contacts that the next import must send. The argument
@@ -222,15 +227,14 @@ func appendSpan(spans []span, s span) []span {
 // add inserts adjacent spans, merges spans with the same status, and updates
 // Confirmed.
 func (r *ImportReport) add(spans []span) {
-	i := sort.Search(len(r.spans), func(i int) bool { return r.spans[i].from >= spans[0].from })
+	i := r.after(spans[0].from)
 	tail := slices.Clone(r.spans[i:])
 	r.spans = r.spans[:i]
 	for _, s := range append(spans, tail...) {
 		r.spans = appendSpan(r.spans, s)
 	}
-	i = sort.Search(len(r.spans), func(i int) bool { return r.spans[i].to > r.Confirmed })
-	for ; i < len(r.spans) && r.spans[i].from <= r.Confirmed && r.spans[i].status.confirmed(); i++ {
-		r.Confirmed = r.spans[i].to
+	for s := r.at(r.Confirmed); s.status.confirmed(); s = r.at(r.Confirmed) {
+		r.Confirmed = s.to
 	}
 }
 
