@@ -196,8 +196,8 @@ type RetryConfig struct {
 
 func (r RetryConfig) withDefaults() RetryConfig {
 	r.MaxAttempts = max(orDefault(r.MaxAttempts, 3), 1)
-	r.BaseDelay = max(orDefault(r.BaseDelay, 200*time.Millisecond), 0)        // a negative delay would overflow
-	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64/2-1) // both are added
+	r.BaseDelay = max(orDefault(r.BaseDelay, 200*time.Millisecond), 0)      // a negative delay would overflow
+	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64/2) // MaxRetryAfter is added
 	r.MaxRetryAfter = min(orDefault(r.MaxRetryAfter, 60*time.Second), math.MaxInt64/2)
 	r.Budget = orDefault(r.Budget, 100)
 	return r

@@ -17,28 +17,29 @@ type csvTest struct {
 
 func TestContactsFromCSV(t *testing.T) {
 	testCSV(t, map[string]csvTest{
-		"plain":            {"email,first_name,tags\na@x,Ann,vip; new\nb@x,,\n", CSVOptions{}, "2:a@x{first_name=Ann}[vip new] 3:b@x{}[] "},
-		"mark and spaces":  {"\ufeff Email ,City\r\n a@x ,Bonn\r\n", CSVOptions{}, "2:a@x{City=Bonn}[] "},
-		"mark and quotes":  {"\ufeff\"email\",\"n\"\n\"a@x\",\"1\"\n", CSVOptions{}, "2:a@x{n=1}[] "},
-		"mark alone":       {"\ufeff", CSVOptions{}, "line 1: the file is empty; it must have a header row"},
-		"quotes and lines": {"email,note\n\"a@x\",\"two\nlines, \"\"quoted\"\"\"\nb@x,n\n", CSVOptions{}, "2:a@x{note=two\nlines, \"quoted\"}[] 4:b@x{note=n}[] "},
-		"other names":      {"adresse;gruppe\na@x;k|l\n", CSVOptions{Comma: ';', Email: "Adresse", Tags: "gruppe", Separator: "|"}, "2:a@x{}[k l] "},
-		"no end of line":   {"email\na@x", CSVOptions{}, "2:a@x{}[] "},
-		"blank lines":      {"email\n\n\na@x\n", CSVOptions{}, "4:a@x{}[] "},
-		"empty header":     {"email,\na@x,z\n", CSVOptions{}, "2:a@x{}[] "},
-		"empty headers":    {"email,,\na@x,1,2\n", CSVOptions{}, "2:a@x{}[] "},
-		"empty file":       {"", CSVOptions{}, "line 1: the file is empty; it must have a header row"},
-		"no email column":  {"name\nAnn\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "name"`},
-		"header twice":     {"email,Name,name\n", CSVOptions{}, "line 1: name: several columns have this header"},
-		"no address":       {"email,n\na@x,1\n,2\n", CSVOptions{}, "2:a@x{n=1}[] line 3: email: is empty"},
-		"too many fields":  {"email\na@x\nb@x,2\n", CSVOptions{}, "2:a@x{}[] line 3: wrong number of fields"},
-		"bare quote":       {"email\na\"b@x\n", CSVOptions{}, `line 2: bare " in non-quoted-field`},
-		"open quote":       {"email\n\"a@x\n", CSVOptions{}, `line 2: extraneous or missing " in quoted-field`},
-		"quote over lines": {"email,n\na@x,1\nb@x,\"2\nc@x,3\nd@x,4\n", CSVOptions{OnBadRow: skipRow}, `2:a@x{n=1}[] line 3: extraneous or missing " in quoted-field`},
-		"not UTF-8":        {"email,n\na@x,\xe4\n", CSVOptions{}, "line 2: n: is not UTF-8"},
-		"endless row":      {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; check for an unclosed quote"},
-		"skipping":         {"email,n\n,2\na@x,1,7\n\"c@x\",\xff\nd@x,3\n", CSVOptions{OnBadRow: skipRow}, "5:d@x{n=3}[] "},
-		"bad comma":        {"email\n", CSVOptions{Comma: '"'}, "line 1: csv: invalid field or comment delimiter"},
+		"plain":             {"email,first_name,tags\na@x,Ann,vip; new\nb@x,,\n", CSVOptions{}, "2:a@x{first_name=Ann}[vip new] 3:b@x{}[] "},
+		"mark and spaces":   {"\ufeff Email ,City\r\n a@x ,Bonn\r\n", CSVOptions{}, "2:a@x{City=Bonn}[] "},
+		"mark and quotes":   {"\ufeff\"email\",\"n\"\n\"a@x\",\"1\"\n", CSVOptions{}, "2:a@x{n=1}[] "},
+		"mark alone":        {"\ufeff", CSVOptions{}, "line 1: the file is empty; it must have a header row"},
+		"quotes and lines":  {"email,note\n\"a@x\",\"two\nlines, \"\"quoted\"\"\"\nb@x,n\n", CSVOptions{}, "2:a@x{note=two\nlines, \"quoted\"}[] 4:b@x{note=n}[] "},
+		"other names":       {"adresse;gruppe\na@x;k|l\n", CSVOptions{Comma: ';', Email: "Adresse", Tags: "gruppe", Separator: "|"}, "2:a@x{}[k l] "},
+		"no end of line":    {"email\na@x", CSVOptions{}, "2:a@x{}[] "},
+		"blank lines":       {"email\n\n\na@x\n", CSVOptions{}, "4:a@x{}[] "},
+		"empty header":      {"email,\na@x,z\n", CSVOptions{}, "2:a@x{}[] "},
+		"empty headers":     {"email,,\na@x,1,2\n", CSVOptions{}, "2:a@x{}[] "},
+		"empty file":        {"", CSVOptions{}, "line 1: the file is empty; it must have a header row"},
+		"no email column":   {"name\nAnn\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "name"`},
+		"header twice":      {"email,Name,name\n", CSVOptions{}, "line 1: name: several columns have this header"},
+		"no address":        {"email,n\na@x,1\n,2\n", CSVOptions{}, "2:a@x{n=1}[] line 3: email: is empty"},
+		"too many fields":   {"email\na@x\nb@x,2\n", CSVOptions{}, "2:a@x{}[] line 3: wrong number of fields"},
+		"bare quote":        {"email\na\"b@x\n", CSVOptions{}, `line 2: bare " in non-quoted-field`},
+		"open quote":        {"email\n\"a@x\n", CSVOptions{}, `line 2: extraneous or missing " in quoted-field`},
+		"quote over lines":  {"email,n\na@x,1\nb@x,\"2\nc@x,3\nd@x,4\n", CSVOptions{OnBadRow: skipRow}, `2:a@x{n=1}[] line 3: extraneous or missing " in quoted-field`},
+		"not UTF-8":         {"email,n\na@x,\xe4\n", CSVOptions{}, "line 2: n: is not UTF-8"},
+		"endless row":       {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; check for an unclosed quote"},
+		"skipping":          {"email,n\n,2\na@x,1,7\n\"c@x\",\xff\nd@x,3\n", CSVOptions{OnBadRow: skipRow}, "5:d@x{n=3}[] "},
+		"after blank lines": {"email\n\n\na\"b@x\n", CSVOptions{}, `line 4: bare " in non-quoted-field`},
+		"bad comma":         {"email\n", CSVOptions{Comma: '"'}, "line 1: csv: invalid field or comment delimiter"},
 	})
 }
 
@@ -128,7 +129,7 @@ func TestContactsFromCSVReadFails(t *testing.T) {
 		"no progress": io.ErrNoProgress,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for file, want := range map[string]string{"email\na@x\n": "line 3: ", "email\na@x\nb\"": "line 3: "} {
+			for file, want := range map[string]string{"email\na@x\n": "line 3: ", "email\na@x\nb\"": "line 3: ", "email\na@x\n\n\n": "line 5: "} {
 				r := io.MultiReader(strings.NewReader(file), iotestReader{broken})
 				var n int
 				var last error

@@ -160,7 +160,7 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own stri
 			e.StatusCode = http.StatusOK
 			return "", e
 		}
-		if own != "" && hook.ID == own {
+		if hook.ID == own {
 			break
 		}
 	}

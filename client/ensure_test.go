@@ -62,6 +62,14 @@ func TestEnsureWebhook(t *testing.T) {
 		if a, b := ensure(limited), ensure(limited); a.ID != b.ID {
 			t.Error("a rate limit without a period: created twice")
 		}
+		limited.RateLimitPeriod = client.RateLimitPeriodMinute
+		if _, err := c.Webhooks.Ensure(ctx, limited); !errors.Is(err, client.ErrConflict) {
+			t.Errorf("a rate limit with another period: got %v", err)
+		}
+		unlimited := client.WebhookCreate{URL: "http://hooks.test/unlimited", Events: turned.Events, RateLimitPeriod: client.RateLimitPeriodMinute}
+		if a, b := ensure(unlimited), ensure(unlimited); a.ID != b.ID {
+			t.Error("a period without a rate limit: created twice")
+		}
 	})
 }
 
@@ -175,7 +183,9 @@ func TestEnsureConcurrentConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlatform(t)
 		defer p.Close()
-		must(t)(p.Inject(mockserver.Fault{Operation: "listWebhooks", Action: mockserver.FaultDelay, Delay: time.Second}))
+		for _, operation := range []string{"listWebhooks", "createWebhook"} {
+			must(t)(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second}))
+		}
 		wants := []client.WebhookCreate{
 			subscription(events.NameEmailBounced), subscription(events.NameEmailBounced, events.NameEmailOpened),
 		}

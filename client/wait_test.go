@@ -86,13 +86,17 @@ func TestHardBounces(t *testing.T) {
 // TestScheduleAtZeroTime: a zero time must not send the campaign at once, because the request would have no
 // scheduled_for.
 func TestScheduleAtZeroTime(t *testing.T) {
+	requests := 0
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
-		t.Error("a request was sent")
+		requests++
 		return respond(200, `{"campaign_id":7}`), nil
 	})
 	for _, at := range []time.Time{{}, time.Unix(0, 0), time.UnixMilli(999), time.Unix(-1, 0)} {
 		if _, err := c.Campaigns.Schedule(t.Context(), 7, at); !errors.Is(err, ErrValidation) {
 			t.Errorf("at %v: got %v, want ErrValidation", at, err)
 		}
+	}
+	if _, err := c.Campaigns.Schedule(t.Context(), 7, time.Unix(1, 0)); err != nil || requests != 1 {
+		t.Errorf("one second after the zero time: got %v after %d requests, want 1 request", err, requests)
 	}
 }
