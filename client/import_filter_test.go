@@ -107,7 +107,8 @@ func TestImportCheckpointDistance(t *testing.T) {
 					return respond(200, `{"imported":10,"updated":0,"errors":[]}`), nil
 				})
 				var contacts []ImportContact
-				for contact := range numbered(1000, 0) {
+				for contact, err := range numbered(1000, 0) {
+					fatal(t, err)
 					contacts = append(contacts, contact)
 				}
 				contacts[20].Email = tc.third

@@ -17,7 +17,7 @@ func TestWithHeader(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		var got []string
 		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			got = append(got, fmt.Sprint(r.ProtoMajor, r.Header["X-Tenant"], r.Header["Traceparent"], r.Header["Authorization"]))
+			got = append(got, fmt.Sprint(r.ProtoMajor, r.Header["X-Tenant"], r.Header["Trace~parent"], r.Header["Authorization"]))
 			if len(got) == 1 {
 				w.WriteHeader(http.StatusServiceUnavailable)
 				return
@@ -30,13 +30,13 @@ func TestWithHeader(t *testing.T) {
 		c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client(), Retry: RetryConfig{BaseDelay: -1}})
 		fatal(t, err)
 		ctx := WithHeader(t.Context(), "x-tenant", "wrong")
-		ctx = WithHeader(ctx, "X-Tenant", "ours and theirs")
-		both := WithHeader(ctx, "Traceparent", "00-1")
+		ctx = WithHeader(ctx, "X-Tenant", "ours and ~theirs")
+		both := WithHeader(ctx, "Trace~parent", "00-1")
 		for _, ctx := range []context.Context{both, ctx, WithHeader(ctx, "X-TENANT", ""), t.Context()} {
 			must(t)(c.Templates.Get(ctx, 1))
 		}
 		plain := fmt.Sprintf(" [] [] [Bearer %s]", testToken)
-		traced := fmt.Sprintf(" [ours and theirs] [00-1] [Bearer %s]", testToken)
+		traced := fmt.Sprintf(" [ours and ~theirs] [00-1] [Bearer %s]", testToken)
 		want := []string{traced, traced, strings.Replace(traced, "00-1", "", 1), plain, plain}
 		for i := range want {
 			want[i] = fmt.Sprint(version) + want[i]

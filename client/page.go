@@ -312,10 +312,7 @@ func (w *walk[T]) atEnd() error {
 // before returns the number of items on the skipped pages, assuming perPage
 // items on each page.
 func (w *walk[T]) before(perPage int64) int64 {
-	if perPage > 0 && w.skipped > math.MaxInt64/2/perPage {
-		return math.MaxInt64 / 2
-	}
-	return w.skipped * perPage
+	return min(w.skipped, math.MaxInt64/2/max(perPage, 1)) * perPage // the limit prevents an overflow
 }
 
 func same[T any](a, b []T) bool {
