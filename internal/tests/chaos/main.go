@@ -1,5 +1,5 @@
 // Command chaos starts processes that share lookups, events and emails through Redis
-// and PostgreSQL, kills them and the servers, and prints what was lost, what was done
+// and PostgreSQL, and events through NATS JetStream, kills them and the servers, and prints what was lost, what was done
 // twice and how fast it went, each figure beside the one that it must reach:
 //
 //	go run -C internal/tests/chaos .          # all figures, about 18 minutes
@@ -39,8 +39,10 @@ func main() {
 // children are what the program starts of itself.
 var children = map[string]func([]string) error{
 	"looker":  looker,
+	"nats":    natsServer,
 	"replica": replica,
 	"sender":  sender,
+	"worker":  worker,
 }
 
 func exit(err error) {
@@ -83,6 +85,8 @@ var groups = []struct {
 	{"sends: replicas are killed", killedSenders},
 	{"sends: replicas end by SIGTERM", stoppedSenders},
 	{"sends: PostgreSQL is killed", killedQueue},
+	{"stream: receivers, workers and the server are killed", killedStream},
+	{"stream: throughput", streamThroughput},
 	{"speed: one replica", oneReplica},
 	{"speed: three replicas", threeReplicas},
 }

@@ -88,6 +88,28 @@ func TestRepetitionIsSeen(t *testing.T) {
 	}
 }
 
+// TestStreamFiguresFindErrors: the figures find events that a receiver did not store, and events that a worker wrote
+// more than once.
+func TestStreamFiguresFindErrors(t *testing.T) {
+	s := newStage(t)
+	for _, tt := range []struct {
+		name             string
+		receiver, worker []string
+		lost, duplicated bool
+	}{
+		{"correct", nil, nil, false, false},
+		{"receiver responds too early", []string{"-careless"}, nil, true, false},
+		{"worker does not deduplicate", nil, []string{"-careless"}, false, true},
+	} {
+		figures, err := streamSiege(t.Context(), s, 600, 6, tt.receiver, tt.worker)
+		must(t, err)
+		rows, events := value(t, figures, "effects in the transaction").value, value(t, figures, "events that they are of").value
+		if lost, duplicated := events < 600, rows > events; lost != tt.lost || duplicated != tt.duplicated {
+			t.Errorf("%s: %v rows of %v events", tt.name, rows, events)
+		}
+	}
+}
+
 // TestWrongSendsAreSeen: an email that is sent twice, and one that is recorded as
 // sent and is not.
 func TestWrongSendsAreSeen(t *testing.T) {

@@ -97,6 +97,8 @@ func replica(args []string) error {
 	work := f.Duration("work", 0, "how long the handler takes")
 	lease := f.Duration("lease", 0, "of an event in Redis")
 	rows := f.Bool("rows", false, "write a row with each key")
+	natsURL := f.String("nats", "", "URL of a NATS server; not empty: store the events in its stream")
+	careless := f.Bool("careless", false, "respond before an event is stored")
 	_ = f.Parse(args)
 	ctx := context.Background()
 	s, err := open(ctx, *what, *redisAddr, *postgresURL, *lease)
@@ -118,21 +120,33 @@ func replica(args []string) error {
 		return s.write(ctx, e.ID)
 	}
 	if *file != "" {
-		out, err := os.OpenFile(*file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return err
-		}
-		handle = func(ctx context.Context, e *events.Event) error {
-			time.Sleep(*work / 2)
-			if _, err := out.WriteString(e.ID + "\n"); err != nil {
-				return err
-			}
-			err := s.write(ctx, e.ID)
-			time.Sleep(*work / 2)
+		if handle, err = logged(*file, *work, s.write); err != nil {
 			return err
 		}
 	}
 	h := webhook.NewHandler(v, handle, webhook.Options{Once: s.once, Logger: slog.New(slog.DiscardHandler)})
+	if *natsURL != "" {
+		if h, err = receiveStream(ctx, v, *natsURL, *careless); err != nil {
+			return err
+		}
+	}
 	srv := &http.Server{Addr: *addr, Handler: h, ReadHeaderTimeout: time.Minute}
 	return srv.ListenAndServe()
+}
+
+// logged returns a handler that appends a line to file and then writes a row.
+func logged(file string, work time.Duration, write func(context.Context, string) error) (func(context.Context, *events.Event) error, error) {
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, e *events.Event) error {
+		time.Sleep(work / 2)
+		if _, err := out.WriteString(e.ID + "\n"); err != nil {
+			return err
+		}
+		err := write(ctx, e.ID)
+		time.Sleep(work / 2)
+		return err
+	}, nil
 }

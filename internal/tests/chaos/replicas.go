@@ -86,15 +86,8 @@ type siege struct {
 }
 
 func (g siege) run(ctx context.Context, s *stage) (_ []figure, err error) {
-	db, err := pgx.Connect(ctx, s.db.URL())
-	if err != nil {
+	if err := emptyTables(ctx, s); err != nil {
 		return nil, err
-	}
-	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
-	for _, q := range []string{pgstore.Schema, "CREATE TABLE IF NOT EXISTS effects (id text)", "TRUNCATE effects"} {
-		if _, err := db.Exec(ctx, q); err != nil {
-			return nil, err
-		}
 	}
 	run := fmt.Sprintf("%s%d", g.store, time.Now().UnixNano())
 	file := filepath.Join(s.dir, run)
@@ -109,6 +102,21 @@ func (g siege) run(ctx context.Context, s *stage) (_ []figure, err error) {
 		return nil, err
 	}
 	return g.count(ctx, s, file, d)
+}
+
+// emptyTables creates the tables of the store and of the effects.
+func emptyTables(ctx context.Context, s *stage) error {
+	db, err := pgx.Connect(ctx, s.db.URL())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
+	for _, q := range []string{pgstore.Schema, "CREATE TABLE IF NOT EXISTS effects (id text)", "TRUNCATE effects"} {
+		if _, err := db.Exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // attack kills at even intervals of what was delivered, so that all of it happens in the middle.

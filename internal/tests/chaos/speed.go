@@ -15,8 +15,10 @@ import (
 type contender struct {
 	name  string
 	args  []string
-	least float64 // events a second; 0 asks for nothing
-	share float64 // of what the memory store does in the same run
+	least float64  // events a second; 0 asks for nothing
+	share float64  // of what the memory store does in the same run
+	nats  []string // flags of a NATS server that stores the events; nil: none
+	works bool     // a worker processes the events, and the time includes its work
 }
 
 // What a replica must do is for handlers that do nothing. The shares are what is
@@ -43,6 +45,25 @@ func threeReplicas(ctx context.Context, s *stage) ([]figure, error) {
 		shared = append(shared, c)
 	}
 	return race(ctx, s, 3, shared, 3, 6000)
+}
+
+// inStream compares a stream with stores that process events before the response. By default, a NATS server syncs its
+// files every 2 minutes, but PostgreSQL syncs each commit. The worker writes a row for each event.
+var inStream = []contender{
+	{name: "redisstore", args: []string{"-store", "redis"}},
+	{name: "pgstore", args: []string{"-store", "pg"}},
+	{name: "pgstore and a row", args: []string{"-store", "pg", "-rows"}},
+	{name: "stream", nats: []string{"-sync=false"}},
+	{name: "stream with sync", nats: []string{"-sync=true"}},
+	{name: "stream and worker", nats: []string{"-sync=false"}, works: true},
+	{name: "stream with sync, and worker", nats: []string{"-sync=true"}, works: true},
+}
+
+func streamThroughput(ctx context.Context, s *stage) ([]figure, error) {
+	if s.short {
+		return nil, nil
+	}
+	return race(ctx, s, 1, inStream, 3, 6000)
 }
 
 // race lets them run by turns, and takes the best round of each: noise only slows.
@@ -91,6 +112,21 @@ type heat struct {
 }
 
 func (c contender) run(ctx context.Context, s *stage, replicas int, round string, events int) (_ heat, err error) {
+	processed := func(context.Context) error { return nil }
+	if c.nats != nil {
+		st, err := startStream(s, c.nats...)
+		if err != nil {
+			return heat{}, err
+		}
+		defer st.close()
+		c.args = []string{"-nats", st.url}
+		if c.works {
+			if err := st.work(1); err != nil {
+				return heat{}, err
+			}
+			processed = st.processed
+		}
+	}
 	r, err := receive(ctx, s, replicas, c.args...)
 	if err != nil {
 		return heat{}, err
@@ -100,9 +136,15 @@ func (c contender) run(ctx context.Context, s *stage, replicas int, round string
 	if err := newDelivery(run+"-warm", 200, r.to).all(ctx, nil); err != nil {
 		return heat{}, err
 	}
+	if err := processed(ctx); err != nil {
+		return heat{}, err
+	}
 	d := newDelivery(run, events, r.to)
 	start := time.Now()
 	if err := d.all(ctx, nil); err != nil {
+		return heat{}, err
+	}
+	if err := processed(ctx); err != nil {
 		return heat{}, err
 	}
 	return heat{float64(events) / time.Since(start).Seconds(), d.percentile(0.5), d.percentile(0.99)}, nil
