@@ -261,6 +261,12 @@ func TestBuiltEnvelope(t *testing.T) {
 				`"account_id":null},"created_on":0,"data":null}`,
 		},
 		{
+			name: "a nil payload",
+			ev:   events.Event{Name: events.NameEmailError, Data: (*events.EmailErrored)(nil)},
+			want: `{"id":"","event":"Email.Error","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,` +
+				`"email":null,"account_id":null},"created_on":0,"data":null}`,
+		},
+		{
 			name: "unknown data",
 			ev:   events.Event{Name: "New.Event", Data: &events.Unknown{Raw: json.RawMessage(`[1]`)}},
 			want: `{"id":"","event":"New.Event","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,` +
