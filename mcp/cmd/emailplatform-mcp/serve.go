@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -37,8 +36,6 @@ func serve(ctx context.Context, address string, handler http.Handler, errs io.Wr
 	}
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if err := server.Shutdown(stopping); err != nil {
-		return errors.Join(err, server.Close())
-	}
-	return nil
+	defer func() { _ = server.Close() }() // ends the calls that Shutdown does not wait for
+	return server.Shutdown(stopping)
 }
