@@ -95,8 +95,8 @@ var pages = []struct {
 	},
 	{
 		name: "a page past the end",
-		in:   args{"page": 9}, count: 230,
-		summary: "Page 9 is past the end; the last page of 230 in all is page 5.",
+		in:   args{"per_page": 46, "page": 6}, count: 230,
+		summary: "Page 6 is past the end; the last page of 230 in all is page 5.",
 	},
 	{
 		name: "sorted",
@@ -108,7 +108,10 @@ var pages = []struct {
 		in:   args{"filter": "tag:odd", "per_page": 100}, first: "c001@example.com", shown: 100, count: 115,
 		next: 2.0, summary: "100 of 115",
 	},
-	{name: "nobody", in: args{"filter": "email:nobody@example.com"}, summary: "Page 1: 0 of 0 in all; this is the last page."},
+	{
+		name: "nobody",
+		in:   args{"filter": "email:nobody@example.com", "per_page": 1}, summary: "Page 1: 0 of 0 in all; this is the last page.",
+	},
 	{
 		name: "numbers as some assistants write them",
 		in:   args{"per_page": json.Number("2.0"), "page": json.Number("1e0")}, first: "c000@example.com", shown: 2, count: 230, next: 2.0,
@@ -260,7 +263,11 @@ func TestTolerantReader(t *testing.T) {
 			want: "map[count:60 next_page:2 page:1 per_page:50]",
 			text: "Page 1: 0 of 60 in all; for more call again with page 2",
 		},
-		{name: "items alone", body: `{"data":[]}`, want: "map[count:0 page:1 per_page:50]", text: "Page 1: 0"},
+		{
+			name: "no count, an empty page after the first",
+			body: `{"data":[],"pagination":{"page":2,"per_page":50}}`, want: "map[page:2 per_page:50]",
+			text: "Page 2: 0; this is the last page.",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -141,9 +142,23 @@ func TestLargeResults(t *testing.T) {
 	contact := func(n int) string {
 		return `{"id":1,"email":"a@example.com","status":"active","custom_attributes":[{"name":"n","value":"` + strings.Repeat("x", n) + `"}]}`
 	}
+	listing := func(n int) http.RoundTripper { return answering(200, nil, `{"data":[`+contact(n)+`]}`) }
+	list := func(n int) (text string, structured map[string]any, isError bool) {
+		s := connect(t, mcp.NewServer(newClient(t, listing(n), "token"), mcp.Options{}))
+		return s.call(t.Context(), t, "contacts", args{"operation": "list", "list_id": 1})
+	}
+	text, small, _ := list(1000)
+	structured, err := json.Marshal(small)
+	fatal(t, err)
+	most := 1<<20 - (len(structured) + len(text) - 1000)
+	for n, want := range map[int]bool{most: false, most + 1: true} {
+		if _, _, isError := list(n); isError != want {
+			t.Errorf("without HTTP, %d bytes: error %v, want %v", n, isError, want)
+		}
+	}
 	call := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":1}}}`
-	for _, row := range []struct{ contact, calls, fail int }{{contact: 700 << 10, calls: 1}, {contact: 700 << 10, calls: 2, fail: 1}, {contact: 1 << 20, calls: 1, fail: 1}} {
-		platform := answering(200, nil, `{"data":[`+contact(row.contact)+`]}`)
+	for _, row := range []struct{ contact, calls, fail int }{{contact: most, calls: 1}, {contact: 700 << 10, calls: 2, fail: 1}, {contact: most + 1, calls: 1, fail: 1}} {
+		platform := listing(row.contact)
 		handler, err := mcp.NewHandler(client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}, mcp.Options{})
 		fatal(t, err)
 		calls := make([]string, row.calls)

@@ -68,11 +68,8 @@ func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput
 	if more {
 		out.NextPage = out.Page + 1
 	}
-	if len(items) > maxPerPage {
-		out.Omitted = len(items) - maxPerPage
-		items = items[:maxPerPage]
-	}
-	return items, out
+	out.Omitted = max(0, len(items)-maxPerPage)
+	return items[:len(items)-out.Omitted], out
 }
 
 // summary returns text such as "Page 3: 23 of 123 in all; this is the last
