@@ -11,26 +11,26 @@ import (
 // the matches. Without these fields, the rule selects all matches.
 type Fault struct {
 	AccountID int64       `json:"account_id,omitzero" min:"1" doc:"the account of the requests, messages or deliveries; all accounts if omitted"`
-	Operation string      `json:"operation,omitzero" doc:"an operationId of the API, such as submitEmail"`
-	Method    string      `json:"method,omitzero" doc:"an HTTP method that an operation has, in upper case"`
-	Path      string      `json:"path,omitzero" pattern:"path" doc:"a path such as /lists/{id}/contacts; * or a name in braces matches any segment"`
-	Event     events.Name `json:"event,omitzero" doc:"the event name of deliveries; * matches all"`
-	WebhookID string      `json:"webhook_id,omitzero" min:"1" doc:"the webhook of deliveries"`
+	Operation string      `json:"operation,omitzero" doc:"the operationId of the requests, such as submitEmail"`
+	Method    string      `json:"method,omitzero" doc:"the HTTP method of the requests, in upper case"`
+	Path      string      `json:"path,omitzero" pattern:"path" doc:"the path of the requests, such as /lists/{id}/contacts; * or a name in braces matches any segment"`
+	Event     events.Name `json:"event,omitzero" doc:"the event name of the deliveries; * matches all events"`
+	WebhookID string      `json:"webhook_id,omitzero" min:"1" doc:"the id of the webhook that receives the deliveries"`
 
-	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"selects only the request or delivery with this number, counted from 1"`
-	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"the interval of selections; 3 selects every third request or delivery"`
+	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"selects only the match with this number; 1 is the first match"`
+	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"the interval between selections; 3 selects every third match"`
 	// The same seed and the same order of requests select the same matches.
-	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability of a selection; 1 means always"`
+	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability that the rule selects a match; 1 selects all matches"`
 	Times       int     `json:"times,omitzero" min:"0" max:"2147483647" doc:"the maximum number of selections; 0 means no limit"`
 
-	Action FaultAction `json:"action" doc:"the action; required"`
+	Action FaultAction `json:"action" doc:"the effect of the rule"`
 	// For FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
-	AfterProcessing bool          `json:"after_processing,omitzero" doc:"processes the request or delivery first and then drops its response"`
+	AfterProcessing bool          `json:"after_processing,omitzero" doc:"whether to process the request or delivery before the action; only for status, reset, hang, not_json and redirect"`
 	Delay           time.Duration `json:"-"` // a delay before the action, at most 24 h
-	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"HTTP status of the response, 200 to 599"`
-	RetryAfter      string        `json:"retry_after,omitzero" pattern:"line" doc:"the header Retry-After, sent unchanged"`
+	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"HTTP status of the response; the default depends on the action"`
+	RetryAfter      string        `json:"retry_after,omitzero" pattern:"line" doc:"the Retry-After header of the response, sent unchanged"`
 	// The default is the error format of the API, or an HTML page for FaultNotJSON.
-	Body     string `json:"body,omitzero" doc:"the body of the response, sent unchanged; for internal_error, the end of the error"`
+	Body     string `json:"body,omitzero" doc:"the body of the response, sent unchanged; for internal_error, the end of the error message"`
 	Location string `json:"location,omitzero" pattern:"line" doc:"the target of a redirect; the default is a host that does not exist"`
 	Size     int64  `json:"size,omitzero" min:"0" max:"1073741824" doc:"the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB"`
 }
@@ -90,7 +90,7 @@ const FaultDelay FaultAction = "delay"
 type FaultRule struct {
 	ID string `json:"id" doc:"the id of the rule"`
 	Fault
-	Enabled bool `json:"enabled" doc:"whether the rule is enabled; a disabled rule applies to nothing and counts nothing"`
-	Calls   int  `json:"calls" doc:"the number of targets that it applied to"`
-	Hits    int  `json:"hits" doc:"the number of targets that it selected"`
+	Enabled bool `json:"enabled" doc:"whether the rule is enabled; a disabled rule matches nothing"`
+	Calls   int  `json:"calls" doc:"the number of requests, messages, deliveries or delivery attempts that matched the rule"`
+	Hits    int  `json:"hits" doc:"the number of matches that the action was applied to"`
 }

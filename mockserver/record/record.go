@@ -17,17 +17,17 @@ import (
 
 // Request is a request to the API.
 type Request struct {
-	ID                string        `json:"id" doc:"the header X-Request-Id of the response"`
+	ID                string        `json:"id" doc:"the X-Request-Id header of the response"`
 	Time              time.Time     `json:"time" doc:"the time of the request"`
 	Duration          time.Duration `json:"-"` // 0 if the system's clock is too coarse
-	Method            string        `json:"method" doc:"its method"`
-	Path              string        `json:"path" doc:"its path, as sent"`
-	Query             string        `json:"query,omitzero" doc:"its query, as sent"`
-	Operation         string        `json:"operation,omitzero" doc:"its operationId; omitted if no operation matches"`
-	AccountID         int64         `json:"account_id,omitzero" doc:"the account of the access token"`
+	Method            string        `json:"method" doc:"the HTTP method"`
+	Path              string        `json:"path" doc:"the path, as sent"`
+	Query             string        `json:"query,omitzero" doc:"the query string, as sent"`
+	Operation         string        `json:"operation,omitzero" doc:"the operationId; omitted if no operation matches the request"`
+	AccountID         int64         `json:"account_id,omitzero" doc:"the account of the access token; omitted if the token is unknown"`
 	Status            int           `json:"status" doc:"HTTP status of the response; 0 if the connection was lost"`
 	Fault             string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
-	Body              Text          `json:"body,omitzero" doc:"the body, up to 64 KiB"`
+	Body              Text          `json:"body,omitzero" doc:"the body of the request, up to 64 KiB"`
 	Response          Text          `json:"response,omitzero" doc:"the body of an error response, up to 4 KiB"`
 	UnknownFields     []string      `json:"unknown_fields,omitzero" doc:"fields of the body that the API does not define, such as contacts[].emial; at most 20"`
 	UnknownParameters []string      `json:"unknown_parameters,omitzero" doc:"query parameters that the API does not define; at most 20"`
@@ -36,31 +36,31 @@ type Request struct {
 // Message is a sent email, as its recipient received it.
 type Message struct {
 	ID                 string                `json:"id" doc:"the id of the message"`
-	SentBy             events.SendingType    `json:"sent_by" doc:"its sending type"`
-	AccountID          int64                 `json:"account_id" doc:"the account that sent it"`
-	Time               time.Time             `json:"time" doc:"the time when it was sent, in whole seconds"`
+	SentBy             events.SendingType    `json:"sent_by" doc:"the sending type of the message"`
+	AccountID          int64                 `json:"account_id" doc:"the account that sent the message"`
+	Time               time.Time             `json:"time" doc:"the time when the message was sent, in whole seconds"`
 	FromName           string                `json:"from_name,omitzero" doc:"the sender's name"`
 	FromEmail          string                `json:"from_email" doc:"the sender's address"`
 	To                 string                `json:"to" doc:"the recipient's address"`
-	Subject            string                `json:"subject" doc:"its subject"`
-	HTML               string                `json:"html,omitzero" doc:"its HTML, as the recipient receives it"`
-	Text               string                `json:"text,omitzero" doc:"its text, as the recipient receives it"`
-	Headers            []Header              `json:"headers" doc:"further header fields"`
+	Subject            string                `json:"subject" doc:"the subject of the message"`
+	HTML               string                `json:"html,omitzero" doc:"the HTML part that the recipient receives"`
+	Text               string                `json:"text,omitzero" doc:"the text part that the recipient receives"`
+	Headers            []Header              `json:"headers" doc:"additional header fields"`
 	Type               string                `json:"type,omitzero" doc:"marketing or transactional; only for the Email API"`
-	TemplateID         int64                 `json:"template_id,omitzero" doc:"its template"`
-	ListID             int64                 `json:"list_id,omitzero" doc:"the recipient's list"`
-	ContactID          int64                 `json:"contact_id,omitzero" doc:"the recipient's contact"`
-	CampaignID         int64                 `json:"campaign_id,omitzero" doc:"the campaign that sent it"`
-	WorkflowID         int64                 `json:"workflow_id,omitzero" doc:"the workflow that sent it"`
+	TemplateID         int64                 `json:"template_id,omitzero" doc:"the id of the template"`
+	ListID             int64                 `json:"list_id,omitzero" doc:"the id of the recipient's list"`
+	ContactID          int64                 `json:"contact_id,omitzero" doc:"the id of the recipient's contact"`
+	CampaignID         int64                 `json:"campaign_id,omitzero" doc:"the id of the campaign that sent the message"`
+	WorkflowID         int64                 `json:"workflow_id,omitzero" doc:"the id of the workflow that sent the message"`
 	Confirmation       bool                  `json:"confirmation,omitzero" doc:"true for the confirmation email of a double opt-in"`
-	Confirmed          bool                  `json:"confirmed,omitzero" doc:"true if the recipient has followed the link of a confirmation email"`
-	Status             string                `json:"status" doc:"delivered or bounced; rejected or error if it was not sent"`
+	Confirmed          bool                  `json:"confirmed,omitzero" doc:"true if the recipient has followed the link in the confirmation email"`
+	Status             string                `json:"status" doc:"delivered or bounced; rejected or error if the message was not sent"`
 	BounceCategory     events.BounceCategory `json:"bounce_category,omitzero" doc:"the category of the bounce"`
 	Opens              int64                 `json:"opens" doc:"the number of opens"`
 	Clicks             int64                 `json:"clicks" doc:"the number of clicks on links"`
 	Unsubscribed       bool                  `json:"unsubscribed" doc:"whether the recipient unsubscribed from the list"`
 	GlobalUnsubscribed bool                  `json:"global_unsubscribed" doc:"whether the recipient unsubscribed from all email"`
-	ReportedAsSpam     bool                  `json:"reported_as_spam" doc:"whether the recipient reported it as spam"`
+	ReportedAsSpam     bool                  `json:"reported_as_spam" doc:"whether the recipient reported the message as spam"`
 }
 
 // Links returns the targets of the links in the message's HTML.
@@ -71,7 +71,7 @@ func (m Message) Links() []string {
 // Header is a header field of a message.
 type Header struct {
 	Name  string `json:"name" doc:"the name of the header field"`
-	Value string `json:"value" doc:"its value"`
+	Value string `json:"value" doc:"the value of the header field"`
 }
 
 // Text is a byte slice that JSON encodes as a string.
@@ -88,35 +88,35 @@ func (t *Text) UnmarshalText(b []byte) error {
 
 // FiredEvent is an event that happened in an account.
 type FiredEvent struct {
-	ID         string      `json:"id" doc:"its id in the log of events"`
+	ID         string      `json:"id" doc:"the id of the event in the event log"`
 	Time       time.Time   `json:"time" doc:"the time of the event"`
-	Event      events.Name `json:"event" doc:"its name"`
-	EventID    string      `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
+	Event      events.Name `json:"event" doc:"the name of the event"`
+	EventID    string      `json:"event_id,omitzero" doc:"the id in the body of the event; omitted in the general envelope"`
 	AccountID  int64       `json:"account_id" doc:"the account of the event"`
-	MessageID  string      `json:"message_id,omitzero" doc:"the message of the event"`
-	Recipient  string      `json:"recipient,omitzero" doc:"the address in the event"`
-	Subject    string      `json:"subject,omitzero" doc:"the subject of the message"`
-	Body       Text        `json:"body" doc:"the body, as delivered"`
-	Deliveries []string    `json:"deliveries" doc:"the ids of its deliveries, one for each subscribed webhook"`
+	MessageID  string      `json:"message_id,omitzero" doc:"the id of the related message"`
+	Recipient  string      `json:"recipient,omitzero" doc:"the email address in the event"`
+	Subject    string      `json:"subject,omitzero" doc:"the subject of the related message"`
+	Body       Text        `json:"body" doc:"the body of the event, as delivered"`
+	Deliveries []string    `json:"deliveries" doc:"the ids of the deliveries, one for each subscribed webhook"`
 }
 
 // Delivery is the delivery of an event to a webhook.
 type Delivery struct {
 	ID          string        `json:"id" doc:"the id of the delivery"`
-	EventID     string        `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
+	EventID     string        `json:"event_id,omitzero" doc:"the id in the body of the event; omitted in the general envelope"`
 	Event       events.Name   `json:"event" doc:"the name of the event"`
-	MessageID   string        `json:"message_id,omitzero" doc:"the message of the event"`
-	Recipient   string        `json:"recipient,omitzero" doc:"the address in the event"`
-	Subject     string        `json:"subject,omitzero" doc:"the subject of the message"`
+	MessageID   string        `json:"message_id,omitzero" doc:"the id of the related message"`
+	Recipient   string        `json:"recipient,omitzero" doc:"the email address in the event"`
+	Subject     string        `json:"subject,omitzero" doc:"the subject of the related message"`
 	AccountID   int64         `json:"account_id" doc:"the account of the webhook"`
-	WebhookID   string        `json:"webhook_id" doc:"the webhook; empty if the event was sent to a URL without a webhook"`
-	URL         string        `json:"url" doc:"the target"`
-	Body        Text          `json:"body" doc:"the body, the same bytes in each attempt"`
-	Signature   string        `json:"signature" doc:"the header X-Service-Signature"`
-	State       DeliveryState `json:"state" doc:"its state"`
-	Attempts    []Attempt     `json:"attempts" doc:"its attempts, oldest first"`
+	WebhookID   string        `json:"webhook_id" doc:"the id of the webhook; empty if the event was sent to a URL without a webhook"`
+	URL         string        `json:"url" doc:"the target URL"`
+	Body        Text          `json:"body" doc:"the body, which is the same in each attempt"`
+	Signature   string        `json:"signature" doc:"the X-Service-Signature header"`
+	State       DeliveryState `json:"state" doc:"the state of the delivery"`
+	Attempts    []Attempt     `json:"attempts" doc:"the attempts, oldest first"`
 	CreatedAt   time.Time     `json:"created_at" doc:"the time of the event"`
-	NextAttempt time.Time     `json:"next_attempt,omitzero" doc:"the time of the next attempt; omitted if none is scheduled"`
+	NextAttempt time.Time     `json:"next_attempt,omitzero" doc:"the time of the next attempt; omitted if no attempt is scheduled"`
 	Fault       string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
 }
 
@@ -137,7 +137,7 @@ const (
 type Attempt struct {
 	Time     time.Time     `json:"time" doc:"the time of the attempt"`
 	Duration time.Duration `json:"-"` // 0 if the system's clock is too coarse
-	Status   int           `json:"status,omitzero" doc:"HTTP status of the response; omitted if there was none"`
+	Status   int           `json:"status,omitzero" doc:"HTTP status of the response; omitted if there was no response"`
 	Response string        `json:"response,omitzero" doc:"the first 4 KiB of the response body"`
 	Error    string        `json:"error,omitzero" doc:"the reason why there was no response"`
 	Manual   bool          `json:"manual,omitzero" doc:"whether a redelivery caused the attempt"`
@@ -147,9 +147,9 @@ type Attempt struct {
 // the current time.
 type Sample struct {
 	Event   events.Name     `json:"event" doc:"the name of the event, such as Email.Bounced"`
-	Variant string          `json:"variant" doc:"distinguishes several samples of an event, for example campaign or email_api; default if the event has only one"`
-	Summary string          `json:"summary" doc:"a summary of the event"`
-	Body    json.RawMessage `json:"body" doc:"the body, with a new id and the current time"`
+	Variant string          `json:"variant" doc:"the variant, such as campaign or email_api; default if the event has only one variant"`
+	Summary string          `json:"summary" doc:"a summary of the sample"`
+	Body    json.RawMessage `json:"body" doc:"the body of the event, with a new id and the current time"`
 }
 
 // Token is an access token with its user and account. Requests with the token act

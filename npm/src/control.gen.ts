@@ -45,7 +45,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes a draft. The API has no such operation. Returns 409 for a campaign that is scheduled or sent. */
+        /** Deletes a draft campaign, which is not possible through the API. Returns 409 if the status of the campaign is not `incomplete`. */
         delete: operations["deleteCampaignsId"];
         options?: never;
         head?: never;
@@ -59,7 +59,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The HTML of a campaign, as `templates/{id}/html`. */
+        /** The HTML of a campaign, rendered with the values in `attributes`. A Content-Security-Policy header blocks scripts and remote content. */
         get: operations["getCampaignsIdHtml"];
         put?: never;
         post?: never;
@@ -76,7 +76,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The text part of a campaign, rendered for a recipient with these attributes. */
+        /** The text part of a campaign, rendered with the values in `attributes`. */
         get: operations["getCampaignsIdText"];
         put?: never;
         post?: never;
@@ -93,9 +93,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The virtual time, its offset from real time, and the next scheduled work (`null` if there is none). */
+        /** The virtual time, its offset from real time, and the next scheduled work. */
         get: operations["getClock"];
-        /** `frozen` freezes or resumes the clock. `now` sets it, possibly to an earlier time. Work that is then due runs at once, at the new time and in any order. Returns the clock. */
+        /** `frozen` freezes or resumes the clock. `now` sets the clock, possibly to an earlier time. Work that becomes due runs immediately, at the new time and in any order. Returns the clock. */
         put: operations["putClock"];
         post?: never;
         delete?: never;
@@ -113,7 +113,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, advances it to the next scheduled work, and returns 409 if no work is scheduled. Work that becomes due runs in order, each piece at its own time. The response contains the clock after this work. If the work takes longer than a minute, the status is 504. */
+        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work. If no work is scheduled, `"next"` returns 409. Work that becomes due runs in order, each item at its scheduled time. The response contains the clock after the work is complete. The route returns 504 if the work takes longer than one minute of real time. */
         post: operations["postClockAdvance"];
         delete?: never;
         options?: never;
@@ -128,7 +128,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Deliveries to webhooks, past and pending, with every attempt. */
+        /** Past and pending deliveries to webhooks, with all attempts. */
         get: operations["getDeliveries"];
         put?: never;
         post?: never;
@@ -162,7 +162,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The exact bytes of the delivery. */
+        /** The exact bytes of the delivery's body. */
         get: operations["getDeliveriesIdBody"];
         put?: never;
         post?: never;
@@ -181,7 +181,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Queues a delivery again, in any state. Returns 409 while it is being attempted. */
+        /** Queues a delivery in any state for another attempt. Returns 409 while an attempt is in progress. */
         post: operations["postDeliveriesIdRedeliver"];
         delete?: never;
         options?: never;
@@ -196,10 +196,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events, with the ids of their deliveries. Events without a subscribed webhook are recorded only with `Config.RecordEvents`. */
+        /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. */
         get: operations["getEvents"];
         put?: never;
-        /** Sends any event and returns the delivery. With `webhook_id`, the webhook delivers the event. With `url`, the server signs the delivery with `secret` and attempts it once. */
+        /** Sends an event with any body, and returns the delivery. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. */
         post: operations["postEvents"];
         delete?: never;
         options?: never;
@@ -231,12 +231,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rules in order, and the valid actions and operations of rules. */
+        /** The rules in the order of evaluation, with the valid actions and operations. */
         get: operations["getFaults"];
         put?: never;
-        /** Adds a rule and returns it with its id. */
+        /** Adds a rule, and returns the rule with its id. */
         post: operations["postFaults"];
-        /** Removes all rules, or only the rules with the `account_id`. */
+        /** Removes all rules, or only the rules with this `account_id`. */
         delete: operations["deleteFaults"];
         options?: never;
         head?: never;
@@ -251,7 +251,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Resets the counts and the random numbers of all rules of all accounts, with a seed. 0 chooses a seed. Returns the seed. */
+        /** Sets the seed for random faults, and resets the counts and random numbers of all rules in all accounts. The seed 0 chooses a random seed. Returns the seed. */
         put: operations["putFaultsSeed"];
         post?: never;
         delete?: never;
@@ -274,7 +274,7 @@ export interface paths {
         delete: operations["deleteFaultsId"];
         options?: never;
         head?: never;
-        /** Switches a rule on or off. A rule that is off selects nothing, and its counts do not change. */
+        /** Enables or disables a rule. A disabled rule matches nothing, so its counts do not change. */
         patch: operations["patchFaultsId"];
         trace?: never;
     };
@@ -285,7 +285,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reports that the server responds. The route requires no token. */
+        /** Checks that the server is running. This route requires no token. */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -302,7 +302,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The accounts, the configuration of the server, and the valid names of events and categories. */
+        /** The accounts, the configuration of the server, and the names of all events and bounce categories. */
         get: operations["getInfo"];
         put?: never;
         post?: never;
@@ -336,7 +336,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The contacts of a list. The search matches parts of their addresses. */
+        /** The contacts of a list. `search` matches parts of addresses. */
         get: operations["getListsIdContacts"];
         put?: never;
         post?: never;
@@ -354,7 +354,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets the algorithm of the limit of one lookup per second, for all accounts, until the next reset. */
+        /** Sets the algorithm that limits email lookups to one per second. The setting applies to all accounts, until the next reset of all accounts. */
         put: operations["putLookupLimit"];
         post?: never;
         delete?: never;
@@ -370,7 +370,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The OpenAPI 3.1 document of these control routes. */
+        /** The OpenAPI 3.1 document for the control routes on this page. */
         get: operations["getOpenapiJson"];
         put?: never;
         post?: never;
@@ -387,7 +387,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sent messages, excluding rejected submissions. */
+        /** Sent messages. The list does not contain messages that the Email API rejected. */
         get: operations["getOutbox"];
         put?: never;
         post?: never;
@@ -408,7 +408,7 @@ export interface paths {
         get: operations["getOutboxId"];
         put?: never;
         post?: never;
-        /** Removes a message from the outbox. Its id then returns 404 here, but the API still returns the email, and its events and deliveries stay. */
+        /** Removes a message from the outbox, so `GET /_mock/outbox/{id}` returns 404. The API still returns the email, and the events and deliveries of the message remain. */
         delete: operations["deleteOutboxId"];
         options?: never;
         head?: never;
@@ -439,7 +439,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Probable problems of a message: merge tags without a value, links without a valid target, no text part, marketing without List-Unsubscribe or without a link to unsubscribe, HTML of more than 102 kB, images without alternative text, and HTML and CSS that common email clients do not support. */
+        /** Probable problems in a message, such as merge tags without a value, links without a valid target, and images without alternative text. Other problems are a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support. For marketing email, the problems include a missing List-Unsubscribe header and a missing unsubscribe link. */
         get: operations["getOutboxIdChecks"];
         put?: never;
         post?: never;
@@ -458,7 +458,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Simulates a click on a link in the message, by default the first link. */
+        /** Simulates a click on a link in the message. */
         post: operations["postOutboxIdClick"];
         delete?: never;
         options?: never;
@@ -492,7 +492,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Simulates a click on the link of a confirmation email. Returns 409 for any other message. */
+        /** Simulates a click on the link in a confirmation email. Returns 409 if the message is not a confirmation email. */
         post: operations["postOutboxIdConfirm"];
         delete?: never;
         options?: never;
@@ -507,7 +507,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A message as a file that mail programs open: RFC 5322 and MIME in ASCII, with text and HTML as alternatives. */
+        /** A message as an `.eml` file, which mail programs can open. The file contains ASCII only. If the message has text and HTML, the file contains both as MIME alternatives. */
         get: operations["getOutboxIdEml"];
         put?: never;
         post?: never;
@@ -541,7 +541,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The HTML of a message, with a content security policy that allows no scripts. */
+        /** The HTML of a message. A Content-Security-Policy header blocks scripts. */
         get: operations["getOutboxIdHtml"];
         put?: never;
         post?: never;
@@ -577,7 +577,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Returns a deleted message to the outbox, in its place. */
+        /** Returns a deleted message to its position in the outbox. */
         post: operations["postOutboxIdRestore"];
         delete?: never;
         options?: never;
@@ -592,7 +592,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The source of a message (RFC 5322). */
+        /** The source of a message, in the format of RFC 5322. */
         get: operations["getOutboxIdSource"];
         put?: never;
         post?: never;
@@ -626,7 +626,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts of all records, activity in each of the last minutes of the virtual clock, and pending work with its reasons. The response time does not depend on the number of messages. */
+        /** Counts of all records, activity per minute of the virtual clock, and pending work with the reasons for waiting. The response time does not depend on the number of messages. */
         get: operations["getOverview"];
         put?: never;
         post?: never;
@@ -643,7 +643,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The OpenAPI 3.1 document of the API: every endpoint and every event of the platform. One of its servers is `/_mock/accounts/{account_id}/api`. */
+        /** The OpenAPI 3.1 document for the email API, with every endpoint and every event. The second server in this OpenAPI document is `/_mock/accounts/{account_id}/api`. */
         get: operations["getPlatformYaml"];
         put?: never;
         post?: never;
@@ -660,7 +660,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Requests to the API, with the status of their responses. */
+        /** Requests to the API, with the status of each response. */
         get: operations["getRequests"];
         put?: never;
         post?: never;
@@ -677,7 +677,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A request with its body and the body of an error response. For a 404 or 405, it contains the most similar operation too. */
+        /** A request with its body. If the response is an error, the record also contains the response body. If no operation matches the request, the record contains the most similar operation. */
         get: operations["getRequestsId"];
         put?: never;
         post?: never;
@@ -696,7 +696,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores the baseline, which is empty, the state after `-seed`, or the state that `PUT /_mock/baseline` stored. Ids, secrets, the clock and the tokens are the same as in the baseline. Tokens of the configuration are restored too. Fault rules and the request log are cleared. With `account_id`, for tests that run in parallel, it resets only one account. It then clears the logs of the account, removes its fault rules, and does not change the data that all accounts share. It returns 409 if another account now uses an id from the baseline. */
+        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. Ids, secrets, the clock and the tokens are the same as in the baseline. A reset also restores tokens from the configuration, and clears fault rules and the request log. With `account_id`, a reset applies to one account, for tests that run in parallel. A reset of one account clears its logs and fault rules, and does not change shared data. The route returns 409 if another account uses an id from this account's baseline. */
         post: operations["postReset"];
         delete?: never;
         options?: never;
@@ -711,7 +711,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A sample of every event and variant, to edit and send. */
+        /** A sample of each variant of each event. To send a sample, change its body as needed and use `POST /_mock/events`. */
         get: operations["getSamples"];
         put?: never;
         post?: never;
@@ -730,7 +730,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds the records of one or more objects. The items are request bodies of the API. They can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids are unique across resources. A seed creates no events. It stops at the first error and keeps the records that it has added. */
+        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. Records in a seed have the format of request bodies in the API. Records can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. A seed stops at the first error, and the records that it has added remain. */
         post: operations["postSeed"];
         delete?: never;
         options?: never;
@@ -745,12 +745,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A snapshot of all records, messages and logs, the secrets of webhooks, and the clock. It does not contain fault rules or the request log. The snapshot is consistent, and other requests do not wait for it. */
+        /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests do not wait for the snapshot. */
         get: operations["getState"];
-        /** Restores a snapshot of version 4 or a file of `-state`, which is a snapshot with changes. An invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more than 1 GiB gets 413 before it is read. Fault rules, tokens and the request log stay. */
+        /** Restores a snapshot of version 4, or a file from `-state`, which also contains changes. An invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
         post?: never;
-        /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. With `account_id`, it clears only one account and its fault rules. Other fault rules, the clock and the sequence of ids do not change. */
+        /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route clears only one account and its fault rules, and does not change other fault rules, the clock or the sequence of ids. */
         delete: operations["deleteState"];
         options?: never;
         head?: never;
@@ -764,7 +764,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Changes as server-sent events. */
+        /** A stream of all changes, as server-sent events. */
         get: operations["getStream"];
         put?: never;
         post?: never;
@@ -781,7 +781,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The HTML of a template, rendered for a recipient with these attributes, with a content security policy that allows no scripts and loads nothing. */
+        /** The HTML of a template, rendered with the values in `attributes`. A Content-Security-Policy header blocks scripts and remote content. */
         get: operations["getTemplatesIdHtml"];
         put?: never;
         post?: never;
@@ -798,7 +798,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The text part of a template, rendered for a recipient with these attributes. */
+        /** The text part of a template, rendered with the values in `attributes`. */
         get: operations["getTemplatesIdText"];
         put?: never;
         post?: never;
@@ -817,7 +817,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revokes an access token. Requests with it get 401. A reset restores the tokens from the configuration and the baseline. Seeds can add tokens. */
+        /** Revokes an access token. Requests with this token then return 401. A reset restores the tokens from the configuration and the baseline. To add tokens, use `POST /_mock/seed`. */
         post: operations["postTokensRevoke"];
         delete?: never;
         options?: never;
@@ -834,7 +834,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Verifies a signature. If it is invalid because of a common error, `reason` explains the probable cause. If it is valid, `reason` is empty. */
+        /** Verifies the signature of a delivery. If the signature is invalid, `reason` describes the error or its probable cause. */
         post: operations["postVerify"];
         delete?: never;
         options?: never;
@@ -851,7 +851,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Waits for background work of an application. With `for`, it waits until `count` messages, deliveries, requests or events match the filters. It returns the latest `count` of them, the newest first, and the number of all matches in `total`. Without `for`, it returns 204 when every queue is idle. With `drain`, it returns 204 when every delivery has succeeded or failed. With `account_id`, it waits only for the queues and deliveries of the account. It returns 504 after the timeout, and 409 at once if a drain would wait for a frozen clock. The body overrides the parameters. To wait for more than a minute, send the request again. */
+        /** Waits for background work in the application or the mock server. With `for`, the route waits until `count` messages, deliveries, requests or events match the filters. The response contains the latest `count` matches, newest first, and the total number of matches in `total`. Without `for`, the route returns 204 when no campaign or delivery is due or in progress. With `drain`, the route returns 204 when every delivery has succeeded or failed permanently. With `account_id`, the route ignores the work and records of other accounts. The route returns 504 after the timeout. If a drain would wait for a frozen clock, the route returns 409 immediately. Fields of the body override query parameters. To wait for more than one minute, repeat the request. */
         post: operations["postWait"];
         delete?: never;
         options?: never;
@@ -881,7 +881,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Attempt: {
-            /** @description the duration */
+            /** @description the duration of the attempt */
             duration_ms: number;
             /** @description the reason why there was no response */
             error?: string;
@@ -889,7 +889,7 @@ export interface components {
             manual?: boolean;
             /** @description the first 4 KiB of the response body */
             response?: string;
-            /** @description HTTP status of the response; omitted if there was none */
+            /** @description HTTP status of the response; omitted if there was no response */
             status?: number;
             /**
              * Format: date-time
@@ -902,7 +902,7 @@ export interface components {
             account_id: number;
             /** @description the attempts, oldest first */
             attempts: components["schemas"]["Attempt"][];
-            /** @description the same bytes in each attempt */
+            /** @description the body, which is the same in each attempt */
             body: string;
             /**
              * Format: date-time
@@ -911,7 +911,7 @@ export interface components {
             created_at: string;
             /** @description the name of the event */
             event: string;
-            /** @description the id in the event; the general envelope has none */
+            /** @description the id in the body of the event; omitted in the general envelope */
             event_id?: string;
             /** @description the id of the fault rule that was applied */
             fault?: string;
@@ -921,36 +921,36 @@ export interface components {
             id: string;
             /** @description the maximum number of attempts */
             max_attempts: number;
-            /** @description the message of the event */
+            /** @description the id of the related message */
             message_id?: string;
             /**
              * Format: date-time
-             * @description the time of the next attempt; omitted if none is scheduled
+             * @description the time of the next attempt; omitted if no attempt is scheduled
              */
             next_attempt?: string;
-            /** @description the address in the event */
+            /** @description the email address in the event */
             recipient?: string;
             /** @description the secret of the webhook */
             secret?: string;
-            /** @description the header X-Service-Signature */
+            /** @description the X-Service-Signature header */
             signature: string;
             /**
-             * @description its state
+             * @description the state of the delivery
              * @enum {string}
              */
             state: "queued" | "delivering" | "retrying" | "delivered" | "failed" | "dropped";
-            /** @description the subject of the message */
+            /** @description the subject of the related message */
             subject?: string;
-            /** @description the target */
+            /** @description the target URL */
             url: string;
-            /** @description the reason for waiting: retry, rate_limit, archived or delay */
+            /** @description the reason why the delivery is waiting: retry, rate_limit, archived or delay */
             waiting?: string;
             /**
              * Format: date-time
-             * @description the end of waiting, if known
+             * @description the time when the wait ends, if known
              */
             waiting_until?: string;
-            /** @description the webhook; empty if the event was sent to a URL without a webhook */
+            /** @description the id of the webhook; empty if the event was sent to a URL without a webhook */
             webhook_id: string;
         };
         DeliverySummary: {
@@ -965,60 +965,60 @@ export interface components {
             created_at: string;
             /** @description the name of the event */
             event: string;
-            /** @description the id in the event; the general envelope has none */
+            /** @description the id in the body of the event; omitted in the general envelope */
             event_id?: string;
             /** @description the id of the fault rule that was applied */
             fault?: string;
             /** @description the id of the delivery */
             id: string;
-            /** @description the message of the event */
+            /** @description the id of the related message */
             message_id?: string;
             /**
              * Format: date-time
-             * @description the time of the next attempt; omitted if none is scheduled
+             * @description the time of the next attempt; omitted if no attempt is scheduled
              */
             next_attempt?: string;
-            /** @description the address in the event */
+            /** @description the email address in the event */
             recipient?: string;
-            /** @description the header X-Service-Signature */
+            /** @description the X-Service-Signature header */
             signature: string;
             /**
-             * @description its state
+             * @description the state of the delivery
              * @enum {string}
              */
             state: "queued" | "delivering" | "retrying" | "delivered" | "failed" | "dropped";
-            /** @description the subject of the message */
+            /** @description the subject of the related message */
             subject?: string;
-            /** @description the target */
+            /** @description the target URL */
             url: string;
-            /** @description the reason for waiting: retry, rate_limit, archived or delay */
+            /** @description the reason why the delivery is waiting: retry, rate_limit, archived or delay */
             waiting?: string;
             /**
              * Format: date-time
-             * @description the end of waiting, if known
+             * @description the time when the wait ends, if known
              */
             waiting_until?: string;
-            /** @description the webhook; empty if the event was sent to a URL without a webhook */
+            /** @description the id of the webhook; empty if the event was sent to a URL without a webhook */
             webhook_id: string;
         };
         Event: {
             /** @description the account of the event */
             account_id: number;
-            /** @description the body, as delivered */
+            /** @description the body of the event, as delivered */
             body: string;
-            /** @description the ids of its deliveries, one for each subscribed webhook */
+            /** @description the ids of the deliveries, one for each subscribed webhook */
             deliveries: string[];
-            /** @description its name */
+            /** @description the name of the event */
             event: string;
-            /** @description the id in the event; the general envelope has none */
+            /** @description the id in the body of the event; omitted in the general envelope */
             event_id?: string;
-            /** @description its id in the log of events */
+            /** @description the id of the event in the event log */
             id: string;
-            /** @description the message of the event */
+            /** @description the id of the related message */
             message_id?: string;
-            /** @description the address in the event */
+            /** @description the email address in the event */
             recipient?: string;
-            /** @description the subject of the message */
+            /** @description the subject of the related message */
             subject?: string;
             /**
              * Format: date-time
@@ -1029,19 +1029,19 @@ export interface components {
         EventSummary: {
             /** @description the account of the event */
             account_id: number;
-            /** @description the ids of its deliveries, one for each subscribed webhook */
+            /** @description the ids of the deliveries, one for each subscribed webhook */
             deliveries: string[];
-            /** @description its name */
+            /** @description the name of the event */
             event: string;
-            /** @description the id in the event; the general envelope has none */
+            /** @description the id in the body of the event; omitted in the general envelope */
             event_id?: string;
-            /** @description its id in the log of events */
+            /** @description the id of the event in the event log */
             id: string;
-            /** @description the message of the event */
+            /** @description the id of the related message */
             message_id?: string;
-            /** @description the address in the event */
+            /** @description the email address in the event */
             recipient?: string;
-            /** @description the subject of the message */
+            /** @description the subject of the related message */
             subject?: string;
             /**
              * Format: date-time
@@ -1053,120 +1053,120 @@ export interface components {
             /** @description the account of the requests, messages or deliveries; all accounts if omitted */
             account_id?: number;
             /**
-             * @description the action; required
+             * @description the effect of the rule
              * @enum {string}
              */
             action: "delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate";
-            /** @description processes the request or delivery first and then drops its response */
+            /** @description whether to process the request or delivery before the action; only for status, reset, hang, not_json and redirect */
             after_processing?: boolean;
-            /** @description the body of the response, sent unchanged; for internal_error, the end of the error */
+            /** @description the body of the response, sent unchanged; for internal_error, the end of the error message */
             body?: string;
             /** @description a delay before the action, up to 24 hours */
             delay_ms?: number;
             /**
-             * @description the event name of deliveries; * matches all
+             * @description the event name of the deliveries; * matches all events
              * @enum {string}
              */
             event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added" | "*";
-            /** @description the interval of selections; 3 selects every third request or delivery */
+            /** @description the interval between selections; 3 selects every third match */
             every?: number;
             /** @description the target of a redirect; the default is a host that does not exist */
             location?: string;
             /**
-             * @description an HTTP method that an operation has, in upper case
+             * @description the HTTP method of the requests, in upper case
              * @enum {string}
              */
             method?: "DELETE" | "GET" | "HEAD" | "PATCH" | "POST";
-            /** @description selects only the request or delivery with this number, counted from 1 */
+            /** @description selects only the match with this number; 1 is the first match */
             nth?: number;
             /**
-             * @description an operationId of the API, such as submitEmail
+             * @description the operationId of the requests, such as submitEmail
              * @enum {string}
              */
             operation?: "acceptListPolicy" | "activateWorkflow" | "addSuppressedEmail" | "archiveWebhook" | "createCampaign" | "createContact" | "createList" | "createTemplate" | "createWebhook" | "createWorkflow" | "deactivateWorkflow" | "deleteContact" | "deleteTemplate" | "getCampaign" | "getContact" | "getEmail" | "getList" | "getTemplate" | "getWebhook" | "getWorkflow" | "importContacts" | "listCampaigns" | "listContacts" | "listLists" | "listSuppressedEmails" | "listTags" | "listTemplates" | "listWebhooks" | "listWorkflows" | "removeSuppressedEmail" | "renderTemplate" | "scheduleCampaign" | "sendTransactionalEmail" | "submitEmail" | "tagContacts" | "unarchiveWebhook" | "unsubscribeContact" | "updateCampaign" | "updateContact" | "updateTemplate";
-            /** @description a path such as /lists/{id}/contacts; * or a name in braces matches any segment */
+            /** @description the path of the requests, such as /lists/{id}/contacts; * or a name in braces matches any segment */
             path?: string;
-            /** @description the probability of a selection; 1 means always */
+            /** @description the probability that the rule selects a match; 1 selects all matches */
             probability?: number;
-            /** @description the header Retry-After, sent unchanged */
+            /** @description the Retry-After header of the response, sent unchanged */
             retry_after?: string;
             /** @description the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB */
             size?: number;
-            /** @description HTTP status of the response, 200 to 599 */
+            /** @description HTTP status of the response; the default depends on the action */
             status?: number;
             /** @description the maximum number of selections; 0 means no limit */
             times?: number;
-            /** @description the webhook of deliveries */
+            /** @description the id of the webhook that receives the deliveries */
             webhook_id?: string;
         };
         FaultRule: {
             /** @description the account of the requests, messages or deliveries; all accounts if omitted */
             account_id?: number;
             /**
-             * @description the action; required
+             * @description the effect of the rule
              * @enum {string}
              */
             action: "delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate";
-            /** @description processes the request or delivery first and then drops its response */
+            /** @description whether to process the request or delivery before the action; only for status, reset, hang, not_json and redirect */
             after_processing?: boolean;
-            /** @description the body of the response, sent unchanged; for internal_error, the end of the error */
+            /** @description the body of the response, sent unchanged; for internal_error, the end of the error message */
             body?: string;
-            /** @description the number of targets that it applied to */
+            /** @description the number of requests, messages, deliveries or delivery attempts that matched the rule */
             calls: number;
-            /** @description a delay before the action */
+            /** @description a delay before the action, in milliseconds */
             delay_ms?: number;
-            /** @description whether the rule is enabled; a disabled rule applies to nothing and counts nothing */
+            /** @description whether the rule is enabled; a disabled rule matches nothing */
             enabled: boolean;
-            /** @description the event name of deliveries; * matches all */
+            /** @description the event name of the deliveries; * matches all events */
             event?: string;
-            /** @description the interval of selections; 3 selects every third request or delivery */
+            /** @description the interval between selections; 3 selects every third match */
             every?: number;
-            /** @description the number of targets that it selected */
+            /** @description the number of matches that the action was applied to */
             hits: number;
             /** @description the id of the rule */
             id: string;
             /** @description the target of a redirect; the default is a host that does not exist */
             location?: string;
-            /** @description an HTTP method that an operation has, in upper case */
+            /** @description the HTTP method of the requests, in upper case */
             method?: string;
-            /** @description selects only the request or delivery with this number, counted from 1 */
+            /** @description selects only the match with this number; 1 is the first match */
             nth?: number;
-            /** @description an operationId of the API, such as submitEmail */
+            /** @description the operationId of the requests, such as submitEmail */
             operation?: string;
-            /** @description a path such as /lists/{id}/contacts; * or a name in braces matches any segment */
+            /** @description the path of the requests, such as /lists/{id}/contacts; * or a name in braces matches any segment */
             path?: string;
-            /** @description the probability of a selection; 1 means always */
+            /** @description the probability that the rule selects a match; 1 selects all matches */
             probability?: number;
-            /** @description the header Retry-After, sent unchanged */
+            /** @description the Retry-After header of the response, sent unchanged */
             retry_after?: string;
             /** @description the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB */
             size?: number;
-            /** @description HTTP status of the response, 200 to 599 */
+            /** @description HTTP status of the response; the default depends on the action */
             status?: number;
             /** @description the maximum number of selections; 0 means no limit */
             times?: number;
-            /** @description the webhook of deliveries */
+            /** @description the id of the webhook that receives the deliveries */
             webhook_id?: string;
         };
         Message: {
-            /** @description the account that sent it */
+            /** @description the account that sent the message */
             account_id: number;
             /**
              * @description the category of the bounce
              * @enum {string}
              */
             bounce_category?: "bounce_hb" | "bounce_sb" | "bounce_fm" | "bounce_mb" | "bounce_tr" | "bounce_df" | "bounce_ar" | "bounce_cr" | "bounce_ac";
-            /** @description the campaign that sent it */
+            /** @description the id of the campaign that sent the message */
             campaign_id?: number;
             /** @description the number of clicks on links */
             clicks: number;
             /** @description true for the confirmation email of a double opt-in */
             confirmation?: boolean;
-            /** @description true if the recipient has followed the link of a confirmation email */
+            /** @description true if the recipient has followed the link in the confirmation email */
             confirmed?: boolean;
-            /** @description the recipient's contact */
+            /** @description the id of the recipient's contact */
             contact_id?: number;
-            /** @description the error */
+            /** @description the error message, if the status is error */
             error?: string;
             /** @description the events of the message, oldest first */
             events: components["schemas"]["Event"][];
@@ -1176,43 +1176,43 @@ export interface components {
             from_name?: string;
             /** @description whether the recipient unsubscribed from all email */
             global_unsubscribed: boolean;
-            /** @description further header fields */
+            /** @description additional header fields */
             headers: {
                 /** @description the name of the header field */
                 name: string;
-                /** @description its value */
+                /** @description the value of the header field */
                 value: string;
             }[];
-            /** @description its HTML, as the recipient receives it */
+            /** @description the HTML part that the recipient receives */
             html?: string;
             /** @description the id of the message */
             id: string;
-            /** @description the targets of the links in its HTML */
+            /** @description the targets of the links in the HTML part */
             links: string[];
-            /** @description the recipient's list */
+            /** @description the id of the recipient's list */
             list_id?: number;
             /** @description the number of opens */
             opens: number;
-            /** @description the reason for the rejection */
+            /** @description the reason why the message was rejected */
             reason?: string;
-            /** @description whether the recipient reported it as spam */
+            /** @description whether the recipient reported the message as spam */
             reported_as_spam: boolean;
             /**
-             * @description its sending type
+             * @description the sending type of the message
              * @enum {string}
              */
             sent_by: "campaign" | "workflow" | "transactional" | "email_api";
-            /** @description delivered or bounced; rejected or error if it was not sent */
+            /** @description delivered or bounced; rejected or error if the message was not sent */
             status: string;
-            /** @description its subject */
+            /** @description the subject of the message */
             subject: string;
-            /** @description its template */
+            /** @description the id of the template */
             template_id?: number;
-            /** @description its text, as the recipient receives it */
+            /** @description the text part that the recipient receives */
             text?: string;
             /**
              * Format: date-time
-             * @description the time when it was sent, in whole seconds
+             * @description the time when the message was sent, in whole seconds
              */
             time: string;
             /** @description the recipient's address */
@@ -1221,26 +1221,26 @@ export interface components {
             type?: string;
             /** @description whether the recipient unsubscribed from the list */
             unsubscribed: boolean;
-            /** @description the workflow that sent it */
+            /** @description the id of the workflow that sent the message */
             workflow_id?: number;
         };
         MessageSummary: {
-            /** @description the account that sent it */
+            /** @description the account that sent the message */
             account_id: number;
             /**
              * @description the category of the bounce
              * @enum {string}
              */
             bounce_category?: "bounce_hb" | "bounce_sb" | "bounce_fm" | "bounce_mb" | "bounce_tr" | "bounce_df" | "bounce_ar" | "bounce_cr" | "bounce_ac";
-            /** @description the campaign that sent it */
+            /** @description the id of the campaign that sent the message */
             campaign_id?: number;
             /** @description the number of clicks on links */
             clicks: number;
             /** @description true for the confirmation email of a double opt-in */
             confirmation?: boolean;
-            /** @description true if the recipient has followed the link of a confirmation email */
+            /** @description true if the recipient has followed the link in the confirmation email */
             confirmed?: boolean;
-            /** @description the recipient's contact */
+            /** @description the id of the recipient's contact */
             contact_id?: number;
             /** @description the sender's address */
             from_email: string;
@@ -1250,28 +1250,28 @@ export interface components {
             global_unsubscribed: boolean;
             /** @description the id of the message */
             id: string;
-            /** @description the recipient's list */
+            /** @description the id of the recipient's list */
             list_id?: number;
             /** @description the number of opens */
             opens: number;
-            /** @description whether the recipient reported it as spam */
+            /** @description whether the recipient reported the message as spam */
             reported_as_spam: boolean;
             /**
-             * @description its sending type
+             * @description the sending type of the message
              * @enum {string}
              */
             sent_by: "campaign" | "workflow" | "transactional" | "email_api";
-            /** @description the beginning of the text or of the visible HTML: one line, up to 140 characters */
+            /** @description the beginning of the text part or the visible HTML, in one line of up to 140 characters */
             snippet?: string;
-            /** @description delivered or bounced; rejected or error if it was not sent */
+            /** @description delivered or bounced; rejected or error if the message was not sent */
             status: string;
-            /** @description its subject */
+            /** @description the subject of the message */
             subject: string;
-            /** @description its template */
+            /** @description the id of the template */
             template_id?: number;
             /**
              * Format: date-time
-             * @description the time when it was sent, in whole seconds
+             * @description the time when the message was sent, in whole seconds
              */
             time: string;
             /** @description the recipient's address */
@@ -1280,7 +1280,7 @@ export interface components {
             type?: string;
             /** @description whether the recipient unsubscribed from the list */
             unsubscribed: boolean;
-            /** @description the workflow that sent it */
+            /** @description the id of the workflow that sent the message */
             workflow_id?: number;
         };
         Problem: {
@@ -1291,32 +1291,32 @@ export interface components {
             }[];
         };
         Request: {
-            /** @description the account of the access token */
+            /** @description the account of the access token; omitted if the token is unknown */
             account_id?: number;
-            /** @description the body, up to 64 KiB */
+            /** @description the body of the request, up to 64 KiB */
             body?: string;
-            /** @description the most similar operation, if none matches */
+            /** @description the most similar operation, if no operation matches the request */
             closest?: {
-                /** @description its method */
+                /** @description the HTTP method of the operation */
                 method: string;
-                /** @description its operationId */
+                /** @description the operationId of the operation */
                 operation: string;
-                /** @description its path */
+                /** @description the path of the operation */
                 path: string;
             };
-            /** @description the duration */
+            /** @description the duration of the request */
             duration_ms: number;
             /** @description the id of the fault rule that was applied */
             fault?: string;
-            /** @description the header X-Request-Id of the response */
+            /** @description the X-Request-Id header of the response */
             id: string;
-            /** @description its method */
+            /** @description the HTTP method */
             method: string;
-            /** @description its operationId; omitted if no operation matches */
+            /** @description the operationId; omitted if no operation matches the request */
             operation?: string;
-            /** @description its path, as sent */
+            /** @description the path, as sent */
             path: string;
-            /** @description its query, as sent */
+            /** @description the query string, as sent */
             query?: string;
             /** @description the body of an error response, up to 4 KiB */
             response?: string;
@@ -1333,21 +1333,21 @@ export interface components {
             unknown_parameters?: string[];
         };
         RequestSummary: {
-            /** @description the account of the access token */
+            /** @description the account of the access token; omitted if the token is unknown */
             account_id?: number;
-            /** @description the duration */
+            /** @description the duration of the request */
             duration_ms: number;
             /** @description the id of the fault rule that was applied */
             fault?: string;
-            /** @description the header X-Request-Id of the response */
+            /** @description the X-Request-Id header of the response */
             id: string;
-            /** @description its method */
+            /** @description the HTTP method */
             method: string;
-            /** @description its operationId; omitted if no operation matches */
+            /** @description the operationId; omitted if no operation matches the request */
             operation?: string;
-            /** @description its path, as sent */
+            /** @description the path, as sent */
             path: string;
-            /** @description its query, as sent */
+            /** @description the query string, as sent */
             query?: string;
             /** @description HTTP status of the response; 0 if the connection was lost */
             status: number;
@@ -1362,17 +1362,17 @@ export interface components {
             unknown_parameters?: string[];
         };
         Sample: {
-            /** @description the body, with a new id and the current time */
+            /** @description the body of the event, with a new id and the current time */
             body: unknown;
             /** @description the name of the event, such as Email.Bounced */
             event: string;
-            /** @description a summary of the event */
+            /** @description a summary of the sample */
             summary: string;
-            /** @description distinguishes several samples of an event, for example campaign or email_api; default if the event has only one */
+            /** @description the variant, such as campaign or email_api; default if the event has only one variant */
             variant: string;
         };
         Seed: {
-            /** @description the account; by default the account of the first token of the configuration */
+            /** @description the account; by default the account of the first configured token */
             account_id?: number;
             /** @description campaigns to create, as drafts */
             campaigns?: components["schemas"]["SeedCampaign"][];
@@ -1382,7 +1382,7 @@ export interface components {
             suppressed_emails?: string[];
             /** @description templates to create */
             templates?: components["schemas"]["SeedTemplate"][];
-            /** @description access tokens to add; the account is created if it does not exist */
+            /** @description access tokens to add to the account; if the account does not exist, it is created */
             tokens?: components["schemas"]["SeedToken"][];
             /** @description webhooks to create */
             webhooks?: components["schemas"]["SeedWebhook"][];
@@ -1390,141 +1390,142 @@ export interface components {
             workflows?: components["schemas"]["SeedWorkflow"][];
         };
         SeedAttribute: {
-            /** @description the name */
+            /** @description the name of the attribute */
             name: string;
-            /** @description the value */
+            /** @description the value of the attribute */
             value: string;
         };
         SeedCampaign: {
-            /** @description the id; if omitted, the mock server assigns one */
+            /** @description the id of the campaign; by default the mock server assigns an id */
             campaign_id?: number;
-            /** @description the content */
+            /** @description the content of the emails */
             content?: components["schemas"]["SeedContent"];
-            /** @description the name of a list of the same object, instead of list_id */
+            /** @description the name of a list in the same seed object, instead of list_id */
             list?: string;
             /** @description the id of the list */
             list_id?: number;
-            /** @description the name */
+            /** @description the name of the campaign */
             name: string;
-            /** @description the sender */
+            /** @description the sender of the emails */
             sender?: components["schemas"]["SeedSender"];
         };
         SeedContact: {
-            /** @description attributes, the values of merge tags */
+            /** @description the attributes of the contact, for merge tags */
             custom_attributes?: components["schemas"]["SeedAttribute"][];
-            /** @description the address */
+            /** @description the address of the contact */
             email: string;
-            /** @description the id; if omitted, the mock server assigns one */
+            /** @description the id of the contact; by default the mock server assigns an id */
             id?: number;
-            /** @description interests */
+            /** @description the interests of the contact */
             interests?: string[];
             /**
-             * @description the status; active by default
+             * @description the status of the contact; active by default
              * @enum {string}
              */
             status?: "active" | "unsubscribed" | "deleted";
-            /** @description tags */
+            /** @description the tags of the contact */
             tags?: string[];
         };
         SeedContent: {
             /** @description the HTML part */
             html?: string;
-            /** @description the subject */
+            /** @description the subject of the emails */
             subject?: string;
-            /** @description the name of a template of the same object, instead of template_id */
+            /** @description the name of a template in the same seed object, instead of template_id */
             template?: string;
-            /** @description the id of a template, instead of HTML and text */
+            /** @description the id of a template, instead of html and text */
             template_id?: number;
             /** @description the plain-text part */
             text?: string;
         };
         SeedList: {
-            /** @description contacts to import; either all of them have ids, in ascending order, or none has */
+            /** @description contacts to import; give an id to all contacts, in ascending order, or to none */
             contacts?: components["schemas"]["SeedContact"][];
-            /** @description the id; if omitted, the mock server assigns one */
+            /** @description the id of the list; by default the mock server assigns an id */
             list_id?: number;
-            /** @description the name, which workflows and campaigns of the same object can use instead of the id */
+            /** @description the name of the list; workflows and campaigns in the same seed object can use the name instead of the id */
             name: string;
-            /** @description whether its anti-spam policy is accepted, which sending to the list requires */
+            /** @description whether the anti-spam policy of the list is accepted; required for sending */
             policy_accepted?: boolean;
         };
         SeedSender: {
-            /** @description the address */
+            /** @description the address of the sender */
             email: string;
-            /** @description the name that recipients see */
+            /** @description the name of the sender */
             name?: string;
         };
         SeedTemplate: {
-            /** @description the parts; merge tags are written {{name}} */
+            /** @description the parts of the template; merge tags are written {{name}} */
             content?: {
                 /** @description the HTML part */
                 html?: string;
                 /** @description the plain-text part */
                 text?: string;
             };
-            /** @description the name */
+            /** @description the name of the template */
             name: string;
-            /** @description the id; if omitted, the mock server assigns one */
+            /** @description the id of the template; by default the mock server assigns an id */
             template_id?: number;
         };
         SeedToken: {
-            /** @description the time until it expires, up to ten years; 0 means never */
+            /** @description the time until the token expires, up to ten years; 0 means never */
             expires_in_ms?: number;
-            /** @description whether the token permits only requests that read */
+            /** @description whether the token is read-only */
             read_only?: boolean;
             /** @description the access token that requests contain */
             token: string;
-            /** @description the address of its user in events; user@example.com by default */
+            /** @description the email address of the user in events; user@example.com by default */
             user_email?: string;
-            /** @description the id of its user; 1 by default */
+            /** @description the id of the user; 1 by default */
             user_id?: number;
         };
         SeedWebhook: {
-            /** @description the names of events */
+            /** @description the names of the subscribed events */
             events: ("Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added")[];
             /**
-             * @description the hash function that signs; by default the hash function of the server
+             * @description the hash function for signatures; by default the configured hash function of the server
              * @enum {string}
              */
             hash_function?: "sha256" | "sha512";
             /** @description the maximum number of deliveries per period; unlimited by default */
             rate_limit?: number;
             /**
-             * @description the period; an hour by default
+             * @description the period of the rate limit; an hour by default
              * @enum {string}
              */
             rate_limit_period?: "second" | "minute" | "hour" | "day";
-            /** @description the signing key; random by default */
+            /** @description the signing secret; random by default */
             secret?: string;
             /** @description the http or https URL that receives the events */
             url: string;
-            /** @description the id; if omitted, the mock server assigns one */
+            /** @description the id of the webhook; by default the mock server assigns an id */
             webhook_id?: string;
         };
         SeedWorkflow: ({
-            /** @description whether it is active; its list must have an accepted policy */
+            /** @description whether the workflow is active; requires a list whose anti-spam policy is accepted */
             active?: boolean;
-            /** @description the content; must contain a template, HTML or text */
+            /** @description the content of the emails; must contain a template, HTML or text */
             content: components["schemas"]["SeedContent"];
-            /** @description the name of a list of the same object, instead of list_id */
+            /** @description the name of a list in the same seed object, instead of list_id */
             list?: string;
             /** @description the id of the list */
             list_id?: number;
-            /** @description the name */
+            /** @description the name of the workflow */
             name: string;
-            /** @description the sender */
+            /** @description the sender of the emails */
             sender: components["schemas"]["SeedSender"];
             /**
-             * @description the trigger
+             * @description the trigger of the workflow
              * @enum {string}
              */
             trigger: "subscribed";
-            /** @description the id; if omitted, the mock server assigns one */
+            /** @description the id of the workflow; by default the mock server assigns an id */
             workflow_id?: number;
         } & {
             content: unknown | unknown | unknown | unknown;
         }) & (unknown | unknown);
         State: {
+            /** @description the accounts with their templates, lists, campaigns, workflows and webhooks */
             accounts: {
                 account_id: number;
                 campaigns?: {
@@ -1599,12 +1600,15 @@ export interface components {
                     workflow_id: number;
                 }[];
             }[];
+            /** @description the number of a change in a -state file */
             change?: number;
+            /** @description the state of the clock */
             clock?: {
                 ahead_ms: number;
                 /** Format: date-time */
                 frozen_at?: string;
             };
+            /** @description the contacts of all lists */
             contacts: {
                 added: number;
                 before?: string;
@@ -1622,17 +1626,19 @@ export interface components {
                 subscribed_on?: number;
                 tags?: string[];
             }[];
+            /** @description the contents of the messages */
             contents: {
                 html?: string;
                 subject?: string;
                 template_id?: number;
                 text?: string;
             }[];
+            /** @description the deliveries, oldest first */
             deliveries: {
                 /** @description the account of the webhook */
                 account_id: number;
                 attempts: components["schemas"]["Attempt"][];
-                /** @description the body, the same bytes in each attempt */
+                /** @description the body, which is the same in each attempt */
                 body: string;
                 body_base64?: number[];
                 /**
@@ -1643,7 +1649,7 @@ export interface components {
                 duplicate?: boolean;
                 /** @description the name of the event */
                 event: string;
-                /** @description the id in the event; the general envelope has none */
+                /** @description the id in the body of the event; omitted in the general envelope */
                 event_id?: string;
                 /** @description the id of the fault rule that was applied */
                 fault?: string;
@@ -1652,36 +1658,40 @@ export interface components {
                 /** @description the id of the delivery */
                 id: string;
                 manual?: boolean;
-                /** @description the message of the event */
+                /** @description the id of the related message */
                 message_id?: string;
                 /**
                  * Format: date-time
-                 * @description the time of the next attempt; omitted if none is scheduled
+                 * @description the time of the next attempt; omitted if no attempt is scheduled
                  */
                 next_attempt?: string;
                 place?: number;
-                /** @description the address in the event */
+                /** @description the email address in the event */
                 recipient?: string;
-                /** @description the header X-Service-Signature */
+                /** @description the X-Service-Signature header */
                 signature: string;
                 /** Format: date-time */
                 started?: string;
                 /**
-                 * @description its state
+                 * @description the state of the delivery
                  * @enum {string}
                  */
                 state: "queued" | "delivering" | "retrying" | "delivered" | "failed" | "dropped";
-                /** @description the subject of the message */
+                /** @description the subject of the related message */
                 subject?: string;
                 tries: number;
-                /** @description the target */
+                /** @description the target URL */
                 url: string;
-                /** @description the webhook; empty if the event was sent to a URL without a webhook */
+                /** @description the id of the webhook; empty if the event was sent to a URL without a webhook */
                 webhook_id: string;
             }[];
+            /** @description the events, oldest first */
             events: components["schemas"]["Event"][];
+            /** @description the number of the latest event */
             last_event: number;
+            /** @description the greatest id that a record has used */
             last_id: number;
+            /** @description the messages, oldest first */
             messages: {
                 account_id: number;
                 attributes?: {
@@ -1726,6 +1736,7 @@ export interface components {
                 values?: unknown;
                 workflow_id?: number;
             }[];
+            /** @description the version of the format */
             version?: number;
         };
     };
@@ -1767,19 +1778,19 @@ export interface operations {
     getCampaigns: {
         parameters: {
             query?: {
-                /** @description the account of the campaign */
+                /** @description the account of the campaigns */
                 account_id?: number;
-                /** @description its status */
+                /** @description the status of the campaigns */
                 status?: "incomplete" | "scheduled" | "delivering" | "delivered";
-                /** @description words; a record matches if it contains all of them, in any case */
+                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset` */
+                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
                 around?: string;
-                /** @description an id; returns only older records */
+                /** @description the id of a record; the list contains only older records */
                 before?: string;
             };
             header?: never;
@@ -1795,26 +1806,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the records, the newest first */
+                        /** @description the records, newest first */
                         data: {
-                            /** @description its account */
+                            /** @description the account of the campaign or workflow */
                             account_id: number;
                             /**
                              * Format: date-time
-                             * @description the time of the creation
+                             * @description the time when the campaign or workflow was created
                              */
                             created_on: string;
                             /** @description the sender's address */
                             from_email?: string;
                             /** @description the id of the campaign or workflow */
                             id: string;
-                            /** @description the list of the recipients */
+                            /** @description the id of the list that contains the recipients */
                             list_id?: number;
                             /** @description the name of the list */
                             list_name?: string;
-                            /** @description its name */
+                            /** @description the name of the campaign or workflow */
                             name: string;
-                            /** @description the results of its messages */
+                            /** @description the number of messages with each result */
                             outcome: {
                                 /** @description bounced messages */
                                 bounced: number;
@@ -1833,14 +1844,14 @@ export interface operations {
                             };
                             /**
                              * Format: date-time
-                             * @description the time when a campaign is sent
+                             * @description the scheduled time of a campaign
                              */
                             scheduled_for?: string;
-                            /** @description its status */
+                            /** @description the status of the campaign or workflow */
                             status: string;
-                            /** @description the subject, with its merge tags */
+                            /** @description the subject, with merge tags */
                             subject?: string;
-                            /** @description its template */
+                            /** @description the id of the template */
                             template_id?: number;
                         }[];
                         /** @description whether older records follow */
@@ -1895,7 +1906,7 @@ export interface operations {
     getCampaignsIdHtml: {
         parameters: {
             query?: {
-                /** @description a JSON object of strings, the values of the merge tags; by default they are empty */
+                /** @description the values of the merge tags, as a JSON object of strings; empty by default */
                 attributes?: string;
             };
             header?: never;
@@ -1929,7 +1940,7 @@ export interface operations {
     getCampaignsIdText: {
         parameters: {
             query?: {
-                /** @description a JSON object of strings, the values of the merge tags; by default they are empty */
+                /** @description the values of the merge tags, as a JSON object of strings; empty by default */
                 attributes?: string;
             };
             header?: never;
@@ -1976,18 +1987,18 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the offset from real time */
+                        /** @description the offset of the virtual clock from real time, in milliseconds */
                         ahead_ms: number;
                         /** @description whether the clock is frozen */
                         frozen: boolean;
-                        /** @description the next scheduled work */
+                        /** @description the next scheduled work; null if no work is scheduled */
                         next: {
                             /**
                              * Format: date-time
-                             * @description the time of the work
+                             * @description the time when the work becomes due
                              */
                             at: string;
-                            /** @description a description, such as a retry */
+                            /** @description a description of the work, such as a retry */
                             what: string;
                         } | null;
                         /**
@@ -2024,9 +2035,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description whether the clock is frozen */
+                    /** @description true freezes the clock; false resumes the clock */
                     frozen?: boolean;
-                    /** @description the time to set, RFC 3339 */
+                    /** @description the new time, RFC 3339 */
                     now?: string;
                 };
             };
@@ -2039,18 +2050,18 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the offset from real time */
+                        /** @description the offset of the virtual clock from real time, in milliseconds */
                         ahead_ms: number;
                         /** @description whether the clock is frozen */
                         frozen: boolean;
-                        /** @description the next scheduled work */
+                        /** @description the next scheduled work; null if no work is scheduled */
                         next: {
                             /**
                              * Format: date-time
-                             * @description the time of the work
+                             * @description the time when the work becomes due
                              */
                             at: string;
-                            /** @description a description, such as a retry */
+                            /** @description a description of the work, such as a retry */
                             what: string;
                         } | null;
                         /**
@@ -2087,9 +2098,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the duration in milliseconds, up to 200 years */
+                    /** @description the duration in milliseconds, up to 200 years; required unless to is set */
                     duration_ms?: number;
-                    /** @description the new time, RFC 3339, or next */
+                    /** @description the new time, RFC 3339 and not in the past, or next; required unless duration_ms is set */
                     to?: string;
                 };
             };
@@ -2102,18 +2113,18 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the offset from real time */
+                        /** @description the offset of the virtual clock from real time, in milliseconds */
                         ahead_ms: number;
                         /** @description whether the clock is frozen */
                         frozen: boolean;
-                        /** @description the next scheduled work */
+                        /** @description the next scheduled work; null if no work is scheduled */
                         next: {
                             /**
                              * Format: date-time
-                             * @description the time of the work
+                             * @description the time when the work becomes due
                              */
                             at: string;
-                            /** @description a description, such as a retry */
+                            /** @description a description of the work, such as a retry */
                             what: string;
                         } | null;
                         /**
@@ -2140,21 +2151,21 @@ export interface operations {
             query?: {
                 /** @description the account of the webhook */
                 account_id?: number;
-                /** @description their state */
+                /** @description the state of the deliveries */
                 state?: "queued" | "delivering" | "retrying" | "delivered" | "failed" | "dropped";
-                /** @description the name of an event of the API; `search` finds others */
+                /** @description the name of an API event; use `search` for custom events */
                 event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added";
-                /** @description the webhook */
+                /** @description the id of the webhook */
                 webhook_id?: string;
-                /** @description words; a record matches if it contains all of them, in any case */
+                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset` */
+                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
                 around?: string;
-                /** @description an id; returns only older records */
+                /** @description the id of a record; the list contains only older records */
                 before?: string;
             };
             header?: never;
@@ -2170,7 +2181,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the records, the newest first */
+                        /** @description the records, newest first */
                         data: components["schemas"]["DeliverySummary"][];
                         /** @description whether older records follow */
                         has_more: boolean;
@@ -2292,17 +2303,17 @@ export interface operations {
                 account_id?: number;
                 /** @description the name of the event */
                 event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added";
-                /** @description the message of the events */
+                /** @description the id of the related message */
                 message_id?: string;
-                /** @description words; a record matches if it contains all of them, in any case */
+                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset` */
+                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
                 around?: string;
-                /** @description an id; returns only older records */
+                /** @description the id of a record; the list contains only older records */
                 before?: string;
             };
             header?: never;
@@ -2318,7 +2329,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the records, the newest first */
+                        /** @description the records, newest first */
                         data: components["schemas"]["EventSummary"][];
                         /** @description whether older records follow */
                         has_more: boolean;
@@ -2360,18 +2371,18 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the body, which can be any JSON */
+                    /** @description the body of the event; any JSON */
                     body: unknown;
                     /**
-                     * @description the hash function of the signature, if url is set; the default is the hash function of the server
+                     * @description the hash function for the signature, if url is set; by default the configured hash function of the server
                      * @enum {string}
                      */
                     hash_function?: "sha256" | "sha512";
-                    /** @description the signing secret; used only if url is set */
+                    /** @description the signing secret; required if url is set */
                     secret?: string;
-                    /** @description the http or https URL; only without webhook_id */
+                    /** @description the http or https URL that receives the event; not valid with webhook_id */
                     url?: string;
-                    /** @description the webhook; required unless url is set */
+                    /** @description the id of the webhook; required unless url is set */
                     webhook_id?: string;
                 };
             };
@@ -2444,20 +2455,20 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the actions of rules */
+                        /** @description the valid actions */
                         actions: ("delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate")[];
-                        /** @description the rules in order */
+                        /** @description the rules, in the order of evaluation */
                         data: components["schemas"]["FaultRule"][];
-                        /** @description the valid operations of rules */
+                        /** @description the valid operations */
                         operations: {
-                            /** @description its method */
+                            /** @description the HTTP method of the operation */
                             method: string;
-                            /** @description its operationId */
+                            /** @description the operationId of the operation */
                             operation: string;
-                            /** @description its path */
+                            /** @description the path of the operation */
                             path: string;
                         }[];
-                        /** @description the seed of the probabilities */
+                        /** @description the seed for random faults */
                         seed: number;
                     };
                 };
@@ -2516,7 +2527,7 @@ export interface operations {
     deleteFaults: {
         parameters: {
             query?: {
-                /** @description the account; all rules by default */
+                /** @description the account of the rules; by default the route removes all rules */
                 account_id?: number;
             };
             header?: never;
@@ -2558,7 +2569,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the seed of the probabilities; 0 chooses one */
+                    /** @description the seed for random faults; 0 chooses a random seed */
                     seed: number;
                 };
             };
@@ -2571,7 +2582,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the seed of the probabilities; 0 chooses one */
+                        /** @description the seed for random faults; 0 chooses a random seed */
                         seed: number;
                     };
                 };
@@ -2633,7 +2644,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description whether the rule is on */
+                    /** @description whether the rule is enabled */
                     enabled: boolean;
                 };
             };
@@ -2709,42 +2720,42 @@ export interface operations {
                     "application/json": {
                         /** @description the accounts that have access tokens */
                         accounts: {
-                            /** @description the account */
+                            /** @description the id of the account */
                             account_id: number;
-                            /** @description its users, one for each token */
+                            /** @description the users of the account, one for each token */
                             users: {
                                 /** @description the user's address */
                                 email: string;
                                 /** @description whether the token is read-only */
                                 read_only: boolean;
-                                /** @description the user */
+                                /** @description the id of the user */
                                 user_id: number;
                             }[];
                         }[];
-                        /** @description the categories of bounces */
+                        /** @description the bounce categories */
                         bounce_categories: {
                             /**
-                             * @description its name
+                             * @description the name of the category
                              * @enum {string}
                              */
                             category: "bounce_hb" | "bounce_sb" | "bounce_fm" | "bounce_mb" | "bounce_tr" | "bounce_df" | "bounce_ar" | "bounce_cr" | "bounce_ac";
-                            /** @description its meaning */
+                            /** @description the meaning of the category */
                             description: string;
                         }[];
-                        /** @description the default access token; omitted if it is not valid, or if the control routes require a token. Other tokens are never returned */
+                        /** @description the default access token, if the token is valid and the control routes require no token; other tokens are never returned */
                         default_token?: string;
                         /** @description the names of all events */
                         events: string[];
-                        /** @description the maximum number of events in the log, which keeps the latest */
+                        /** @description the maximum number of events in the log; older events are deleted */
                         events_kept: number;
-                        /** @description the seed of the probabilities of faults */
+                        /** @description the seed for random faults */
                         fault_seed: number;
                         /**
                          * @description the algorithm of the lookup rate limit
                          * @enum {string}
                          */
                         lookup_limit: "min_interval" | "token_bucket" | "fixed_window";
-                        /** @description the domain of recipients that react automatically */
+                        /** @description the domain of test recipients that react automatically, for example with a bounce */
                         magic_domain: string;
                         /** @description the delays before the retries of a delivery */
                         retry_schedule_ms: number[];
@@ -2767,17 +2778,17 @@ export interface operations {
     getLists: {
         parameters: {
             query?: {
-                /** @description the account of the list */
+                /** @description the account of the lists */
                 account_id?: number;
-                /** @description words; a record matches if it contains all of them, in any case */
+                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset` */
+                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
                 around?: string;
-                /** @description an id; returns only older records */
+                /** @description the id of a record; the list contains only older records */
                 before?: string;
             };
             header?: never;
@@ -2793,11 +2804,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the records, the newest first */
+                        /** @description the records, newest first */
                         data: {
-                            /** @description its account */
+                            /** @description the account of the list */
                             account_id: number;
-                            /** @description the number of its contacts by status */
+                            /** @description the number of contacts in the list, by status */
                             contacts: {
                                 /** @description contacts that receive messages */
                                 active: number;
@@ -2814,12 +2825,12 @@ export interface operations {
                             };
                             /**
                              * Format: date-time
-                             * @description the time of the creation
+                             * @description the time when the list was created
                              */
                             created_on: string;
                             /** @description the id of the list */
                             id: string;
-                            /** @description its name */
+                            /** @description the name of the list */
                             name: string;
                             /** @description whether the anti-spam policy is accepted */
                             policy_accepted: boolean;
@@ -2847,17 +2858,17 @@ export interface operations {
     getListsIdContacts: {
         parameters: {
             query?: {
-                /** @description their status */
+                /** @description the status of the contacts */
                 status?: "active" | "pending" | "unsubscribed" | "deleted" | "spam" | "bounced" | "suppressed";
-                /** @description words; a record matches if it contains all of them, in any case */
+                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset` */
+                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
                 around?: string;
-                /** @description an id; returns only older records */
+                /** @description the id of a record; the list contains only older records */
                 before?: string;
             };
             header?: never;
@@ -2875,20 +2886,20 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the records, the newest first */
+                        /** @description the records, newest first */
                         data: {
-                            /** @description its address */
+                            /** @description the address of the contact */
                             email: string;
                             /** @description the id of the contact */
                             id: string;
-                            /** @description its status */
+                            /** @description the status of the contact */
                             status: string;
                             /**
                              * Format: date-time
                              * @description the time when the contact was added to the list
                              */
                             subscribed_on: string;
-                            /** @description its tags */
+                            /** @description the tags of the contact */
                             tags: string[];
                         }[];
                         /** @description whether older records follow */
@@ -2993,27 +3004,27 @@ export interface operations {
     getOutbox: {
         parameters: {
             query?: {
-                /** @description the account that sent them */
+                /** @description the account that sent the messages */
                 account_id?: number;
-                /** @description the recipient's whole address; case is ignored */
+                /** @description the complete address of the recipient, in upper or lower case */
                 to?: string;
-                /** @description their status */
+                /** @description the status of the messages */
                 status?: "delivered" | "bounced";
-                /** @description their sending type */
+                /** @description the sending type of the messages */
                 sent_by?: "campaign" | "workflow" | "transactional" | "email_api";
-                /** @description the campaign that sent them */
+                /** @description the id of the campaign that sent the messages */
                 campaign_id?: number;
-                /** @description the workflow that sent them */
+                /** @description the id of the workflow that sent the messages */
                 workflow_id?: number;
-                /** @description words; a record matches if it contains all of them, in any case */
+                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset` */
+                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
                 around?: string;
-                /** @description an id; returns only older records */
+                /** @description the id of a record; the list contains only older records */
                 before?: string;
             };
             header?: never;
@@ -3029,7 +3040,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the records, the newest first */
+                        /** @description the records, newest first */
                         data: components["schemas"]["MessageSummary"][];
                         /** @description whether older records follow */
                         has_more: boolean;
@@ -3130,11 +3141,11 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description the category of the bounce; the default is a hard bounce
+                     * @description the category of the bounce; bounce_hb (hard bounce) by default
                      * @enum {string}
                      */
                     category?: "bounce_hb" | "bounce_sb" | "bounce_fm" | "bounce_mb" | "bounce_tr" | "bounce_df" | "bounce_ar" | "bounce_cr" | "bounce_ac";
-                    /** @description the response of the receiving server; the default depends on the category */
+                    /** @description the response of the receiving mail server; the default depends on the category */
                     diagnostic?: string;
                 };
             };
@@ -3178,9 +3189,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the findings; empty if there are none */
+                        /** @description the problems; empty if no problem was found */
                         findings: {
-                            /** @description the name: empty_tag, dead_link, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported */
+                            /** @description the name of the check: empty_tag, dead_link, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported */
                             check: string;
                             /** @description a description of the problem */
                             text: string;
@@ -3216,7 +3227,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the target of the link */
+                    /** @description the target of the link; by default the first link in the message */
                     url?: string;
                 };
             };
@@ -3259,7 +3270,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the mailbox provider that receives the report */
+                    /** @description the mailbox provider that receives the spam report; Mailbox.example by default */
                     provider?: string;
                 };
             };
@@ -3381,7 +3392,7 @@ export interface operations {
     getOutboxIdHtml: {
         parameters: {
             query?: {
-                /** @description 1 allows remote images */
+                /** @description 1 allows remote images and fonts */
                 remote?: number;
             };
             header?: never;
@@ -3541,7 +3552,7 @@ export interface operations {
             query?: {
                 /** @description the account; the default is all accounts */
                 account_id?: number;
-                /** @description the number of minutes, including the current one */
+                /** @description the number of minutes of activity to return, including the current minute */
                 minutes?: number;
             };
             header?: never;
@@ -3559,7 +3570,7 @@ export interface operations {
                     "application/json": {
                         /** @description the number of delivery attempts */
                         attempts: number;
-                        /** @description the contacts of all lists, by status */
+                        /** @description the number of contacts in all lists, by status */
                         contacts: {
                             /** @description contacts that receive messages */
                             active: number;
@@ -3574,26 +3585,26 @@ export interface operations {
                             /** @description contacts that unsubscribed */
                             unsubscribed: number;
                         };
-                        /** @description the deliveries, by state */
+                        /** @description the number of deliveries, by state */
                         deliveries: {
-                            /** @description the receiver responded with 2xx */
+                            /** @description deliveries with a 2xx response from the receiver */
                             delivered: number;
-                            /** @description being attempted */
+                            /** @description deliveries with an attempt in progress */
                             delivering: number;
-                            /** @description dropped by a fault rule */
+                            /** @description deliveries that a fault rule dropped */
                             dropped: number;
-                            /** @description failed, and will not be retried */
+                            /** @description deliveries that failed and will not be retried */
                             failed: number;
-                            /** @description not attempted yet, or redelivered */
+                            /** @description deliveries that wait for the first attempt or for a redelivery */
                             queued: number;
-                            /** @description failed, and will be retried */
+                            /** @description deliveries that failed and will be retried */
                             retrying: number;
                         };
-                        /** @description the number of events; after a restore, only the events of the snapshot */
+                        /** @description the number of events; a restore sets it to the number of events in the snapshot */
                         events: number;
                         /** @description the number of failed attempts */
                         failed: number;
-                        /** @description the messages that were sent, and their results */
+                        /** @description the number of sent messages, and the number of messages with each result */
                         messages: {
                             /** @description bounced messages */
                             bounced: number;
@@ -3610,7 +3621,7 @@ export interface operations {
                             /** @description messages whose recipients unsubscribed from the list */
                             unsubscribed: number;
                         };
-                        /** @description minutes with activity, oldest first */
+                        /** @description counts for each minute with activity, oldest first */
                         minutes: {
                             /** @description the number of attempts */
                             attempts: number;
@@ -3626,14 +3637,14 @@ export interface operations {
                              */
                             minute: string;
                         }[];
-                        /** @description the next scheduled work */
+                        /** @description the next scheduled work; null if no work is scheduled */
                         next: {
                             /**
                              * Format: date-time
-                             * @description the time of the work
+                             * @description the time when the work becomes due
                              */
                             at: string;
-                            /** @description a description, such as a retry */
+                            /** @description a description of the work, such as a retry */
                             what: string;
                         } | null;
                         /**
@@ -3641,7 +3652,7 @@ export interface operations {
                          * @description the time of the virtual clock
                          */
                         now: string;
-                        /** @description the number of resources */
+                        /** @description the number of resources, by type */
                         resources: {
                             /** @description campaigns in any state */
                             campaigns: number;
@@ -3649,18 +3660,18 @@ export interface operations {
                             lists: number;
                             /** @description suppressed addresses and patterns */
                             suppressed: number;
-                            /** @description templates of messages */
+                            /** @description templates for messages */
                             templates: number;
                             /** @description webhooks, archived or not */
                             webhooks: number;
                             /** @description workflows, active or not */
                             workflows: number;
                         };
-                        /** @description pending work, the earliest first, then work without a time; at most 100 */
+                        /** @description pending work, sorted by time, and then work without a time; at most 100 items */
                         waiting: {
-                            /** @description the campaign */
+                            /** @description the id of the campaign */
                             campaign_id?: number;
-                            /** @description the list of the contacts */
+                            /** @description the id of the list that contains the contacts */
                             list_id?: number;
                             /** @description the number of waiting deliveries, campaigns or contacts */
                             n: number;
@@ -3668,14 +3679,14 @@ export interface operations {
                             name?: string;
                             /**
                              * Format: date-time
-                             * @description the earliest end of waiting, if known
+                             * @description the time when the first wait ends, if known
                              */
                             until?: string;
-                            /** @description the target of deliveries */
+                            /** @description the target URL of the deliveries */
                             url?: string;
-                            /** @description the webhook of the deliveries, if any */
+                            /** @description the id of the webhook that receives the deliveries, if any */
                             webhook_id?: string;
-                            /** @description for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed */
+                            /** @description the reason for waiting; for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed */
                             why: string;
                         }[];
                     };
@@ -3724,23 +3735,23 @@ export interface operations {
     getRequests: {
         parameters: {
             query?: {
-                /** @description the account of the access token */
+                /** @description the account of the access token in the requests */
                 account_id?: number;
                 /** @description an `operationId` of the API */
                 operation?: "acceptListPolicy" | "activateWorkflow" | "addSuppressedEmail" | "archiveWebhook" | "createCampaign" | "createContact" | "createList" | "createTemplate" | "createWebhook" | "createWorkflow" | "deactivateWorkflow" | "deleteContact" | "deleteTemplate" | "getCampaign" | "getContact" | "getEmail" | "getList" | "getTemplate" | "getWebhook" | "getWorkflow" | "importContacts" | "listCampaigns" | "listContacts" | "listLists" | "listSuppressedEmails" | "listTags" | "listTemplates" | "listWebhooks" | "listWorkflows" | "removeSuppressedEmail" | "renderTemplate" | "scheduleCampaign" | "sendTransactionalEmail" | "submitEmail" | "tagContacts" | "unarchiveWebhook" | "unsubscribeContact" | "updateCampaign" | "updateContact" | "updateTemplate";
-                /** @description the method */
+                /** @description the HTTP method */
                 method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "CONNECT";
-                /** @description the status of the response, such as 404 or 4xx; 0 means a lost connection */
+                /** @description the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost */
                 status?: string;
-                /** @description words; a record matches if it contains all of them, in any case */
+                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset` */
+                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
                 around?: string;
-                /** @description an id; returns only older records */
+                /** @description the id of a record; the list contains only older records */
                 before?: string;
             };
             header?: never;
@@ -3756,7 +3767,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the records, the newest first */
+                        /** @description the records, newest first */
                         data: components["schemas"]["RequestSummary"][];
                         /** @description whether older records follow */
                         has_more: boolean;
@@ -4075,7 +4086,7 @@ export interface operations {
     getTemplatesIdHtml: {
         parameters: {
             query?: {
-                /** @description a JSON object of strings, the values of the merge tags; by default they are empty */
+                /** @description the values of the merge tags, as a JSON object of strings; empty by default */
                 attributes?: string;
             };
             header?: never;
@@ -4109,7 +4120,7 @@ export interface operations {
     getTemplatesIdText: {
         parameters: {
             query?: {
-                /** @description a JSON object of strings, the values of the merge tags; by default they are empty */
+                /** @description the values of the merge tags, as a JSON object of strings; empty by default */
                 attributes?: string;
             };
             header?: never;
@@ -4197,7 +4208,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the exact bytes of the delivery */
+                    /** @description the exact body of the delivery */
                     body: string;
                     /**
                      * @description the hash function of the webhook; the default is sha256
@@ -4206,7 +4217,7 @@ export interface operations {
                     hash_function?: "sha256" | "sha512";
                     /** @description the secret of the webhook */
                     secret?: string;
-                    /** @description the header X-Service-Signature of the delivery */
+                    /** @description the X-Service-Signature header of the delivery */
                     signature?: string;
                 };
             };
@@ -4219,7 +4230,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the reason why it is not valid, in one line */
+                        /** @description the reason why the signature is invalid, in one line; empty if the signature is valid */
                         reason: string;
                         /** @description whether the signature is valid */
                         valid: boolean;
@@ -4240,7 +4251,7 @@ export interface operations {
     postWait: {
         parameters: {
             query?: {
-                /** @description whether to wait for retries and rate limits */
+                /** @description whether to wait for retries and rate limits too */
                 drain?: "true" | "false";
                 /** @description the timeout in milliseconds */
                 timeout_ms?: number;
@@ -4264,34 +4275,34 @@ export interface operations {
                     account_id?: number;
                     /** @description the number of records to wait for; the default is 1 */
                     count?: number;
-                    /** @description whether to wait for retries and rate limits; only valid if for is not set */
+                    /** @description whether to wait for retries and rate limits too; not valid with for */
                     drain?: boolean;
-                    /** @description the event name of events and deliveries */
+                    /** @description the name of the event; only for events and deliveries */
                     event?: string;
                     /**
-                     * @description the kind of records to wait for; by default the route waits for all queues
+                     * @description the kind of records to wait for; by default the route waits for due work
                      * @enum {string}
                      */
                     for?: "message" | "delivery" | "request" | "event";
-                    /** @description the message of events */
+                    /** @description the id of the related message; only for events */
                     message_id?: string;
-                    /** @description the method of requests */
+                    /** @description the HTTP method; only for requests */
                     method?: string;
-                    /** @description the operationId of requests */
+                    /** @description the operationId; only for requests */
                     operation?: string;
-                    /** @description words that the record must contain */
+                    /** @description words that the records must contain, separated by spaces; only valid with for */
                     search?: string;
-                    /** @description the sending type of messages */
+                    /** @description the sending type; only for messages */
                     sent_by?: string;
-                    /** @description the state of deliveries */
+                    /** @description the state of the delivery; only for deliveries */
                     state?: string;
-                    /** @description the status of messages, or of responses to requests */
+                    /** @description the status of the message, or the HTTP status of the response; only for messages and requests */
                     status?: string | number;
                     /** @description the timeout; the default is 10 seconds */
                     timeout_ms?: number;
-                    /** @description the recipient of messages */
+                    /** @description the address of the recipient; only for messages */
                     to?: string;
-                    /** @description the webhook of deliveries */
+                    /** @description the id of the webhook; only for deliveries */
                     webhook_id?: string;
                 };
             };
@@ -4304,7 +4315,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the newest count records, the newest first */
+                        /** @description the latest count matches, newest first */
                         data: unknown[];
                         /** @description the number of matching records */
                         total: number;
@@ -4332,19 +4343,19 @@ export interface operations {
     getWorkflows: {
         parameters: {
             query?: {
-                /** @description the account of the workflow */
+                /** @description the account of the workflows */
                 account_id?: number;
-                /** @description its status */
+                /** @description the status of the workflows */
                 status?: "active" | "inactive";
-                /** @description words; a record matches if it contains all of them, in any case */
+                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset` */
+                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
                 around?: string;
-                /** @description an id; returns only older records */
+                /** @description the id of a record; the list contains only older records */
                 before?: string;
             };
             header?: never;
@@ -4360,26 +4371,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the records, the newest first */
+                        /** @description the records, newest first */
                         data: {
-                            /** @description its account */
+                            /** @description the account of the campaign or workflow */
                             account_id: number;
                             /**
                              * Format: date-time
-                             * @description the time of the creation
+                             * @description the time when the campaign or workflow was created
                              */
                             created_on: string;
                             /** @description the sender's address */
                             from_email?: string;
                             /** @description the id of the campaign or workflow */
                             id: string;
-                            /** @description the list of the recipients */
+                            /** @description the id of the list that contains the recipients */
                             list_id?: number;
                             /** @description the name of the list */
                             list_name?: string;
-                            /** @description its name */
+                            /** @description the name of the campaign or workflow */
                             name: string;
-                            /** @description the results of its messages */
+                            /** @description the number of messages with each result */
                             outcome: {
                                 /** @description bounced messages */
                                 bounced: number;
@@ -4398,14 +4409,14 @@ export interface operations {
                             };
                             /**
                              * Format: date-time
-                             * @description the time when a campaign is sent
+                             * @description the scheduled time of a campaign
                              */
                             scheduled_for?: string;
-                            /** @description its status */
+                            /** @description the status of the campaign or workflow */
                             status: string;
-                            /** @description the subject, with its merge tags */
+                            /** @description the subject, with merge tags */
                             subject?: string;
-                            /** @description its template */
+                            /** @description the id of the template */
                             template_id?: number;
                         }[];
                         /** @description whether older records follow */

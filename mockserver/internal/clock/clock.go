@@ -302,15 +302,15 @@ func (c *Clock) Restore(s *State) {
 // View is a snapshot of a clock.
 type View struct {
 	Now     time.Time `json:"now" doc:"the time of the virtual clock"`
-	AheadMS int64     `json:"ahead_ms" doc:"the offset from real time"` // the offset from time.Now
+	AheadMS int64     `json:"ahead_ms" doc:"the offset of the virtual clock from real time, in milliseconds"` // the offset from time.Now
 	Frozen  bool      `json:"frozen" doc:"whether the clock is frozen"`
-	Next    *Due      `json:"next" doc:"the next scheduled work"` // nil if no work is scheduled
+	Next    *Due      `json:"next" doc:"the next scheduled work; null if no work is scheduled"` // nil if no work is scheduled
 }
 
 // Due describes the next scheduled work.
 type Due struct {
-	At   time.Time `json:"at" doc:"the time of the work"`
-	What string    `json:"what" doc:"a description, such as a retry"`
+	At   time.Time `json:"at" doc:"the time when the work becomes due"`
+	What string    `json:"what" doc:"a description of the work, such as a retry"`
 }
 
 // View returns the current state of the clock, and the next scheduled work.

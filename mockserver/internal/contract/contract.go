@@ -13,9 +13,9 @@ import (
 
 // Known identifies an operation in openapi.yaml.
 type Known struct {
-	ID     string `json:"operation" doc:"its operationId"`
-	Method string `json:"method" doc:"its method"`
-	Path   string `json:"path" doc:"its path"`
+	ID     string `json:"operation" doc:"the operationId of the operation"`
+	Method string `json:"method" doc:"the HTTP method of the operation"`
+	Path   string `json:"path" doc:"the path of the operation"`
 }
 
 // Operation is an operation in openapi.yaml.

@@ -20,28 +20,29 @@ const (
 func (c *Control) clockRoutes() section {
 	return section{
 		title: "The clock",
-		intro: "This clock sets the times of records, events and logs. It controls retries, rate limits, delayed deliveries, " +
-			"campaigns and the lookup rate limit. All accounts share it, so a test that sets or advances it needs its own " +
-			"server. Durations, timeouts and delayed responses use real time. If the clock is frozen, the time of a " +
-			"`Retry-After` never comes.",
+		intro: "The virtual clock sets the times of records, events and logs. The clock also controls retries, rate limits, " +
+			"delayed deliveries, campaigns and the lookup rate limit. All accounts share the clock, so a test that sets or " +
+			"advances the clock needs its own server. Durations, timeouts and delayed responses use real time. While the " +
+			"clock is frozen, lookups that exceed the rate limit return 429 even after the time in `Retry-After`.",
 		routes: []route{
 			handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
-				"The virtual time, its offset from real time, and the next scheduled work (`null` if there is none)."),
+				"The virtual time, its offset from real time, and the next scheduled work."),
 			handle("PUT clock", jsonBody(c.setClock),
-				"`frozen` freezes or resumes the clock. `now` sets it, possibly to an earlier time. Work that is then "+
-					"due runs at once, at the new time and in any order. Returns the clock.").try(example{body: `{"frozen":true}`}),
+				"`frozen` freezes or resumes the clock. `now` sets the clock, possibly to an earlier time. Work that becomes "+
+					"due runs immediately, at the new time and in any order. Returns the clock.").try(example{body: `{"frozen":true}`}),
 			handle("POST clock/advance", jsonBody(c.advance),
-				"Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `\"next\"`, advances it "+
-					"to the next scheduled work, and returns 409 if no work is scheduled. Work that becomes due runs "+
-					"in order, each piece at its own time. The response contains the clock after this work. If the work takes longer than a minute, the status is 504.").
+				"Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `\"next\"`, the "+
+					"clock advances to the next scheduled work. If no work is scheduled, `\"next\"` returns 409. Work that "+
+					"becomes due runs in order, each item at its scheduled time. The response contains the clock after the "+
+					"work is complete. The route returns 504 if the work takes longer than one minute of real time.").
 				try(example{body: `{"duration_ms":3600000}`}),
 		},
 	}
 }
 
 type clockBody struct {
-	Now    *string `json:"now,omitempty" doc:"the time to set, RFC 3339"`
-	Frozen *bool   `json:"frozen,omitempty" doc:"whether the clock is frozen"`
+	Now    *string `json:"now,omitempty" doc:"the new time, RFC 3339"`
+	Frozen *bool   `json:"frozen,omitempty" doc:"true freezes the clock; false resumes the clock"`
 }
 
 // setClock freezes the clock before it sets the time, so a frozen clock shows exactly
@@ -80,8 +81,8 @@ func parseTime(text, field string) (time.Time, error) {
 }
 
 type advanceBody struct {
-	Duration *int64 `json:"duration_ms,omitempty" doc:"the duration in milliseconds, up to 200 years"`
-	To       string `json:"to,omitempty" doc:"the new time, RFC 3339, or next"`
+	Duration *int64 `json:"duration_ms,omitempty" doc:"the duration in milliseconds, up to 200 years; required unless to is set"`
+	To       string `json:"to,omitempty" doc:"the new time, RFC 3339 and not in the past, or next; required unless duration_ms is set"`
 }
 
 func (c *Control) advance(r *request, in advanceBody) (view clock.View, err error) {

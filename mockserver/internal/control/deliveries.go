@@ -12,12 +12,12 @@ func (c *Control) deliveryRoutes() section {
 		title: "Deliveries",
 		routes: []route{
 			handle("GET deliveries", noInput(c.deliveries),
-				"Deliveries to webhooks, past and pending, with every attempt.").
+				"Past and pending deliveries to webhooks, with all attempts.").
 				filters(
 					ofAccount("the account of the webhook"),
-					choice("state", "their state", named(delivery.States())...),
-					eventName("the name of an event of the API; `search` finds others"),
-					text("webhook_id", "the webhook"),
+					choice("state", "the state of the deliveries", named(delivery.States())...),
+					eventName("the name of an API event; use `search` for custom events"),
+					text("webhook_id", "the id of the webhook"),
 				).
 				try(example{query: "state=failed&event=Email.Bounced"}),
 			handle("GET deliveries/{id}", byID(c.delivery),
@@ -29,9 +29,9 @@ func (c *Control) deliveryRoutes() section {
 				}
 				return err
 			}),
-				"The exact bytes of the delivery."),
+				"The exact bytes of the delivery's body."),
 			handle("POST deliveries/{id}/redeliver", byID(c.redeliver),
-				"Queues a delivery again, in any state. Returns 409 while it is being attempted."),
+				"Queues a delivery in any state for another attempt. Returns 409 while an attempt is in progress."),
 		},
 	}
 }

@@ -20,23 +20,24 @@ func (c *Control) eventRoutes() section {
 		title: "Events",
 		routes: []route{
 			handle("GET events", noInput(c.events),
-				"Events, with the ids of their deliveries. Events without a subscribed webhook are recorded only with "+
-					"`Config.RecordEvents`.").
+				"Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server "+
+					"records events without a subscribed webhook only if `Config.RecordEvents` is set.").
 				filters(
 					ofAccount("the account of the events"),
 					eventName("the name of the event"),
-					text("message_id", "the message of the events"),
+					text("message_id", "the id of the related message"),
 				).
 				try(example{query: "event=Email.Bounced"}),
 			handle("GET events/{id}", byID(c.event), "An event with its body."),
 			handle("POST events", jsonBody(c.sendEvent),
-				"Sends any event and returns the delivery. With `webhook_id`, the webhook delivers the event. With "+
-					"`url`, the server signs the delivery with `secret` and attempts it once.").
+				"Sends an event with any body, and returns the delivery. With `webhook_id`, the server delivers the event to "+
+					"this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it.").
 				try(example{body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`}),
-			handle("GET samples", noInput(listSamples), "A sample of every event and variant, to edit and send."),
+			handle("GET samples", noInput(listSamples), "A sample of each variant of each event. To send a sample, "+
+				"change its body as needed and use `POST /_mock/events`."),
 			handle("POST verify", jsonBody(verify),
-				"Verifies a signature. If it is invalid because of a common error, `reason` explains the probable "+
-					"cause. If it is valid, `reason` is empty.").
+				"Verifies the signature of a delivery. If the signature is invalid, `reason` describes the error or its "+
+					"probable cause.").
 				try(example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`}),
 		},
 	}
@@ -75,11 +76,11 @@ func listSamples(*request) (sampleList, error) {
 }
 
 type eventBody struct {
-	Body         json.RawMessage      `json:"body" doc:"the body, which can be any JSON"`
-	WebhookID    string               `json:"webhook_id,omitzero" doc:"the webhook; required unless url is set"`
-	URL          string               `json:"url,omitzero" doc:"the http or https URL; only without webhook_id"`
-	Secret       string               `json:"secret,omitzero" doc:"the signing secret; used only if url is set"`
-	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function of the signature, if url is set; the default is the hash function of the server"`
+	Body         json.RawMessage      `json:"body" doc:"the body of the event; any JSON"`
+	WebhookID    string               `json:"webhook_id,omitzero" doc:"the id of the webhook; required unless url is set"`
+	URL          string               `json:"url,omitzero" doc:"the http or https URL that receives the event; not valid with webhook_id"`
+	Secret       string               `json:"secret,omitzero" doc:"the signing secret; required if url is set"`
+	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function for the signature, if url is set; by default the configured hash function of the server"`
 }
 
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {
@@ -108,15 +109,15 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 }
 
 type signatureBody struct {
-	Body         string               `json:"body" doc:"the exact bytes of the delivery"`
+	Body         string               `json:"body" doc:"the exact body of the delivery"`
 	Secret       string               `json:"secret,omitzero" doc:"the secret of the webhook"`
 	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function of the webhook; the default is sha256"`
-	Signature    string               `json:"signature,omitzero" doc:"the header X-Service-Signature of the delivery"`
+	Signature    string               `json:"signature,omitzero" doc:"the X-Service-Signature header of the delivery"`
 }
 
 type verdict struct {
 	Valid  bool   `json:"valid" doc:"whether the signature is valid"`
-	Reason string `json:"reason" doc:"the reason why it is not valid, in one line"`
+	Reason string `json:"reason" doc:"the reason why the signature is invalid, in one line; empty if the signature is valid"`
 }
 
 func verify(_ *request, in signatureBody) (verdict, error) {

@@ -15,36 +15,55 @@ import (
 func (c *Control) faultRoutes() section {
 	return section{
 		title: "Faults",
-		intro: "A rule applies to requests (`account_id`, `operation`, `method` and `path`) or to deliveries (`account_id`, `event` " +
-			"and `webhook_id`). Of these, it selects all, or some with `nth`, `every`, `probability` and `times`. `action` is the " +
-			"effect. All accounts share the seed of the probabilities, the order of rules and the lookup rate limit.",
+		intro: "A fault rule matches requests by `account_id`, `operation`, `method` and `path`, or deliveries by `account_id`, " +
+			"`event` and `webhook_id`. Rules with the action `internal_error` match messages of the Email API by `account_id`. " +
+			"By default, a rule selects all matches. To select only some matches, set one of `nth`, `every` and " +
+			"`probability`. `times` limits the number of selections. `action` is the effect on the selected request, message or delivery. " +
+			"If several rules select the same request, only the first rule has an effect. All accounts share the seed for " +
+			"random faults, the order of rules and the lookup rate limit.",
+		notes: faultActions,
 		routes: []route{
 			handle("GET faults", noInput(c.faults),
-				"The rules in order, and the valid actions and operations of rules."),
+				"The rules in the order of evaluation, with the valid actions and operations."),
 			handle("POST faults", jsonBody(c.inject),
-				"Adds a rule and returns it with its id.").
+				"Adds a rule, and returns the rule with its id.").
 				try(example{body: `{"action":"internal_error","times":1,"body":"the queue is full"}`}),
 			handle("PATCH faults/{id}", jsonBody(c.switchFault),
-				"Switches a rule on or off. A rule that is off selects nothing, and its counts do not change.").
+				"Enables or disables a rule. A disabled rule matches nothing, so its counts do not change.").
 				try(example{body: `{"enabled":false}`}),
 			handle("DELETE faults/{id}", byID(c.removeFault), "Removes a rule."),
 			handle("DELETE faults", noInput(c.removeFaults),
-				"Removes all rules, or only the rules with the `account_id`.").params(ofAccount("the account; all rules by default")),
+				"Removes all rules, or only the rules with this `account_id`.").
+				params(ofAccount("the account of the rules; by default the route removes all rules")),
 			handle("PUT faults/seed", jsonBody(c.seedFaults),
-				"Resets the counts and the random numbers of all rules of all accounts, with a seed. 0 chooses a seed. Returns the seed.").
+				"Sets the seed for random faults, and resets the counts and random numbers of all rules in all accounts. "+
+					"The seed 0 chooses a random seed. Returns the seed.").
 				try(example{body: `{"seed":7}`}),
 			handle("PUT lookup-limit", jsonBody(c.setLookupLimit),
-				"Sets the algorithm of the limit of one lookup per second, for all accounts, until the next reset.").
+				"Sets the algorithm that limits email lookups to one per second. The setting applies to all accounts, until "+
+					"the next reset of all accounts.").
 				try(example{body: `{"mode":"token_bucket"}`}),
 		},
 	}
 }
 
+const faultActions = "**Actions.** For requests, `status` responds with `status` (503 by default), `retry_after` and `body`. " +
+	"`reset` closes the connection without a response. `hang` does not respond until the client times out. `delay` processes " +
+	"the request after `delay_ms`. `truncate` processes the request and sends half of the response body. `oversize` processes " +
+	"the request and responds with a JSON object of `size` bytes. `not_json` responds with `status` (200 by default) and an HTML " +
+	"page, or `body`. `redirect` responds with `status` (307 by default) and `location`. With " +
+	"`after_processing`, the server first processes the request and discards its response, for example to simulate a lost response with " +
+	"`reset`. For messages, `internal_error` sets the " +
+	"status in the response to `error` and fires Email.Error. For deliveries, `drop` makes no attempt. `duplicate` delivers the " +
+	"same bytes again after the receiver has accepted them. `reorder` delays a delivery until after the next delivery of the " +
+	"webhook, or until `delay_ms` (1 s by default) has passed. If `event` or `webhook_id` is set, `delay` delays the delivery, and " +
+	"`status`, `reset` and `hang` make a delivery attempt fail. The server then retries the delivery."
+
 type faultPlan struct {
-	Seed       uint64               `json:"seed" doc:"the seed of the probabilities"`
-	Data       []fault.RuleWire     `json:"data" doc:"the rules in order"`
-	Actions    []record.FaultAction `json:"actions" doc:"the actions of rules"`
-	Operations []contract.Known     `json:"operations" doc:"the valid operations of rules"`
+	Seed       uint64               `json:"seed" doc:"the seed for random faults"`
+	Data       []fault.RuleWire     `json:"data" doc:"the rules, in the order of evaluation"`
+	Actions    []record.FaultAction `json:"actions" doc:"the valid actions"`
+	Operations []contract.Known     `json:"operations" doc:"the valid operations"`
 }
 
 func (c *Control) faults(*request) (faultPlan, error) {
@@ -71,7 +90,7 @@ func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {
 }
 
 type switchBody struct {
-	Enabled bool `json:"enabled" doc:"whether the rule is on"`
+	Enabled bool `json:"enabled" doc:"whether the rule is enabled"`
 }
 
 func (c *Control) switchFault(r *request, in switchBody) (fault.RuleWire, error) {
@@ -100,7 +119,7 @@ func (c *Control) removeFaults(r *request) (nothing, error) {
 }
 
 type seedBody struct {
-	Seed uint64 `json:"seed" doc:"the seed of the probabilities; 0 chooses one"`
+	Seed uint64 `json:"seed" doc:"the seed for random faults; 0 chooses a random seed"`
 }
 
 func (c *Control) seedFaults(_ *request, in seedBody) (seedBody, error) {

@@ -17,11 +17,11 @@ const (
 // filters returns the route with its own filters and the common parameters of lists.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
-		text("search", "words; a record matches if it contains all of them, in any case"),
+		text("search", "words, separated by spaces; a record matches if it contains all words, in upper or lower case"),
 		number("limit", "the maximum number of records", 1, maxLimit, defaultLimit),
 		number("offset", "the number of records to skip", 0, 1<<53, 0),
-		text("around", "an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset`"),
-		text("before", "an id; returns only older records"))...)
+		text("around", "the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset`"),
+		text("before", "the id of a record; the list contains only older records"))...)
 }
 
 // listQuery is the query of a list.
@@ -109,7 +109,7 @@ func lower(text []byte) []byte {
 
 // recordList is a response that contains a list of records.
 type recordList[T any] struct {
-	Data    []T  `json:"data" doc:"the records, the newest first"`
+	Data    []T  `json:"data" doc:"the records, newest first"`
 	Total   int  `json:"total" doc:"the number of matching records"`
 	Offset  int  `json:"offset" doc:"the number of newer records before the first record of data; total if data is empty"`
 	HasMore bool `json:"has_more" doc:"whether older records follow"`

@@ -117,7 +117,7 @@ func (rt route) describe(out *bytes.Buffer) {
 		paragraph(out, rt.describeAnswer())
 	}
 	if rt.handler.optional {
-		paragraph(out, "Or 204.")
+		paragraph(out, "Or status 204, without a body.")
 	}
 	fmt.Fprintf(out, "\n```sh\n%s\n```\n", rt.curl())
 }
@@ -200,7 +200,7 @@ func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
 		if !f.Required {
 			mark = "?"
 		}
-		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", f.Name, mark, describe(f.Schema), f.Doc)
+		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", f.Name, mark, describe(f.Schema), strings.ReplaceAll(f.Doc, "*", `\*`))
 	}
 }
 

@@ -18,10 +18,10 @@ func (c *Control) documentRoutes() section {
 	return section{
 		title: "Documents",
 		routes: []route{
-			handle("GET openapi.json", noInput(c.openAPI), "The OpenAPI 3.1 document of these control routes."),
+			handle("GET openapi.json", noInput(c.openAPI), "The OpenAPI 3.1 document for the control routes on this page."),
 			handle("GET platform.yaml", rawResponse("application/yaml", servePlatform),
-				"The OpenAPI 3.1 document of the API: every endpoint and every event of the platform. One of its servers is "+
-					"`/_mock/accounts/{account_id}/api`."),
+				"The OpenAPI 3.1 document for the email API, with every endpoint and every event. The second server in this "+
+					"OpenAPI document is `/_mock/accounts/{account_id}/api`."),
 		},
 	}
 }
@@ -67,7 +67,7 @@ func (c *Control) openAPI(*request) (object, error) {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "Control routes of the mock server", "version": "1.0.0", "license": object{"name": "MIT", "identifier": "MIT"},
-			"description": "What tests do and see. docs/control-api.md is the manual.",
+			"description": "The routes that tests use to control the mock server. docs/control-api.md is the manual.",
 		},
 		"servers":    []object{{"url": "/"}},
 		"security":   []object{{}, {"token": []string{}}},

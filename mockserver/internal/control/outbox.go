@@ -18,23 +18,23 @@ func (c *Control) messageRoutes() section {
 		intro: "Routes that simulate a recipient action return the message after the action.",
 		routes: slices.Concat([]route{
 			handle("GET outbox", noInput(c.outbox),
-				"Sent messages, excluding rejected submissions.").
+				"Sent messages. The list does not contain messages that the Email API rejected.").
 				filters(
-					ofAccount("the account that sent them"),
-					text("to", "the recipient's whole address; case is ignored"),
-					choice("status", "their status", "delivered", "bounced"),
-					choice("sent_by", "their sending type", named(sendingTypes())...),
-					idOf("campaign_id", "the campaign that sent them"),
-					idOf("workflow_id", "the workflow that sent them"),
+					ofAccount("the account that sent the messages"),
+					text("to", "the complete address of the recipient, in upper or lower case"),
+					choice("status", "the status of the messages", "delivered", "bounced"),
+					choice("sent_by", "the sending type of the messages", named(sendingTypes())...),
+					idOf("campaign_id", "the id of the campaign that sent the messages"),
+					idOf("workflow_id", "the id of the workflow that sent the messages"),
 				).
 				try(example{query: "to=ada@example.org"}),
 			handle("GET outbox/{id}", byID(c.message),
 				"A message with its text, HTML, headers, links and events. The route also returns rejected messages."),
 			handle("DELETE outbox/{id}", byID(c.deleteMessage),
-				"Removes a message from the outbox. Its id then returns 404 here, but the API still returns the "+
-					"email, and its events and deliveries stay."),
+				"Removes a message from the outbox, so `GET /_mock/outbox/{id}` returns 404. The API still returns the email, and the "+
+					"events and deliveries of the message remain."),
 			handle("POST outbox/{id}/restore", byID(c.restoreMessage),
-				"Returns a deleted message to the outbox, in its place."),
+				"Returns a deleted message to its position in the outbox."),
 		}, c.mailRoutes(), c.recipientRoutes()),
 	}
 }
@@ -48,12 +48,12 @@ func (c *Control) recipientRoutes() []route {
 			"Simulates that the recipient reports the message as spam.").try(example{body: `{"provider":"Example Mail"}`}),
 		c.recipientRoute("open", "Simulates that the recipient opens the message.", c.Platform.Open),
 		handle("POST outbox/{id}/click", recipientAction(c, c.click),
-			"Simulates a click on a link in the message, by default the first link.").
+			"Simulates a click on a link in the message.").
 			try(example{body: `{"url":"https://shop.example/"}`}),
 		c.recipientRoute("unsubscribe", "Simulates that the recipient unsubscribes from the list.", c.Platform.Unsubscribe),
 		c.recipientRoute("global-unsubscribe", "Simulates that the recipient unsubscribes from all email.", c.Platform.GlobalUnsubscribe),
 		handle("POST outbox/{id}/confirm", recipientAction(c, withoutBody(c.Platform.Confirm)),
-			"Simulates a click on the link of a confirmation email. Returns 409 for any other message.").
+			"Simulates a click on the link in a confirmation email. Returns 409 if the message is not a confirmation email.").
 			try(example{path: "outbox/{confirmation}/confirm"}),
 	}
 }
@@ -120,8 +120,8 @@ func (c *Control) restoreMessage(id string) (*platform.Record, error) {
 }
 
 type bounceBody struct {
-	Category   events.BounceCategory `json:"category,omitzero" doc:"the category of the bounce; the default is a hard bounce"`
-	Diagnostic string                `json:"diagnostic,omitzero" doc:"the response of the receiving server; the default depends on the category"`
+	Category   events.BounceCategory `json:"category,omitzero" doc:"the category of the bounce; bounce_hb (hard bounce) by default"`
+	Diagnostic string                `json:"diagnostic,omitzero" doc:"the response of the receiving mail server; the default depends on the category"`
 }
 
 func (c *Control) bounce(id string, in bounceBody) error {
@@ -129,7 +129,7 @@ func (c *Control) bounce(id string, in bounceBody) error {
 }
 
 type complainBody struct {
-	Provider string `json:"provider,omitzero" doc:"the mailbox provider that receives the report"`
+	Provider string `json:"provider,omitzero" doc:"the mailbox provider that receives the spam report; Mailbox.example by default"`
 }
 
 func (c *Control) complain(id string, in complainBody) error {
@@ -137,7 +137,7 @@ func (c *Control) complain(id string, in complainBody) error {
 }
 
 type clickBody struct {
-	URL string `json:"url,omitzero" doc:"the target of the link"`
+	URL string `json:"url,omitzero" doc:"the target of the link; by default the first link in the message"`
 }
 
 func (c *Control) click(id string, in clickBody) error {
@@ -158,16 +158,18 @@ func (c *Control) click(id string, in clickBody) error {
 func (c *Control) mailRoutes() []route {
 	return []route{
 		handle("GET outbox/{id}/html", c.messageResponse("text/html", writeHTML),
-			"The HTML of a message, with a content security policy that allows no scripts.").
-			params(number("remote", "1 allows remote images", 0, 1, 0)),
+			"The HTML of a message. A Content-Security-Policy header blocks scripts.").
+			params(number("remote", "1 allows remote images and fonts", 0, 1, 0)),
 		handle("GET outbox/{id}/source", c.messageResponse("text/plain", writeSource),
-			"The source of a message (RFC 5322)."),
+			"The source of a message, in the format of RFC 5322."),
 		handle("GET outbox/{id}/eml", c.messageResponse("message/rfc822", writeEML),
-			"A message as a file that mail programs open: RFC 5322 and MIME in ASCII, with text and HTML as alternatives."),
+			"A message as an `.eml` file, which mail programs can open. The file contains ASCII only. If the message has text "+
+				"and HTML, the file contains both as MIME alternatives."),
 		handle("GET outbox/{id}/checks", byID(c.checks),
-			"Probable problems of a message: merge tags without a value, links without a valid target, no text part, "+
-				"marketing without List-Unsubscribe or without a link to unsubscribe, HTML of more than 102 kB, images without "+
-				"alternative text, and HTML and CSS that common email clients do not support."),
+			"Probable problems in a message, such as merge tags without a value, links without a valid target, and images "+
+				"without alternative text. Other problems are a missing text part, HTML larger than 102 kB, and HTML or CSS that "+
+				"common email clients do not support. For marketing email, the problems include a missing List-Unsubscribe "+
+				"header and a missing unsubscribe link."),
 	}
 }
 
@@ -201,7 +203,7 @@ func writeEML(w http.ResponseWriter, _ *request, m *platform.Record) {
 }
 
 type findings struct {
-	Findings []mail.Finding `json:"findings" doc:"the findings; empty if there are none"`
+	Findings []mail.Finding `json:"findings" doc:"the problems; empty if no problem was found"`
 }
 
 func (c *Control) checks(id string) (findings, error) {

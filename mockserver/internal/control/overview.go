@@ -20,35 +20,35 @@ func (c *Control) overviewRoutes() section {
 	return section{
 		title: "The overview",
 		routes: []route{handle("GET overview", noInput(c.overview),
-			"Counts of all records, activity in each of the last minutes of the virtual clock, and pending work with "+
-				"its reasons. The response time does not depend on the number of messages.").
+			"Counts of all records, activity per minute of the virtual clock, and pending work with the reasons for "+
+				"waiting. The response time does not depend on the number of messages.").
 			params(ofAccount("the account; the default is all accounts"),
-				number("minutes", "the number of minutes, including the current one", 1, delivery.KeptMinutes, 60)).
+				number("minutes", "the number of minutes of activity to return, including the current minute", 1, delivery.KeptMinutes, 60)).
 			try(example{query: "account_id=1"})},
 	}
 }
 
 type overview struct {
 	Now        time.Time          `json:"now" doc:"the time of the virtual clock"`
-	Messages   platform.Outcome   `json:"messages" doc:"the messages that were sent, and their results"`
-	Contacts   platform.Contacts  `json:"contacts" doc:"the contacts of all lists, by status"`
-	Deliveries deliveryCounts     `json:"deliveries" doc:"the deliveries, by state"`
-	Resources  platform.Resources `json:"resources" doc:"the number of resources"`
-	Events     int64              `json:"events" doc:"the number of events; after a restore, only the events of the snapshot"`
+	Messages   platform.Outcome   `json:"messages" doc:"the number of sent messages, and the number of messages with each result"`
+	Contacts   platform.Contacts  `json:"contacts" doc:"the number of contacts in all lists, by status"`
+	Deliveries deliveryCounts     `json:"deliveries" doc:"the number of deliveries, by state"`
+	Resources  platform.Resources `json:"resources" doc:"the number of resources, by type"`
+	Events     int64              `json:"events" doc:"the number of events; a restore sets it to the number of events in the snapshot"`
 	Attempts   int64              `json:"attempts" doc:"the number of delivery attempts"`
 	Failed     int64              `json:"failed" doc:"the number of failed attempts"`
-	Minutes    []delivery.Minute  `json:"minutes" doc:"minutes with activity, oldest first"`
-	Waiting    []delivery.Waiting `json:"waiting" doc:"pending work, the earliest first, then work without a time; at most 100"`
-	Next       *clock.Due         `json:"next" doc:"the next scheduled work"`
+	Minutes    []delivery.Minute  `json:"minutes" doc:"counts for each minute with activity, oldest first"`
+	Waiting    []delivery.Waiting `json:"waiting" doc:"pending work, sorted by time, and then work without a time; at most 100 items"`
+	Next       *clock.Due         `json:"next" doc:"the next scheduled work; null if no work is scheduled"`
 }
 
 type deliveryCounts struct {
-	Queued     int `json:"queued" doc:"not attempted yet, or redelivered"`
-	Delivering int `json:"delivering" doc:"being attempted"`
-	Retrying   int `json:"retrying" doc:"failed, and will be retried"`
-	Delivered  int `json:"delivered" doc:"the receiver responded with 2xx"`
-	Failed     int `json:"failed" doc:"failed, and will not be retried"`
-	Dropped    int `json:"dropped" doc:"dropped by a fault rule"`
+	Queued     int `json:"queued" doc:"deliveries that wait for the first attempt or for a redelivery"`
+	Delivering int `json:"delivering" doc:"deliveries with an attempt in progress"`
+	Retrying   int `json:"retrying" doc:"deliveries that failed and will be retried"`
+	Delivered  int `json:"delivered" doc:"deliveries with a 2xx response from the receiver"`
+	Failed     int `json:"failed" doc:"deliveries that failed and will not be retried"`
+	Dropped    int `json:"dropped" doc:"deliveries that a fault rule dropped"`
 }
 
 func (c *Control) overview(r *request) (out overview, err error) {

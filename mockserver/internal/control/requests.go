@@ -14,23 +14,24 @@ import (
 func (c *Control) requestRoutes() section {
 	return section{
 		title: "Requests",
-		intro: "The log keeps the latest 10,000 requests to the API, up to 32 MiB.",
+		intro: "The request log contains the latest 10,000 requests to the API, up to 32 MiB in total.",
 		routes: []route{
 			handle("GET requests", noInput(c.requests),
-				"Requests to the API, with the status of their responses.").
+				"Requests to the API, with the status of each response.").
 				filters(
-					ofAccount("the account of the access token"),
+					ofAccount("the account of the access token in the requests"),
 					choice("operation", "an `operationId` of the API", contract.IDs()...),
-					choice("method", "the method", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"),
+					choice("method", "the HTTP method", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"),
 					param{
-						name: "status", doc: "the status of the response, such as 404 or 4xx; 0 means a lost " +
-							"connection",
+						name: "status", doc: "the HTTP status of the response, such as 404 or 4xx; 0 means that the " +
+							"connection was lost",
 						pattern: regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), shape: "a status such as 404, a class such as 4xx, or 0",
 					},
 				).
 				try(example{query: "operation=submitEmail&status=4xx"}),
 			handle("GET requests/{id}", byID(c.request),
-				"A request with its body and the body of an error response. For a 404 or 405, it contains the most similar operation too."),
+				"A request with its body. If the response is an error, the record also contains the response body. If no "+
+					"operation matches the request, the record contains the most similar operation."),
 		},
 	}
 }

@@ -17,8 +17,8 @@ func (c *Control) contactRoutes() section {
 		intro: "This route finds contacts by parts of their addresses. For other operations on lists and contacts, " +
 			"use the API at `/_mock/accounts/{account_id}/api`.",
 		routes: []route{handle("GET lists/{id}/contacts", noInput(c.contacts),
-			"The contacts of a list. The search matches parts of their addresses.").
-			filters(choice("status", "their status",
+			"The contacts of a list. `search` matches parts of addresses.").
+			filters(choice("status", "the status of the contacts",
 				"active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed")).
 			try(example{query: "search=ada"})},
 	}
@@ -42,37 +42,37 @@ func (c *Control) contacts(r *request) (out recordList[platform.Member], err err
 // resourceRoutes returns the routes for data that the API does not provide: statistics
 // of lists and campaigns, and rendered templates.
 func (c *Control) resourceRoutes() section {
-	attributes := []param{text("attributes", "a JSON object of strings, the values of the merge tags; by default they are empty")}
+	attributes := []param{text("attributes", "the values of the merge tags, as a JSON object of strings; empty by default")}
 	html := func(w http.ResponseWriter, html, _ string) { writeMailHTML(w, html, mailPolicy+mailAlone) }
 	plain := func(w http.ResponseWriter, _, text string) { writePlain(w, []byte(text)) }
 	ada := example{query: "attributes=%7B%22name%22:%22Ada%22%7D"}
 	return section{
 		title: "Lists, campaigns and templates",
-		intro: "For other operations, use the API at `/_mock/accounts/{account_id}/api`.",
+		intro: "For other operations on lists, campaigns, workflows and templates, use the API at `/_mock/accounts/{account_id}/api`.",
 		routes: []route{
 			handle("GET lists", noInput(c.lists),
 				"Lists, with the number of contacts in each status.").
-				filters(ofAccount("the account of the list")).
+				filters(ofAccount("the account of the lists")).
 				try(example{query: "search=news"}),
 			handle("GET campaigns", noInput(sendings(c.Platform.Campaigns)),
 				"Campaigns, with the results of their messages.").
-				filters(ofAccount("the account of the campaign"),
-					choice("status", "its status", "incomplete", "scheduled", "delivering", "delivered")),
+				filters(ofAccount("the account of the campaigns"),
+					choice("status", "the status of the campaigns", "incomplete", "scheduled", "delivering", "delivered")),
 			handle("GET workflows", noInput(sendings(c.Platform.Workflows)),
 				"Workflows, with the results of their messages.").
-				filters(ofAccount("the account of the workflow"),
-					choice("status", "its status", "active", "inactive")),
+				filters(ofAccount("the account of the workflows"),
+					choice("status", "the status of the workflows", "active", "inactive")),
 			handle("DELETE campaigns/{id}", byID(c.deleteCampaign),
-				"Deletes a draft. The API has no such operation. Returns 409 for a campaign that is scheduled or sent."),
+				"Deletes a draft campaign, which is not possible through the API. Returns 409 if the status of the campaign is not `incomplete`."),
 			handle("GET campaigns/{id}/html", filled("campaign", c.Platform.FilledCampaign, "text/html", html),
-				"The HTML of a campaign, as `templates/{id}/html`.").params(attributes...).try(ada),
+				"The HTML of a campaign, rendered with the values in `attributes`. A Content-Security-Policy header blocks scripts and remote content.").params(attributes...).try(ada),
 			handle("GET campaigns/{id}/text", filled("campaign", c.Platform.FilledCampaign, "text/plain", plain),
-				"The text part of a campaign, rendered for a recipient with these attributes.").params(attributes...).try(ada),
+				"The text part of a campaign, rendered with the values in `attributes`.").params(attributes...).try(ada),
 			handle("GET templates/{id}/html", filled("template", c.Platform.FilledTemplate, "text/html", html),
-				"The HTML of a template, rendered for a recipient with these attributes, with a content security "+
-					"policy that allows no scripts and loads nothing.").params(attributes...).try(ada),
+				"The HTML of a template, rendered with the values in `attributes`. A Content-Security-Policy header blocks scripts "+
+					"and remote content.").params(attributes...).try(ada),
 			handle("GET templates/{id}/text", filled("template", c.Platform.FilledTemplate, "text/plain", plain),
-				"The text part of a template, rendered for a recipient with these attributes.").params(attributes...).try(ada),
+				"The text part of a template, rendered with the values in `attributes`.").params(attributes...).try(ada),
 		},
 	}
 }

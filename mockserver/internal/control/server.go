@@ -20,18 +20,18 @@ func (c *Control) serverRoutes() section {
 	return section{
 		title: "The server",
 		routes: []route{
-			handle("GET health", noInput(health), "Reports that the server responds. The route requires no token."),
-			handle("GET info", noInput(c.info), "The accounts, the configuration of the server, and the valid names "+
-				"of events and categories."),
+			handle("GET health", noInput(health), "Checks that the server is running. This route requires no token."),
+			handle("GET info", noInput(c.info), "The accounts, the configuration of the server, and the names of all "+
+				"events and bounce categories."),
 			c.waitRoute(),
 			handle("POST tokens/revoke", jsonBody(c.revokeToken),
-				"Revokes an access token. Requests with it get 401. A reset restores the tokens from the configuration "+
-					"and the baseline. Seeds can add tokens.").try(example{body: `{"token":"dev-token"}`}),
+				"Revokes an access token. Requests with this token then return 401. A reset restores the tokens from the "+
+					"configuration and the baseline. To add tokens, use `POST /_mock/seed`.").try(example{body: `{"token":"dev-token"}`}),
 			handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
 				"Calls the API as a user of the account, without a token. Faults, the lookup rate limit and the "+
-					"request log do not apply. Requests and responses are the same as at the path after `/api` of "+
-					"the API. To call it with a generated client, use `/_mock/platform.yaml` and its second server.").
-				params(idOf("user_id", "the user; by default the first user with write access")).try(example{path: "accounts/1/api/lists"}),
+					"request log do not apply. Requests and responses are the same as for the API path after "+
+					"`/api`. To call the API with a generated client, use the second server in `/_mock/platform.yaml`.").
+				params(idOf("user_id", "the id of the user; by default the first user with write access")).try(example{path: "accounts/1/api/lists"}),
 		},
 	}
 }
@@ -45,30 +45,30 @@ func health(*request) (healthStatus, error) { return healthStatus{"ok"}, nil }
 type serverInfo struct {
 	Accounts         []account            `json:"accounts" doc:"the accounts that have access tokens"`
 	TokenRequired    bool                 `json:"token_required" doc:"whether the control routes require a token"`
-	DefaultToken     string               `json:"default_token,omitzero" doc:"the default access token; omitted if it is not valid, or if the control routes require a token. Other tokens are never returned"`
-	FaultSeed        uint64               `json:"fault_seed" doc:"the seed of the probabilities of faults"`
+	DefaultToken     string               `json:"default_token,omitzero" doc:"the default access token, if the token is valid and the control routes require no token; other tokens are never returned"`
+	FaultSeed        uint64               `json:"fault_seed" doc:"the seed for random faults"`
 	LookupLimit      platform.LookupLimit `json:"lookup_limit" doc:"the algorithm of the lookup rate limit"`
 	RetryScheduleMS  []int64              `json:"retry_schedule_ms" doc:"the delays before the retries of a delivery"`
 	Events           []api.EventName      `json:"events" doc:"the names of all events"`
-	EventsKept       int                  `json:"events_kept" doc:"the maximum number of events in the log, which keeps the latest"`
-	BounceCategories []category           `json:"bounce_categories" doc:"the categories of bounces"`
-	MagicDomain      string               `json:"magic_domain" doc:"the domain of recipients that react automatically"`
+	EventsKept       int                  `json:"events_kept" doc:"the maximum number of events in the log; older events are deleted"`
+	BounceCategories []category           `json:"bounce_categories" doc:"the bounce categories"`
+	MagicDomain      string               `json:"magic_domain" doc:"the domain of test recipients that react automatically, for example with a bounce"`
 }
 
 type account struct {
-	AccountID int64  `json:"account_id" doc:"the account"`
-	Users     []user `json:"users" doc:"its users, one for each token"`
+	AccountID int64  `json:"account_id" doc:"the id of the account"`
+	Users     []user `json:"users" doc:"the users of the account, one for each token"`
 }
 
 type user struct {
-	UserID   int64  `json:"user_id" doc:"the user"`
+	UserID   int64  `json:"user_id" doc:"the id of the user"`
 	Email    string `json:"email" doc:"the user's address"`
 	ReadOnly bool   `json:"read_only" doc:"whether the token is read-only"`
 }
 
 type category struct {
-	Category    events.BounceCategory `json:"category" doc:"its name"`
-	Description string                `json:"description" doc:"its meaning"`
+	Category    events.BounceCategory `json:"category" doc:"the name of the category"`
+	Description string                `json:"description" doc:"the meaning of the category"`
 }
 
 func (c *Control) info(r *request) (serverInfo, error) {

@@ -22,29 +22,32 @@ func (c *Control) stateRoutes() section {
 		title: "The whole state",
 		routes: []route{
 			handle("GET state", snapshot,
-				"A snapshot of all records, messages and logs, the secrets of webhooks, and the clock. It does not "+
-					"contain fault rules or the request log. The snapshot is consistent, and other requests do not "+
-					"wait for it."),
+				"A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The "+
+					"snapshot does not contain fault rules or the request log. Other requests do not wait for the snapshot."),
 			handle("PUT state", rawBody(stateSchema, upload(c.Restore, "mockserver: restore: ")),
-				"Restores a snapshot of version 4 or a file of `-state`, which is a snapshot with changes. An "+
-					"invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A "+
-					"snapshot of more than 1 GiB gets 413 before it is read. Fault rules, tokens and the request log stay.").try(example{body: "@snapshot.json"}),
+				"Restores a snapshot of version 4, or a file from `-state`, which also contains changes. An invalid "+
+					"snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more "+
+					"than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log.").
+				try(example{body: "@snapshot.json"}),
 			handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)),
-				"Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. With "+
-					"`account_id`, it clears only one account and its fault rules. Other fault rules, the clock and the "+
-					"sequence of ids do not change.").params(ofAccount("the account; the default is all accounts")).try(example{query: "account_id=1"}),
+				"Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The "+
+					"baseline does not change. With `account_id`, the route clears only one account and its fault rules, and does "+
+					"not change other fault rules, the clock or the sequence of ids.").
+				params(ofAccount("the account; the default is all accounts")).try(example{query: "account_id=1"}),
 			handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)),
-				"Restores the baseline, which is empty, the state after `-seed`, or the state that `PUT /_mock/baseline` stored. "+
-					"Ids, secrets, the clock and the tokens are the same as in the baseline. Tokens of the configuration are restored "+
-					"too. Fault rules and the request log are cleared. With `account_id`, for tests that run in parallel, it resets only "+
-					"one account. It then clears the logs of the account, removes its fault rules, and does not change the data that "+
-					"all accounts share. It returns 409 if another account now uses an id from the baseline.").params(ofAccount("the account; the default is all accounts")).try(example{query: "account_id=1"}),
+				"Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. "+
+					"Ids, secrets, the clock and the tokens are the same as in the baseline. A reset also restores tokens from the "+
+					"configuration, and clears fault rules and the request log. With `account_id`, a reset applies to one account, "+
+					"for tests that run in parallel. A reset of one account clears its logs and fault rules, and does not change "+
+					"shared data. The route returns 409 if another account uses an id from this account's baseline.").
+				params(ofAccount("the account; the default is all accounts")).try(example{query: "account_id=1"}),
 			handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
 				"Makes the current state the baseline that a reset restores."),
 			handle("POST seed", rawBody(environment.SeedSchema, upload(c.seed, "mockserver: seed: ")),
-				"Adds the records of one or more objects. The items are request bodies of the API. They can also contain values that "+
-					"the platform normally chooses, such as ids, statuses and secrets. Ids are unique across resources. A seed creates no events. "+
-					"It stops at the first error and keeps the records that it has added.").
+				"Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. "+
+					"Records in a seed have the format of request bodies in the API. Records can also contain values that the "+
+					"platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates "+
+					"no events. A seed stops at the first error, and the records that it has added remain.").
 				try(example{body: `{"account_id":7,"tokens":[{"token":"shop"}],"templates":[{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>"}}],` +
 					`"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}],` +
 					`"campaigns":[{"name":"May","list":"News","sender":{"email":"shop@example.com"},"content":{"subject":"May","template":"Welcome"}}],` +

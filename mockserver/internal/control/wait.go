@@ -22,23 +22,24 @@ const maxWait = 60_000
 
 func (c *Control) waitRoute() route {
 	return handle("POST wait", optional(jsonBody(c.wait)),
-		"Waits for background work of an application. With `for`, it waits until `count` messages, deliveries, requests or events "+
-			"match the filters. It returns the latest `count` of them, the newest first, and the number of all matches in `total`. "+
-			"Without `for`, it returns 204 when every queue is idle. With `drain`, it returns 204 when every delivery has succeeded "+
-			"or failed. With `account_id`, it waits only for the queues and deliveries of the account. It returns 504 after the "+
-			"timeout, and 409 at once if a drain would wait for a frozen clock. The body overrides the parameters. To wait for "+
-			"more than a minute, send the request again.").
+		"Waits for background work in the application or the mock server. With `for`, the route waits until `count` messages, deliveries, requests or "+
+			"events match the filters. The response contains the latest `count` matches, newest first, and the total number of "+
+			"matches in `total`. Without `for`, the route returns 204 when no campaign or delivery is due or in progress. With "+
+			"`drain`, the route returns 204 when every delivery has succeeded or failed permanently. With `account_id`, the route "+
+			"ignores the work and records of other accounts. The route returns 504 after the timeout. If a drain would wait for a frozen clock, the "+
+			"route returns 409 immediately. Fields of the body override query parameters. To wait for more than one minute, "+
+			"repeat the request.").
 		params(
-			choice("drain", "whether to wait for retries and rate limits", "true", "false"),
+			choice("drain", "whether to wait for retries and rate limits too", "true", "false"),
 			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, 10_000)).
 		try(example{body: `{"for":"message","to":"ada@example.org","count":1,"timeout_ms":5000}`})
 }
 
 type waitBody struct {
-	For       *waitKind `json:"for,omitzero" doc:"the kind of records to wait for; by default the route waits for all queues"`
+	For       *waitKind `json:"for,omitzero" doc:"the kind of records to wait for; by default the route waits for due work"`
 	Count     *int64    `json:"count,omitzero" min:"1" max:"1000" doc:"the number of records to wait for; the default is 1"`
 	TimeoutMS *int64    `json:"timeout_ms,omitzero" min:"1" max:"60000" doc:"the timeout; the default is 10 seconds"`
-	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits; only valid if for is not set"`
+	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits too; not valid with for"`
 	waitFilters
 }
 
@@ -46,16 +47,16 @@ type waitBody struct {
 // requested kind are valid.
 type waitFilters struct {
 	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; the default is all accounts"`
-	Search    *string `json:"search,omitzero" doc:"words that the record must contain"`
-	To        *string `json:"to,omitzero" doc:"the recipient of messages"`
-	Status    *word   `json:"status,omitzero" doc:"the status of messages, or of responses to requests"`
-	SentBy    *string `json:"sent_by,omitzero" doc:"the sending type of messages"`
-	State     *string `json:"state,omitzero" doc:"the state of deliveries"`
-	Event     *string `json:"event,omitzero" doc:"the event name of events and deliveries"`
-	WebhookID *string `json:"webhook_id,omitzero" doc:"the webhook of deliveries"`
-	MessageID *string `json:"message_id,omitzero" doc:"the message of events"`
-	Operation *string `json:"operation,omitzero" doc:"the operationId of requests"`
-	Method    *string `json:"method,omitzero" doc:"the method of requests"`
+	Search    *string `json:"search,omitzero" doc:"words that the records must contain, separated by spaces; only valid with for"`
+	To        *string `json:"to,omitzero" doc:"the address of the recipient; only for messages"`
+	Status    *word   `json:"status,omitzero" doc:"the status of the message, or the HTTP status of the response; only for messages and requests"`
+	SentBy    *string `json:"sent_by,omitzero" doc:"the sending type; only for messages"`
+	State     *string `json:"state,omitzero" doc:"the state of the delivery; only for deliveries"`
+	Event     *string `json:"event,omitzero" doc:"the name of the event; only for events and deliveries"`
+	WebhookID *string `json:"webhook_id,omitzero" doc:"the id of the webhook; only for deliveries"`
+	MessageID *string `json:"message_id,omitzero" doc:"the id of the related message; only for events"`
+	Operation *string `json:"operation,omitzero" doc:"the operationId; only for requests"`
+	Method    *string `json:"method,omitzero" doc:"the HTTP method; only for requests"`
 }
 
 // word is a JSON string or a JSON integer, such as the status 404.
@@ -83,7 +84,7 @@ func (f waitFilters) values() url.Values {
 
 // waited is a response with the matching records.
 type waited struct {
-	Data  []any `json:"data" doc:"the newest count records, the newest first"`
+	Data  []any `json:"data" doc:"the latest count matches, newest first"`
 	Total int   `json:"total" doc:"the number of matching records"`
 }
 

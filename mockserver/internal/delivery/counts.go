@@ -63,13 +63,13 @@ type Minute struct {
 // Waiting describes pending work that waits for the same reason: deliveries to one
 // webhook, a campaign, or the contacts of one list.
 type Waiting struct {
-	Why        string    `json:"why" doc:"for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed"`
+	Why        string    `json:"why" doc:"the reason for waiting; for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed"`
 	N          int       `json:"n" doc:"the number of waiting deliveries, campaigns or contacts"`
-	Until      time.Time `json:"until,omitzero" doc:"the earliest end of waiting, if known"`
-	WebhookID  string    `json:"webhook_id,omitzero" doc:"the webhook of the deliveries, if any"`
-	URL        string    `json:"url,omitzero" doc:"the target of deliveries"`
-	CampaignID int64     `json:"campaign_id,omitzero" doc:"the campaign"`
-	ListID     int64     `json:"list_id,omitzero" doc:"the list of the contacts"`
+	Until      time.Time `json:"until,omitzero" doc:"the time when the first wait ends, if known"`
+	WebhookID  string    `json:"webhook_id,omitzero" doc:"the id of the webhook that receives the deliveries, if any"`
+	URL        string    `json:"url,omitzero" doc:"the target URL of the deliveries"`
+	CampaignID int64     `json:"campaign_id,omitzero" doc:"the id of the campaign"`
+	ListID     int64     `json:"list_id,omitzero" doc:"the id of the list that contains the contacts"`
 	Name       string    `json:"name,omitzero" doc:"the name of the campaign or list"`
 }
 

@@ -17,9 +17,9 @@ import (
 
 // State is the state of an engine without its webhooks, or a change to that state.
 type State struct {
-	Deliveries []Saved              `json:"deliveries"`
-	Events     []*record.FiredEvent `json:"events"`
-	LastEvent  int                  `json:"last_event"`
+	Deliveries []Saved              `json:"deliveries" doc:"the deliveries, oldest first"`
+	Events     []*record.FiredEvent `json:"events" doc:"the events, oldest first"`
+	LastEvent  int                  `json:"last_event" doc:"the number of the latest event"`
 }
 
 // Saved is a delivery with its progress.

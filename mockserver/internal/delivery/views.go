@@ -124,14 +124,14 @@ type Summary struct {
 	record.Delivery
 	Body     *struct{}     `json:"body,omitempty"` // hides Delivery.Body
 	Attempts []AttemptWire `json:"attempts" doc:"the attempts, oldest first"`
-	Waiting  string        `json:"waiting,omitzero" doc:"the reason for waiting: retry, rate_limit, archived or delay"`
-	Until    time.Time     `json:"waiting_until,omitzero" doc:"the end of waiting, if known"`
+	Waiting  string        `json:"waiting,omitzero" doc:"the reason why the delivery is waiting: retry, rate_limit, archived or delay"`
+	Until    time.Time     `json:"waiting_until,omitzero" doc:"the time when the wait ends, if known"`
 }
 
 // Record is a delivery with all details.
 type Record struct {
 	Summary
-	Body         record.Text `json:"body" doc:"the same bytes in each attempt"`
+	Body         record.Text `json:"body" doc:"the body, which is the same in each attempt"`
 	Secret       string      `json:"secret,omitzero" doc:"the secret of the webhook"`
 	HashFunction string      `json:"hash_function,omitzero" doc:"the hash function of the webhook"`
 	MaxAttempts  int         `json:"max_attempts" doc:"the maximum number of attempts"`
@@ -141,7 +141,7 @@ type Record struct {
 // milliseconds.
 type AttemptWire struct {
 	record.Attempt
-	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration"`
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the attempt"`
 }
 
 // onWire converts attempts for JSON. The result is not nil.

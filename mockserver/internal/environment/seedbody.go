@@ -45,8 +45,8 @@ var SeedSchema = sync.OnceValue(func() *schema.Schema {
 // seed is one object in a seed file. Each item becomes an API request, without the
 // fields that the API does not define.
 type seed struct {
-	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first token of the configuration"`
-	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add; the account is created if it does not exist"`
+	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first configured token"`
+	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add to the account; if the account does not exist, it is created"`
 	Templates  []seedTemplate `json:"templates,omitzero" doc:"templates to create"`
 	Lists      []seedList     `json:"lists,omitzero" doc:"lists to create, with their contacts"`
 	Suppressed []string       `json:"suppressed_emails,omitzero" item:"pattern:\"suppressed\" max:\"254\"" doc:"addresses to suppress, or patterns: *@domain or local@*"`
@@ -57,16 +57,16 @@ type seed struct {
 
 type seedToken struct {
 	Token       string `json:"token" pattern:"token" doc:"the access token that requests contain"`
-	UserID      int64  `json:"user_id,omitzero" min:"1" doc:"the id of its user; 1 by default"`
-	UserEmail   string `json:"user_email,omitzero" doc:"the address of its user in events; user@example.com by default"`
-	ReadOnly    bool   `json:"read_only,omitzero" doc:"whether the token permits only requests that read"`
-	ExpiresInMS int64  `json:"expires_in_ms,omitzero" min:"0" max:"315360000000" doc:"the time until it expires, up to ten years; 0 means never"`
+	UserID      int64  `json:"user_id,omitzero" min:"1" doc:"the id of the user; 1 by default"`
+	UserEmail   string `json:"user_email,omitzero" doc:"the email address of the user in events; user@example.com by default"`
+	ReadOnly    bool   `json:"read_only,omitzero" doc:"whether the token is read-only"`
+	ExpiresInMS int64  `json:"expires_in_ms,omitzero" min:"0" max:"315360000000" doc:"the time until the token expires, up to ten years; 0 means never"`
 }
 
 type seedTemplate struct {
-	ID      int64     `json:"template_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
-	Name    string    `json:"name" min:"1" doc:"the name"`
-	Content seedParts `json:"content,omitzero" doc:"the parts; merge tags are written {{name}}"`
+	ID      int64     `json:"template_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the template; by default the mock server assigns an id"`
+	Name    string    `json:"name" min:"1" doc:"the name of the template"`
+	Content seedParts `json:"content,omitzero" doc:"the parts of the template; merge tags are written {{name}}"`
 }
 
 type seedParts struct {
@@ -75,67 +75,67 @@ type seedParts struct {
 }
 
 type seedList struct {
-	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
-	Name           string        `json:"name" min:"1" doc:"the name, which workflows and campaigns of the same object can use instead of the id"`
-	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether its anti-spam policy is accepted, which sending to the list requires"`
-	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; either all of them have ids, in ascending order, or none has"`
+	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the list; by default the mock server assigns an id"`
+	Name           string        `json:"name" min:"1" doc:"the name of the list; workflows and campaigns in the same seed object can use the name instead of the id"`
+	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether the anti-spam policy of the list is accepted; required for sending"`
+	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; give an id to all contacts, in ascending order, or to none"`
 }
 
 type seedContact struct {
-	ID         int64           `json:"id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
-	Status     api.ImportTo    `json:"status,omitzero" doc:"the status; active by default"`
-	Email      string          `json:"email" pattern:"email" max:"254" doc:"the address"`
-	Attributes []seedAttribute `json:"custom_attributes,omitzero" doc:"attributes, the values of merge tags"`
-	Tags       []string        `json:"tags,omitzero" item:"min:\"1\"" doc:"tags"`
-	Interests  []string        `json:"interests,omitzero" item:"min:\"1\"" doc:"interests"`
+	ID         int64           `json:"id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the contact; by default the mock server assigns an id"`
+	Status     api.ImportTo    `json:"status,omitzero" doc:"the status of the contact; active by default"`
+	Email      string          `json:"email" pattern:"email" max:"254" doc:"the address of the contact"`
+	Attributes []seedAttribute `json:"custom_attributes,omitzero" doc:"the attributes of the contact, for merge tags"`
+	Tags       []string        `json:"tags,omitzero" item:"min:\"1\"" doc:"the tags of the contact"`
+	Interests  []string        `json:"interests,omitzero" item:"min:\"1\"" doc:"the interests of the contact"`
 }
 
 type seedAttribute struct {
-	Name  string `json:"name" doc:"the name"`
-	Value string `json:"value" doc:"the value"`
+	Name  string `json:"name" doc:"the name of the attribute"`
+	Value string `json:"value" doc:"the value of the attribute"`
 }
 
 type seedWorkflow struct {
-	ID      int64               `json:"workflow_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
-	Active  bool                `json:"active,omitzero" doc:"whether it is active; its list must have an accepted policy"`
-	Name    string              `json:"name" min:"1" doc:"the name"`
+	ID      int64               `json:"workflow_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the workflow; by default the mock server assigns an id"`
+	Active  bool                `json:"active,omitzero" doc:"whether the workflow is active; requires a list whose anti-spam policy is accepted"`
+	Name    string              `json:"name" min:"1" doc:"the name of the workflow"`
 	ListID  int64               `json:"list_id,omitzero" min:"1" doc:"the id of the list"`
-	List    *string             `json:"list,omitzero" doc:"the name of a list of the same object, instead of list_id"`
-	Trigger api.WorkflowTrigger `json:"trigger" doc:"the trigger"`
-	Sender  seedSender          `json:"sender" doc:"the sender"`
-	Content seedContent         `json:"content" doc:"the content; must contain a template, HTML or text"`
+	List    *string             `json:"list,omitzero" doc:"the name of a list in the same seed object, instead of list_id"`
+	Trigger api.WorkflowTrigger `json:"trigger" doc:"the trigger of the workflow"`
+	Sender  seedSender          `json:"sender" doc:"the sender of the emails"`
+	Content seedContent         `json:"content" doc:"the content of the emails; must contain a template, HTML or text"`
 }
 
 type seedCampaign struct {
-	ID      int64        `json:"campaign_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; if omitted, the mock server assigns one"`
-	Name    string       `json:"name" min:"1" doc:"the name"`
+	ID      int64        `json:"campaign_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the campaign; by default the mock server assigns an id"`
+	Name    string       `json:"name" min:"1" doc:"the name of the campaign"`
 	ListID  int64        `json:"list_id,omitzero" min:"1" doc:"the id of the list"`
-	List    *string      `json:"list,omitzero" doc:"the name of a list of the same object, instead of list_id"`
-	Sender  *seedSender  `json:"sender,omitzero" doc:"the sender"`
-	Content *seedContent `json:"content,omitzero" doc:"the content"`
+	List    *string      `json:"list,omitzero" doc:"the name of a list in the same seed object, instead of list_id"`
+	Sender  *seedSender  `json:"sender,omitzero" doc:"the sender of the emails"`
+	Content *seedContent `json:"content,omitzero" doc:"the content of the emails"`
 }
 
 type seedSender struct {
-	Name  string `json:"name,omitzero" doc:"the name that recipients see"`
-	Email string `json:"email" pattern:"email" max:"254" doc:"the address"`
+	Name  string `json:"name,omitzero" doc:"the name of the sender"`
+	Email string `json:"email" pattern:"email" max:"254" doc:"the address of the sender"`
 }
 
 type seedContent struct {
-	Subject    string  `json:"subject,omitzero" doc:"the subject"`
-	TemplateID int64   `json:"template_id,omitzero" min:"1" doc:"the id of a template, instead of HTML and text"`
-	Template   *string `json:"template,omitzero" doc:"the name of a template of the same object, instead of template_id"`
+	Subject    string  `json:"subject,omitzero" doc:"the subject of the emails"`
+	TemplateID int64   `json:"template_id,omitzero" min:"1" doc:"the id of a template, instead of html and text"`
+	Template   *string `json:"template,omitzero" doc:"the name of a template in the same seed object, instead of template_id"`
 	HTML       string  `json:"html,omitzero" min:"1" doc:"the HTML part"`
 	Text       string  `json:"text,omitzero" min:"1" doc:"the plain-text part"`
 }
 
 type seedWebhook struct {
-	ID     string               `json:"webhook_id,omitzero" pattern:"id" doc:"the id; if omitted, the mock server assigns one"`
-	Secret string               `json:"secret,omitzero" pattern:"text" doc:"the signing key; random by default"`
-	Hash   webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function that signs; by default the hash function of the server"`
+	ID     string               `json:"webhook_id,omitzero" pattern:"id" doc:"the id of the webhook; by default the mock server assigns an id"`
+	Secret string               `json:"secret,omitzero" pattern:"text" doc:"the signing secret; random by default"`
+	Hash   webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function for signatures; by default the configured hash function of the server"`
 	URL    string               `json:"url" pattern:"url" doc:"the http or https URL that receives the events"`
-	Events []api.EventName      `json:"events" min:"1" doc:"the names of events"`
+	Events []api.EventName      `json:"events" min:"1" doc:"the names of the subscribed events"`
 	Limit  int64                `json:"rate_limit,omitzero" min:"1" doc:"the maximum number of deliveries per period; unlimited by default"`
-	Period api.RateLimitPeriod  `json:"rate_limit_period,omitzero" doc:"the period; an hour by default"`
+	Period api.RateLimitPeriod  `json:"rate_limit_period,omitzero" doc:"the period of the rate limit; an hour by default"`
 }
 
 // oneContent rejects a template with inline parts, and a template id with a template

@@ -41,7 +41,7 @@ func (r *rule) selects() bool {
 // RuleWire is the JSON form of a rule, with its delay in milliseconds.
 type RuleWire struct {
 	record.FaultRule
-	DelayMS int64 `json:"delay_ms,omitzero" doc:"a delay before the action"`
+	DelayMS int64 `json:"delay_ms,omitzero" doc:"a delay before the action, in milliseconds"`
 }
 
 // WireOf converts a rule to JSON.

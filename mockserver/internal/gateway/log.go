@@ -104,7 +104,7 @@ type Summary struct {
 	record.Request
 	Body       *struct{}          `json:"body,omitempty"`     // hides Request.Body
 	Response   *struct{}          `json:"response,omitempty"` // hides Request.Response
-	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration"`
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the request"`
 }
 
 // SummaryOf returns the summary of a request.
@@ -115,8 +115,8 @@ func SummaryOf(r record.Request) Summary {
 // Record is the JSON form of a request, with all details.
 type Record struct {
 	record.Request
-	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration"`
-	Closest    *contract.Known    `json:"closest,omitzero" doc:"the most similar operation, if none matches"`
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the request"`
+	Closest    *contract.Known    `json:"closest,omitzero" doc:"the most similar operation, if no operation matches the request"`
 }
 
 // Record returns the whole request with the given id, or nil if there is none.

@@ -20,7 +20,7 @@ const clipped = 102_000
 
 // Finding is a probable problem in a message.
 type Finding struct {
-	Check string `json:"check" doc:"the name: empty_tag, dead_link, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported"`
+	Check string `json:"check" doc:"the name of the check: empty_tag, dead_link, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported"`
 	Text  string `json:"text" doc:"a description of the problem"`
 }
 

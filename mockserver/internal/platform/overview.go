@@ -50,7 +50,7 @@ type Overview struct {
 // Resources counts the resources of accounts.
 type Resources struct {
 	Lists      int `json:"lists" doc:"lists of contacts"`
-	Templates  int `json:"templates" doc:"templates of messages"`
+	Templates  int `json:"templates" doc:"templates for messages"`
 	Campaigns  int `json:"campaigns" doc:"campaigns in any state"`
 	Workflows  int `json:"workflows" doc:"workflows, active or not"`
 	Webhooks   int `json:"webhooks" doc:"webhooks, archived or not"`
@@ -107,11 +107,11 @@ func (o *Outcome) add(other Outcome) {
 // ListSummary is a list with counts of its contacts.
 type ListSummary struct {
 	ID             int64     `json:"id,string" doc:"the id of the list"`
-	AccountID      int64     `json:"account_id" doc:"its account"`
-	Name           string    `json:"name" doc:"its name"`
+	AccountID      int64     `json:"account_id" doc:"the account of the list"`
+	Name           string    `json:"name" doc:"the name of the list"`
 	PolicyAccepted bool      `json:"policy_accepted" doc:"whether the anti-spam policy is accepted"`
-	CreatedOn      time.Time `json:"created_on" doc:"the time of the creation"`
-	Contacts       Contacts  `json:"contacts" doc:"the number of its contacts by status"`
+	CreatedOn      time.Time `json:"created_on" doc:"the time when the list was created"`
+	Contacts       Contacts  `json:"contacts" doc:"the number of contacts in the list, by status"`
 }
 
 // Lists returns the lists of all accounts, the latest first.
@@ -126,17 +126,17 @@ func (p *Platform) Lists() []ListSummary {
 // Sending describes a campaign or a workflow, and the results of its messages.
 type Sending struct {
 	ID           int64     `json:"id,string" doc:"the id of the campaign or workflow"`
-	AccountID    int64     `json:"account_id" doc:"its account"`
-	Name         string    `json:"name" doc:"its name"`
-	ListID       int64     `json:"list_id,omitzero" doc:"the list of the recipients"`
+	AccountID    int64     `json:"account_id" doc:"the account of the campaign or workflow"`
+	Name         string    `json:"name" doc:"the name of the campaign or workflow"`
+	ListID       int64     `json:"list_id,omitzero" doc:"the id of the list that contains the recipients"`
 	ListName     string    `json:"list_name,omitzero" doc:"the name of the list"`
 	FromEmail    string    `json:"from_email,omitzero" doc:"the sender's address"`
-	Subject      string    `json:"subject,omitzero" doc:"the subject, with its merge tags"`
-	TemplateID   int64     `json:"template_id,omitzero" doc:"its template"`
-	Status       string    `json:"status" doc:"its status"`
-	CreatedOn    time.Time `json:"created_on" doc:"the time of the creation"`
-	ScheduledFor time.Time `json:"scheduled_for,omitzero" doc:"the time when a campaign is sent"`
-	Outcome      Outcome   `json:"outcome" doc:"the results of its messages"`
+	Subject      string    `json:"subject,omitzero" doc:"the subject, with merge tags"`
+	TemplateID   int64     `json:"template_id,omitzero" doc:"the id of the template"`
+	Status       string    `json:"status" doc:"the status of the campaign or workflow"`
+	CreatedOn    time.Time `json:"created_on" doc:"the time when the campaign or workflow was created"`
+	ScheduledFor time.Time `json:"scheduled_for,omitzero" doc:"the scheduled time of a campaign"`
+	Outcome      Outcome   `json:"outcome" doc:"the number of messages with each result"`
 }
 
 // Campaigns returns the campaigns of all accounts, the latest first.

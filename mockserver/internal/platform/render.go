@@ -82,7 +82,7 @@ func (m *message) headers(out record.Message, base string) []record.Header {
 // Summary is a message with a snippet instead of its parts and headers.
 type Summary struct {
 	record.Message
-	Snippet string    `json:"snippet,omitzero" doc:"the beginning of the text or of the visible HTML: one line, up to 140 characters"`
+	Snippet string    `json:"snippet,omitzero" doc:"the beginning of the text part or the visible HTML, in one line of up to 140 characters"`
 	HTML    *struct{} `json:"html,omitempty"`    // hides Message.HTML
 	Text    *struct{} `json:"text,omitempty"`    // hides Message.Text
 	Headers *struct{} `json:"headers,omitempty"` // hides Message.Headers

@@ -26,13 +26,13 @@ const snapshotVersion = 4
 // replaces the account's whole collection. Messages refer to shared contents, because
 // all messages of a campaign have the same content.
 type state struct {
-	Version int `json:"version,omitzero"`
-	Change  int `json:"change,omitzero"` // number of this change since the whole state, from 1
+	Version int `json:"version,omitzero" doc:"the version of the format"`
+	Change  int `json:"change,omitzero" doc:"the number of a change in a -state file"` // number of this change since the whole state, from 1
 	head
-	Accounts []accountState       `json:"accounts"`
-	Contacts []contactState       `json:"contacts"` // by list, in ascending order of ids
-	Contents []api.MessageContent `json:"contents"`
-	Messages []messageState       `json:"messages"` // in order of creation
+	Accounts []accountState       `json:"accounts" doc:"the accounts with their templates, lists, campaigns, workflows and webhooks"`
+	Contacts []contactState       `json:"contacts" doc:"the contacts of all lists"` // by list, in ascending order of ids
+	Contents []api.MessageContent `json:"contents" doc:"the contents of the messages"`
+	Messages []messageState       `json:"messages" doc:"the messages, oldest first"` // in order of creation
 	delivery.State
 }
 
@@ -41,8 +41,8 @@ func StateType() reflect.Type { return reflect.TypeFor[state]() }
 
 // head contains all fields of a state except its records.
 type head struct {
-	Clock  *clock.State `json:"clock,omitzero"` // nil means the configured clock
-	LastID int64        `json:"last_id"`
+	Clock  *clock.State `json:"clock,omitzero" doc:"the state of the clock"` // nil means the configured clock
+	LastID int64        `json:"last_id" doc:"the greatest id that a record has used"`
 }
 
 type accountState struct {

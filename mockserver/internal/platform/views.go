@@ -14,9 +14,9 @@ import (
 // Record is a message with all details.
 type Record struct {
 	record.Message
-	Reason string              `json:"reason,omitzero" doc:"the reason for the rejection"`
-	Error  string              `json:"error,omitzero" doc:"the error"`
-	Links  []string            `json:"links" doc:"the targets of the links in its HTML"`
+	Reason string              `json:"reason,omitzero" doc:"the reason why the message was rejected"`
+	Error  string              `json:"error,omitzero" doc:"the error message, if the status is error"`
+	Links  []string            `json:"links" doc:"the targets of the links in the HTML part"`
 	Events []record.FiredEvent `json:"events" doc:"the events of the message, oldest first"`
 }
 
@@ -138,10 +138,10 @@ func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 // Member is a contact in search results.
 type Member struct {
 	ID           int64     `json:"id,string" doc:"the id of the contact"`
-	Email        string    `json:"email" doc:"its address"`
-	Status       string    `json:"status" doc:"its status"`
+	Email        string    `json:"email" doc:"the address of the contact"`
+	Status       string    `json:"status" doc:"the status of the contact"`
 	SubscribedOn time.Time `json:"subscribed_on" doc:"the time when the contact was added to the list"`
-	Tags         []string  `json:"tags" doc:"its tags"`
+	Tags         []string  `json:"tags" doc:"the tags of the contact"`
 }
 
 // NewestMembers returns the number of contacts on a list in any account, and an
