@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -63,7 +62,7 @@ func (m *message) headers(out record.Message, base string) []record.Header {
 	from := out.FromEmail
 	if out.FromName != "" {
 		name := strings.ReplaceAll(strings.ReplaceAll(out.FromName, `\`, `\\`), `"`, `\"`) // %q would escape more characters
-		from = fmt.Sprintf(`"%s" <%s>`, name, out.FromEmail)
+		from = `"` + name + `" <` + out.FromEmail + `>`
 	}
 	headers := []record.Header{
 		{Name: "Date", Value: out.Time.Format(time.RFC1123Z)},

@@ -106,9 +106,9 @@ func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
 			found = append(found, m)
 		}
 	}
-	out := make([]record.Message, len(found))
+	out, base := make([]record.Message, len(found)), p.BaseURL()
 	for i, m := range found {
-		out[i] = p.rendered(m)
+		out[i] = m.rendered(base)
 	}
 	return out
 }
