@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"example.com/emailplatform/events"
@@ -22,8 +24,8 @@ type Worker struct {
 	Once   webhook.Once
 	Handle func(context.Context, *events.Event) error
 	// AckWait is the time after which the server delivers an event to another
-	// worker, for example after a crash. Handle has half of that time, because
-	// events can wait in the worker. The default is 30 s.
+	// worker, for example after a crash. The context of Handle ends after half
+	// of that time. The default is 30 s.
 	AckWait time.Duration
 	// MaxDeliver is the number of times that the server delivers an event. The
 	// default is 100, which takes about 16 hours if each delivery fails.
@@ -32,8 +34,8 @@ type Worker struct {
 	Logger     *slog.Logger // the default is slog.Default
 }
 
-// Run processes events until ctx ends, and then completes the events that it
-// has received. All workers share one durable consumer.
+// Run processes events until ctx ends, and then completes the events in
+// progress. All workers share one durable consumer.
 func (w Worker) Run(ctx context.Context, js jetstream.JetStream) error {
 	if w.AckWait == 0 {
 		w.AckWait = 30 * time.Second
@@ -50,41 +52,34 @@ func (w Worker) Run(ctx context.Context, js jetstream.JetStream) error {
 	if err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(concurrency), jetstream.WithMessagesErrOnMissingHeartbeat(false))
-	if err != nil {
-		return err
-	}
-	defer context.AfterFunc(ctx, messages.Drain)()
-	errs := make(chan error, concurrency)
+	var wg sync.WaitGroup
 	for range concurrency {
-		go func() { errs <- w.loop(context.WithoutCancel(ctx), messages) }()
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if err := w.next(ctx, consumer); err != nil {
+					w.Logger.Error("event not processed", "error", err)
+				}
+			}
+		})
 	}
-	for range concurrency {
-		err = errors.Join(err, <-errs)
-	}
-	return err
+	wg.Wait()
+	return nil
 }
 
-// loop processes events until no more follow.
-func (w Worker) loop(ctx context.Context, messages jetstream.MessagesContext) error {
-	for {
-		msg, err := messages.Next()
-		if errors.Is(err, jetstream.ErrMsgIteratorClosed) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		err = w.process(ctx, msg)
-		if err == nil {
-			err = msg.Ack()
-		} else {
-			err = errors.Join(err, msg.NakWithDelay(delay(msg)))
-		}
-		if err != nil {
-			w.Logger.Error("event not processed", "error", err)
-		}
+// next waits up to a second for an event. Shutdown does not interrupt the handler.
+func (w Worker) next(ctx context.Context, consumer jetstream.Consumer) error {
+	msg, err := consumer.Next(jetstream.FetchMaxWait(time.Second))
+	if errors.Is(err, nats.ErrTimeout) {
+		return nil
 	}
+	if err != nil {
+		time.Sleep(time.Second) // for example, the connection is lost
+		return err
+	}
+	if err := w.process(context.WithoutCancel(ctx), msg); err != nil {
+		return errors.Join(err, msg.NakWithDelay(delay(msg)))
+	}
+	return msg.Ack()
 }
 
 // process also succeeds if the event was processed before, because then only
