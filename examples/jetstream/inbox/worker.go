@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -28,7 +29,7 @@ type Worker struct {
 	// of that time. The default is 30 s.
 	AckWait time.Duration
 	// MaxDeliver is the number of times that the server delivers an event. The
-	// default is 100, which takes about 16 hours if each delivery fails.
+	// default is 100, which takes about 15 hours if each delivery fails.
 	// Afterwards the event stays in the stream as a dead letter.
 	MaxDeliver int
 	Logger     *slog.Logger // the default is slog.Default
@@ -37,15 +38,8 @@ type Worker struct {
 // Run processes events until ctx ends, and then completes the events in
 // progress. All workers share one durable consumer.
 func (w Worker) Run(ctx context.Context, js jetstream.JetStream) error {
-	if w.AckWait == 0 {
-		w.AckWait = 30 * time.Second
-	}
-	if w.MaxDeliver == 0 {
-		w.MaxDeliver = 100
-	}
-	if w.Logger == nil {
-		w.Logger = slog.Default()
-	}
+	w.AckWait, w.MaxDeliver = cmp.Or(w.AckWait, 30*time.Second), cmp.Or(w.MaxDeliver, 100)
+	w.Logger = cmp.Or(w.Logger, slog.Default())
 	consumer, err := js.CreateOrUpdateConsumer(ctx, Stream, jetstream.ConsumerConfig{
 		Durable: Consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: w.AckWait, MaxDeliver: w.MaxDeliver,
 	})
