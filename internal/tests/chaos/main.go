@@ -2,7 +2,7 @@
 // and PostgreSQL, and events through NATS JetStream, kills them and the servers, and prints what was lost, what was done
 // twice and how fast it went, each figure beside the one that it must reach:
 //
-//	go run -C internal/tests/chaos .          # all figures, about 18 minutes
+//	go run -C internal/tests/chaos .          # all figures, about 22 minutes
 //	go run -C internal/tests/chaos . -short   # the same on less, about two minutes
 //
 // It starts a Redis and a PostgreSQL of its own (see package servers) and exits
