@@ -139,7 +139,7 @@ func TestEnsureConcurrent(t *testing.T) {
 		p := newPlatform(t)
 		defer p.Close()
 		ctx := t.Context()
-		for _, operation := range []string{"listWebhooks", "createWebhook", "listLists", "listTemplates"} {
+		for _, operation := range []string{"listWebhooks", "createWebhook", "listLists", "createList", "listTemplates", "createTemplate"} {
 			must(t)(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: 30 * time.Millisecond}))
 		}
 		const replicas = 5

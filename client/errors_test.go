@@ -96,13 +96,14 @@ func TestErrorDetails(t *testing.T) {
 		`{"detail":[{"msg":7,"type":[]},{"msg":"m"}]}`:       {"m"},
 		`{"detail":[{"msg":"` + long + `"}]}`:                {long},
 		`{"detail":[{"msg":"` + long + `x"}]}`:               {long + "…"},
+		`{"detail":[{"msg":"` + testToken + long + `"}]}`:    {redacted + long[len(redacted):] + "…"},
 		`{"detail":[{"loc":[` + most + `,"b"],"msg":"m"}]}`:  {strings.TrimSuffix(strings.Repeat("a.", maxLocation), ".") + ": m"},
 		`{"detail":"no"`:    nil,
 		`{"detail":"no"} x`: nil,
 		`["no"]`:            nil,
 	} {
 		var got []string
-		details, more := parseDetails(body, "")
+		details, more := parseDetails(body, testToken)
 		for _, d := range details {
 			got = append(got, d.String())
 		}
