@@ -54,7 +54,7 @@ function Counted({ view: { messages: m, contacts: c, deliveries: d, resources: r
 
 /** @param {string} place @param {string} sign @param {string} name @param {number} n @param {(string|number)[]} notes */
 const tile = (place, sign, name, n, notes) => li({ key: name }, a({ class: 'tile', href: `#/${place}` },
-  span({ class: 'name' }, icon(sign), name), strong({ class: 'num' }, n.toLocaleString('en')), span({ class: 'dim' }, notes.filter(Boolean).join(' · '))));
+  span({ class: 'name' }, icon(sign), name), strong({ class: 'num' }, n.toLocaleString('en')), span({ class: 'dim' }, notes.filter(Boolean).join('\u00a0· '))));
 
 /** The activity in equal parts of the period. @param {Minute[]} minutes @param {number} now @param {number} back in minutes */
 function parts(minutes, now, back) {
