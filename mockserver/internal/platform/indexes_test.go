@@ -166,7 +166,8 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 	}
 }
 
-// Reading the outbox does not hold the lock of the platform. Each message is read once, in order.
+// Reading the outbox does not hold the lock of the platform. Each message is read once, in order. All messages have the same
+// base URL.
 func TestOutboxConcurrent(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
@@ -186,7 +187,16 @@ func TestOutboxConcurrent(t *testing.T) {
 		}
 	}
 	slices.Reverse(ids)
+	calls, base := 0, p.BaseURL
+	p.BaseURL = func() string {
+		calls++
+		_ = p.Lookups() // takes the lock
+		return base()
+	}
 	all := p.Outbox()
+	if calls != 1 {
+		t.Errorf("the outbox requested its base URL %d times", calls)
+	}
 	if n != more+1 || len(ids) != n || len(all) != n+n/100 {
 		t.Fatalf("%d of %d messages came, and %d are there in the end", len(ids), n, len(all))
 	}
