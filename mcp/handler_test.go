@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -114,6 +115,7 @@ func TestRequestAuthorization(t *testing.T) {
 		{name: "an allowed host with a port", host: "mcp.example.com:443", authorization: good, want: 200},
 		{name: "a scheme in lower case", host: "localhost", authorization: "bearer " + p.Token(), want: 200},
 		{name: "the same origin", host: "localhost:8808", authorization: good, origin: "http://localhost:8808", want: 200},
+		{name: "the last character of ASCII", host: "localhost", authorization: "Bearer ~", want: 200},
 		{name: "no token", host: "localhost", want: 401},
 		{name: "an empty token", host: "localhost", authorization: "Bearer ", want: 401},
 		{name: "another scheme", host: "localhost", authorization: "Basic YTpi", want: 401},
@@ -194,6 +196,11 @@ func TestHandlerConfig(t *testing.T) {
 	}{
 		{"no base URL", client.Config{}, "BaseURL"},
 		{"a token", client.Config{BaseURL: "https://api.example.com", Token: "t"}, "each caller sends its own"},
+		{
+			"a token source",
+			client.Config{BaseURL: "https://api.example.com", TokenSource: func(context.Context) (t client.Token, err error) { return t, err }},
+			"each caller sends its own",
+		},
 		{"plain http", client.Config{BaseURL: "http://api.example.com"}, "use https"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
