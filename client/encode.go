@@ -97,7 +97,7 @@ func (p *payload) give(r *http.Request) (err error) {
 	return err
 }
 
-var errBodyGone = errors.New("the body is closed, or its call is over")
+var errBodyGone = errors.New("the body is closed, or the call has ended")
 
 // open returns a new reader, which must be closed.
 func (p *payload) open() (io.ReadCloser, error) {

@@ -19,7 +19,7 @@ var (
 	ErrUnauthorized      = errors.New("the platform does not accept the access token")                // 401
 	ErrForbidden         = errors.New("the access token lacks the required permission")               // 403
 	ErrNotFound          = errors.New("not found")                                                    // 404
-	ErrConflict          = errors.New("the state of the resource does not allow this")                // 409
+	ErrConflict          = errors.New("the state of the resource does not allow the request")         // 409
 	ErrPolicyNotAccepted = errors.New("the list's anti-spam policy is not accepted")                  // error type policy_not_accepted
 	ErrContactExists     = errors.New("the list already contains the contact")                        // error type contact_exists
 	ErrValidation        = errors.New("invalid request")                                              // 400, 422, or rejected by the client
@@ -31,11 +31,11 @@ var (
 	ErrOutcomeUnknown    = errors.New("outcome unknown: the platform may have processed the request") // see Retries
 	ErrNotQueued         = errors.New("the platform did not queue the email")                         // see Emails.Send
 	errResponseTooLarge  = errors.New("larger than the limit")                                        // always an ErrInvalidResponse
-	errRedirect          = errors.New("a redirect, which is not followed")                            // always an ErrInvalidResponse
+	errRedirect          = errors.New("the redirect was not followed")                                // always an ErrInvalidResponse
 	errNoStatus          = errors.New("unexpected status")                                            // always an ErrInvalidResponse
 	errHTML              = errors.New("an HTML page instead of JSON")                                 // always an ErrInvalidResponse
 	errJSON              = errors.New("JSON instead of an HTML page")                                 // always an ErrInvalidResponse
-	errErrorInSuccess    = errors.New("a success status with an error")                               // always an ErrInvalidResponse
+	errErrorInSuccess    = errors.New("the body of a 2xx response contains an error")                 // always an ErrInvalidResponse
 )
 
 // maxErrorBody is the maximum length of [Error.Body] in bytes.

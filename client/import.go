@@ -246,7 +246,7 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 		done = im.start(ctx, b)
 	}
 	if failed == nil && done && n < im.opts.Skip {
-		failed = fmt.Errorf("must contain the %d contacts to skip", im.opts.Skip)
+		failed = fmt.Errorf("must contain at least the %d contacts to skip", im.opts.Skip)
 	}
 	im.mu.Lock()
 	defer im.mu.Unlock()

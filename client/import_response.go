@@ -155,7 +155,7 @@ func (v *importResponse) check(batch []ImportContact) error {
 		case e.Index < 0:
 			return errors.New("the response contains an error without an index")
 		case e.Index >= n:
-			return fmt.Errorf("the response contains entry %d of a batch of %d", e.Index, n)
+			return fmt.Errorf("the response contains an error for index %d, but the batch has %d contacts", e.Index, n)
 		}
 	}
 	within := func(count int64) int64 { return max(min(count, n), 0) }

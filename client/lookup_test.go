@@ -173,7 +173,7 @@ func TestLookupRejectionLimit(t *testing.T) {
 func TestLookupRejectedAfterCancellation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(429, "", "Retry-After", "1"), nil })
-		why := errors.New("the reason of the caller")
+		why := errors.New("the caller's reason")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		_, err := c.Emails.Get(WithResponseHook(ctx, func(Response) { cancel(why) }), "e")
 		for _, want := range []error{ErrRateLimited, context.Canceled, why} {

@@ -77,7 +77,7 @@ func (o options) check() error {
 	for _, name := range slices.Sorted(maps.Keys(o.header)) {
 		switch v := o.header.Get(name); {
 		case !isHeaderName(name):
-			return fmt.Errorf("header %.100q: is not a valid name", name)
+			return fmt.Errorf("header name %.100q is not valid", name)
 		case isReserved(name):
 			return fmt.Errorf("header %s: is reserved", name)
 		case strings.Trim(v, " ") != v || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' }):

@@ -262,7 +262,7 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 // requested. After a removal, other items may have moved to an earlier page.
 func (w *walk[T]) shrinks(before, count int64) {
 	if count > 0 && count < before && w.changed == nil {
-		w.changed = fmt.Errorf("%w, from %d to %d items: some may be missing", ErrListChanged, before, count)
+		w.changed = fmt.Errorf("%w: the count fell from %d to %d, so some items may be missing", ErrListChanged, before, count)
 	}
 }
 
@@ -304,7 +304,7 @@ func (w *walk[T]) atEnd() error {
 		return nil // the number of items on the skipped pages is unknown
 	}
 	if most := w.before(max(int64(w.largest), w.full)) + int64(w.seen); most < w.count {
-		return fmt.Errorf("the list contains %d of %d items", most, w.count)
+		return fmt.Errorf("the pages contained only %d of %d items", most, w.count)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	case null:
 		return []byte("null"), nil
 	default:
-		return nil, errors.New("neither a value nor null is set")
+		return nil, errors.New("the Nullable must contain a value or null")
 	}
 }
 

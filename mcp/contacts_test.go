@@ -96,7 +96,7 @@ var pages = []struct {
 	{
 		name: "a page past the end",
 		in:   args{"per_page": 46, "page": 6}, count: 230,
-		summary: "Page 6 is past the end; the last page of 230 in all is page 5.",
+		summary: "Page 6 is past the end; there are 230 in all, and the last page is page 5.",
 	},
 	{
 		name: "sorted",

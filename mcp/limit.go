@@ -35,7 +35,7 @@ func limit(concurrent int, next http.Handler) http.Handler {
 			defer func() { <-slots }()
 		default:
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, fmt.Sprintf("%d requests are in progress, try again later", concurrent), http.StatusServiceUnavailable)
+			http.Error(w, fmt.Sprintf("%d requests are in progress; try again later", concurrent), http.StatusServiceUnavailable)
 			return
 		}
 		body, status, err := readBody(w, r)

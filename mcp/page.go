@@ -77,7 +77,7 @@ func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput
 func (p pageOutput) summary(shown int) string {
 	if p.Count != nil && *p.Count > 0 {
 		if last := (*p.Count-1)/p.PerPage + 1; p.Page > last {
-			return fmt.Sprintf("Page %d is past the end; the last page of %d in all is page %d", p.Page, *p.Count, last)
+			return fmt.Sprintf("Page %d is past the end; there are %d in all, and the last page is page %d", p.Page, *p.Count, last)
 		}
 	}
 	s := fmt.Sprintf("Page %d: %d", p.Page, shown)

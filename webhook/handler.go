@@ -86,7 +86,7 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("webhook: panic: %v", e.Value) }
 
-var errOnce = errors.New("webhook: the result of the Once is invalid")
+var errOnce = errors.New("webhook: the Once returned an invalid result")
 
 type handler struct {
 	*receiver
@@ -157,7 +157,7 @@ func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
 		return err
 	})
 	if err == nil && (ran != called.Load() || failed.Load()) {
-		return ran, fmt.Errorf("%w: function called: %t, failed: %t, but Do = %t, nil",
+		return ran, fmt.Errorf("%w: function called = %t, function failed = %t, but Do = %t, nil",
 			errOnce, called.Load(), failed.Load(), ran)
 	}
 	return ran, err

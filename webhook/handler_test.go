@@ -473,7 +473,7 @@ func TestInvalidOnce(t *testing.T) {
 			if w.Code != tt.want {
 				t.Errorf("status %d, want %d", w.Code, tt.want)
 			}
-			if broken := strings.Contains(log.String(), "the result of the Once is invalid"); broken != (tt.want >= 500) {
+			if broken := strings.Contains(log.String(), "the Once returned an invalid result"); broken != (tt.want >= 500) {
 				t.Errorf("log: %s", log.String())
 			}
 		})

@@ -21,7 +21,7 @@ import (
 var ErrTooOld = errors.New("webhook: the event is too old")
 
 var (
-	errMethod    = errors.New("webhook: deliveries are sent with POST")
+	errMethod    = errors.New("webhook: the method must be POST")
 	errTooLarge  = errors.New("webhook: the body is too large")
 	errBrokenOff = errors.New("webhook: the body is incomplete")
 	errNoEvent   = errors.New("webhook: the body is not an event")

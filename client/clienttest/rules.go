@@ -56,7 +56,7 @@ type lateError struct{ error }
 // within returns an error if the duration is shorter than least or longer than
 // least+slack.
 func within(what string, took, least time.Duration) error {
-	err := fmt.Errorf("%s: %v; want at least %v, and at most %v", what, took, least, least+slack)
+	err := fmt.Errorf("%s: got %v; want at least %v and at most %v", what, took, least, least+slack)
 	switch {
 	case took < least:
 		return err
@@ -86,7 +86,7 @@ func firstComesAtOnce(ctx context.Context, l client.LookupLimiter) error {
 		return err
 	}
 	release(0)
-	return within("first turn", at.Sub(asked), 0)
+	return within("first slot", at.Sub(asked), 0)
 }
 
 func turnsAreApart(ctx context.Context, l client.LookupLimiter) error {
@@ -197,7 +197,7 @@ func firstComeFirstServed(ctx context.Context, l client.LookupLimiter) error {
 		return err
 	}
 	if !slices.IsSorted(order) {
-		return fmt.Errorf("served in the order %v", order)
+		return fmt.Errorf("callers got their slots in the order %v; want the order of arrival", order)
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 		return err
 	}
 	defer release(0)
-	cause := errors.New("the reason of the caller")
+	cause := errors.New("the caller's reason")
 	for _, tt := range []struct {
 		ctx  func() (context.Context, context.CancelFunc)
 		want error
@@ -228,10 +228,10 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 		_, err := l.Acquire(waiting, key)
 		cancel()
 		if !errors.Is(err, tt.want) && !errors.Is(err, cause) {
-			return fmt.Errorf("acquire: %w; want the error of the context, %w", err, tt.want)
+			return fmt.Errorf("acquire: %w; want the context's error, %w", err, tt.want)
 		}
 		if d := time.Since(asked); d > 3*arrival+slack/2 {
-			return fmt.Errorf("acquire returned after %v, its context ended after %v", d, 3*arrival)
+			return fmt.Errorf("acquire returned after %v, but its context ended after %v", d, 3*arrival)
 		}
 	}
 	return nil

@@ -186,7 +186,7 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 
 // errTooLate means that a caller is next in the queue, but its slot starts
 // after its deadline.
-var errTooLate = fmt.Errorf("redisstore: the slot is after the deadline: %w", context.DeadlineExceeded)
+var errTooLate = fmt.Errorf("redisstore: the slot starts after the deadline: %w", context.DeadlineExceeded)
 
 // sleep waits until the slot may be free.
 func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) error {

@@ -89,7 +89,7 @@ type Jobs struct {
 // an error if pool or c is nil, or if an option is out of range.
 func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
 	if pool == nil || c == nil {
-		return nil, errors.New("riverjobs: New needs a pool and a client")
+		return nil, errors.New("riverjobs: the pool and the client must not be nil")
 	}
 	opts = opts.withDefaults()
 	if err := opts.check(); err != nil {

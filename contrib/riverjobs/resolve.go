@@ -12,7 +12,7 @@ import (
 
 // ErrNotUnknown is the error of [Jobs.Resolve] for an email whose outcome is not
 // unknown.
-var ErrNotUnknown = errors.New("riverjobs: the outcome of the email is not unknown")
+var ErrNotUnknown = errors.New("riverjobs: only an email with an unknown outcome can be resolved")
 
 // open is the SQL condition for emails with an unknown outcome. The condition
 // includes emails in the state "sending" whose worker has timed out. The parameter

@@ -74,9 +74,9 @@ func crashBeforeFailure(ctx context.Context, dying webhook.Once, crash func(), o
 func downRunsNothing(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error {
 	crash()
 	key := newKey()
-	ran, err := dying.Do(ctx, key, func(context.Context) error { return errors.New("the function is called") })
+	ran, err := dying.Do(ctx, key, func(context.Context) error { return errors.New("the function was called") })
 	if ran || err == nil || errors.Is(err, webhook.ErrInFlight) {
-		return fmt.Errorf("Do = %v, %v when the store is down; want false and an error of the store", ran, err)
+		return fmt.Errorf("Do = %v, %v when the store is down; want false and an error from the store", ran, err)
 	}
 	return becomesFree(ctx, other, key)
 }
@@ -89,12 +89,12 @@ func becomesFree(ctx context.Context, once webhook.Once, key string) error {
 		case ran && err == nil:
 			return expect(ctx, once, key, succeed, false, nil)
 		case !errors.Is(err, webhook.ErrInFlight):
-			return fmt.Errorf("Do = %v, %v; want the key to become free", ran, err)
+			return fmt.Errorf("Do = %v, %v; want true and nil, or ErrInFlight", ran, err)
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			return errors.New("the key does not become free")
+			return errors.New("the key was not released")
 		}
 	}
 }

@@ -232,7 +232,7 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	}
 	wg.Wait()
 	if overlaps.Load() > 0 || successes.Load() != 1 {
-		errs = append(errs, fmt.Errorf("%d successes and %d calls during another call; want 1 and 0",
+		errs = append(errs, fmt.Errorf("got %d successes and %d overlapping calls; want 1 and 0",
 			successes.Load(), overlaps.Load()))
 	}
 	return errors.Join(errs...)

@@ -60,7 +60,7 @@ func newLab(t *testing.T, configure ...func(*mockserver.Config)) *lab {
 	cfg := mockserver.Config{
 		Tokens:      people(),
 		Targets:     map[string]http.Handler{"hook.test": r},
-		OnViolation: func(err error) { t.Errorf("a violation of openapi.yaml: %v", err) },
+		OnViolation: func(err error) { t.Errorf("violation of openapi.yaml: %v", err) },
 	}
 	for _, c := range configure {
 		c(&cfg)

@@ -64,7 +64,7 @@ func (s *Store) check(random *rand.Rand) error {
 			name := steps[random.IntN(len(steps))]
 			done = append(done, name)
 			if got, want := step(name, row), m.call(name, row); (got != nil) != want {
-				wrong = fmt.Errorf("got error %w, want an error: %t", got, want)
+				wrong = fmt.Errorf("got error %w; want an error = %t", got, want)
 			}
 		}
 		if fails {
@@ -92,7 +92,7 @@ func (s *Store) result(m *model, key string, fails, ran bool, err error) error {
 	case !ran || (err == nil) != handled:
 		return fmt.Errorf("got handled = %t, error %w; want handled = %t", ran, err, handled)
 	case fails && !errors.Is(err, ErrHandler):
-		return fmt.Errorf("the error of the handler is lost: %w", err)
+		return fmt.Errorf("the handler's error is lost: %w", err)
 	case (!m.open || !m.guarded && !m.aborted && !fails) && !errors.Is(err, s.Managed):
 		return fmt.Errorf("the transaction ended inside the handler: %w", err)
 	}
@@ -101,7 +101,7 @@ func (s *Store) result(m *model, key string, fails, ran bool, err error) error {
 	}
 	again, err := s.Do(key, func(func(string, int) error) error { return nil })
 	if again == handled || err != nil {
-		return fmt.Errorf("next delivery: Do = %t, %w; handled before: %t", again, err, handled)
+		return fmt.Errorf("next delivery: Do = %t, %w; first delivery handled: %t", again, err, handled)
 	}
 	return nil
 }

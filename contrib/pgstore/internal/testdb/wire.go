@@ -20,7 +20,7 @@ func (w *Wire) Dial(ctx context.Context, network, addr string) (net.Conn, error)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.dead {
-		return nil, errors.New("the wire is cut")
+		return nil, errors.New("the connection was cut")
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 	if err == nil {
