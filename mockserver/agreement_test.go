@@ -18,7 +18,7 @@ import (
 )
 
 // relational matches errors that a schema cannot detect, because they depend on other records.
-var relational = regexp.MustCompile(`the object contains no entry named|is taken|for every contact of the list|which the contact before it has|` +
+var relational = regexp.MustCompile(`the object contains no entry named|is already in use|for every contact of the list|which the contact before it has|` +
 	`already contains it|this token already exists|no token belongs to account|no list \d|no template \d|policy`)
 
 // TestSchemasAgree sends 10,000 random seeds and faults. The server accepts what an independent validator accepts by

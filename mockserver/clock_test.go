@@ -338,7 +338,7 @@ func TestResetEndsAdvance(t *testing.T) {
 	}
 	p.Reset()
 	close(goOn)
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the clock was set in the meantime") {
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "another call has set the clock") {
 		t.Errorf("got %v", err)
 	}
 	if got := p.Clock(); got.Ahead != 0 || got.Frozen {

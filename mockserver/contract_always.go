@@ -12,7 +12,7 @@ import "fmt"
 func holdToContract(cfg Config) Config {
 	if cfg.OnViolation == nil {
 		cfg.OnViolation = func(err error) {
-			go panic(fmt.Sprintf("a violation of openapi.yaml: %v", err))
+			go panic(fmt.Sprintf("violation of openapi.yaml: %v", err))
 			select {}
 		}
 	}

@@ -165,28 +165,28 @@ var invalidSeeds = []struct{ name, file, want string }{
 	{
 		name: "an id that is taken",
 		file: `{"lists":[{"name":"x","list_id":5}],"campaigns":[{"name":"y","campaign_id":5}]}`,
-		want: "campaigns[0]: the id 5 is taken",
+		want: "campaigns[0]: the id 5 is already in use",
 	},
 	{
 		name: "an id that a campaign has",
 		file: `{"campaigns":[{"name":"x","campaign_id":5},{"name":"y","campaign_id":5}]}`,
-		want: "campaigns[1]: the id 5 is taken",
+		want: "campaigns[1]: the id 5 is already in use",
 	},
 	{
 		name: "an id that a webhook has",
 		file: `{"webhooks":[{"url":"http://a.test/","events":["Email.Bounced"],"webhook_id":"5"},
 			{"url":"http://b.test/","events":["Email.Bounced"],"webhook_id":"5"}]}`,
-		want: "webhooks[1]: the id 5 is taken",
+		want: "webhooks[1]: the id 5 is already in use",
 	},
 	{
 		name: "an id that a contact has",
 		file: `{"lists":[{"name":"x","list_id":9,"contacts":[{"id":7,"email":"a@example.com"}]},{"name":"y","list_id":7}]}`,
-		want: "lists[1]: the id 7 is taken",
+		want: "lists[1]: the id 7 is already in use",
 	},
 	{
 		name: "ids of some contacts",
 		file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"email":"b@example.com"}]}]}`,
-		want: "lists[0].contacts[1].id: must be set for all contacts of the list or for none",
+		want: "lists[0].contacts[1].id: must be set for all contacts on the list or for none",
 	},
 	{
 		name: "ids of contacts that do not grow",

@@ -222,7 +222,7 @@ func (o *options) allowTarget(text string) error {
 		return nil
 	}
 	if network.IsSingleIP() && delivery.Metadata(network.Addr().Unmap()) {
-		return errors.New("must not be an address of a cloud's metadata service")
+		return errors.New("must not be the address of a cloud metadata service")
 	}
 	o.config.AllowTargetNetworks = append(o.config.AllowTargetNetworks, network)
 	return nil

@@ -137,7 +137,7 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	case known == nil:
 		return mockserver.Sample{}, fmt.Errorf("no event %q: see mockserver trigger --list", event)
 	case found == nil:
-		return mockserver.Sample{}, fmt.Errorf("%s has no variant %q: must be one of %s", event, variant, strings.Join(known, ", "))
+		return mockserver.Sample{}, fmt.Errorf("%s has no variant %q; the variants are %s", event, variant, strings.Join(known, ", "))
 	}
 	return *found, nil
 }
@@ -179,7 +179,7 @@ func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error 
 	response, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
 	_, _ = fmt.Fprintf(out, "%s in %v\n%s\n", res.Status, time.Since(start).Round(time.Millisecond), response)
 	if err == nil && res.StatusCode/100 != 2 {
-		err = fmt.Errorf("the receiver responded with %s: the platform would retry", res.Status)
+		err = fmt.Errorf("the receiver responded with %s, so the platform would retry", res.Status)
 	}
 	return err
 }
@@ -214,7 +214,7 @@ func setField(value json.RawMessage, path []string, to json.RawMessage) (json.Ra
 	}
 	array := value[0] == '['
 	if !array && value[0] != '{' {
-		return nil, fmt.Errorf("%s: must be in an object or an array", path[0])
+		return nil, fmt.Errorf("%s: the parent must be an object or an array", path[0])
 	}
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	_, _ = decoder.Token()

@@ -90,13 +90,13 @@ func TestTriggerInvalid(t *testing.T) {
 	}{
 		{"nothing", nil, "an event is required"},
 		{"no such event", []string{"Email.Lost"}, "no event"},
-		{"no such variant", []string{"Email.Bounced", "--variant", "pigeon"}, "must be one of campaign, "},
+		{"no such variant", []string{"Email.Bounced", "--variant", "pigeon"}, "the variants are campaign, "},
 		{"no secret", []string{"Email.Bounced", "--url", "http://127.0.0.1:1"}, "--secret"},
 		{"no URL", []string{"Email.Bounced", "--url", "127.0.0.1", "--secret", "S"}, "--url"},
 		{"weak hash", []string{"Email.Bounced", "--hash-function", "md5"}, "sha256 or sha512"},
 		{"assignment of nothing", []string{"Email.Bounced", "--set", "data"}, "path=value"},
 		{"no such path", []string{"Email.Bounced", "--set", "data.x.y=1"}, "does not exist"},
-		{"path into a string", []string{"Email.Bounced", "--set", "event.x=1"}, "must be in an object"},
+		{"path into a string", []string{"Email.Bounced", "--set", "event.x=1"}, "the parent must be an object"},
 		{"two events", []string{"Email.Bounced", "Email.Opened"}, "unexpected argument"},
 	}
 	for _, tt := range tests {

@@ -106,7 +106,7 @@ func TestMessageAsFileAndItsChecks(t *testing.T) {
 	p := open(t, w.srv.URL(), "#/inbox/"+email.ID, desk)
 	p.until(`[...document.querySelectorAll('[role=tab]')].some(t => t.textContent === 'Checks5')`)
 	p.click("[role=tab]", "Checks")
-	for _, said := range []string{"invalid target", "no text part", "List-Unsubscribe", "{{unsubscribe_url}}", "102 kB"} {
+	for _, said := range []string{"the invalid target", "no text part", "List-Unsubscribe", "{{unsubscribe_url}}", "102 kB"} {
 		p.says(".findings", said)
 	}
 	p.click("[role=tab]", "Source")

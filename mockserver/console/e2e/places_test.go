@@ -153,7 +153,7 @@ func TestOverviewPendingWork(t *testing.T) {
 	w.check(w.sdk.Webhooks.Archive(t.Context(), old.ID))
 	p := open(t, w.srv.URL(), "#/overview", desk)
 	for _, want := range []string{
-		"Winter catalogueIt is scheduled.", "1 contact of ReadersThe recipients have not followed",
+		"Winter catalogueThe campaign is scheduled.", "1 contact of ReadersThe recipients have not followed",
 		"3 deliveries to webhook " + old.ID + "The webhook is archived", "2 deliveries to webhook " + slow.ID + "The webhook’s rate limit",
 	} {
 		p.says(".waits", want)

@@ -72,7 +72,7 @@ function told(status, answer) {
   try {
     return mistakes(answer).map(sentence).join(' ');
   } catch { // the response of a proxy or a fault rule
-    return `The server responds with ${status} and no reason.`;
+    return `The server responded with ${status} and no error message.`;
   }
 }
 

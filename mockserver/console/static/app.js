@@ -78,7 +78,7 @@ function NoAccount({ asked }) {
   const { info } = useSession();
   const all = info?.accounts ?? [];
   return h(Page, { title: `No account ${asked}`, children: [
-    p({ class: 'lead' }, 'This server does not have the account in the link. It has ', all.length === 1 ? 'one:' : 'these:'),
+    p({ class: 'lead' }, 'The account in the link does not exist. Choose an existing account:'),
     p({ class: 'actions' }, all.map(a => button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`)))] });
 }
 
@@ -211,7 +211,7 @@ function App() {
     before.current = { place, id };
   }, [place, id]);
   return div({ class: 'app' },
-    a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to the content'),
+    a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to content'),
     h(Banner, {}),
     h(Places, { place, children: [h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys'))] }),
     main({ id: 'main', tabindex: -1 }, unknown ? h(NoAccount, { asked: account }) : h(place.view, { key: place.id, id, tab })),

@@ -19,7 +19,7 @@ const { a, article, button, div, h3, header, li, p, section, span, strong, ul } 
 
 /** @type {Record<Kind, {title: string, sign: string, states: [string, string][], none: string}>} */
 const kinds = {
-  campaign: { title: 'Campaigns', sign: 'horn', states: [['', 'All'], ['incomplete', 'Drafts'], ['scheduled', 'Scheduled'], ['delivered', 'Delivered']], none: 'Create a campaign and schedule it. It is sent to all active contacts of its list.' },
+  campaign: { title: 'Campaigns', sign: 'horn', states: [['', 'All'], ['incomplete', 'Drafts'], ['scheduled', 'Scheduled'], ['delivered', 'Delivered']], none: 'Create a campaign and schedule it. It is sent to all active contacts on its list.' },
   workflow: { title: 'Workflows', sign: 'flow', states: [['', 'All'], ['active', 'Active'], ['inactive', 'Inactive']], none: 'Create a workflow and activate it. It sends its email to each contact that is added to its list.' },
 };
 
@@ -45,7 +45,7 @@ function Sendings({ kind, id, tab }) {
     title, count: list.total, open: !!id, home: link(place), side: h(New, { kind }),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search name, subject, list' }), h(Choice, { label: 'State', value: only, onChange: setOnly, options: states })],
     list: h(Rows, { list, current: id, filtered: !!(search.asked || only), none: empty(sign, `No ${kind} yet`, none), row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current) }),
-    detail: id ? h(Opened, { key: id, kind, id, tab }) : empty(sign, `No ${kind} open`, 'Choose one to see its recipients and results.'),
+    detail: id ? h(Opened, { key: id, kind, id, tab }) : empty(sign, `No ${kind} open`, `Choose a ${kind} to see its recipients and results.`),
   });
 }
 
@@ -102,7 +102,7 @@ const acts = m => /** @type {[unknown, string, string, string][]} */ ([
 function Got({ kind, id, sent }) {
   const { data, error } = /** @type {ReturnType<typeof useAnswer<{data: Message[], total: number}>>} */ (useAnswer(sent ? `/outbox?${kind}_id=${id}&limit=100` : '', ['message']));
   if (error) return empty('warn', 'No answer', error);
-  if (!sent) return p({ class: 'lead' }, kind === 'campaign' ? 'Not sent yet. Send it now or schedule it.' : 'Not sent yet. Add a contact to its list.');
+  if (!sent) return p({ class: 'lead' }, kind === 'campaign' ? 'Not sent yet. Send it now or schedule it.' : 'Not sent yet. Add a contact to the workflow’s list.');
   return section({ class: 'part' }, h3('Recipients', span({ class: 'count' }, sent.toLocaleString('en'))),
     data && ul({ class: 'links' }, data.data.map(m => li({ key: m.id }, a({ href: `#/inbox/${m.id}` }, icon('mail'), span({ class: 'cut' }, seen(m.to)), acts(m).map(x => chip(...x)), when(m.time))))),
     data && data.total > data.data.length && p({ class: 'dim' }, `The latest ${data.data.length} of ${counted(data.total, 'message')}.`));
@@ -111,7 +111,7 @@ function Got({ kind, id, sent }) {
 /** @param {{s: Sending, reload: () => void}} props */
 const Schedule = ({ s, reload }) => h(Create, {
   label: 'Schedule', sign: 'clock', title: `Schedule ${s.name}`, ok: 'Schedule',
-  parts: [{ name: 'scheduled_for', label: 'Time (virtual clock)', kind: 'time', note: 'Leave empty to send it now.', start: local(now() + 3600_000), read: v => v ? Math.floor(new Date(v).getTime() / 1000) : undefined }],
+  parts: [{ name: 'scheduled_for', label: 'Time (virtual clock)', kind: 'time', note: 'Leave empty to send now.', start: local(now() + 3600_000), read: v => v ? Math.floor(new Date(v).getTime() / 1000) : undefined }],
   send: body => call('POST', ofAccount(`/campaigns/${s.id}/schedule`), body),
   done: c => { reload(); return [`${c.name} is ${c.status}.`]; },
 });
@@ -137,7 +137,7 @@ function Content({ id, tab }) {
   const { data: t } = /** @type {ReturnType<typeof useAnswer<import('./templates.js').Template>>} */ (useAnswer(from ? ofAccount(`/templates/${from}`) : '', ['records']));
   const content = from ? t?.content : c?.content ?? {};
   if (!c || !content) return null;
-  return content.html || content.text ? h(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab }) : p({ class: 'lead' }, 'It has no content yet. Edit it to add HTML, text or a template.');
+  return content.html || content.text ? h(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab }) : p({ class: 'lead' }, 'No content yet. Edit the campaign to add HTML, text or a template.');
 }
 
 /** @param {{id: string}} props */

@@ -34,7 +34,7 @@ export function Clock() {
       step('To next', view.next ? `Advance to the next scheduled work: ${view.next.what}` : 'No work is scheduled', { to: 'next' }, !view.next),
       !narrow && h(Create, { // not in the menu of a phone, because opening a dialog closes the menu
         label: 'Set', sign: 'clock', title: 'Set the clock', ok: 'Set', send: body => call('PUT', '/clock', body), done: shown,
-        parts: [{ name: 'now', label: 'Date and time (virtual clock)', kind: 'time', note: 'Work that is due by then runs immediately.', start: local(Date.parse(at)), read: v => v ? new Date(v).toISOString() : undefined }],
+        parts: [{ name: 'now', label: 'Date and time (virtual clock)', kind: 'time', note: 'Work that is due by this time runs immediately.', start: local(Date.parse(at)), read: v => v ? new Date(v).toISOString() : undefined }],
       })));
 }
 

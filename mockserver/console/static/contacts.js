@@ -105,7 +105,7 @@ function Members({ list, lists, contact, reload }) {
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`Policy of ${list.name} accepted.`]).then(reload);
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
-    side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, 'Accept policy')),
+    side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires an accepted policy' }, 'Accept policy')),
       h(Import, { list: { id: String(list.list_id), name: list.name }, paste: pasted }), h(NewContact, { list: { id: String(list.list_id), name: list.name } })],
     tools: div({ class: 'tools' },
       pickList(lists, list),
@@ -116,7 +116,7 @@ function Members({ list, lists, contact, reload }) {
     list: [h(Rows, { select: { selection, name: (/** @type {Contact} */ c) => c.email }, list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
       none: filtered ? empty('people', 'No matching contact', 'Enter a part of an address, or a whole tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above, or paste addresses here.') }),
     h(Selected, { selection, rows: shown.rows, noun: 'contact', children: h(Acts, { list, contacts: (data?.data ?? []).filter(c => selection.has(String(c.id))), after: () => selection.set([]) }) }),
-    part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
+    part ? (count ?? 0) > most && div({ class: 'pager dim' }, `Only the latest ${most} contacts are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'No contact selected', 'Choose a contact to see its attributes and tags.'),
   });
 }
@@ -183,7 +183,7 @@ function Edit({ list, c, reload }) {
   const without = (/** @type {{name: string, value: unknown}[]} */ now, /** @type {{name: string}[]} */ old) => [...now, ...old.filter(o => !now.some(n => n.name === o.name)).map(({ name }) => ({ name, value: null }))];
   return h(Create, {
     label: 'Edit', sign: 'page', title: `Edit ${c.email}`, ok: 'Save', stands: lines,
-    parts: [{ name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', start: lines, read: attributes, note: 'One per line: name=value. They replace merge tags.' }],
+    parts: [{ name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', start: lines, read: attributes, note: 'One name=value per line. The values replace merge tags.' }],
     send: (_, v) => send(without(attributes(v.custom_attributes), all)),
     done: now => { reload(); return [`${c.email} updated.`, undefined, () => send(without(all, now.custom_attributes ?? [])).then(reload)]; },
   });

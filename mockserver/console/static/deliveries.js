@@ -17,7 +17,7 @@ const outcome = (/** @type {Attempt} */ t) => t.status ? String(t.status) : 'no 
 const good = (/** @type {Attempt} */ t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
 
 /** @type {Record<string, string>} */
-const reasons = { archived: 'The webhook is archived. The delivery waits until it is unarchived.', rate_limit: "The webhook's rate limit is used up.", delay: 'A fault rule delays it.', retry: 'The last attempt failed.' };
+const reasons = { archived: 'The webhook is archived. Unarchive it to send the delivery.', rate_limit: "The webhook's rate limit is used up.", delay: 'A fault rule delays the delivery.', retry: 'The last attempt failed.' };
 
 /** The state of a delivery as a chip. @param {Delivery} d */
 export function state(d) {
@@ -103,7 +103,7 @@ function Opened({ id, tab, summary }) {
         a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'),
         message && a({ class: 'button', href: `#/inbox/${message}/history` }, icon('inbox'), 'Message'))),
     h(Tabs, {
-      label: 'Parts of the delivery', value: tab, onChange: t => go(link(`deliveries/${id}/${t}`)),
+      label: 'Delivery details', value: tab, onChange: t => go(link(`deliveries/${id}/${t}`)),
       tabs: [
         { id: 'attempts', label: 'Attempts', count: d.attempts.length, panel: () => attempts(d) },
         { id: 'body', label: 'Body', panel: () => h(Body, { raw: d.body, bytes }) },
@@ -125,7 +125,7 @@ function messageOf(body) {
 function attempts(d) {
   const until = d.waiting === 'archived' ? undefined : d.waiting_until ?? d.next_attempt;
   const last = d.attempts.length - 1;
-  if (last < 0) return empty('clock', 'No attempt yet', reasons[d.waiting ?? ''] ?? (d.state === 'dropped' ? 'A fault rule dropped it, so no attempt is made.' : 'Waiting for other attempts to finish.'), ' ', until && h(Countdown, { to: until }));
+  if (last < 0) return empty('clock', 'No attempt yet', reasons[d.waiting ?? ''] ?? (d.state === 'dropped' ? 'A fault rule dropped the delivery, so no attempt is made.' : 'Waiting for other attempts to finish.'), ' ', until && h(Countdown, { to: until }));
   return ol({ class: 'attempts' },
     d.attempts.map((t, n) => li({ key: n }, details({ open: n === last },
       summary(span({ class: 'no' }, n + 1), chip(good(t) ? 'ok' : 'bad', good(t) ? 'check' : 'cross', outcome(t)), when(t.time, true),

@@ -31,7 +31,7 @@ export function Events({ id }) {
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
       div({ class: 'tools' }, h(Select, { label: 'Event', hidden: true, value: event, onChange: setEvent, options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))] }))],
     list: h(Rows, { list, current: id, filtered: !!(search.asked || event), row, none: empty('pulse', 'No events yet', 'Add a contact, send a message, or simulate a recipient action in the ', a({ href: '#/inbox' }, 'inbox'), '.') }),
-    detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event open', 'Choose one to see its body and its deliveries.'),
+    detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event open', 'Choose an event to see its body and deliveries.'),
   });
 }
 

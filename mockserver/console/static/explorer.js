@@ -34,7 +34,7 @@ export function Explorer({ id }) {
     title: 'API', count: rows?.length, open: !!id, home: link('api'),
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, resource' }),
     list: h(Rows, { list: { key: search.asked, rows, total: rows?.length ?? 0, error: '', look: () => {} }, current: id, filtered: !!search.asked, row, none: empty('book', 'No operations', 'The console has no description of the API.') }),
-    detail: open ? h(Opened, { key: open.id, o: open }) : id ? all ? empty('warn', 'Not here', `The API has no operation ${id}.`) : div({ class: 'loading', 'aria-busy': 'true' }) : empty('send', 'No operation open', 'Choose one to read its documentation and to send a request.'),
+    detail: open ? h(Opened, { key: open.id, o: open }) : id ? all ? empty('warn', 'Not here', `The API has no operation ${id}.`) : div({ class: 'loading', 'aria-busy': 'true' }) : empty('send', 'No operation open', 'Choose an operation to read its documentation and to send a request.'),
   });
 }
 
@@ -97,7 +97,7 @@ function Opened({ o }) {
       div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!missing, title: missing ? `Fill in ${missing.name}` : undefined }, icon('send'), 'Send')),
         Object.entries(programs).map(([name, of]) => h(Copy, { key: name, value: of(request), label: `Copy the request as ${name}`, text: `Copy as ${name}` })))),
     answer && h(Shown, { answer }),
-    o.fields && h(Fields, { title: 'Fields of the body', rows: o.fields }),
+    o.fields && h(Fields, { title: 'Body fields', rows: o.fields }),
     o.parameters && h(Fields, { title: 'Parameters', rows: o.parameters }));
 }
 
@@ -111,7 +111,7 @@ function Shown({ answer }) {
   return section({ class: 'part answer', 'aria-label': 'Response' },
     h3('Response'), p({ class: 'meta', role: 'status' }, chip(good ? 'ok' : 'bad', good ? 'check' : 'cross', `${answer.status} ${answer.statusText}`), span(took(answer.ms)), span(`${answer.body.length.toLocaleString('en')} characters`)),
     pairs(answer.headers.map(([name, value]) => [name, seen(value)])),
-    answer.body && (answer.body.length > most ? [p({ class: 'dim' }, `The first ${most.toLocaleString('en')} characters.`), code(answer.body.slice(0, most))] : json(answer.body, true)));
+    answer.body && (answer.body.length > most ? [p({ class: 'dim' }, `Only the first ${most.toLocaleString('en')} characters are shown.`), code(answer.body.slice(0, most))] : json(answer.body, true)));
 }
 
 /** @param {{title: string, rows: Parameter[]}} props */

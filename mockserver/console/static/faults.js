@@ -27,7 +27,7 @@ const presets = [
   ['Lost response', 'The next submission is processed, but its response is lost', { operation: 'submitEmail', action: 'reset', after_processing: true, nth: 1 }],
   ['Flaky 503', 'One request in five gets 503', { action: 'status', status: 503, probability: 0.2 }],
   ['Duplicate deliveries', 'Every delivery is duplicated', { event: '*', action: 'duplicate' }],
-  ['Out of order', 'Every second delivery changes places with the next', { event: '*', action: 'reorder', every: 2 }],
+  ['Out of order', 'Every second delivery is swapped with the next', { event: '*', action: 'reorder', every: 2 }],
 ];
 
 /** @param {Rule} r */
@@ -37,7 +37,7 @@ function about(r) {
 
 /** @param {Rule} r */
 function subject(r) {
-  if (r.action === 'internal_error') return 'Messages of the Email API';
+  if (r.action === 'internal_error') return 'Email API messages';
   if (r.event || r.webhook_id || ['drop', 'duplicate', 'reorder'].includes(r.action)) {
     return `Deliveries${r.event && r.event !== '*' ? ' of ' + r.event : ''}${r.webhook_id ? ' to webhook ' + r.webhook_id : ''}`;
   }
@@ -108,7 +108,7 @@ function NewRule({ operations, events, add }) {
     (f.action === 'delay' || f.action === 'reorder') && field('delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }),
     f.action === 'redirect' && field('location', 'Location', { hint: 'another host if empty' }),
     f.action === 'internal_error' && field('body', 'Error text'),
-    subject !== 'message' && canActFirst.has(text('action')) && h(Tick, { label: 'Process it first, then lose the response', checked: !!f.after_processing, onChange: put('after_processing') }),
+    subject !== 'message' && canActFirst.has(text('action')) && h(Tick, { label: 'Process the request first, then lose the response', checked: !!f.after_processing, onChange: put('after_processing') }),
     div(button({ class: 'button main' }, icon('plus'), 'Add the rule')));
 }
 
@@ -141,7 +141,7 @@ function Settings({ seed, lookup, change }) {
       h2('Seed'), p({ class: 'dim' }, 'The seed is ', span({ class: 'mono' }, String(seed)), '. Setting it resets all counts.'),
       h(Field, { label: 'New seed', value: typed, onInput: v => setTyped(v.replace(/\D/g, '')), hint: String(seed), mono: true }),
       div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Set seed'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'Set a random seed'))),
-    fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Lookups of the Email API'), p({ class: 'dim' }, 'The algorithm that enforces one lookup per second.'),
+    fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Email API lookups'), p({ class: 'dim' }, 'The algorithm that enforces one lookup per second.'),
       h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'Lookup limit changed.').then(look), options: [['min_interval', 'Minimum interval'], ['token_bucket', 'Token bucket'], ['fixed_window', 'Fixed window']] })),
     h(Reset, { change }));
 }

@@ -42,7 +42,7 @@ export function contactsIn(text) {
 }
 
 /** @param {string} text */
-const note = text => text.trim() ? `${counted(contactsIn(text).length, 'contact')} found.` : 'One address per line, or CSV with a column email. Columns tags and interests are lists. Other columns are attributes.';
+const note = text => text.trim() ? `${counted(contactsIn(text).length, 'contact')} found.` : 'One address per line, or CSV with an email column. The tags and interests columns contain lists. Other columns are attributes.';
 
 /** @type {import('./create.js').Part} */
 export const contactsPart = { name: 'contacts', label: 'Contacts', kind: 'area', file: '.csv,.txt,text/csv,text/plain', hint: 'email,first_name\nada@example.org,Ada', note, aside: true };
@@ -53,7 +53,7 @@ export const pasted = contacts => contactsIn(contacts).length ? { contacts } : u
 /** @param {string|number} list @param {string} text @returns {Promise<Result>} */
 export async function importInto(list, text) {
   const all = contactsIn(text), result = { imported: 0, updated: 0, errors: /** @type {Result['errors']} */ ([]) };
-  if (!all.length) throw new Error('No address found. Paste addresses, or CSV with a column email.');
+  if (!all.length) throw new Error('No address found. Paste addresses, or CSV with an email column.');
   for (let at = 0; at < all.length; at += most) {
     const { imported, updated, errors } = /** @type {Result} */ (await call('POST', ofAccount(`/lists/${list}/contacts/import`), { contacts: all.slice(at, at + most) }));
     result.imported += imported, result.updated += updated, result.errors.push(...errors);
@@ -65,7 +65,7 @@ export async function importInto(list, text) {
 export const imported = (name, r) => `${counted(r.imported, 'contact')} imported to ${name}` + (r.updated ? `, ${r.updated} updated` : '') + (r.errors.length ? `, ${r.errors.length} rejected.` : '.');
 
 /** The entries that were rejected, if any. @param {Result} [r] */
-export const rejected = r => r?.errors.length ? [p('The other contacts are imported. These entries are not:'), ul({ class: 'how' }, r.errors.slice(0, 100).map((e, n) => li({ key: n }, `${e.email || '(no address)'}: ${e.msg}`)))] : null;
+export const rejected = r => r?.errors.length ? [p('All contacts were imported except these entries:'), ul({ class: 'how' }, r.errors.slice(0, 100).map((e, n) => li({ key: n }, `${e.email || '(no address)'}: ${e.msg}`)))] : null;
 
 /** @param {{list: {id: string, name: string}, paste?: typeof pasted}} props */
 export const Import = ({ list, paste }) => h(Create, {

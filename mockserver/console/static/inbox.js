@@ -68,7 +68,7 @@ export function Inbox({ id, tab }) {
       row: (/** @type {Message} */ m, /** @type {boolean} */ current, /** @type {number} */ n) => row(m, current, unread.is(m, n)) }),
     h(Selected, { selection, rows: list.rows, noun: 'message', children: h(Acts, { ids: selection.ids, onList: true, after: () => selection.set([]) }) })],
     detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: opened, next: id === 'latest' ? 'latest' : beside(list.rows, open) })
-      : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
+      : empty('inbox', 'No message open', 'Choose a message, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
 }
 
@@ -98,7 +98,7 @@ function Opened({ id, at, tab, summary, next }) {
         span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy the message id' }), download(m.id)), when(m.time)),
       h(Actions, { m, next })),
     h(Tabs, {
-      label: 'Parts of the message', value: tab, onChange: t => go(link(`inbox/${at}/${t}`)),
+      label: 'Message details', value: tab, onChange: t => go(link(`inbox/${at}/${t}`)),
       tabs: [
         { id: 'html', label: 'HTML', panel: () => m.html ? h(Preview, { id, subject: m.subject }) : empty('mail', 'No HTML', 'This message has a text part only.') },
         { id: 'text', label: 'Text', panel: () => m.text ? pre({ class: 'plain', tabindex: 0 }, m.text) : empty('mail', 'No text', 'This message has an HTML part only.') },
@@ -161,7 +161,7 @@ function Acts({ ids, onList, after, gone = after }) {
 /** The actions for the open message. @param {{m: FullMessage, next: string}} props */
 function Actions({ m, next }) {
   if (m.status !== 'delivered' && m.status !== 'bounced') {
-    return p({ class: 'actions dim' }, `The message is ${m.status}: it was not delivered.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
+    return p({ class: 'actions dim' }, `The message was not delivered. Its status is ${m.status}.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
   }
   const act = (/** @type {string} */ what, body = {}) => actAs([m.id], what, body);
   return h(Doing, { label: 'Recipient actions', class: 'actions' },

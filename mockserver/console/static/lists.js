@@ -42,7 +42,7 @@ function Card({ l, reload }) {
     ul({ class: 'standing' }, statuses.filter(([s]) => l.contacts[s] || s === 'active').map(([s, kind]) => li({ key: s }, a({ href: `#/contacts/${l.id}?status=${s}` }, legend(kind, s), strong({ class: 'num' }, l.contacts[s].toLocaleString('en')))))),
     l.contacts.pending > 0 && p({ class: 'dim' }, `${counted(l.contacts.pending, 'contact')} of a double opt-in ${l.contacts.pending === 1 ? 'has' : 'have'} not confirmed yet. Confirm for them in the `, a({ href: '#/inbox?q=' + encodeURIComponent('confirm ' + l.name) }, 'inbox'), '.'),
     div({ class: 'actions' },
-      !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, icon('check'), 'Accept policy')),
+      !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires an accepted policy' }, icon('check'), 'Accept policy')),
       a({ class: 'button', href: `#/contacts/${l.id}` }, icon('people'), 'Contacts'),
       h(NewContact, { list: { id: l.id, name: l.name } }), h(Import, { list: l })));
 }
@@ -77,7 +77,7 @@ export const NewContact = ({ list }) => h(Create, {
     { name: 'email', label: 'Email', hint: 'ada@example.org' },
     { name: 'tags', label: 'Tags', hint: 'vip, customer', read: words, note: 'Separated by commas.' },
     { name: 'interests', label: 'Interests', hint: 'books', read: words },
-    { name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', read: attributes, note: 'One per line: name=value. They replace merge tags.' },
+    { name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', read: attributes, note: 'One name=value per line. The values replace merge tags.' },
     { name: 'send_double_opt_in', label: 'Double opt-in: pending until the recipient follows the link in the confirmation email', kind: 'tick', aside: true },
   ],
   send: (body, { send_double_opt_in }) => call('POST', ofAccount(`/lists/${list.id}/contacts${send_double_opt_in ? '?send_double_opt_in=true' : ''}`), body),

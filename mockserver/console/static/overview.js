@@ -104,10 +104,10 @@ const WaitingList = ({ all }) => section({ class: 'card waiting', 'aria-labelled
 const reasons = {
   retry: ['warn', 'retry', 'The last attempt failed.'],
   rate_limit: ['warn', 'clock', 'The webhook’s rate limit is used up.'],
-  archived: ['', 'archive', 'The webhook is archived. The deliveries wait until it is unarchived.'],
-  delay: ['warn', 'bolt', 'A fault rule delays them.'],
+  archived: ['', 'archive', 'The webhook is archived. Unarchive it to send the deliveries.'],
+  delay: ['warn', 'bolt', 'A fault rule delays the deliveries.'],
   turn: ['', 'send', 'Waiting for other attempts to finish.'],
-  campaign: ['', 'clock', 'It is scheduled.'],
+  campaign: ['', 'clock', 'The campaign is scheduled.'],
   confirmation: ['', 'mail', 'The recipients have not followed the link in the confirmation email.'],
 };
 

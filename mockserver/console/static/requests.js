@@ -31,8 +31,8 @@ export function Requests({ id, tab }) {
     title: 'Requests', count: list.total, open: !!id, home: link('requests'),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
       h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No request yet', `Point your client's base URL at ${base} to list its calls here.`) }),
-    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the response and its errors.'),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No request yet', `Set your client's base URL to ${base} to list its requests here.`) }),
+    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request open', 'Choose a request to see its body, response and errors.'),
   });
 }
 
@@ -50,7 +50,7 @@ function Opened({ id, tab, summary }) {
     wrong(r),
     unread(r),
     h(Tabs, {
-      label: 'Parts of the request', value: tab, onChange: t => go(link(`requests/${id}/${t}`)),
+      label: 'Request details', value: tab, onChange: t => go(link(`requests/${id}/${t}`)),
       tabs: [
         { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy the body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', r.operation && r.status < 400 ? 'The request had no body.' : 'The request had no body, or was rejected before the body was read.') },
         { id: 'query', label: 'Query', panel: () => r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'The request had no query.') },

@@ -44,7 +44,7 @@ export function Suppressed() {
   return h(Page, {
     title: 'Suppressed', count,
     children: [
-      p({ class: 'lead' }, 'These addresses get no email from any list. Spam reports and global unsubscribes add addresses. Bounces do not.'),
+      p({ class: 'lead' }, 'Suppressed addresses get no email from any list. A spam report or a global unsubscribe adds an address. A bounce does not.'),
       div({ class: 'formrow' },
         form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Suppress an address, or *@example.org', value: email, onInput: setEmail, hint: 'someone@example.org' }),
           h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add'))),

@@ -29,7 +29,7 @@ export function Templates({ id, tab }) {
   return h(Split, {
     title: 'Templates', count: data?.pagination?.count, open: !!id, home: link('templates'), side: h(NewTemplate, {}), tools: null,
     list: [h(Rows, { list: shown(ranOut ? undefined : data, error, pages.page), current: id, none: empty('page', 'No template yet', 'Create a template for emails and campaigns.'), row }), h(Pager, { pages, count: data?.pagination?.count ?? 0 })],
-    detail: id ? h(Opened, { key: id, id, tab }) : empty('page', 'No template open', 'Choose one to see its preview.'),
+    detail: id ? h(Opened, { key: id, id, tab }) : empty('page', 'No template open', 'Choose a template to see its preview.'),
   });
 }
 
@@ -72,7 +72,7 @@ export function Filled({ t, at, source = at, tab }) {
   return [
     names.length > 0 && fieldset({ class: 'samples' }, legend('Sample attributes'), names.map(n => h(Field, { key: n, label: n, value: values[n] ?? '', onInput: v => set(old => ({ ...old, [n]: v })) }))),
     h(Tabs, {
-      label: 'Parts of the content', value: tab, onChange: v => go(link(`${at}/${v}`)),
+      label: 'Content views', value: tab, onChange: v => go(link(`${at}/${v}`)),
       tabs: [
         { id: 'html', label: 'HTML', panel: () => t.content.html ? h(Preview, { name: t.name, src: href(part('html')) }) : empty('page', 'No HTML', 'There is only a text part.') },
         { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'There is only an HTML part. Some recipients and many spam filters require both parts.') },

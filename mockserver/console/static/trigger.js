@@ -46,7 +46,7 @@ export function Trigger({ id }) {
           h2('What'),
           h(Select, { label: 'Event', value: sample?.event ?? '', onChange: v => choose(name(/** @type {Sample} */ (samples.find(s => s.event === v)))), options: [...new Set(samples.map(s => s.event))].map(e => [e, e]) }),
           h(Select, { label: 'Variant', value: sample ? name(sample) : '', onChange: choose, options: variants.map(s => [name(s), `${s.summary} (${s.variant})`]) }),
-          div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'Set new id and time'))),
+          div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'Set a new id and time'))),
         h(Destination, { hooks, text, sample }))
       , div({ class: 'editor' }, label({ for: 'body' }, 'Body'), textarea({ id: 'body', class: 'mono', spellcheck: false, value: text, 'aria-describedby': 'body-fault', onInput: (/** @type {import('./ui.js').Typed} */ e) => setText(e.target.value) }),
         p({ id: 'body-fault', class: 'verdict', role: 'status' }, text && (fault(text) ? [chip('bad', 'cross', 'not JSON'), ' ', fault(text)] : [chip('ok', 'check', 'valid JSON'), ' sent exactly as shown'])))),

@@ -40,7 +40,7 @@ function Card({ w, reload }) {
 
 /** The secret of a new webhook. @param {{secret: string}} props */
 const Secret = ({ secret }) => div({ class: 'secret' },
-  label('The secret that signs its deliveries'), p({ class: 'id' }, secret, h(Copy, { value: secret, label: 'Copy the secret' })),
+  label('The secret that signs deliveries to this webhook'), p({ class: 'id' }, secret, h(Copy, { value: secret, label: 'Copy the secret' })),
   p({ class: 'dim' }, 'Copy the secret to your receiver now. The list of webhooks does not show it.'));
 
 /** @param {{reload: () => void}} props */

@@ -186,7 +186,7 @@ func (s *Set) Add(t record.Token) error {
 	case t.AccountID < 1:
 		return errors.New("account_id: must be 1 or more")
 	case t.ExpiresIn < 0 || t.ExpiresIn > MaxExpiry:
-		return fmt.Errorf("expires_in_ms: must be from 0 to %d, ten years", MaxExpiry.Milliseconds())
+		return fmt.Errorf("expires_in_ms: must be from 0 to %d (10 years)", MaxExpiry.Milliseconds())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -213,7 +213,7 @@ func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 }
 
 // ErrSet means that another call has set the clock.
-var ErrSet = errors.New("the clock was set in the meantime")
+var ErrSet = errors.New("another call has set the clock")
 
 // To advances the clock to a time and rings the due alarms. It returns an error
 // if another call has set the clock since Hold.

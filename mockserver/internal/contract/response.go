@@ -42,7 +42,7 @@ func (o *Operation) ValidateResponse(r *http.Request, status int, header http.He
 func ValidateEvent(name string, body []byte) error {
 	schema := load().events[name]
 	if schema == nil {
-		return fmt.Errorf("event %s: openapi.yaml has no such event", name)
+		return fmt.Errorf("event %s does not exist in openapi.yaml", name)
 	}
 	if err := schema.validate(body); err != nil {
 		return fmt.Errorf("event %s: %w", name, err)

@@ -153,7 +153,7 @@ func (v *validator) combination(s *Schema, at *place) {
 		}
 	}
 	if matches != 1 {
-		v.fail(at, "value_error", fmt.Sprintf("value must match exactly one schema, matches %d of %d: %s",
+		v.fail(at, "value_error", fmt.Sprintf("value must match exactly one schema, but matches %d of %d: %s",
 			matches, len(s.OneOf), strings.Join(reasons, " | ")))
 	}
 }

@@ -147,7 +147,7 @@ func (c *Control) click(id string, in clickBody) error {
 			return err
 		}
 		if len(m.Links) == 0 {
-			return problem.Invalid("the message has no link: say which", "body", "url")
+			return problem.Invalid("must be set because the message has no link", "body", "url")
 		}
 		in.URL = m.Links[0]
 	}

@@ -103,7 +103,7 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 		account, in.AccountID = *in.AccountID, nil
 	}
 	if filters := in.values(); len(filters) > 0 || in.Count != nil {
-		return nil, problem.Invalid("required: the condition to wait for", "body", "for")
+		return nil, problem.Invalid("must be set if a filter or a count is set", "body", "for")
 	}
 	wait := c.Wait
 	if in.Drain != nil && *in.Drain || in.Drain == nil && r.query["drain"] == "true" {
@@ -160,7 +160,7 @@ func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request
 		count = *in.Count
 	}
 	if in.Drain != nil {
-		return nil, problem.Invalid("only valid if `for` is not set; omit it", "body", "drain")
+		return nil, problem.Invalid("must not be set if `for` is set", "body", "drain")
 	}
 	var filters []param
 	for _, s := range c.sections() {

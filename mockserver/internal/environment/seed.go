@@ -302,7 +302,7 @@ func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, erro
 func follows(id, before int64) error {
 	switch {
 	case (id == 0) != (before == 0):
-		return errors.New("id: must be set for all contacts of the list or for none")
+		return errors.New("id: must be set for all contacts on the list or for none")
 	case id != 0 && id <= before:
 		return fmt.Errorf("id: must be greater than %d, the id of the previous contact", before)
 	}

@@ -54,10 +54,10 @@ func (w *Environment) Drain(ctx context.Context, account int64) error {
 			return nil
 		}
 		if w.Clock.Frozen() {
-			return fmt.Errorf("mockserver: drain: %s wait for %v more, and %w", what, wait, ErrFrozen)
+			return fmt.Errorf("mockserver: drain: %s are due in %v, but %w", what, wait, ErrFrozen)
 		}
 		if err := w.pass(ctx, wait, moved); err != nil {
-			return fmt.Errorf("mockserver: drain: %s wait for %v more: %w", what, wait.Round(time.Millisecond), err)
+			return fmt.Errorf("mockserver: drain: %s are due in %v: %w", what, wait.Round(time.Millisecond), err)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func deadLinks(m record.Message) (found []Finding) {
 	places := sync.OnceValue(func() map[string]bool { return placesIn(m.HTML) })
 	for _, target := range slices.Compact(targets) {
 		if why := leadsNowhere(target, places); why != "" {
-			found = append(found, Finding{"dead_link", fmt.Sprintf("A link has an invalid target: %q %s.", target, why)})
+			found = append(found, Finding{"dead_link", fmt.Sprintf("A link has the invalid target %q, which %s.", target, why)})
 		}
 	}
 	return found
@@ -58,7 +58,7 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {
 	case err != nil:
-		return "is no URL"
+		return "is not a URL"
 	case *to == url.URL{}:
 		return "is empty"
 	case to.Scheme == "" && to.Host == "" && to.Path == "" && to.RawQuery == "":

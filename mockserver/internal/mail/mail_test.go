@@ -145,7 +145,7 @@ func TestCheck(t *testing.T) {
 		"a script":                 {link("JavaScript:alert(1)"), "dead_link is a script"},
 		"no host":                  {link("https:///x"), "dead_link has no host"},
 		"no address":               {link("mailto:"), "dead_link has no address"},
-		"no URL":                   {link("https://[x"), "dead_link is no URL"},
+		"no URL":                   {link("https://[x"), "dead_link is not a URL"},
 		"HTML alone":               {record.Message{HTML: "<p>", Text: " \n"}, "no_text"},
 		"marketing":                {record.Message{Text: "unsubscribe", Type: "marketing"}, "no_unsubscribe"},
 		"a campaign":               {record.Message{Text: "unsubscribe", SentBy: "campaign"}, "no_unsubscribe"},

@@ -86,7 +86,7 @@ func contactQuery(sort, filter string) (query, error) {
 	if filter != "" {
 		field, value, ok := strings.Cut(filter, ":")
 		if !ok || !slices.Contains([]string{"status", "email", "tag", "interest"}, field) {
-			return q, problem.Invalid("must be status, email, tag or interest, followed by a colon and the value", "query", "filter")
+			return q, problem.Invalid("must be status:value, email:value, tag:value or interest:value", "query", "filter")
 		}
 		q.field, q.value = field, value
 	}

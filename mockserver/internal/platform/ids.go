@@ -51,7 +51,7 @@ func (t *tx) fix(ctx context.Context) error {
 		case id < 1 || id > maxFixedID:
 			return problem.Invalid(fmt.Sprintf("must be an id from 1 to %d, got %d", maxFixedID, id), "body")
 		case t.p.taken(id):
-			return problem.Invalid(fmt.Sprintf("the id %d is taken", id), "body")
+			return problem.Invalid(fmt.Sprintf("the id %d is already in use", id), "body")
 		}
 	}
 	if f.Secret != "" || f.Hash != "" {

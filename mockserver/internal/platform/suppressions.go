@@ -30,7 +30,7 @@ func (t *tx) addSuppressedEmail(r api.AddSuppressedEmailRequestObject) (api.AddS
 func (t *tx) listSuppressedEmails(r api.ListSuppressedEmailsRequestObject) (api.ListSuppressedEmailsResponseObject, error) {
 	field, email, ok := strings.Cut(r.Params.Filter, ":")
 	if r.Params.Filter != "" && (!ok || field != "email") {
-		return nil, problem.Invalid("must be email, followed by a colon and the value", "query", "filter")
+		return nil, problem.Invalid("must be email:value", "query", "filter")
 	}
 	s := &t.account.Suppression
 	n, from := s.len(), s.from
