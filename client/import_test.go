@@ -472,7 +472,7 @@ func TestImportErrorText(t *testing.T) {
 		"two of two":    {failing(1, 2), ImportOptions{OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line < 6 }}, "import: 2 of 2 batches failed; first error: " + strings.Replace(one, "2 to 3", "0 to 1", 1), 2},
 		"stopped":       {failing(2), ImportOptions{OnBatchError: func(ImportFailure) error { return stop }}, "import: " + one + "; stop here", 2},
 		"no checkpoint": {failing(), ImportOptions{OnCheckpoint: func(int64) error { return full }}, "import: checkpoint: disk full", 1},
-		"too many":      {failing(), ImportOptions{Skip: 7}, "import: source, after 6 contacts: must contain the 7 contacts to skip", 0},
+		"too many":      {failing(), ImportOptions{Skip: 7}, "import: source, after 6 contacts: must contain at least the 7 contacts to skip", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := &importServer{list: map[string]int{}, before: tc.before}

@@ -394,8 +394,8 @@ func TestWaitRouteInvalid(t *testing.T) {
 		{name: "an unknown value", body: `{"for":"delivery","state":"faild"}`, loc: "[body state]", want: "did you mean failed?"},
 		{name: "an empty filter", body: `{"for":"message","to":""}`, loc: "[body to]", want: "must not be empty"},
 		{name: "drain with for", body: `{"for":"message","drain":true}`, loc: "[body drain]", want: "must not be set if `for` is set"},
-		{name: "a filter without for", body: `{"to":"ada@example.org"}`, loc: "[body for]", want: "required"},
-		{name: "a number without for", body: `{"count":2}`, loc: "[body for]", want: "required"},
+		{name: "a filter without for", body: `{"to":"ada@example.org"}`, loc: "[body for]", want: "must be set if"},
+		{name: "a number without for", body: `{"count":2}`, loc: "[body for]", want: "must be set if"},
 	}
 	p := newProbe(t, mockserver.Config{})
 	for _, tt := range tests {
