@@ -244,7 +244,7 @@ func (w *world) partOfAddress(t *testing.T, list int64) {
 	p.says(".count", "50,000")
 	p.fill("#filter", "user24")
 	p.says(".count", "1,111") // 24, 240 to 249, 2400 to 2499, 24000 to 24999
-	p.says(".pager", "The latest 200 of them")
+	p.says(".pager", "Only the latest 200 contacts")
 	p.fill("#filter", "")
 	p.says(".count", "50,000")
 	p.fill(".pager input", "777\r")
