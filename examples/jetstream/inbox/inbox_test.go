@@ -118,9 +118,12 @@ func TestStoredBeforeResponse(t *testing.T) {
 		t.Errorf("status %d without a server", statuses[0])
 	}
 	_, js = startServer(t, dir)
+	if n := stored(t, js); n != 30 {
+		t.Errorf("%d messages after a restart, want 30", n)
+	}
 	deliver(t, js, "event", 31)
 	if n := stored(t, js); n != 31 {
-		t.Errorf("%d messages after a restart, want 31", n)
+		t.Errorf("%d messages after further deliveries, want 31", n)
 	}
 }
 
