@@ -39,7 +39,7 @@ type Campaign struct {
 	// The campaign's id.
 	ID int64 `json:"campaign_id"`
 
-	// The list of the recipients.
+	// The id of the list that contains the recipients.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The campaign's name.
@@ -48,10 +48,10 @@ type Campaign struct {
 	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
-	// When it was created.
+	// When the campaign was created.
 	CreatedOn time.Time `json:"created_on,omitzero"`
 
-	// When it will be sent; omitted until it is scheduled.
+	// When the campaign will be sent; omitted until the campaign is scheduled.
 	ScheduledFor time.Time `json:"scheduled_for,omitzero"`
 
 	// The sender of an email.
@@ -60,13 +60,13 @@ type Campaign struct {
 	// Known values are incomplete, scheduled, delivering and delivered, in this order. The platform may add values.
 	Status CampaignStatus `json:"status"`
 
-	// When it was last changed.
+	// When the campaign was last changed.
 	UpdatedOn time.Time `json:"updated_on,omitzero"`
 }
 
-// CampaignCreate is a new campaign. Omitted fields can be set by an update.
+// CampaignCreate is a new campaign. To set omitted fields later, update the campaign.
 type CampaignCreate struct {
-	// The list of the recipients.
+	// The id of the list that contains the recipients.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The campaign's name.
@@ -90,13 +90,13 @@ type CampaignPage struct {
 
 // campaignSchedule says when to send a campaign.
 type campaignSchedule struct {
-	// The time, in Unix seconds. If it is omitted or past, the campaign is sent now.
+	// The time, in Unix seconds. If the time is omitted or in the past, the campaign is sent immediately.
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
 // CampaignUpdate: Changes to a campaign. Omitted fields are kept.
 type CampaignUpdate struct {
-	// The list of the recipients.
+	// The id of the list that contains the recipients.
 	ListID *int64 `json:"list_id,omitzero"`
 
 	// The new name.
@@ -114,7 +114,7 @@ type Contact struct {
 	// The contact's id.
 	ID int64 `json:"id"`
 
-	// The address.
+	// The contact's address.
 	Email string `json:"email"`
 
 	// The number of bounces of emails to the contact.
@@ -126,13 +126,13 @@ type Contact struct {
 	// The contact's interests.
 	Interests []string `json:"interests,omitzero"`
 
-	// The type of its last bounce: none, hard or soft.
+	// The type of the contact's last bounce: none, hard or soft.
 	LastBounceType events.BounceType `json:"last_bounce_type,omitzero"`
 
 	// Known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed. The platform may add values.
 	Status events.ContactStatus `json:"status"`
 
-	// When it joined the list.
+	// When the contact joined the list.
 	SubscribedOn time.Time `json:"subscribed_on,omitzero"`
 
 	// The contact's tags.
@@ -141,7 +141,7 @@ type Contact struct {
 
 // ContactCreate is a contact to add.
 type ContactCreate struct {
-	// The address.
+	// The contact's address.
 	Email string `json:"email"`
 
 	// Custom attributes of the contact.
@@ -165,10 +165,10 @@ type ImportBatch struct {
 	// The contacts, at most 1,000.
 	Contacts []ImportContact `json:"contacts"`
 
-	// The status that the imported contacts get, by default active.
+	// The status of the imported contacts, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Whether an import with the status active also activates unsubscribed and pending contacts. By default they keep their status.
+	// Whether an import with the status active also activates unsubscribed and pending contacts. By default, these contacts keep their status.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -196,7 +196,7 @@ type ContactUpdate struct {
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
-// CustomAttribute is an attribute of a contact, by name.
+// CustomAttribute is a custom attribute of a contact.
 type CustomAttribute struct {
 	// The name of the attribute.
 	Name string `json:"name"`
@@ -210,7 +210,7 @@ type CustomAttributeUpdate struct {
 	// The attribute's name.
 	Name string `json:"name"`
 
-	// Its new value; null removes the attribute.
+	// The attribute's new value; null removes the attribute.
 	Value Nullable[string] `json:"value"`
 }
 
@@ -219,10 +219,10 @@ type Email struct {
 	// The email's id.
 	ID string `json:"id"`
 
-	// The list of the contact, if the recipient is a contact.
+	// The id of the contact's list, if the recipient is a contact.
 	ListID int64 `json:"list_id,omitzero"`
 
-	// The template, if there is one.
+	// The id of the template, if the email has a template.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// The recipient's address.
@@ -234,13 +234,13 @@ type Email struct {
 	// The number of clicks on links.
 	Clicks int64 `json:"clicks,omitzero"`
 
-	// The contact, if the recipient is a contact.
+	// The id of the contact, if the recipient is a contact.
 	ContactID int64 `json:"contact_id,omitzero"`
 
-	// When it was delivered; omitted until then.
+	// When the email was delivered; omitted before delivery.
 	DeliveredOn time.Time `json:"delivered_on,omitzero"`
 
-	// The internal error before queueing.
+	// The internal error that happened before the email was queued.
 	Error string `json:"error,omitzero"`
 
 	// Whether the recipient unsubscribed from all email with this email.
@@ -252,7 +252,7 @@ type Email struct {
 	// The reason for the rejection: bounced, unsubscribed, pending, spam, deleted or suppressed.
 	Reason events.RejectReason `json:"reason,omitzero"`
 
-	// Whether the recipient reported it as spam.
+	// Whether the recipient reported the email as spam.
 	ReportedAsSpam bool `json:"reported_as_spam,omitzero"`
 
 	// The sender of an email.
@@ -261,10 +261,10 @@ type Email struct {
 	// Known values are queued, delivered, bounced, rejected and error. The platform may add values.
 	Status EmailStatus `json:"status,omitzero"`
 
-	// The subject as it was sent.
+	// The subject, as sent.
 	Subject string `json:"subject,omitzero"`
 
-	// When it was submitted.
+	// When the email was submitted.
 	SubmittedOn time.Time `json:"submitted_on,omitzero"`
 
 	// The kind of email: marketing or transactional.
@@ -279,19 +279,19 @@ type EmailBounce struct {
 	// The category, for example bounce_hb. See Email.Bounced for all categories.
 	Category events.BounceCategory `json:"category,omitzero"`
 
-	// The receiving server's diagnostic.
+	// The receiving server's diagnostic message.
 	DSNMessage string `json:"dsn_message,omitzero"`
 
-	// When it bounced.
+	// When the email bounced.
 	OccurredOn time.Time `json:"occurred_on,omitzero"`
 
-	// Hard (permanent) or soft (temporary): `hard` or `soft`.
+	// The type of the bounce: `hard` (permanent) or `soft` (temporary).
 	Type events.BounceType `json:"type,omitzero"`
 }
 
 // EmailContent is the content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 type EmailContent struct {
-	// The template with the HTML and the text.
+	// The id of the template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// The inline HTML part.
@@ -318,7 +318,7 @@ type EmailHeader struct {
 
 // EmailSubmission is an email to send to one recipient.
 type EmailSubmission struct {
-	// The list that contains the recipient. If it is omitted, the platform uses the contact with this address that was added last in the account, if there is one.
+	// The id of the list that contains the recipient. If the list is omitted, the platform uses the account's most recently added contact with the recipient's address, if any.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The recipient's address.
@@ -337,9 +337,9 @@ type EmailSubmission struct {
 // EmailType is the type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
 type EmailType string
 
-// ImportContact is a contact to import. An invalid address is an error of this entry only.
+// ImportContact is a contact to import. An invalid address is an error only for this entry.
 type ImportContact struct {
-	// The address.
+	// The contact's address.
 	Email string `json:"email"`
 
 	// The attributes to set. Other attributes are kept.
@@ -360,7 +360,7 @@ type RejectedEntry struct {
 	// The index of the entry in the request, from 0.
 	Index int64 `json:"index"`
 
-	// The entry's address as it was sent.
+	// The address in the entry, as sent.
 	Email string `json:"email,omitzero"`
 
 	// The location of the error: body, path, query or header, then field names and array indexes.
@@ -388,7 +388,7 @@ type ImportResult struct {
 	Accepted int64 `json:"-"`
 }
 
-// ImportTo is the status that the imported contacts get, by default active.
+// ImportTo is the status of the imported contacts, by default active.
 type ImportTo string
 
 // List is a list of contacts.
@@ -399,10 +399,10 @@ type List struct {
 	// The list's name.
 	Name string `json:"name"`
 
-	// When it was created.
+	// When the list was created.
 	CreatedOn time.Time `json:"created_on,omitzero"`
 
-	// Whether the anti-spam policy is accepted, which sending to the list requires.
+	// Whether the anti-spam policy is accepted. Sending to the list requires an accepted policy.
 	PolicyAccepted bool `json:"policy_accepted,omitzero"`
 }
 
@@ -423,7 +423,7 @@ type ListPage struct {
 
 // MessageContent is the content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 type MessageContent struct {
-	// The template with the HTML and the text.
+	// The id of the template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// The inline HTML part.
@@ -438,7 +438,7 @@ type MessageContent struct {
 
 // MessageContentUpdate: Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 type MessageContentUpdate struct {
-	// The template with the HTML and the text.
+	// The id of the template with the HTML and the text.
 	TemplateID *int64 `json:"template_id,omitzero"`
 
 	// The new inline HTML part.
@@ -468,7 +468,7 @@ type RateLimitPeriod string
 
 // Sender is the sender of an email.
 type Sender struct {
-	// The address.
+	// The contact's address.
 	Email string `json:"email"`
 
 	// The name that recipients see.
@@ -477,7 +477,7 @@ type Sender struct {
 
 // SubmittedEmail is the result of a submission.
 type SubmittedEmail struct {
-	// The email's id, which lookups require and events contain.
+	// The email's id, for lookups. Events contain the same id.
 	ID string `json:"id"`
 
 	// The recipient's address.
@@ -489,7 +489,7 @@ type SubmittedEmail struct {
 
 // SuppressedEmail is an entry of the suppression list.
 type SuppressedEmail struct {
-	// When it was added.
+	// When the entry was added.
 	CreatedOn time.Time `json:"created_on,omitzero"`
 
 	// The address, or a pattern: `*@domain` or `local@*`.
@@ -511,7 +511,7 @@ type SuppressedEmailPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// Tag is a label of contacts.
+// Tag is a label for contacts.
 type Tag struct {
 	// The tag.
 	Name string `json:"name"`
@@ -537,10 +537,10 @@ type Template struct {
 	// The parts of a template. Merge tags are written `{{name}}`.
 	Content TemplateContent `json:"content"`
 
-	// When it was created.
+	// When the template was created.
 	CreatedOn time.Time `json:"created_on,omitzero"`
 
-	// When it was last changed.
+	// When the template was last changed.
 	UpdatedOn time.Time `json:"updated_on,omitzero"`
 }
 
@@ -621,7 +621,7 @@ type Webhook struct {
 	// The names of the subscribed events.
 	Events []events.Name `json:"events"`
 
-	// The hash function of the signature, on retrieval: sha256 or sha512.
+	// The hash function for the signature, sha256 or sha512. Returned on retrieval.
 	HashFunction string `json:"hash_function,omitzero"`
 
 	// The maximum number of deliveries per period; omitted if there is no limit.
@@ -645,7 +645,7 @@ type WebhookCreate struct {
 	// The names of the subscribed events.
 	Events []events.Name `json:"events"`
 
-	// The maximum number of deliveries per period. By default it is unlimited.
+	// The maximum number of deliveries per period. By default, the number is unlimited.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
 	// The period of a webhook's rate limit, by default an hour.
@@ -685,9 +685,9 @@ type WebhookSummary struct {
 	URL string `json:"url"`
 }
 
-// Workflow is one message to each contact when it is added to a list.
+// Workflow is one message to each contact that is added to a list.
 type Workflow struct {
-	// The list of the workflow.
+	// The id of the workflow's list.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The workflow's id.
@@ -699,7 +699,7 @@ type Workflow struct {
 	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
-	// When it was created.
+	// When the workflow was created.
 	CreatedOn time.Time `json:"created_on,omitzero"`
 
 	// The sender of an email.
@@ -714,7 +714,7 @@ type Workflow struct {
 
 // WorkflowCreate is a workflow to create.
 type WorkflowCreate struct {
-	// The list of the workflow.
+	// The id of the workflow's list.
 	ListID int64 `json:"list_id"`
 
 	// The workflow's name.
@@ -747,7 +747,7 @@ type ListCampaignsParams struct {
 	// The number of the page, from 1. The default is 1.
 	Page int64
 
-	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage int64
 
 	// Whether the response contains the number of items on all pages. The default is false.
@@ -759,7 +759,7 @@ type ListListsParams struct {
 	// The number of the page, from 1. The default is 1.
 	Page int64
 
-	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage int64
 
 	// Whether the response contains the number of items on all pages. The default is false.
@@ -771,7 +771,7 @@ type ListContactsParams struct {
 	// The number of the page, from 1. The default is 1.
 	Page int64
 
-	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage int64
 
 	// Whether the response contains the number of items on all pages. The default is false.
@@ -798,7 +798,7 @@ type ListSuppressedEmailsParams struct {
 	// The number of the page, from 1. The default is 1.
 	Page int64
 
-	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage int64
 
 	// Whether the response contains the number of items on all pages. The default is false.
@@ -813,7 +813,7 @@ type ListTagsParams struct {
 	// The number of the page, from 1. The default is 1.
 	Page int64
 
-	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage int64
 
 	// Whether the response contains the number of items on all pages. The default is false.
@@ -825,7 +825,7 @@ type ListTemplatesParams struct {
 	// The number of the page, from 1. The default is 1.
 	Page int64
 
-	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage int64
 
 	// Whether the response contains the number of items on all pages. The default is false.
@@ -837,7 +837,7 @@ type ListWebhooksParams struct {
 	// The number of the page, from 1. The default is 1.
 	Page int64
 
-	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage int64
 
 	// Whether the response contains the number of items on all pages. The default is false.
@@ -849,7 +849,7 @@ type ListWorkflowsParams struct {
 	// The number of the page, from 1. The default is 1.
 	Page int64
 
-	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage int64
 
 	// Whether the response contains the number of items on all pages. The default is false.

@@ -41,7 +41,7 @@ type ActionContext struct {
 	// The IP address of the contact.
 	IP Null[string] `json:"ip"`
 
-	// When it happened.
+	// When the action happened.
 	Timestamp time.Time `json:"timestamp"`
 
 	// The user agent of the contact.
@@ -54,10 +54,10 @@ type AddressedContact struct {
 	Email string `json:"email"`
 }
 
-// Automation is the part of a workflow that sent the email.
+// Automation is the part of a workflow, or the list event, that sent the email.
 //
-// A workflow email has only `trigger`. An email sent by an event of a list, such as the double opt-in
-// confirmation, has `system_action`, and `workflow` and `action` with null values.
+// An email from a workflow contains only `trigger`. An email from a list event, such as the double opt-in
+// confirmation, contains `system_action`. The fields of `workflow` and `action` are then null.
 type Automation struct {
 	// A part of a workflow, by id and name.
 	Trigger *AutomationRef `json:"trigger,omitzero"`
@@ -68,7 +68,7 @@ type Automation struct {
 	// A part of a workflow, by id and name.
 	Action *AutomationRef `json:"action,omitzero"`
 
-	// The event of a list that sent the email.
+	// The list event that sent the email.
 	SystemAction *SystemAction `json:"system_action,omitzero"`
 }
 
@@ -186,7 +186,7 @@ type CampaignScheduled struct {
 	// The id of the campaign.
 	CampaignID ID `json:"campaign_id"`
 
-	// The id of the list of the recipients.
+	// The id of the list that contains the recipients.
 	ListID ID `json:"list_id"`
 
 	// The name of the campaign.
@@ -201,7 +201,7 @@ type CampaignSent struct {
 	// The id of the campaign.
 	CampaignID ID `json:"campaign_id"`
 
-	// The id of the list of the recipients.
+	// The id of the list that contains the recipients.
 	ListID ID `json:"list_id"`
 
 	// The name of the campaign.
@@ -265,7 +265,7 @@ type ContactUnsubscribed struct {
 	UnsubscribedAt time.Time `json:"unsubscribed_at"`
 }
 
-// CustomAttribute is an attribute of a contact, by name.
+// CustomAttribute is a custom attribute of a contact.
 type CustomAttribute struct {
 	// The name of the attribute.
 	Name string `json:"name"`
@@ -276,7 +276,8 @@ type CustomAttribute struct {
 
 // EmailAPIBounce is the data of Email.Bounced for an email sent with `POST /v2/emails`, including by an automation.
 //
-// It contains neither the category nor the reason of the bounce. To get them, look up the email with `GET /v2/emails/{email_id}`.
+// The data contains neither the category nor the reason of the bounce. For these values, look up the email with
+// `GET /v2/emails/{email_id}`.
 type EmailAPIBounce struct {
 	// When the email bounced.
 	EventTime time.Time `json:"event_time"`
@@ -293,7 +294,8 @@ type EmailAPIBounce struct {
 
 // EmailAPIComplaint is the data of Email.ReportedAsSpam for an email sent with `POST /v2/emails`.
 //
-// It does not contain the recipient. To get the recipient, look up the email with `GET /v2/emails/{email_id}`.
+// The data does not contain the recipient. To get the recipient, look up the email with
+// `GET /v2/emails/{email_id}`.
 type EmailAPIComplaint struct {
 	// When the complaint was made.
 	EventTime time.Time `json:"event_time"`
@@ -340,7 +342,8 @@ type EmailErrored struct {
 
 // EmailGlobalUnsubscribed is the data of Email.GlobalUnsubscribed.
 //
-// It contains neither the contact nor the address. The same click fires SuppressedEmail.Added, which contains the address.
+// The data contains neither the contact nor the address. The same click also fires SuppressedEmail.Added, which
+// contains the address.
 type EmailGlobalUnsubscribed struct {
 	// When the recipient unsubscribed.
 	EventTime time.Time `json:"event_time"`
@@ -424,7 +427,7 @@ type Contact struct {
 	// The address of the contact.
 	Email string `json:"email"`
 
-	// The status of the contact. In Email.Unsubscribed it may still be active.
+	// The status of the contact. In Email.Unsubscribed, the status may still be active.
 	Status ContactStatus `json:"status"`
 
 	// When the contact joined the list.
@@ -549,19 +552,19 @@ type SuppressedEmailAdded struct {
 	SuppressedEmail SuppressedAddress `json:"suppressedEmail"`
 }
 
-// SystemAction is the event of a list that sent the email.
+// SystemAction is the list event that sent the email.
 type SystemAction struct {
 	// The id of the action.
 	ID ID `json:"id"`
 
-	// An event of a list that sends email: `douopt-in`, the double opt-in confirmation, or `opt-in`.
+	// A list event that sends email: `douopt-in` (the double opt-in confirmation) or `opt-in`.
 	Type SystemActionType `json:"type"`
 
 	// The name of the action.
 	Name Null[string] `json:"name"`
 }
 
-// SystemActionType is an event of a list that sends email: `douopt-in`, the double opt-in confirmation, or `opt-in`.
+// SystemActionType is a list event that sends email: `douopt-in` (the double opt-in confirmation) or `opt-in`.
 type SystemActionType string
 
 // TransactionalBounce is the data of Email.Bounced for an email sent with the deprecated `POST /emails`.
@@ -572,13 +575,13 @@ type TransactionalBounce struct {
 	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`
 
-	// The email, as it was sent with the deprecated `POST /emails`.
+	// An email that was sent with the deprecated `POST /emails`.
 	TransactionalEmail TransactionalEmail `json:"transactional_email"`
 
 	// The recipient of a transactional email. Only the address is known.
 	Contact AddressedContact `json:"contact"`
 
-	// The list of an email that was sent with the deprecated `POST /emails`. Its fields are null, because these emails have no list.
+	// The list of an email that was sent with the deprecated `POST /emails`. All fields are null, because these emails have no list.
 	List ListRef `json:"list"`
 
 	// The segment of the list that the email was sent to. All fields are null if there is no segment.
@@ -620,13 +623,13 @@ type TransactionalComplaint struct {
 	// The feedback loop that reported the complaint.
 	FBL FeedbackLoop `json:"fbl"`
 
-	// The email, as it was sent with the deprecated `POST /emails`.
+	// An email that was sent with the deprecated `POST /emails`.
 	TransactionalEmail TransactionalEmail `json:"transactional_email"`
 
 	// The recipient of a transactional email. Only the address is known.
 	Contact AddressedContact `json:"contact"`
 
-	// The list of an email that was sent with the deprecated `POST /emails`. Its fields are null, because these emails have no list.
+	// The list of an email that was sent with the deprecated `POST /emails`. All fields are null, because these emails have no list.
 	List ListRef `json:"list"`
 
 	// The segment of the list that the email was sent to. All fields are null if there is no segment.
@@ -636,7 +639,7 @@ type TransactionalComplaint struct {
 	Context ActionContext `json:"context"`
 }
 
-// TransactionalEmail is the email, as it was sent with the deprecated `POST /emails`.
+// TransactionalEmail is an email that was sent with the deprecated `POST /emails`.
 type TransactionalEmail struct {
 	// The id of the email.
 	ID string `json:"id"`
@@ -656,16 +659,16 @@ type WorkflowBounce struct {
 	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`
 
-	// The part of a workflow that sent the email.
+	// The part of a workflow, or the list event, that sent the email.
 	//
-	// A workflow email has only `trigger`. An email sent by an event of a list, such as the double opt-in
-	// confirmation, has `system_action`, and `workflow` and `action` with null values.
+	// An email from a workflow contains only `trigger`. An email from a list event, such as the double opt-in
+	// confirmation, contains `system_action`. The fields of `workflow` and `action` are then null.
 	Automation Automation `json:"automation"`
 
 	// The contact whose email bounced.
 	Contact BouncedContact `json:"contact"`
 
-	// A list with only its id.
+	// A list that is identified only by its id.
 	List ListRef `json:"list"`
 
 	// The segment of the list that the email was sent to. All fields are null if there is no segment.
@@ -680,10 +683,10 @@ type WorkflowComplaint struct {
 	// The feedback loop that reported the complaint.
 	FBL FeedbackLoop `json:"fbl"`
 
-	// The part of a workflow that sent the email.
+	// The part of a workflow, or the list event, that sent the email.
 	//
-	// A workflow email has only `trigger`. An email sent by an event of a list, such as the double opt-in
-	// confirmation, has `system_action`, and `workflow` and `action` with null values.
+	// An email from a workflow contains only `trigger`. An email from a list event, such as the double opt-in
+	// confirmation, contains `system_action`. The fields of `workflow` and `action` are then null.
 	Automation Automation `json:"automation"`
 
 	// The contact who complained.

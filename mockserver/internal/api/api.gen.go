@@ -157,16 +157,16 @@ type Campaign struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
-	// CreatedOn When it was created, in Unix seconds.
+	// CreatedOn When the campaign was created, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`
 
-	// ListID The list of the recipients.
+	// ListID The id of the list that contains the recipients.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Name The campaign's name.
 	Name string `json:"name"`
 
-	// ScheduledFor When it will be sent, in Unix seconds; omitted until it is scheduled.
+	// ScheduledFor When the campaign will be sent, in Unix seconds; omitted until the campaign is scheduled.
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 
 	// Sender The sender of an email.
@@ -175,16 +175,16 @@ type Campaign struct {
 	// Status Known values are incomplete, scheduled, delivering and delivered, in this order. The platform may add values.
 	Status string `json:"status"`
 
-	// UpdatedOn When it was last changed, in Unix seconds.
+	// UpdatedOn When the campaign was last changed, in Unix seconds.
 	UpdatedOn int64 `json:"updated_on,omitzero"`
 }
 
-// CampaignCreate A new campaign. Omitted fields can be set by an update.
+// CampaignCreate A new campaign. To set omitted fields later, update the campaign.
 type CampaignCreate struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
-	// ListID The list of the recipients.
+	// ListID The id of the list that contains the recipients.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Name The campaign's name.
@@ -205,7 +205,7 @@ type CampaignPage struct {
 
 // CampaignSchedule When to send a campaign.
 type CampaignSchedule struct {
-	// ScheduledFor The time, in Unix seconds. If it is omitted or past, the campaign is sent now.
+	// ScheduledFor The time, in Unix seconds. If the time is omitted or in the past, the campaign is sent immediately.
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
@@ -214,7 +214,7 @@ type CampaignUpdate struct {
 	// Content Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
-	// ListID The list of the recipients.
+	// ListID The id of the list that contains the recipients.
 	ListID *int64 `json:"list_id,omitzero"`
 
 	// Name The new name.
@@ -232,7 +232,7 @@ type Contact struct {
 	// CustomAttributes Custom attributes of the contact, for merge tags.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
-	// Email The address.
+	// Email The contact's address.
 	Email string `json:"email"`
 
 	// ID The contact's id.
@@ -241,13 +241,13 @@ type Contact struct {
 	// Interests The contact's interests.
 	Interests []string `json:"interests,omitzero"`
 
-	// LastBounceType The type of its last bounce: none, hard or soft.
+	// LastBounceType The type of the contact's last bounce: none, hard or soft.
 	LastBounceType string `json:"last_bounce_type,omitzero"`
 
 	// Status Known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed. The platform may add values.
 	Status string `json:"status"`
 
-	// SubscribedOn When it joined the list, in Unix seconds.
+	// SubscribedOn When the contact joined the list, in Unix seconds.
 	SubscribedOn int64 `json:"subscribed_on,omitzero"`
 
 	// Tags The contact's tags.
@@ -259,7 +259,7 @@ type ContactCreate struct {
 	// CustomAttributes Custom attributes of the contact.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
-	// Email The address.
+	// Email The contact's address.
 	Email string `json:"email"`
 
 	// Interests The contact's interests.
@@ -274,10 +274,10 @@ type ContactImport struct {
 	// Contacts The contacts, at most 1,000.
 	Contacts []json.RawMessage `json:"contacts"`
 
-	// ImportTo The status that the imported contacts get, by default active.
+	// ImportTo The status of the imported contacts, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Resubscribe Whether an import with the status active also activates unsubscribed and pending contacts. By default they keep their status.
+	// Resubscribe Whether an import with the status active also activates unsubscribed and pending contacts. By default, these contacts keep their status.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -305,7 +305,7 @@ type ContactUpdate struct {
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
-// CustomAttribute An attribute of a contact, by name.
+// CustomAttribute A custom attribute of a contact.
 type CustomAttribute struct {
 	// Name The name of the attribute.
 	Name string `json:"name"`
@@ -319,7 +319,7 @@ type CustomAttributeUpdate struct {
 	// Name The attribute's name.
 	Name string `json:"name"`
 
-	// Value Its new value; null removes the attribute.
+	// Value The attribute's new value; null removes the attribute.
 	Value *string `json:"value"`
 }
 
@@ -331,16 +331,16 @@ type Email struct {
 	// Clicks The number of clicks on links.
 	Clicks int64 `json:"clicks"`
 
-	// ContactID The contact, if the recipient is a contact.
+	// ContactID The id of the contact, if the recipient is a contact.
 	ContactID int64 `json:"contact_id,omitzero"`
 
-	// DeliveredOn When it was delivered, in Unix seconds; omitted until then.
+	// DeliveredOn When the email was delivered, in Unix seconds; omitted before delivery.
 	DeliveredOn int64 `json:"delivered_on,omitzero"`
 
 	// Email The recipient's address.
 	Email string `json:"email,omitzero"`
 
-	// Error The internal error before queueing.
+	// Error The internal error that happened before the email was queued.
 	Error string `json:"error,omitzero"`
 
 	// GlobalUnsubscribed Whether the recipient unsubscribed from all email with this email.
@@ -349,7 +349,7 @@ type Email struct {
 	// ID The email's id.
 	ID string `json:"id"`
 
-	// ListID The list of the contact, if the recipient is a contact.
+	// ListID The id of the contact's list, if the recipient is a contact.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Opens The number of opens.
@@ -358,7 +358,7 @@ type Email struct {
 	// Reason The reason for the rejection: bounced, unsubscribed, pending, spam, deleted or suppressed.
 	Reason string `json:"reason,omitzero"`
 
-	// ReportedAsSpam Whether the recipient reported it as spam.
+	// ReportedAsSpam Whether the recipient reported the email as spam.
 	ReportedAsSpam bool `json:"reported_as_spam"`
 
 	// Sender The sender of an email.
@@ -367,13 +367,13 @@ type Email struct {
 	// Status Known values are queued, delivered, bounced, rejected and error. The platform may add values.
 	Status string `json:"status,omitzero"`
 
-	// Subject The subject as it was sent.
+	// Subject The subject, as sent.
 	Subject string `json:"subject,omitzero"`
 
-	// SubmittedOn When it was submitted, in Unix seconds.
+	// SubmittedOn When the email was submitted, in Unix seconds.
 	SubmittedOn int64 `json:"submitted_on,omitzero"`
 
-	// TemplateID The template, if there is one.
+	// TemplateID The id of the template, if the email has a template.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// Type The kind of email: marketing or transactional.
@@ -388,13 +388,13 @@ type EmailBounce struct {
 	// Category The category, for example bounce_hb. See Email.Bounced for all categories.
 	Category string `json:"category,omitzero"`
 
-	// DsnMessage The receiving server's diagnostic.
+	// DsnMessage The receiving server's diagnostic message.
 	DsnMessage string `json:"dsn_message,omitzero"`
 
-	// OccurredOn When it bounced, in Unix seconds.
+	// OccurredOn When the email bounced, in Unix seconds.
 	OccurredOn int64 `json:"occurred_on,omitzero"`
 
-	// Type Hard (permanent) or soft (temporary): `hard` or `soft`.
+	// Type The type of the bounce: `hard` (permanent) or `soft` (temporary).
 	Type string `json:"type,omitzero"`
 }
 
@@ -406,7 +406,7 @@ type EmailContent struct {
 	// Subject The subject.
 	Subject string `json:"subject"`
 
-	// TemplateID The template with the HTML and the text.
+	// TemplateID The id of the template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// Text The inline plain-text part.
@@ -436,7 +436,7 @@ type EmailSubmission struct {
 	// Email The recipient's address.
 	Email string `json:"email"`
 
-	// ListID The list that contains the recipient. If it is omitted, the platform uses the contact with this address that was added last in the account, if there is one.
+	// ListID The id of the list that contains the recipient. If the list is omitted, the platform uses the account's most recently added contact with the recipient's address, if any.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Sender The sender of an email.
@@ -449,12 +449,12 @@ type EmailType string
 // EventName The name of an event that a webhook can subscribe to. The platform may add events.
 type EventName string
 
-// ImportContact A contact to import. An invalid address is an error of this entry only.
+// ImportContact A contact to import. An invalid address is an error only for this entry.
 type ImportContact struct {
 	// CustomAttributes The attributes to set. Other attributes are kept.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
-	// Email The address.
+	// Email The contact's address.
 	Email string `json:"email"`
 
 	// Interests Interests to add.
@@ -466,7 +466,7 @@ type ImportContact struct {
 
 // ImportError An entry that was not imported, with the reason.
 type ImportError struct {
-	// Email The entry's address as it was sent.
+	// Email The address in the entry, as sent.
 	Email string `json:"email,omitzero"`
 
 	// Index The index of the entry in the request, from 0.
@@ -494,12 +494,12 @@ type ImportResult struct {
 	Updated int64 `json:"updated"`
 }
 
-// ImportTo The status that the imported contacts get, by default active.
+// ImportTo The status of the imported contacts, by default active.
 type ImportTo string
 
 // List A list of contacts.
 type List struct {
-	// CreatedOn When it was created, in Unix seconds.
+	// CreatedOn When the list was created, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`
 
 	// ListID The list's id.
@@ -508,7 +508,7 @@ type List struct {
 	// Name The list's name.
 	Name string `json:"name"`
 
-	// PolicyAccepted Whether the anti-spam policy is accepted, which sending to the list requires.
+	// PolicyAccepted Whether the anti-spam policy is accepted. Sending to the list requires an accepted policy.
 	PolicyAccepted bool `json:"policy_accepted"`
 }
 
@@ -538,7 +538,7 @@ type MessageContent struct {
 	// Subject The subject.
 	Subject string `json:"subject,omitzero"`
 
-	// TemplateID The template with the HTML and the text.
+	// TemplateID The id of the template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// Text The inline plain-text part.
@@ -553,7 +553,7 @@ type MessageContentUpdate struct {
 	// Subject The new subject.
 	Subject *string `json:"subject,omitzero"`
 
-	// TemplateID The template with the HTML and the text.
+	// TemplateID The id of the template with the HTML and the text.
 	TemplateID *int64 `json:"template_id,omitzero"`
 
 	// Text The new inline plain-text part; null removes it.
@@ -595,7 +595,7 @@ type RateLimitPeriod string
 
 // Sender The sender of an email.
 type Sender struct {
-	// Email The address.
+	// Email The contact's address.
 	Email string `json:"email"`
 
 	// Name The name that recipients see.
@@ -607,7 +607,7 @@ type SubmittedEmail struct {
 	// Email The recipient's address.
 	Email string `json:"email,omitzero"`
 
-	// ID The email's id, which lookups require and events contain.
+	// ID The email's id, for lookups. Events contain the same id.
 	ID string `json:"id"`
 
 	// Status Known values are queued, rejected (see the event Email.Rejected) and error (see Email.Error). The platform may add values.
@@ -616,7 +616,7 @@ type SubmittedEmail struct {
 
 // SuppressedEmail An entry of the suppression list.
 type SuppressedEmail struct {
-	// CreatedOn When it was added, in Unix seconds.
+	// CreatedOn When the entry was added, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`
 
 	// Email The address, or a pattern: `*@domain` or `local@*`.
@@ -638,7 +638,7 @@ type SuppressedEmailPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// Tag A label of contacts.
+// Tag A label for contacts.
 type Tag struct {
 	// Name The tag.
 	Name string `json:"name"`
@@ -658,7 +658,7 @@ type Template struct {
 	// Content The parts of a template. Merge tags are written `{{name}}`.
 	Content TemplateContent `json:"content"`
 
-	// CreatedOn When it was created, in Unix seconds.
+	// CreatedOn When the template was created, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`
 
 	// Name The template's name.
@@ -667,7 +667,7 @@ type Template struct {
 	// TemplateID The template's id.
 	TemplateID int64 `json:"template_id"`
 
-	// UpdatedOn When it was last changed, in Unix seconds.
+	// UpdatedOn When the template was last changed, in Unix seconds.
 	UpdatedOn int64 `json:"updated_on,omitzero"`
 }
 
@@ -745,7 +745,7 @@ type Webhook struct {
 	// Events The names of the subscribed events.
 	Events []string `json:"events"`
 
-	// HashFunction The hash function of the signature, on retrieval: sha256 or sha512.
+	// HashFunction The hash function for the signature, sha256 or sha512. Returned on retrieval.
 	HashFunction string `json:"hash_function,omitzero"`
 
 	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
@@ -772,7 +772,7 @@ type WebhookCreate struct {
 	// Events The names of the subscribed events.
 	Events []EventName `json:"events"`
 
-	// RateLimit The maximum number of deliveries per period. By default it is unlimited.
+	// RateLimit The maximum number of deliveries per period. By default, the number is unlimited.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
 	// RateLimitPeriod The period of a webhook's rate limit, by default an hour.
@@ -812,15 +812,15 @@ type WebhookSummary struct {
 	WebhookID string `json:"webhook_id"`
 }
 
-// Workflow One message to each contact when it is added to a list.
+// Workflow One message to each contact that is added to a list.
 type Workflow struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
-	// CreatedOn When it was created, in Unix seconds.
+	// CreatedOn When the workflow was created, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`
 
-	// ListID The list of the workflow.
+	// ListID The id of the workflow's list.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Name The workflow's name.
@@ -844,7 +844,7 @@ type WorkflowCreate struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content"`
 
-	// ListID The list of the workflow.
+	// ListID The id of the workflow's list.
 	ListID int64 `json:"list_id"`
 
 	// Name The workflow's name.
@@ -925,7 +925,7 @@ type ListCampaignsParams struct {
 	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// PerPage The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
@@ -937,7 +937,7 @@ type ListListsParams struct {
 	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// PerPage The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
@@ -949,7 +949,7 @@ type ListContactsParams struct {
 	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// PerPage The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
@@ -976,7 +976,7 @@ type ListSuppressedEmailsParams struct {
 	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// PerPage The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
@@ -991,7 +991,7 @@ type ListTagsParams struct {
 	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// PerPage The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
@@ -1003,7 +1003,7 @@ type ListTemplatesParams struct {
 	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// PerPage The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
@@ -1015,7 +1015,7 @@ type ListWebhooksParams struct {
 	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// PerPage The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
@@ -1027,7 +1027,7 @@ type ListWorkflowsParams struct {
 	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
+	// PerPage The page size, from 1 to 100. The default is 50. The platform may reduce the page size, and returns the actual size.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
