@@ -379,13 +379,15 @@ func TestFieldTypeMismatch(t *testing.T) {
 }
 
 func TestFieldTypeMismatchInItems(t *testing.T) {
-	c := newTestClient(t, respondWith(200, "application/json",
-		`{"webhook_id":41,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
-	hook, err := c.Webhooks.Get(t.Context(), "41")
-	if want := (Webhook{ID: "41", URL: "u", Events: []events.Name{}, Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
-		t.Errorf("Get = %+v, %v", hook, err)
+	for _, id := range []string{"0", "9"} {
+		c := newTestClient(t, respondWith(200, "application/json",
+			`{"webhook_id":`+id+`,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
+		hook, err := c.Webhooks.Get(t.Context(), id)
+		if want := (Webhook{ID: id, URL: "u", Events: []events.Name{}, Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
+			t.Errorf("Get = %+v, %v", hook, err)
+		}
 	}
-	c = newTestClient(t, respondWith(200, "application/json",
+	c := newTestClient(t, respondWith(200, "application/json",
 		`{"data":[{"id":1,"email":"a","status":"active","tags":[5]},{"id":true,"email":"b"}],"pagination":{"page":1,"per_page":50}}`))
 	page, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
 	if err == nil || !strings.Contains(err.Error(), "data[1].id") {

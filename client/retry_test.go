@@ -485,6 +485,9 @@ func TestJitter(t *testing.T) {
 			}
 		}
 	}
+	if d := (RetryConfig{BaseDelay: 1}).withDefaults().delay(1, 0); d < 0 || d > 1 {
+		t.Errorf("pause is %v, want up to 1ns", d)
+	}
 	none := RetryConfig{BaseDelay: -time.Second}.withDefaults()
 	for n := 1; n <= 70; n++ {
 		if d := none.delay(n, 0); d != 0 {
