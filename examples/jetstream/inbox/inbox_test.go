@@ -152,7 +152,7 @@ func TestFullStream(t *testing.T) {
 		{"b", "", http.StatusNoContent},
 		{`b\r\nNats-Msg-Id: c`, "", http.StatusNoContent},
 		{"c", "", http.StatusNoContent},
-		{"d", half + half + half, http.StatusRequestEntityTooLarge},
+		{"d", strings.Repeat("x", maxBody), http.StatusRequestEntityTooLarge},
 	} {
 		if got := post(t, h, tt.id, tt.padding); got != tt.want {
 			t.Errorf("event %q with %d bytes: status %d, want %d", tt.id, len(tt.padding), got, tt.want)

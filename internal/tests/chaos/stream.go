@@ -72,7 +72,7 @@ func receiveStream(ctx context.Context, v *webhook.Verifier, url string, careles
 	}
 	return webhook.NewHandler(v, func(ctx context.Context, _ *events.Event) error {
 		d, _ := webhook.FromContext(ctx)
-		time.AfterFunc(100*time.Millisecond, func() {
+		time.AfterFunc(time.Second, func() {
 			_, _ = js.Publish(context.Background(), inbox.Config().Subjects[0], d.Body, jetstream.WithMsgID(d.Key))
 		})
 		return nil
@@ -121,7 +121,7 @@ const ackWait = 2 * time.Second
 type unkeyed struct{ webhook.Once }
 
 func (u unkeyed) Do(ctx context.Context, _ string, fn func(context.Context) error) (bool, error) {
-	defer time.Sleep(50 * time.Millisecond)
+	defer time.Sleep(300 * time.Millisecond)
 	return u.Once.Do(ctx, rand.Text(), fn)
 }
 
