@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
 // shop is a state with two accounts. Account 1 has messages of each sending type.
@@ -16,16 +19,21 @@ const shop = `{"version":4,"last_id":99,"accounts":[
 	{"account_id":1,
 		"templates":[{"template_id":10,"name":"T","content":{"html":"<p>{{name}}</p>","text":"T"}}],
 		"lists":[{"list_id":1,"name":"L","policy_accepted":true},{"list_id":4,"name":"M"}],
-		"campaigns":[{"campaign_id":3,"name":"C","status":"delivered","list_id":1}],
+		"campaigns":[
+			{"campaign_id":3,"name":"C","status":"delivered","list_id":1},
+			{"campaign_id":8,"name":"Later","status":"scheduled","scheduled_for":4102444800,"list_id":1}],
 		"workflows":[{"workflow_id":5,"name":"W","status":"inactive","list_id":1}],
 		"suppressed_emails":[{"email":"s@example.org"}]},
 	{"account_id":2}],
-	"contacts":[{"list_id":1,"id":2,"email":"a@example.org","status":"active"}],
+	"contacts":[
+		{"list_id":1,"id":2,"email":"a@example.org","status":"active"},
+		{"list_id":4,"id":6,"email":"p@example.org","status":"pending"}],
 	"contents":[{"subject":"Hello","text":"T"}],
 	"messages":[
 		{"id":"c","account_id":1,"sent_by":"campaign","campaign_id":3,"list_id":1,"contact_id":2,"to":"a@example.org","content":0,"status":"delivered","opens":2},
 		{"id":"w","account_id":1,"sent_by":"workflow","workflow_id":5,"list_id":1,"contact_id":2,"to":"a@example.org","content":0,"status":"delivered","clicks":1},
 		{"id":"t","account_id":1,"sent_by":"transactional","list_id":1,"contact_id":2,"to":"a@example.org","content":0,"status":"delivered"},
+		{"id":"l","account_id":1,"sent_by":"email_api","list_id":1,"contact_id":2,"to":"a@example.org","content":0,"status":"delivered"},
 		{"id":"e","account_id":1,"sent_by":"email_api","to":"x@example.org","content":0,"status":"bounced","bounce":{"category":"bounce_hard"}},
 		{"id":"r","account_id":1,"sent_by":"email_api","to":"x@example.org","content":0,"status":"rejected"},
 		{"id":"o","account_id":2,"sent_by":"email_api","to":"x@example.org","content":0,"status":"delivered"}]}`
@@ -132,7 +140,7 @@ func TestOperationsOnMessages(t *testing.T) {
 	expect(t, p, `"status":"rejected"`, "Email.Rejected")(p.SubmitEmail(ctx, submission("s@example.org")))
 	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":"2"`, `"list_id":"1"`)(nil, p.Open("c"))
 	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":null`, `"list_id":null`)(nil, p.Open("t"))
-	expect(t, p, "Contact.Removed", `"user":{"id":null`, `"ip":"198.51.100.23"`)(nil, p.Unsubscribe("w"))
+	expect(t, p, "Email.Unsubscribed", "Contact.Removed", `"user":{"id":null`, `"ip":"198.51.100.23"`)(nil, p.Unsubscribe("l"))
 	expect(t, p, "Email.ReportedAsSpam", `"status":"spam"`, `"email":"a@example.org"`)(nil, p.Complain("c", ""))
 	expect(t, p, "Email.ReportedAsSpam", `"email":{"id":"e"}`)(nil, p.Complain("e", ""))
 }
@@ -140,19 +148,26 @@ func TestOperationsOnMessages(t *testing.T) {
 func TestOverview(t *testing.T) {
 	p := restored(t, shop)
 	for id, want := range map[int64]Outcome{
-		0: {Sent: 5, Bounced: 1, Opened: 1, Clicked: 1},
-		1: {Sent: 4, Bounced: 1, Opened: 1, Clicked: 1},
+		0: {Sent: 6, Bounced: 1, Opened: 1, Clicked: 1},
+		1: {Sent: 5, Bounced: 1, Opened: 1, Clicked: 1},
 		2: {Sent: 1},
 	} {
 		if got := p.Overview(id, 0, 0).Messages; got != want {
 			t.Errorf("account %d: %+v, want %+v", id, got, want)
 		}
 	}
-	if got, want := p.Campaigns()[0].Outcome, (Outcome{Sent: 1, Opened: 1}); got != want {
-		t.Errorf("campaign: %+v, want %+v", got, want)
+	later := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	waiting := []delivery.Waiting{
+		{Why: "campaign", N: 1, Until: later, CampaignID: 8, Name: "Later"}, {Why: "confirmation", N: 1, ListID: 4, Name: "M"},
 	}
-	if got, want := p.Workflows()[0].Outcome, (Outcome{Sent: 1, Clicked: 1}); got != want {
-		t.Errorf("workflow: %+v, want %+v", got, want)
+	if got := p.Overview(0, 0, 0).Waiting; !slices.Equal(got, waiting) {
+		t.Errorf("waiting: %+v, want %+v", got, waiting)
+	}
+	if c := p.Campaigns(); !c[0].ScheduledFor.Equal(later) || !c[1].ScheduledFor.IsZero() || c[1].Outcome != (Outcome{Sent: 1, Opened: 1}) {
+		t.Errorf("campaigns: %+v", c)
+	}
+	if w := p.Workflows()[0]; w.Outcome != (Outcome{Sent: 1, Clicked: 1}) || w.ListName != "L" {
+		t.Errorf("workflow: %+v", w)
 	}
 }
 
@@ -166,23 +181,34 @@ func TestResetAccount(t *testing.T) {
 	}
 }
 
-// A follower writes the state and then its changes. Both together restore the state.
+// A follower writes the state and then its changes, with only the collections that changed. All together restore the state.
 func TestFollower(t *testing.T) {
 	p := restored(t, shop)
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 	f := p.Follow()
-	var whole, change strings.Builder
+	var whole strings.Builder
 	must(t, f.Write(&whole))
-	must(t, f.Write(&change))
-	if change.Len() != 0 {
-		t.Errorf("without a change: %s", change.String())
+	for _, step := range []struct {
+		change        func()
+		with, without string
+	}{
+		{func() {}, "", "{"},
+		{func() {
+			succeed(t)(p.CreateTemplate(ctx, api.CreateTemplateRequestObject{Body: &api.TemplateCreate{Name: "New"}}))
+		}, `"name":"New"`, `"lists"`},
+		{func() { succeed(t)(p.AcceptListPolicy(ctx, api.AcceptListPolicyRequestObject{ListID: 4})) }, `"lists"`, `"templates"`},
+		{func() { succeed(t)(p.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: 1, ContactID: 2})) }, `"status":"deleted"`, `"lists"`},
+		{func() { p.Deliveries.Publish([]delivery.Event{{AccountID: 1, Name: events.NameEmailOpened}}) }, `"id":"evt-1"`, `"email":`},
+	} {
+		step.change()
+		var change strings.Builder
+		must(t, f.Write(&change))
+		if text := change.String(); !strings.Contains(text, step.with) || strings.Contains(text, step.without) {
+			t.Errorf("got %s, want %s in it, and not %s", text, step.with, step.without)
+		}
+		whole.WriteString(change.String())
 	}
-	succeed(t)(p.CreateTemplate(ctx, api.CreateTemplateRequestObject{Body: &api.TemplateCreate{Name: "New"}}))
-	must(t, f.Write(&change))
-	if text := change.String(); !strings.Contains(text, `"change":1`) || !strings.Contains(text, `"New"`) || strings.Contains(text, `"lists"`) {
-		t.Errorf("after one change: %s", text)
-	}
-	other := restored(t, whole.String()+change.String())
+	other := restored(t, whole.String())
 	if got, want := resources(written(t, other)), resources(written(t, p)); got != want {
 		t.Errorf("restored\n%s\nwant\n%s", got, want)
 	}
