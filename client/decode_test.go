@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// TestGeneratedDecoders: each generated decoder reads the output of encoding/json for a value in which every field is
+// TestGeneratedDecoders: each generated decoder reads the output of encoding/json for a value with all fields
 // set.
 func TestGeneratedDecoders(t *testing.T) {
 	readsBack(t, readTemplate)

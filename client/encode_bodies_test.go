@@ -87,7 +87,7 @@ func agree(t *testing.T, i int, seed uint64, text string) (refused bool) {
 	}
 	var w jsonwrite.Writer
 	b.write(&w)
-	want, got := mistake("", reflect.ValueOf(b)), w.Err()
+	want, got := invalid("", reflect.ValueOf(b)), w.Err()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Fatalf("%#v: got %v, want %v", b, got, want)
 	}
@@ -165,30 +165,30 @@ func (c chance) fill(v reflect.Value) {
 	}
 }
 
-// mistake returns the first invalid field of a body by its path, such as "contacts.3.tags.0", with the reason.
-func mistake(place string, v reflect.Value) error {
+// invalid returns the first invalid field of a body by its path, such as "contacts.3.tags.0", with the reason.
+func invalid(place string, v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
-		return mistake(place, v.Elem())
+		return invalid(place, v.Elem())
 	case reflect.String:
 		if !utf8.ValidString(v.String()) {
 			return fmt.Errorf("%s: is not UTF-8", place)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			if err := mistake(below(place, strconv.Itoa(i)), v.Index(i)); err != nil {
+			if err := invalid(below(place, strconv.Itoa(i)), v.Index(i)); err != nil {
 				return err
 			}
 		}
 	case reflect.Struct:
-		return mistakeWithin(place, v)
+		return invalidWithin(place, v)
 	}
 	return nil
 }
 
-func mistakeWithin(place string, v reflect.Value) error {
+func invalidWithin(place string, v reflect.Value) error {
 	if n, ok := reflect.TypeAssert[Nullable[string]](v); ok {
-		return mistake(place, reflect.ValueOf(n.value))
+		return invalid(place, reflect.ValueOf(n.value))
 	}
 	for i := range v.NumField() {
 		name, rules, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
@@ -199,7 +199,7 @@ func mistakeWithin(place string, v reflect.Value) error {
 		if rules != "omitzero" && missing(member) {
 			return fmt.Errorf("%s: is missing", at)
 		}
-		if err := mistake(at, member); err != nil {
+		if err := invalid(at, member); err != nil {
 			return err
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// newExamplePlatform returns the platform in memory too, so that recipients and
-// networks can do something.
+// newExamplePlatform also returns the mock server, which can simulate recipients and
+// network failures.
 func newExamplePlatform(cfg client.Config) (*client.Client, *mockserver.Server) {
 	platform := mockserver.New(mockserver.Config{})
 	cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.HTTPClient()
@@ -43,7 +43,7 @@ func ExampleEmails_Send() {
 		case err == nil:
 			fmt.Println(order, email.Status)
 		case errors.Is(err, client.ErrOutcomeUnknown):
-			fmt.Println(order, "may have been sent: not again before somebody has looked")
+			fmt.Println(order, "may have been sent: check before you send it again")
 		default:
 			fmt.Println(order, "was not sent:", err)
 		}
@@ -55,7 +55,7 @@ func ExampleEmails_Send() {
 	fmt.Println(len(platform.Outbox()), "emails")
 	// Output:
 	// A-16 queued
-	// A-17 may have been sent: not again before somebody has looked
+	// A-17 may have been sent: check before you send it again
 	// 2 emails
 }
 

@@ -15,8 +15,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// newExampleClient returns a client of a mock platform; your program uses the
-// platform's own URL and token.
+// newExampleClient returns a client of a mock server. A real program sets the
+// platform's URL and token.
 func newExampleClient() (c *client.Client, stop func()) {
 	srv := mockserver.Start(mockserver.Config{})
 	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token()})
@@ -100,7 +100,7 @@ func ExampleContacts_Import() {
 		log.Fatal(err)
 	}
 
-	file := strings.NewReader("email,first_name,tags\nann@example.com,Ann,vip;new\nnobody,Bob,\n,Cy,\n")
+	file := strings.NewReader("email,first_name,tags\nann@example.com,Ann,vip;new\nann,Bob,\n,Cy,\n")
 	contacts := client.ContactsFromCSV(file, client.CSVOptions{
 		OnBadRow: func(e *client.CSVError) error {
 			fmt.Println("left out:", e)
@@ -118,7 +118,7 @@ func ExampleContacts_Import() {
 	// Output:
 	// left out: line 4: email: is empty
 	// 1 imported, 1 rejected
-	// line 3: nobody: not an email address
+	// line 3: ann: not an email address
 }
 
 // An import can add contacts as unsubscribed.
@@ -205,7 +205,7 @@ func ExampleConfig_observe() {
 		return ctx, client.Observer{
 			Retry: func(o client.Observation) { retries.WithLabelValues(call.Op, strconv.Itoa(o.StatusCode)).Inc() },
 			End: func(o client.Observation) {
-				status := strconv.Itoa(o.StatusCode) // 0: no answer
+				status := strconv.Itoa(o.StatusCode) // 0: no response
 				if errors.Is(o.Err, client.ErrOutcomeUnknown) {
 					status = "unknown"
 				}

@@ -32,7 +32,7 @@ type http1Platform struct {
 
 	mu       sync.Mutex
 	dialed   []*memoryConn
-	requests int // requests of which at least one byte arrived
+	requests int // requests with at least one byte that arrived
 	history  []string
 }
 

@@ -359,7 +359,7 @@ func TestEveryOperation(t *testing.T) {
 			if err := op.call(t.Context(), c, f); err != nil {
 				t.Errorf("%s: %v", op.id, err)
 			}
-			synctest.Wait() // for requests that nobody waits for any more
+			synctest.Wait() // for abandoned requests
 			for _, r := range p.Requests()[before:] {
 				if r.Operation != op.id || r.Status >= 300 {
 					t.Errorf("the method for %[2]s called %[1]s, status %[3]d", r.Operation, op.id, r.Status)

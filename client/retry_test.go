@@ -222,8 +222,8 @@ func checkFault(t *testing.T, err error, op string, faulty, requests int, refuse
 }
 
 func TestDialRefused(t *testing.T) {
-	// Nobody gets this port by chance: a free one may soon be that of a test in
-	// another process, which would wonder who calls.
+	// No server listens on port 1. A free port could soon belong to a test in another
+	// process.
 	const nobody = "http://127.0.0.1:1"
 	c, err := New(Config{BaseURL: nobody, Token: testToken, Retry: RetryConfig{BaseDelay: -1}})
 	fatal(t, err)

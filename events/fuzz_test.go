@@ -109,7 +109,7 @@ func rebuild(t *testing.T, ev *events.Event) {
 	}
 }
 
-// normal returns data as a JSON value, in which null and absent fields are equal.
+// normal returns data as a JSON value without null fields.
 func normal(t *testing.T, data events.Data) (v any) {
 	b, err := json.Marshal(data)
 	fatal(t, err)

@@ -164,7 +164,7 @@ var values = []any{
 	[]any{anyObject{"name": "y"}},
 }
 
-// mutated returns a copy in which a random value is replaced, removed, renamed or added.
+// mutated returns a copy with a random value replaced, removed, renamed or added.
 func mutated(random *rand.Rand, value any) any {
 	switch value := value.(type) {
 	case anyObject:

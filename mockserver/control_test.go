@@ -380,7 +380,7 @@ func TestControlSend(t *testing.T) {
 	tests := []struct {
 		name, body string
 		status     int
-		want       string // the event, or where the mistake is
+		want       string // the event, or the invalid field
 	}{
 		{
 			name: "to a webhook",

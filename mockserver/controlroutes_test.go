@@ -108,7 +108,7 @@ func FuzzControl(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, target, body string) {
 		path, query, _ := strings.Cut(target, "?")
 		if strings.HasPrefix(path, "stream") || strings.HasPrefix(path, "wait") || !validMethod(method) {
-			t.Skip() // these wait, and this is no request
+			t.Skip() // these routes wait, and this request is invalid
 		}
 		srv := mockserver.New(mockserver.Config{Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()}})
 		defer srv.Close()

@@ -21,7 +21,7 @@ import (
 // hookServer is a receiver that records deliveries with their times.
 type hookServer struct {
 	mu     sync.Mutex
-	answer func(n int) int // the status of the nth answer, from 0
+	answer func(n int) int // status code of the nth response, from 0
 	times  []time.Time
 	bodies []string
 	sigs   []string

@@ -55,7 +55,7 @@ func Example() {
 	if err := srv.Bounce(email.ID, mockserver.HardBounce); err != nil {
 		fmt.Println(err)
 	}
-	if err := srv.Wait(ctx); err != nil { // until the receiver has answered
+	if err := srv.Wait(ctx); err != nil { // for the response of the receiver
 		fmt.Println(err)
 	}
 	fmt.Println(srv.Deliveries()[0].State)

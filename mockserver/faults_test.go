@@ -286,7 +286,7 @@ func TestFaultLostConnection(t *testing.T) {
 				if tt.want[0] == context.Canceled {
 					go func() {
 						p.until(func() bool { return p.Faults()[0].Hits > 0 })
-						cancel() // what is hit by now never gets an answer
+						cancel() // requests that are delayed now never get a response
 					}()
 				}
 				_, body, err := p.try(ctx, http.MethodPost, "/lists", newList)
@@ -535,7 +535,7 @@ func TestFaultDeliveries(t *testing.T) {
 func TestFaultAttempts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fault   mockserver.Fault
-		want    string // the order in which the deliveries arrive
+		want    string // the order of the deliveries
 		last    time.Duration
 		attempt mockserver.Attempt // the first attempt of the second delivery
 	}{

@@ -202,7 +202,7 @@ func TestFollowEachChange(t *testing.T) {
 	})
 }
 
-// difference shows the first line in which two texts differ.
+// difference returns the first line that is different.
 func difference(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range a {

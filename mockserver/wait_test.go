@@ -121,7 +121,7 @@ func TestWaitForEnds(t *testing.T) {
 		ctx  context.Context
 		end  func(*mockserver.Server)
 		f    func() bool
-		want string // "" is no error
+		want string // "" means success
 	}{
 		{name: "it holds already", ctx: ended, f: func() bool { return true }},
 		{name: "the context ended", ctx: ended, f: never, want: "wait: the condition was not met: context canceled"},
@@ -153,7 +153,7 @@ func TestWaitForEnds(t *testing.T) {
 
 // Targets can be added, replaced and removed while the server runs.
 func TestSetTarget(t *testing.T) {
-	const host = "127.0.0.1:1" // where nobody listens
+	const host = "127.0.0.1:1" // no server listens on this port
 	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{host: says("the first")}})
 	attempt := func() string {
 		p.must("POST", "/webhooks", map[string]any{"url": "http://" + host, "events": []string{"Contact.Added"}})

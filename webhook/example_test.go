@@ -36,8 +36,8 @@ func Example() {
 		return nil
 	}, webhook.Options{}))
 
-	// The platform delivers, and delivers again as it did not get the answer in
-	// time.
+	// The platform delivers the event again because the first response was too
+	// late.
 	body := []byte(`{
 		"id": "5c0b1e6e-3f0e-4a52-9d5a-0e6d3f0f7a11", "event": "SuppressedEmail.Added",
 		"created_on": 1700000000, "data": {"suppressedEmail": {"email": "someone@example.com"}}

@@ -43,7 +43,7 @@ func newVerifier(t testing.TB, secrets ...Secret) *Verifier {
 	return v
 }
 
-// TestVectors compares signatures with those of openssl; see testdata/vectors.sh.
+// TestVectors compares signatures with the output of openssl. See testdata/vectors.sh.
 func TestVectors(t *testing.T) {
 	data, err := os.ReadFile("testdata/vectors.json")
 	fatal(t, err)

@@ -1,5 +1,5 @@
-// Command stranger is what somebody writes who has openapi.yaml, oapi-codegen and
-// nothing else of this repository: it calls a platform, and reads deliveries.
+// Command stranger uses only openapi.yaml and oapi-codegen, as a user without this
+// SDK would. It calls a platform and decodes deliveries.
 package main
 
 import (

@@ -57,7 +57,7 @@ func ExampleNewOnce() {
 			return nil
 		})
 		if err != nil {
-			continue // a handler of package webhook answers 500 here
+			continue // a handler of package webhook responds with 500 here
 		}
 	}
 	fmt.Println("at most once:", handled <= 1)

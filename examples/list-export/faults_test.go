@@ -50,8 +50,8 @@ func TestExportUnderFaults(t *testing.T) {
 	})
 }
 
-// leaving returns a context in which contacts unsubscribe after the first page was
-// read.
+// leaving returns a context for an export. Contacts unsubscribe after its first
+// page.
 func leaving(t *testing.T, c *client.Client, list int64, contacts []client.Contact) context.Context {
 	left := false
 	return client.WithResponseHook(t.Context(), func(r client.Response) {

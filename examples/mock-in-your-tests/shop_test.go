@@ -17,9 +17,9 @@ import (
 
 const hookHost = "shop.test"
 
-// setup returns a platform of this test's own and a shop that uses it. Nothing
-// opens a socket: requests and deliveries are function calls, so the test can
-// run in a bubble of testing/synctest, where hours pass in no time.
+// setup returns a mock server for this test and a shop that uses it. Requests and
+// deliveries are function calls without sockets, so the test can run on the
+// virtual clock of testing/synctest.
 func setup(t *testing.T) (*mockserver.Server, *shop.Shop) {
 	t.Helper()
 	platform := mockserver.New(mockserver.Config{})

@@ -40,7 +40,7 @@ func withTokens(t *testing.T, secret string, source func(*clientcredentials.Conf
 	})
 }
 
-// through returns a context in which x/oauth2 requests tokens from e.
+// through returns a context that makes x/oauth2 request tokens from e.
 func through(t *testing.T, e *endpoint) context.Context {
 	return context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: served{e}})
 }

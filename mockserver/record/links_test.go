@@ -38,7 +38,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Text is no link and hides none, whatever it says.
+// FuzzLinks: text is never a link, and no text hides a link.
 func FuzzLinks(f *testing.F) {
 	for _, text := range []string{"", "https://x.example/?a=1&b=2", `<a href="x">`, `'"><!--`, "\x00\n="} {
 		f.Add(text)

@@ -1,7 +1,7 @@
-// Package altformat has a platform answer in the other known spelling, for tests:
-// resources in an envelope, ids by the name id, a page's items alike, and a body
-// where there was none. It knows no more of the platform than what its answers
-// look like; the client that reads both is tested against it.
+// Package altformat converts the platform's responses to the other known format, for
+// tests of the client, which reads both. In that format, a resource and the items of
+// a page are in an envelope, the name of every id is "id", and responses that had
+// no body have one.
 package altformat
 
 import (
@@ -17,8 +17,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Transport returns a transport that gives the answers of next in the other
-// spelling. What is no resource, page or success stays as it is.
+// Transport returns a transport that converts the responses of next. It does not
+// change errors and bodies other than resources and pages.
 func Transport(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		resp, err := next.RoundTrip(r)
@@ -31,7 +31,7 @@ func Transport(next http.RoundTripper) http.RoundTripper {
 			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), brokenReader{err}))
 			return resp, nil //nolint:nilerr // the body says it
 		}
-		if respelled := answer(r, resp, body); respelled != nil {
+		if respelled := convert(r, resp, body); respelled != nil {
 			body, resp.Header = respelled, resp.Header.Clone()
 			resp.Header.Set("Content-Type", "application/json")
 			resp.Header.Del("Content-Length")
@@ -46,8 +46,8 @@ type brokenReader struct{ err error }
 
 func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
 
-// answer returns the body in the other spelling, or nil if it has none.
-func answer(r *http.Request, resp *http.Response, body []byte) []byte {
+// convert returns the converted body, or nil if the response has no body.
+func convert(r *http.Request, resp *http.Response, body []byte) []byte {
 	var v map[string]any
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -67,7 +67,7 @@ func answer(r *http.Request, resp *http.Response, body []byte) []byte {
 	return body
 }
 
-// setsState reports whether r is answered by a status alone.
+// setsState reports whether the response to r is only a status code.
 func setsState(r *http.Request) bool {
 	switch r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:] {
 	case "accept-policy", "unsubscribe", "tag", "activate", "deactivate", "archive", "unarchive":
@@ -76,7 +76,7 @@ func setsState(r *http.Request) bool {
 	return r.Method == http.MethodDelete
 }
 
-// members respells the members of the answer to r.
+// members renames the fields of the response to r.
 func members(r *http.Request, v map[string]any) map[string]any {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	items, isPage := v["data"].([]any)
@@ -120,7 +120,7 @@ func isResource(v map[string]any) bool {
 	return slices.ContainsFunc(ids(), func(id string) bool { _, ok := v[id]; return ok })
 }
 
-// item respells one resource. kind is where it comes from: that of a tag shows in nothing else.
+// item renames the fields of one resource. kind is the last part of its path, which identifies a tag.
 func item(kind string, v map[string]any) {
 	for _, id := range ids() {
 		if _, taken := v["id"]; !taken && strings.HasSuffix(id, "_id") {

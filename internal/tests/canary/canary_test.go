@@ -1,7 +1,7 @@
-// Package canary plants secrets and looks for them in all that the packages
-// say: errors, log records, formatted and encoded values, answers, dumps.
-// What is said on purpose (the access token in the Authorization header, a
-// webhook's secret in the answer that hands it out) is not looked at.
+// Package canary searches for secrets in the output of all packages: errors, log
+// records, formatted and encoded values, responses, and dumps. It ignores the two
+// places that must contain a secret: the Authorization header, and the response that
+// returns the secret of a new webhook.
 package canary
 
 import (
@@ -20,18 +20,18 @@ import (
 	"testing"
 )
 
-// The planted secrets. Each is easily recognized and looks like a real one; the token has what JSON and URLs escape.
+// The secrets. They look like real secrets. The token contains characters that JSON and URLs escape.
 const (
 	canaryToken    = "canary-token/5hR8yq0<ZlV3+nT7w=="
 	canaryKey      = "canary-key-Yk2m9QpXc4sD1ub"
 	canaryPassword = "canary-password-aW6e8Tg3"
 )
 
-// watch fails the test where one of its secrets is said.
+// watch fails the test if a text contains one of its secrets.
 type watch struct {
 	testing.TB
 	mu      sync.Mutex
-	secrets map[string][]string // by name, in every form that it could be said in
+	secrets map[string][]string // by name, in every encoding
 	heard   int                 // texts
 }
 
@@ -43,14 +43,14 @@ func newWatch(t testing.TB) *watch {
 	return w
 }
 
-// plant adds a secret, also one that came up by itself.
+// plant adds a secret. A test also adds secrets that the server created.
 func (w *watch) plant(name, secret string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.secrets[name] = forms(secret)
 }
 
-// forms are what fmt, log, url and the encoders make of a text.
+// forms returns a text as fmt, log, url and the encoders format it.
 func forms(secret string) []string {
 	b := []byte(secret)
 	quoted, _ := json.Marshal(secret)

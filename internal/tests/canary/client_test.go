@@ -16,8 +16,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// calls are operations of each kind: reading, setting a state, creating, sending,
-// paging, importing, looking up, and those whose answers hold a secret.
+// calls returns operations of each kind: reading, setting a state, creating, sending,
+// paging, importing, looking up, and the operations that return a secret.
 func calls(c *client.Client) map[string]func(context.Context) error {
 	contacts := client.ContactsFromSlice([]client.ImportContact{{Email: "ann@example.com"}})
 	return map[string]func(context.Context) error{
@@ -55,8 +55,8 @@ func calls(c *client.Client) map[string]func(context.Context) error {
 	}
 }
 
-// answers are those of servers that show more than they should.
-func answers() map[string]http.HandlerFunc {
+// leaking returns handlers whose responses contain a secret that they should not contain.
+func leaking() map[string]http.HandlerFunc {
 	say := func(status int, contentType, text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", contentType)
@@ -123,7 +123,7 @@ func newClient(w *watch, cfg client.Config) *client.Client {
 }
 
 func TestClientErrors(t *testing.T) {
-	for name, answer := range answers() {
+	for name, answer := range leaking() {
 		t.Run(name, func(t *testing.T) {
 			w := newWatch(t)
 			srv := httptest.NewServer(answer)
@@ -179,7 +179,7 @@ func TestClientConfigErrors(t *testing.T) {
 	_, err := source.Templates.Get(t.Context(), 1)
 	w.showError("a source of bad tokens", err)
 
-	srv := httptest.NewServer(answers()["a refusal"])
+	srv := httptest.NewServer(leaking()["a refusal"])
 	defer srv.Close()
 	asked := 0
 	renewing := newClient(w, client.Config{BaseURL: srv.URL, TokenSource: func(context.Context) (client.Token, error) {

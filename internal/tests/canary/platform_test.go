@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// ask returns the platform's answer to a request with the token.
+// ask sends a request with the token and returns the response.
 func ask(w *watch, srv *mockserver.Server, method, path, token, body string) (int, string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, srv.URL()+path, strings.NewReader(body))

@@ -46,8 +46,8 @@ type delivery struct {
 	panic    any
 }
 
-// TestReceiver looks at the log, the outcome and the answer of each delivery.
-// The body of a delivery counts as a secret: it is somebody's address.
+// TestReceiver searches the log, the outcome and the response of each delivery.
+// The body of a delivery counts as a secret, because it contains an email address.
 func TestReceiver(t *testing.T) {
 	const good = `{"id":"e1","event":"Email.Error","data":{"error":"internal error; ` + canaryPassword + `"}}`
 	for name, d := range map[string]delivery{

@@ -104,9 +104,9 @@ func (d *delivery) until(ctx context.Context, body []byte) error {
 	}
 }
 
-// attempt returns the status, or 0 if there was no answer.
+// attempt returns the status code, or 0 if there was no response.
 func (d *delivery) attempt(ctx context.Context, body []byte) int {
-	to := d.to[rand.N(len(d.to))] //nolint:gosec // nobody gains by guessing it
+	to := d.to[rand.N(len(d.to))] //nolint:gosec // not a secret
 	parsed, err := webhook.ParseSecret(secret, "")
 	if err != nil {
 		return 0

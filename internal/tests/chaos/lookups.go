@@ -37,7 +37,7 @@ func gather(ctx context.Context, s *stage, processes, goroutines int) (*crowd, e
 		}
 		c.members = append(c.members, m)
 	}
-	for _, m := range c.members { // all at once, so that nobody begins with an advantage
+	for _, m := range c.members { // all at once, so no process starts earlier
 		if _, err := m.line(); err != nil {
 			c.disperse()
 			return nil, err

@@ -23,11 +23,11 @@ type platform struct {
 	mu      sync.Mutex
 	refused int
 	at      []arrival
-	hold    func(process string) <-chan struct{} // nil holds nobody
+	hold    func(process string) <-chan struct{} // nil delays no process
 	arrived chan struct{}                        // has room for one
 }
 
-// arrival is a lookup that was answered.
+// arrival is a lookup that got a response.
 type arrival struct {
 	process string
 	at      time.Time

@@ -61,7 +61,7 @@ func (p *process) kill() {
 	})
 }
 
-// freeAddr returns an address that nobody listens on.
+// freeAddr returns a free address.
 func freeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -70,7 +70,7 @@ func freeAddr() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// listening waits until somebody does.
+// listening waits until a process listens on the address.
 func listening(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/contrib/pgstore"
 )
 
-// receivers are replicas of a receiver, each of which can be killed and started.
+// receivers are replicas of a receiver. Each can be killed and restarted.
 type receivers struct {
 	args []string
 	to   []string
@@ -57,7 +57,7 @@ func (r *receivers) start(i int) error {
 
 // replace kills any of them, and starts another in its place.
 func (r *receivers) replace() error {
-	i := rand.N(len(r.to)) //nolint:gosec // nobody gains by guessing it
+	i := rand.N(len(r.to)) //nolint:gosec // not a secret
 	r.mu.Lock()
 	p := r.live[i]
 	r.mu.Unlock()
@@ -76,7 +76,7 @@ func (r *receivers) close() error {
 	return nil
 }
 
-// siege delivers events while things are killed, and counts what became of them.
+// siege delivers events while processes are killed, and counts the results.
 type siege struct {
 	store  string
 	events int

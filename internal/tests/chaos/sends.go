@@ -226,7 +226,7 @@ func killedSenders(ctx context.Context, s *stage) ([]figure, error) {
 		if err := p.order(ctx, 20); err != nil {
 			return nil, err
 		}
-		if err := p.until(ctx, "emailplatform_sends", p.orders-20+rand.N(15)); err != nil { //nolint:gosec // nobody gains by guessing it
+		if err := p.until(ctx, "emailplatform_sends", p.orders-20+rand.N(15)); err != nil { //nolint:gosec // not a secret
 			return nil, err
 		}
 		i := rand.N(len(p.senders)) //nolint:gosec // as above
@@ -299,7 +299,7 @@ func stoppedSenders(ctx context.Context, s *stage) ([]figure, error) {
 		if err := p.order(ctx, 40); err != nil {
 			return nil, err
 		}
-		if err := p.until(ctx, "emailplatform_sends", p.orders-40+rand.N(20)); err != nil { //nolint:gosec // nobody gains by guessing it
+		if err := p.until(ctx, "emailplatform_sends", p.orders-40+rand.N(20)); err != nil { //nolint:gosec // not a secret
 			return nil, err
 		}
 		sending, err := p.count(ctx, "emailplatform_sends WHERE state = 'sending'")

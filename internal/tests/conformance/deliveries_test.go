@@ -96,7 +96,7 @@ func TestDelivery(t *testing.T) {
 		everythingHappens(l)
 		l.deliveries()
 		var fired []string
-		for _, e := range l.srv.Events() { // also those that no webhook can subscribe to
+		for _, e := range l.srv.Events() { // including events that no webhook can subscribe to
 			fired = append(fired, string(e.Event))
 		}
 		slices.Sort(fired)

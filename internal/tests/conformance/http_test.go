@@ -228,7 +228,7 @@ func TestAuthentication(t *testing.T) {
 	}))
 }
 
-// paged are the endpoints that answer in pages, each with a way to add an item.
+// paged contains the endpoints with pagination, and a function that adds an item.
 var paged = []struct {
 	name, path string // with %d for a list
 	add        func(l *lab, list int64, i int)

@@ -25,8 +25,8 @@ func parse(raw []byte) (any, error) {
 	return value, nil
 }
 
-// mismatches compares a value with a pattern: JSON in which some strings match any value of a kind (see kinds). The
-// field "…" allows other fields.
+// mismatches compares a value with a pattern. A pattern is JSON. Some of its strings match any value of a kind (see
+// kinds), and the field "…" allows other fields.
 func mismatches(got any, pattern string) []string {
 	want, err := parse([]byte(pattern))
 	if err != nil {

@@ -95,7 +95,7 @@ func state(l *lab) string {
 	return out.String()
 }
 
-// differ returns the first line in which two texts differ.
+// differ returns the first line that is different.
 func differ(a, b string) (line int, inA, inB string) {
 	linesA, linesB := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(linesA), len(linesB)) {

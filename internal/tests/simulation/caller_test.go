@@ -143,7 +143,7 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 	time.Sleep(c.w.chance.brief(name))
 	c.w.record.leaves(fingerprint(r, body))
 	d, _ := r.Context().Value(callKey{}).(*call)
-	t := try{connected: r.Context().Err() != nil} // then nobody can know that there was no connection
+	t := try{connected: r.Context().Err() != nil} // then the process cannot know that there was no connection
 	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { t.connected = true }})
 	resp, err := o.way.RoundTrip(r.WithContext(ctx))
 	time.Sleep(c.w.chance.brief(name + " back"))

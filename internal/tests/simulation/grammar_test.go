@@ -111,7 +111,7 @@ func (g *grammar) trouble() Action {
 	case 4, 5:
 		return Fault{g.fault()}
 	case 6:
-		if g.oneIn(6) { // for longer than anybody tries to deliver
+		if g.oneIn(6) { // for longer than the platform retries
 			return Crash{g.replicaName(), 9 * time.Hour}
 		}
 		return Crash{g.processName(), g.time(pick(g, time.Second, time.Minute))}

@@ -46,7 +46,7 @@ func (w *world) checkCall(d *call) {
 	}
 }
 
-// maybeDone reports whether the platform may have processed the request, as far as the process can know.
+// maybeDone reports whether, to the knowledge of the process, the platform may have processed the request.
 func (t try) maybeDone() bool {
 	return t.connected && (t.status < 400 || t.status >= 500 || t.status == http.StatusRequestTimeout)
 }

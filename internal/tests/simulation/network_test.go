@@ -67,7 +67,7 @@ func (l *link) latency(name string) time.Duration {
 	return l.w.chance.between(100*time.Microsecond, 5*time.Millisecond, "latency "+name)
 }
 
-// dialTimeout is that of http.DefaultTransport.
+// dialTimeout is the dial timeout of http.DefaultTransport.
 const dialTimeout = 30 * time.Second
 
 // dial connects the two processes of the link.
@@ -266,7 +266,7 @@ type pipe struct {
 	changed  *sync.Cond
 	sent     []byte // written, and not there yet
 	there    []byte // arrived, and not read yet
-	under    bool   // a delivery is under way
+	under    bool   // a delivery is in progress
 	ended    bool   // the writer has closed its end
 	eof      bool   // and that has arrived
 	err      error  // the connection is broken
@@ -405,7 +405,7 @@ func (p *pipe) arrive() {
 	}
 }
 
-// The two ways in which a connection is lost.
+// The two ways to lose a connection.
 var (
 	errReset = &net.OpError{Op: "read", Net: "sim", Err: syscall.ECONNRESET}
 	errDead  = &net.OpError{Op: "read", Net: "sim", Err: net.ErrClosed}

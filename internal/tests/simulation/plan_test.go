@@ -16,7 +16,7 @@ type Plan struct {
 	Replicas int
 	// HTTP2 is what the balancer speaks to the replicas, instead of HTTP/1.1.
 	HTTP2 bool
-	// Concurrency is how many deliveries the platform has under way at a time; 0 is one after the other.
+	// Concurrency is the number of concurrent deliveries of the platform. 0 means one at a time.
 	Concurrency int
 	// Store stores the keys of handled events.
 	Store Store
@@ -90,12 +90,12 @@ const (
 	LeavesForAll Reaction = "leaves for good"
 )
 
-// What goes wrong on the way. On names a link: "client1" is the way of the first client to the platform, "replica1"
-// that of the balancer to the first replica. Each happens once, to what comes next.
+// Network failures. On names a link: "client1" is the link from the first client to the platform, and "replica1" is the
+// link from the load balancer to the first replica. Each failure happens once, to the next connection.
 type (
 	// Refuse refuses a connection.
 	Refuse struct{ On string }
-	// Silence lets an attempt to connect go without an answer.
+	// Silence leaves an attempt to connect without a response.
 	Silence struct{ On string }
 	// Cut loses a connection after so many bytes in one direction.
 	Cut struct {
@@ -129,7 +129,7 @@ type Handling string
 const (
 	Fails   Handling = "fails"
 	Panics  Handling = "panics"
-	Hangs   Handling = "takes long" // so long, whether or not anybody waits for it
+	Hangs   Handling = "takes long" // this long, even if the caller no longer waits for it
 	Dies    Handling = "dies"       // in the middle
 	DiesDue Handling = "dies done"  // with the effect done
 )

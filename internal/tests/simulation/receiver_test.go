@@ -157,7 +157,7 @@ func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 		return err
 	}
 	if how.How == Hangs {
-		time.Sleep(how.For) // whoever waits
+		time.Sleep(how.For) // even if the caller no longer waits
 	}
 	if how.How == Dies {
 		r.proc.crash(how.For)

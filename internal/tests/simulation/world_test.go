@@ -85,8 +85,8 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 	return run
 }
 
-// oneAtATime makes goroutines run one at a time, in the order in which they become ready, until the returned function
-// is called. It matters where net/http wakes several goroutines together.
+// oneAtATime makes goroutines run one at a time, in the order of their wake-ups, until the returned function
+// is called. The order matters where net/http wakes several goroutines together.
 func oneAtATime() (restore func()) {
 	processors, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
 	return func() {
@@ -210,7 +210,7 @@ func (w *world) calm() {
 	if err := w.platform.now().Drain(ctx); err != nil {
 		w.violate(delivers, "%v", err)
 	}
-	time.Sleep(time.Hour) // functions that nobody waits for any more
+	time.Sleep(time.Hour) // for abandoned functions
 }
 
 // await waits until everything has ended.
@@ -218,7 +218,7 @@ func (w *world) await() {
 	end := time.Now().Add(patience)
 	for time.Now().Before(end) {
 		time.Sleep(time.Minute)
-		w.platform.now().ClearFaults() // of steps that were still under way
+		w.platform.now().ClearFaults() // of steps that were still in progress
 		w.mu.Lock()
 		n := len(w.underway)
 		w.mu.Unlock()

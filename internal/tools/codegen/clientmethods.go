@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// clientMethods returns the exported methods of package client that make requests
-// of an operation, by themselves or by other methods of the same service, as
-// Service.Method, by operation.
+// clientMethods returns the exported methods of package client that send requests
+// for an operation, directly or through other methods of the same service. The
+// result maps each operation to names such as Service.Method.
 func clientMethods(dir string) (map[string][]string, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -50,8 +50,8 @@ func clientMethods(dir string) (map[string][]string, error) {
 	return out, nil
 }
 
-// reached returns a method and those of the same service that it calls, directly
-// or not.
+// reached returns a method and the methods of the same service that it calls,
+// directly or indirectly.
 func reached(methods map[string]*ast.FuncDecl, name string) map[*ast.FuncDecl]bool {
 	found := map[*ast.FuncDecl]bool{}
 	var walk func(name string)

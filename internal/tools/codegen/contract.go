@@ -9,9 +9,9 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// contractTable returns the table of operations and schemas from which the mock
-// server validates requests, responses and events. A keyword of a schema that the
-// table cannot hold is an error.
+// contractTable returns the table of operations and schemas. The mock server uses
+// it to validate requests, responses and events. A schema keyword without support
+// in the table is an error.
 func contractTable(doc *document) ([]byte, error) {
 	c := &contract{root: doc.root, named: map[string]bool{}}
 	var operations []entry

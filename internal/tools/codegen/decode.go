@@ -18,53 +18,52 @@ type decoder struct {
 	*generator
 
 	named   map[string]bool // types whose readers hand-written code names
-	answers *answers        // how they may be spelled; nil is as they are declared
+	formats *formats        // how they may be spelled; nil is as they are declared
 }
 
-// decode returns decode.gen.go of a package: the functions that read the types of
-// types.gen.go from JSON, in one pass and without reflection, with a cursor of
-// package jsonscan. For each type T that is needed, that is a function
+// decode returns decode.gen.go of a package: functions that decode the types in
+// types.gen.go from JSON, in one pass and without reflection. They use a cursor of
+// package jsonscan. For each type T, there is a function
 //
 //	func readT(c *jsonscan.Cursor) T
 //
-// which agrees with json.Unmarshal into a new T, but for what the documentation
-// of jsonscan names. Members that T does not know are skipped. Needed are the
-// types whose readers the package's other files name, and the types that their
-// fields have; nothing else is written.
+// It returns the same value as json.Unmarshal into a new T, with the exceptions in
+// the documentation of jsonscan. It skips unknown fields. decode writes only
+// functions that the package's other files use, and functions for the types of
+// their fields.
 //
-// If there are answers, the types are what another platform may have answered. A
-// member whose tag says omitzero is then read by jsonscan.Optional: a value of
-// another kind is as good as none. A type may stand in the envelope, unless it
-// has such a member itself or is only ever a part of others. Members go by their
-// aliases as well, where they are not there by their own name, and without the
-// promised one the cursor has a mistake. Where that is a list, which may be empty,
-// the members detail and error are read by readErrorField(c, name).
+// With formats, the types can come from another platform. jsonscan.Optional then
+// reads each field with omitzero in its tag, and ignores a value of another type. A
+// type can be in an envelope, unless it has a field with the same name or is
+// always a part of another type. A field that is absent can have an alias, and
+// an absent required field is an error of the cursor. If the required field is a list,
+// which may be empty, readErrorField(c, name) reads the fields detail and error.
 //
-// The readers of elements of lists expect the members in the order of openapi.yaml and
-// compare the next name with the expected one, which is faster than to read any name.
+// The functions for elements of lists expect the fields in the order of openapi.yaml. To
+// compare the next name with the expected name is faster than to read any name.
 //
-// Fields may be of type string, bool, int64, [json.RawMessage], a type of
+// The type of a field can be string, bool, int64, [json.RawMessage], a type in
 // types.gen.go (a struct with json tags, or a named type of any of these), a string
-// type of the hand-written files or of package events, and pointers to and slices of
-// these. For every other type the package declares the
-// reader itself: readID for ID, readTime for [time.Time], and
-// for a generic type N[T]
+// type in the handwritten files or in package events, and pointers to and slices of
+// these. For every other type, the package must declare a
+// function: readID for ID, readTime for [time.Time], and for a
+// generic type N[T]
 //
 //	func readN[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) N[T]
-func decode(dir string, answers *answers) ([]byte, error) {
+func decode(dir string, formats *formats) ([]byte, error) {
 	const in, out = "types.gen.go", "decode.gen.go"
 	shared, err := newGenerator(filepath.Join(dir, in))
 	if err != nil {
 		return nil, err
 	}
-	g := &decoder{generator: shared, named: map[string]bool{}, answers: answers}
+	g := &decoder{generator: shared, named: map[string]bool{}, formats: formats}
 	if err := g.findCalls(dir, in, out); err != nil {
 		return nil, err
 	}
 	for i := 0; i < len(g.need); i++ { // need grows
 		g.function(g.need[i])
 	}
-	g.checkAnswers()
+	g.checkFormats()
 	return g.source(in, g.imports())
 }
 
@@ -88,19 +87,19 @@ func (g *decoder) imports() string {
 	return "import (\n" + strings.Join(standard, "\n") + "\n\n" + strings.Join(paths, "\n") + "\n)"
 }
 
-// checkAnswers fails if the answers name a type that nothing reads, or do not say
-// what one promises that is a whole answer.
-func (g *decoder) checkAnswers() {
-	if g.answers == nil {
+// checkFormats returns an error if formats contains a type without a reader, or does
+// not contain the required field of a complete response.
+func (g *decoder) checkFormats() {
+	if g.formats == nil {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.answers.Schemas)) {
+	for _, name := range slices.Sorted(maps.Keys(g.formats.Schemas)) {
 		if !g.seen[name] {
 			g.fail("x-responses: nothing reads a %s", name)
 		}
 	}
 	for _, name := range g.need {
-		if g.named[name] && g.answers.of(name).Promised == "" {
+		if g.named[name] && g.formats.of(name).Promised == "" {
 			g.fail("x-responses: which member does a %s promise?", name)
 		}
 	}
@@ -138,12 +137,12 @@ func (g *decoder) function(name string) {
 		g.printf("\nfunc read%s(c *jsonscan.Cursor) %[1]s { return %[1]s(%s) }", name, g.value(g.types[name]))
 		return
 	}
-	r := reader{decoder: g, fields: g.fields(name, st), spelling: g.answers.of(name)}
+	r := reader{decoder: g, fields: g.fields(name, st), spelling: g.formats.of(name)}
 	r.check(name)
 	g.printf("\nfunc read%s(c *jsonscan.Cursor) (v %[1]s) {", name)
 	r.declare()
 	g.printf("for %s {\nswitch name {", r.loop(g.named[name]))
-	hints := r.sort(g.answers.orderOf(name))
+	hints := r.sort(g.formats.orderOf(name))
 	for i, f := range r.fields {
 		g.printf("case %q:\nv.%s = %s", f.member, f.name, r.read(f.member, f))
 		if hints && i+1 < len(r.fields) {

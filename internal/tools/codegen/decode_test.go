@@ -56,7 +56,7 @@ func TestDecodeOptional(t *testing.T) {
 		"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tB *int64 `json:\"b,omitzero\"`\n}\n",
 		"hand.go":      "package sample\n\nvar read = readT\n",
 	})
-	got, err := decode(".", &answers{Schemas: map[string]*spelling{"T": {Promised: "a"}}})
+	got, err := decode(".", &formats{Schemas: map[string]*spelling{"T": {Promised: "a"}}})
 	must(t, err)
 	for _, want := range []string{
 		"v.A = c.Int()\n",
@@ -88,20 +88,20 @@ func TestDecodeInvalid(t *testing.T) {
 	}
 }
 
-// TestDecodeResponses writes readers of answers that may be spelled otherwise.
+// TestDecodeResponses writes readers for responses with alternative formats.
 func TestDecodeResponses(t *testing.T) {
 	dir, err := os.Getwd()
 	must(t, err)
 	types, err := os.ReadFile("testdata/answers.go.txt")
 	must(t, err)
-	answers, err := readAnswers("testdata/answers.overlay.yaml")
+	formats, err := readFormats("testdata/answers.overlay.yaml")
 	must(t, err)
-	answers.order = map[string][]string{"Item": {"name", "index", "done"}, "Hook": {"names"}} // not all of Hook's
+	formats.order = map[string][]string{"Item": {"name", "index", "done"}, "Hook": {"names"}} // not all of Hook's
 	inPackage(t, map[string]string{
 		"types.gen.go": string(types),
 		"hand.go":      "package sample\n\nvar read, also = readHook, readHookPage\n",
 	})
-	got, err := decode(".", answers)
+	got, err := decode(".", formats)
 	must(t, err)
 	golden(t, dir, "answers.golden", got)
 }
@@ -125,15 +125,15 @@ func TestDecodeResponsesInvalid(t *testing.T) {
 				"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tC int64 `json:\"c\"`\n}\n",
 				"hand.go":      "package sample\n\nvar read = readT\n",
 			})
-			answers := &answers{Envelope: "data", Schemas: map[string]*spelling{"T": {Promised: "a"}, row.schema: &row.spelling}}
-			if _, err := decode(".", answers); err == nil || err.Error() != row.want {
+			formats := &formats{Envelope: "data", Schemas: map[string]*spelling{"T": {Promised: "a"}, row.schema: &row.spelling}}
+			if _, err := decode(".", formats); err == nil || err.Error() != row.want {
 				t.Errorf("error is %v", err)
 			}
 		})
 	}
 	inPackage(t, map[string]string{"no.yaml": "overlay: 1.0.0\n", "bad.yaml": "x-responses: [\n"})
 	for _, path := range []string{"no.yaml", "bad.yaml", "gone.yaml"} {
-		if _, err := readAnswers(path); err == nil {
+		if _, err := readFormats(path); err == nil {
 			t.Errorf("%s: no error", path)
 		}
 	}

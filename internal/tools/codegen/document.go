@@ -24,7 +24,7 @@ type operation struct {
 	tree
 	id, method, path string
 	repeatable       bool
-	parameters       []tree // those of its path too
+	parameters       []tree // including the parameters of its path
 }
 
 // Func is the name of the unexported function that implements the operation.

@@ -27,21 +27,20 @@ var handWritten = map[string]string{
 // encoder writes writers of JSON.
 type encoder struct{ *generator }
 
-// encode returns encode.gen.go of a package: the functions that write as JSON what
-// the functions of requests.gen.go take as their body, without reflection, by a
-// writer of package jsonwrite. For each such type T of types.gen.go, and each that
-// its fields have, that is a method
+// encode returns encode.gen.go of a package: methods that encode request bodies as
+// JSON without reflection. They use a writer of package jsonwrite. Each type T of a
+// body in requests.gen.go, and each type of its fields, has a method
 //
 //	func (v *T) write(w *jsonwrite.Writer)
 //
-// which agrees with an encoder of encoding/json that does not escape HTML, to the
-// byte.
+// Its output equals the output of an encoder of encoding/json that does not escape
+// HTML.
 //
-// Fields may be of type string, bool, int64, a type of
+// The type of a field can be string, bool, int64, a type in
 // types.gen.go (a struct with json tags, or a named type of the first three), a
-// string type of the hand-written files or of package events,
-// pointers to these, slices of all but bool, slice types of the hand-written files,
-// and the types in handWritten. A slice that is nil without omitzero is a mistake.
+// string type in the handwritten files or in package events, a
+// pointer to these, a slice of these except bool, a slice type in the handwritten files,
+// or a type in handWritten. A nil slice without omitzero is an error.
 func encode(dir string) ([]byte, error) {
 	const in, requests = "types.gen.go", "requests.gen.go"
 	shared, err := newGenerator(filepath.Join(dir, in))

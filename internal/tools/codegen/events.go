@@ -80,21 +80,21 @@ func table(events []event) (rows []string) {
 	return rows
 }
 
-// question is what an event is asked without a type switch: which members of
-// data answer it, the first that is there.
+// question describes a method of an event that needs no type switch. It returns the
+// first of these data fields that is present.
 type question struct {
 	Func, Doc, Type string
 	members         []member
 	Cases           []answer // by shape
 }
 
-// member is a member of data and the Go expressions of the answer in it: if it
-// is always there, and if it may be absent.
+// member is a data field with two Go expressions for its value: one for a required
+// field, and one for an optional field.
 type member struct{ name, value, optional string }
 
 type answer struct{ Shape, Value string }
 
-// questions returns what the shapes answer.
+// questions returns the methods of the shapes.
 func questions(shapes []shape) []question {
 	all := []question{
 		{Func: "recipientOf", Doc: "the address of the contact that data is about, if it has one.", Type: "string", members: []member{

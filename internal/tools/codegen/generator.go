@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// generator writes functions for types, in the order in which these are found to
-// be needed.
+// generator writes functions for types, in the order of their first
+// use.
 type generator struct {
 	name  string              // of the package
 	types map[string]ast.Expr // types of the input file

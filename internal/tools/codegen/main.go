@@ -1,18 +1,19 @@
-// Command codegen writes everything in the repository that openapi.yaml decides,
-// in one pass, which go generate ./... starts:
+// Command codegen generates code and documents from openapi.yaml. go generate ./...
+// runs it. It writes:
 //
-//   - client: models, request builders, writers and readers of JSON
-//   - events: the same for payloads, the names and shapes of events, what each of
-//     them answers, and testdata from the document's examples
+//   - client: models, functions that create requests, and functions that encode and
+//     decode JSON
+//   - events: the same for payloads, the names and types of events, their
+//     methods, and testdata from the document's examples
 //   - mockserver/internal: models, routes and the list of events (api), the table
-//     that traffic is validated from (contract), the transaction of each operation
+//     for validation (contract), the transaction of each operation
 //     (platform), and examples of events (samples)
 //   - docs/reference.md: every endpoint and every event
 //   - mockserver/console/static/operations.json: every endpoint
 //
-// What the document lacks, or the code that is written by hand beside it, fails
-// the pass with an error that names it. The YAML files in this folder say what Go
-// needs beyond the document, the .tmpl files are what is written.
+// If something is missing in the document or in the handwritten code, the error
+// names it. The YAML files in this folder add information that only Go code needs.
+// The .tmpl files are the templates of the output.
 package main
 
 //go:generate go run .
@@ -75,12 +76,12 @@ func generateClient(dir string, doc *document) error {
 	if err := replaceTypes(files[0], regexp.MustCompile(`\b`+attributeObject+`\b`), "Attributes"); err != nil {
 		return err
 	}
-	answers, err := readAnswers("client.overlay.yaml")
+	formats, err := readFormats("client.overlay.yaml")
 	if err != nil {
 		return err
 	}
-	answers.order = doc.elements()
-	return writeReaders(dir, answers)
+	formats.order = doc.elements()
+	return writeReaders(dir, formats)
 }
 
 func generateEvents(dir string, doc *document) error {
@@ -146,8 +147,8 @@ func oapiCodegen(dir string, configs ...string) error {
 	return nil
 }
 
-func writeReaders(dir string, answers *answers) error {
-	src, err := decode(dir, answers)
+func writeReaders(dir string, formats *formats) error {
+	src, err := decode(dir, formats)
 	if err != nil {
 		return err
 	}

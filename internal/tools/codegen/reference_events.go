@@ -70,8 +70,8 @@ func rowsOf(shapes []section) (rows []shapesRow) {
 	return rows
 }
 
-// renamedSchemas returns the schemas to which an overlay gives other names in Go,
-// by these.
+// renamedSchemas returns the schemas that an overlay renames in Go, by their Go
+// names.
 func renamedSchemas(path string) (map[string]string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

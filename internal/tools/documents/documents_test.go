@@ -32,7 +32,7 @@ type block struct {
 	code     string
 }
 
-// first returns the first line of b, by which lists name it.
+// first returns the first line of b, which identifies it in lists.
 func (b block) first() string {
 	line, _, _ := strings.Cut(b.code, "\n")
 	return strings.TrimSpace(line)

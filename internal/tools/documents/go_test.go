@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// TestGoCompiles type-checks each block of Go that is not cut from a file which
-// compiles anyway. What is left unused in a fragment is no mistake.
+// TestGoCompiles type-checks each Go code block, except copies of code in a Go
+// file. A fragment may contain unused variables and imports.
 func TestGoCompiles(t *testing.T) {
 	byModule := map[string][]block{}
 	for _, b := range blocks(t) {
@@ -102,8 +102,8 @@ var (
 	topLevel   = regexp.MustCompile(`(?m)^(?:func [\w(]|type )`)
 )
 
-// parseGo parses a file, declarations or statements, of which … leaves some
-// out.
+// parseGo parses a file, declarations or statements. "…" stands for omitted
+// code.
 func parseGo(code string) (*ast.File, error) {
 	code = strings.ReplaceAll(elidedLine.ReplaceAllString(code, ""), "{…}", "{}")
 	switch {

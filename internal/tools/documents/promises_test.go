@@ -234,7 +234,7 @@ func checkProof(t *testing.T, p promise) {
 
 var isTest = regexp.MustCompile(`^(?:Test|Fuzz|Example)`)
 
-// reword writes the list again. A sentence without a proof takes that of the most
+// reword writes the list again. A sentence without a proof gets the proof of the most
 // similar sentence that its document no longer contains.
 func reword(t *testing.T, header string, kept, stale []promise) {
 	t.Helper()

@@ -123,8 +123,8 @@ func checkGo(t *testing.T, file, line string, dirs, words []string) {
 	}
 }
 
-// mainIn returns in which of the folders a program is, or "" if its module is
-// not looked at.
+// mainIn returns the folder of a program, or "" if its module is not
+// checked.
 func mainIn(t *testing.T, file, line string, dirs []string, name string) string {
 	t.Helper()
 	for _, dir := range dirs {
@@ -193,7 +193,7 @@ func source(dir, pattern string) string {
 	return all.String()
 }
 
-// checkTest holds the flags of go test to its own, and to those of the tests.
+// checkTest checks that each flag is a flag of go test or of the tests.
 func checkTest(t *testing.T, file, line string, dirs, words []string) {
 	t.Helper()
 	own := []string{"bench", "benchtime", "count", "parallel", "race", "run", "short", "tags", "timeout", "v"}

@@ -16,7 +16,7 @@ import (
 // goreleaser makes the binaries, here and in the workflow, which names it too.
 const goreleaser = "v2.18.2"
 
-// binaries has goreleaser make those of the release, all but to publish them, and looks into each.
+// binaries builds the binaries of the release with goreleaser, without publishing them, and checks each.
 func (s *stage) binaries(ctx context.Context) error {
 	origin := []string{"remote", "add", "origin", "https://" + root}
 	if err := errors.Join(s.git(ctx, origin...), s.git(ctx, "checkout", "--quiet", s.next)); err != nil {

@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 	return rehearse(ctx, *binaries)
 }
 
-// rehearse makes a release of the work tree where nobody sees it.
+// rehearse makes a release of the work tree in a private copy.
 func rehearse(ctx context.Context, binaries bool) (err error) {
 	dir, err := os.MkdirTemp("", "release-")
 	if err != nil {

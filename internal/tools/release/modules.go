@@ -18,7 +18,7 @@ type module struct {
 	command string   // the package of its command, if it has one
 }
 
-// published are in the order in which they are released.
+// published returns the published modules in the order of their releases.
 func published() []module {
 	return []module{
 		{dir: ".", imports: []string{"client", "events", "webhook"}, command: "mockserver/cmd/mockserver"},
@@ -43,7 +43,7 @@ func private(dir string) bool {
 	})
 }
 
-// whole finds modules that are neither published nor private: whoever adds one says which.
+// whole returns an error if a module is listed neither as published nor as private.
 func (s *stage) whole() (err error) {
 	known := published()
 	for _, f := range s.files {

@@ -111,8 +111,8 @@ func readManifest(source string) (m manifest, err error) {
 	return m, errors.Join(json.Unmarshal(text, &m), json.Unmarshal(text, &m.whole))
 }
 
-// mainPackage creates the npm package in dir. It sets the version and requires the platform packages of the same version as
-// optional dependencies, of which npm installs only the package for the system of the user.
+// mainPackage creates the npm package in dir. It sets the version and adds the platform packages of the same version as
+// optional dependencies. npm installs only the package for the user's system.
 func mainPackage(source, dir string, m manifest) (err error) {
 	optional := map[string]string{}
 	for _, t := range npmTargets() {

@@ -73,7 +73,7 @@ func (s *stage) git(ctx context.Context, args ...string) error {
 	return err
 }
 
-// alone is the environment in which git finds the copy and nothing else.
+// alone returns an environment that lets git find only the copy.
 func (s *stage) alone() []string {
 	return []string{"GIT_CONFIG_GLOBAL=" + filepath.Join(s.dir, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"}
 }
@@ -88,8 +88,8 @@ func (s *stage) user() []string {
 	}
 }
 
-// command runs a program and returns what it printed; the environment is added
-// to that of this process. In errors is all of what it said.
+// command runs a program and returns its output. env is added to the environment of
+// this process. Errors contain the complete output.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // our own arguments
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)

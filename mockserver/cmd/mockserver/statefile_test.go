@@ -37,7 +37,7 @@ func killing(t *testing.T, times int, late func() time.Duration) {
 	dir := t.TempDir()
 	state, seed := filepath.Join(dir, "state.json"), filepath.Join(dir, "seed.json")
 	must(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"L"}]}`), 0o600))
-	acknowledged := map[string]time.Time{"/lists/1": {}} // paths, with the time of the answer
+	acknowledged := map[string]time.Time{"/lists/1": {}} // paths, with the time of the response
 	var killed time.Time
 	for life := range times + 1 {
 		cmd, base := command(t, "-seed", seed, "-state", state, "-quiet")

@@ -50,8 +50,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// start starts Chromium with a profile of its own. The pages are those of these
-// tests, so they do not depend on the sandbox.
+// start starts Chromium with a new profile. The browser opens only pages of these
+// tests, so the sandbox is optional.
 func start(path string, sandbox bool) (ctx context.Context, stop func(), err error) {
 	profile, err := os.MkdirTemp("", "console-e2e-")
 	if err != nil {
@@ -94,7 +94,7 @@ type page struct {
 	base string
 }
 
-// view is how somebody looks at the console.
+// view is the size, theme and browser for a test of the console.
 type view struct {
 	width  int64
 	scheme string // light or dark

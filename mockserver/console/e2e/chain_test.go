@@ -268,7 +268,7 @@ func TestTokenOffLoopback(t *testing.T) {
 	}
 	p := open(t, base, "?token="+srv.Token(), desk)
 	p.says(".first", "Nothing sent yet")
-	p.says(".first .code", "Bearer TOKEN") // whoever may only read here learns of no other
+	p.says(".first .code", "Bearer TOKEN") // the page of a read-only user does not contain another token
 	if address := eval[string](p, `location.href + document.cookie`); address != base+"/_mock/" {
 		t.Errorf("the address and the cookies that scripts see: %s", address)
 	}

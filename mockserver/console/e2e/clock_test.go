@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The clock at the foot stops and runs, lets time pass, and shows what tests and others do with it.
+// TestClock: the clock in the footer can be stopped, resumed and advanced, and shows changes by other clients.
 func TestClock(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/inbox", desk)
@@ -39,7 +39,7 @@ func TestClock(t *testing.T) {
 	if got := w.srv.Now().Local().Format(time.DateTime); got != "2031-03-04 05:06:07" {
 		t.Errorf("the clock was set to %s", got)
 	}
-	w.srv.ResumeClock() // by somebody else
+	w.srv.ResumeClock() // by another client
 	p.says(".clock", "running")
 }
 

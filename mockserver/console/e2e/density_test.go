@@ -91,7 +91,7 @@ func TestChipsMarkProblems(t *testing.T) {
 	}
 }
 
-// What nobody has opened is marked, counted in the title, and remembered by the browser.
+// TestUnread: unopened messages are marked and counted in the title. The browser remembers the opened messages.
 func TestUnread(t *testing.T) {
 	w := newWorld(t)
 	for i := range 3 {
@@ -104,7 +104,7 @@ func TestUnread(t *testing.T) {
 	p.press("j")
 	titled(p, "(2) Inbox · mockserver")
 	p.until(`!document.querySelector('.rows a[aria-current]').matches('.unread')`)
-	w.send("grace@example.org", "Order 3", order) // while somebody looks
+	w.send("grace@example.org", "Order 3", order) // while the page is open
 	titled(p, "(3) Inbox · mockserver")
 	p.reload()
 	titled(p, "(3) Inbox · mockserver")

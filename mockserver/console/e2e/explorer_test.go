@@ -11,8 +11,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// Each operation has its documentation and a request, which is edited and sent. The answer is shown with its headers, and the request
-// copied as a command or a program does the same.
+// TestExplorer: each operation has its documentation and a request that can be edited and sent. The page shows the response with its
+// headers. The request can be copied as a command or a program.
 func TestExplorer(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/overview", desk)

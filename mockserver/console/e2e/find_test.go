@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// reload loads the page anew, as a shared link does.
+// reload reloads the page, as a shared link does.
 func (p *page) reload() {
 	p.Helper()
 	p.do(chromedp.Reload())

@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/console"
 )
 
-// Rows of deliveries and events say whom they are about and which message, also those that come while somebody looks.
+// TestRowContents: rows of deliveries and events name the recipient and the message, including rows that are added while the page is open.
 func TestRowContents(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe("/hook", "Email.Opened", "Email.Bounced")

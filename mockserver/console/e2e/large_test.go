@@ -25,8 +25,8 @@ const (
 
 	mostNodes = 5_000
 	mostHeap  = 30 << 20 // bytes, after what is no longer of use is collected
-	// In milliseconds, each four times what it is to be where nobody else works: the
-	// best of several tries is held to it.
+	// Limits in milliseconds for the fastest of several tries. Each is four times the goal
+	// for an idle machine.
 	firstRowSoon = 4 * 500.0
 	keySoon      = 4 * 50.0
 )
@@ -60,7 +60,7 @@ func people(name string, n int) string {
 	return strings.Join(all, ",")
 }
 
-// TestLarge works with lists that nobody reads to their end.
+// TestLarge opens places with very long lists.
 func TestLarge(t *testing.T) {
 	w := newWorld(t)
 	many := w.enlarge()
@@ -73,7 +73,7 @@ func TestLarge(t *testing.T) {
 	t.Run("a list that changes", w.changing)
 }
 
-// firstRow opens each place anew.
+// firstRow opens each place in a new page.
 func (w *world) firstRow(t *testing.T) {
 	for _, place := range []string{"deliveries", "contacts"} {
 		p := open(t, w.srv.URL(), "#/"+place, desk)

@@ -102,7 +102,7 @@ func TestListsBeyondAPage(t *testing.T) {
 	p.says(".list", "No contacts on this list")
 }
 
-// The records of the chosen account are shown, and those of no account. The address names the account.
+// TestAccounts: the console shows the records of the selected account and the records without an account. The URL contains the account.
 func TestAccounts(t *testing.T) {
 	w := newWorld(t, mockserver.Token{Value: "one"}, mockserver.Token{Value: "two", AccountID: 2})
 	one, two := w.sdk, w.as("two")

@@ -75,7 +75,7 @@ func (w *world) resourcePlaces() map[string]string {
 	}
 }
 
-// morning is an hour of orders, some of which are looked at, so that a timeline has something to show.
+// morning creates orders within an hour and opens some of the emails, to fill the timeline.
 func (w *world) morning() {
 	w.Helper()
 	for minute := range 57 {
@@ -132,7 +132,7 @@ func TestOverview(t *testing.T) {
 	p.says(".rows", "Email.Opened")
 }
 
-// Each reason for which something waits is named, and leads to what waits.
+// TestOverviewPendingWork: the overview names each reason to wait and links to the waiting records.
 func TestOverviewPendingWork(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
@@ -338,7 +338,7 @@ func TestSendNow(t *testing.T) {
 	}
 }
 
-// A campaign is created, scheduled and sent; what comes of it is shown as it comes.
+// TestCampaigns: a campaign is created, scheduled and sent. The page shows its events when they happen.
 func TestCampaigns(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"), reader("bounce@mock.test", "B"), reader("open@mock.test", "O"))

@@ -67,7 +67,7 @@ func TestBehindProxyThatMayNotBe(t *testing.T) {
 	p.says("[role=alert]", "the request comes from a page of another site")
 }
 
-// A proxy whose server is down answers by itself. The banner says what it answered.
+// TestProxyWithoutServer: if the server behind a proxy is down, the banner shows the response of the proxy.
 func TestProxyWithoutServer(t *testing.T) {
 	w := newWorld(t)
 	base := proxied(t, w.srv.URL(), httptest.NewTLSServer)

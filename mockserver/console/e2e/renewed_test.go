@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// A preview shows the template as it is, also if it changed within a second or while the clock stands still.
+// TestPreviewIsRenewed: a preview shows the current template, even if it changed within a second or while the clock is frozen.
 func TestPreviewIsRenewed(t *testing.T) {
 	w := newWorld(t)
 	w.srv.FreezeClock()
@@ -25,8 +25,8 @@ func TestPreviewIsRenewed(t *testing.T) {
 	p.says(".plain", "a constructor b __proto__ c toString")
 }
 
-// A form stays open when somebody else changes what it edits: it says so, keeps what is
-// typed, and takes the place of that when it is saved.
+// TestFormStaysWhenItsTemplateChanges: a form stays open when another client changes the template. It shows a notice, and saving
+// it overwrites the change.
 func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
 	w := newWorld(t)
 	made, err := w.sdk.Templates.Create(t.Context(), client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{HTML: "<p>First</p>"}})
@@ -74,7 +74,7 @@ func TestCampaignAmongMany(t *testing.T) {
 	p.says(".detail h2", "The first")
 }
 
-// What somebody else named hides nothing where it is said, either.
+// TestHostileNamesInErrors: control characters in names do not hide text in error messages.
 func TestHostileNamesInErrors(t *testing.T) {
 	w := newWorld(t)
 	const name = "pay\u202egpj<img src=x onerror=document.title=1>"

@@ -23,7 +23,7 @@ type world struct {
 	srv      *mockserver.Server
 	sdk      *client.Client
 	receiver *httptest.Server
-	status   atomic.Int64 // that the receiver answers; 204 if zero
+	status   atomic.Int64 // status code of the receiver; 204 if zero
 	hook     client.Webhook
 }
 

@@ -57,7 +57,7 @@ func manual(head string, sections []section) string {
 		paragraph(out, s.intro)
 		for _, rt := range s.routes {
 			rt.describe(out)
-			for _, of := range []*schema.Schema{rt.body(), rt.answer()} {
+			for _, of := range []*schema.Schema{rt.body(), rt.response()} {
 				if of != nil {
 					collect(of, answered)
 				}
@@ -110,7 +110,7 @@ func (rt route) describe(out *bytes.Buffer) {
 		out.WriteString("\nRequest:\n\n")
 		fieldsTable(out, body)
 	}
-	if answer := rt.answer(); answer != nil && answer.Name == "" && len(answer.Fields) > 0 && !isList(answer) {
+	if answer := rt.response(); answer != nil && answer.Name == "" && len(answer.Fields) > 0 && !isList(answer) {
 		out.WriteString("\nResponse:\n\n")
 		fieldsTable(out, answer)
 	} else {
@@ -147,15 +147,15 @@ func (rt route) describeAnswer() string {
 	case rt.status() == "204":
 		return "Response: 204."
 	}
-	answer := rt.answer()
+	answer := rt.response()
 	if isList(answer) {
 		return "Response: a list of " + describe(answer.Fields[0].Schema.Items) + "."
 	}
 	return "Response: " + describe(answer) + "."
 }
 
-// answer returns the schema of the response, or nil if it is not JSON.
-func (rt route) answer() *schema.Schema {
+// response returns the schema of the response body, or nil if it is not JSON.
+func (rt route) response() *schema.Schema {
 	if rt.handler.response == nil {
 		return nil
 	}
@@ -275,10 +275,10 @@ func TestFieldsAreDescribed(t *testing.T) {
 	}
 	for _, s := range declared().sections() {
 		for _, rt := range s.routes {
-			if body := rt.body(); body != nil && body.Name != "State" { // whose records are those of the API, and internal
+			if body := rt.body(); body != nil && body.Name != "State" { // its records are internal or part of the API
 				check(rt.pattern+" request", body)
 			}
-			if response := rt.answer(); response != nil && response.Name != "State" {
+			if response := rt.response(); response != nil && response.Name != "State" {
 				check(rt.pattern+" response", response)
 			}
 		}

@@ -164,7 +164,7 @@ func TestUnrouted(t *testing.T) {
 	for _, tt := range []struct {
 		name, method, path, accept string
 		status                     int
-		header, want               string // of the answer
+		header, want               string // of the response
 	}{
 		{name: "posts only", method: "GET", path: "outbox/x/bounce", status: 405, header: "Allow: POST"},
 		{name: "posts only, with a list", method: "GET", path: "wait", accept: "application/json", status: 405, header: "Allow: POST"},

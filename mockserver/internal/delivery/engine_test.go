@@ -168,7 +168,7 @@ func TestRecordWithoutQueue(t *testing.T) {
 		if err := other.Redeliver(id); err == nil {
 			t.Error("it is delivered again without a secret")
 		}
-		// The attempt under way ends after its webhook is gone, while somebody listens.
+		// The attempt in progress ends after its webhook is gone, while there is a subscriber.
 		send(t, e, "own")
 		synctest.Wait()
 		from, _ := e.Changes.Subscribe()

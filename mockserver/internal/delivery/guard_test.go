@@ -217,7 +217,7 @@ func resolver(table map[string][]string) *net.Resolver {
 	}}
 }
 
-// serveName answers one DNS query over TCP (RFC 1035, section 4.2.2). Only the first label of the name counts, because
+// serveName responds to one DNS query over TCP (RFC 1035, section 4.2.2). Only the first label of the name counts, because
 // the machine may append a domain.
 func serveName(c net.Conn, table map[string][]string) error {
 	var size [2]byte

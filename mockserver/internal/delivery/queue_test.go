@@ -32,7 +32,7 @@ func TestTakeInOrder(t *testing.T) {
 	q.later(named(q, "later"), start.Add(time.Minute))
 	q.later(named(q, "due 2"), start)
 	q.later(named(q, "due 1"), start.Add(-time.Second))
-	q.later(named(q, "due 3"), start) // behind those of the same time
+	q.later(named(q, "due 3"), start) // after other deliveries of the same time
 	q.append(named(q, "new 1"))
 	q.append(named(q, "new 2"))
 	if got, want := taken(q, start), []string{"due 1", "due 2", "due 3", "new 1", "new 2"}; !slices.Equal(got, want) {

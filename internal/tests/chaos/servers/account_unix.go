@@ -17,7 +17,7 @@ type account struct{ uid, gid uint32 }
 // unprivileged returns nil unless this runs as root.
 func unprivileged() (*account, error) {
 	if os.Geteuid() != 0 {
-		return nil, nil //nolint:nilnil // no account is an answer: the one that we have
+		return nil, nil //nolint:nilnil // no account is a valid result: keep the current one
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
@@ -41,7 +41,7 @@ func give(dir string, to *account) error {
 	return os.Chown(dir, int(to.uid), int(to.gid))
 }
 
-// Bind has the process die with this one, on Linux also when this is killed.
+// Bind ends the process when this process ends. On Linux it does so even after kill -9.
 func Bind(cmd *exec.Cmd) { own(cmd, nil) }
 
 // own has the process run as another, and die with this one.

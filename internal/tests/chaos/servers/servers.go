@@ -1,12 +1,11 @@
-// Package servers starts real servers for tests and measurements: Redis, PostgreSQL and PgBouncer, each on a free port
-// of 127.0.0.1 and in a directory of its own, both gone when it is closed.
+// Package servers starts real servers for tests and measurements: Redis, PostgreSQL and PgBouncer. Each uses a free port
+// of 127.0.0.1 and its own directory, which Close removes.
 //
-// The programs must be installed; on Debian: redis-server, postgresql and pgbouncer. PostgreSQL and PgBouncer refuse to
-// run as root: then they run as the user postgres, or nobody. A server dies with the process that started it, on Linux
-// also when that is killed.
+// The programs must be installed. The Debian packages are redis-server, postgresql and pgbouncer. PostgreSQL and
+// PgBouncer do not run as root. A process that runs as root starts them as another
+// user, such as postgres. A server ends with the process that started it, on Linux even after kill -9.
 //
-// The servers ask for no password: whoever has an account on this machine can
-// use them while they run.
+// The servers require no password, so every user of the machine can connect to them.
 package servers
 
 import (
@@ -35,7 +34,7 @@ type server struct {
 	addr    string // 127.0.0.1:port, the same after each start
 	dir     string
 	as      *account                    // nil is the user who runs this
-	ready   func(context.Context) error // nil while it answers
+	ready   func(context.Context) error // nil if it responds
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
@@ -66,8 +65,8 @@ func (t *tail) String() string {
 // Addr returns host and port.
 func (s *server) Addr() string { return s.addr }
 
-// Start starts the server, if it does not run, and returns when it answers. One
-// that was killed is started again on the same port, with the same data.
+// Start starts the server if it is not running, and returns when it responds. After
+// Kill, it uses the same port and the same data.
 func (s *server) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -149,7 +148,7 @@ func (s *server) Pid() int {
 	return s.cmd.Process.Pid
 }
 
-// newServer makes a directory and finds a port, which nobody else is likely to take before the server does.
+// newServer creates a directory and finds a free port. Another process is unlikely to use the port before the server starts.
 func newServer(name string, as *account) (*server, error) {
 	program, err := find(name)
 	if err != nil {

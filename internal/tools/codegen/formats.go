@@ -12,9 +12,9 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// answers says how the types of answers may be spelled beside the way that the
-// document has them, and what must be in them. It is x-responses of an overlay.
-type answers struct {
+// formats describes alternative formats of response types, and their required
+// fields. It is x-responses in an overlay.
+type formats struct {
 	// Envelope is the member that may hold a resource when it does not stand
 	// alone.
 	Envelope string `yaml:"envelope"`
@@ -27,19 +27,19 @@ type answers struct {
 // spelling is what an overlay says of one type. Members go by their names in
 // JSON; a name in an object that is a member is written object/name.
 type spelling struct {
-	Promised string            `yaml:"promised"` // the member without which the answer is a mistake
+	Promised string            `yaml:"promised"` // the required field
 	Aliases  map[string]string `yaml:"aliases"`  // other names, and the members that they stand for
 	Readers  map[string]string `yaml:"readers"`  // the functions that read some names
 }
 
-// readAnswers reads x-responses of the overlay at path.
-func readAnswers(path string) (*answers, error) {
+// readFormats reads x-responses of the overlay at path.
+func readFormats(path string) (*formats, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	var overlay struct {
-		Answers *answers `yaml:"x-responses"`
+		Answers *formats `yaml:"x-responses"`
 	}
 	if err := yaml.Unmarshal(text, &overlay); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -51,7 +51,7 @@ func readAnswers(path string) (*answers, error) {
 }
 
 // of returns what is said of the type called name, which may be nothing.
-func (a *answers) of(name string) *spelling {
+func (a *formats) of(name string) *spelling {
 	if a == nil || a.Schemas[name] == nil {
 		return &spelling{}
 	}
@@ -59,7 +59,7 @@ func (a *answers) of(name string) *spelling {
 }
 
 // orderOf returns the names of the members of a type in their order, or nil.
-func (a *answers) orderOf(name string) []string {
+func (a *formats) orderOf(name string) []string {
 	if a == nil {
 		return nil
 	}
@@ -121,13 +121,13 @@ func (r reader) sort(order []string) bool {
 	return true
 }
 
-// loop returns the head of the loop over the names of the members. named is
-// whether the type may be a whole answer.
+// loop returns the head of the loop over the field names. named reports whether
+// the type can be a complete response.
 func (r reader) loop(named bool) string {
-	if !named || r.answers == nil || r.field(r.answers.Envelope).name != "" {
+	if !named || r.formats == nil || r.field(r.formats.Envelope).name != "" {
 		return "name, more := c.First(); more; name, more = c.Next()"
 	}
-	return fmt.Sprintf("name := range c.Envelope(%q)", r.answers.Envelope)
+	return fmt.Sprintf("name := range c.Envelope(%q)", r.formats.Envelope)
 }
 
 // declare writes what stands before the loop over the names.
@@ -148,7 +148,7 @@ func (r reader) read(name string, f field) string {
 		return own + "(c)"
 	case own != "":
 		return "jsonscan.Optional(c, " + own + ")"
-	case r.answers != nil && (f.omitzero || name != f.member):
+	case r.formats != nil && (f.omitzero || name != f.member):
 		return "jsonscan.Optional(c, " + r.reader(f.typ) + ")"
 	}
 	return r.value(f.typ)
@@ -174,8 +174,8 @@ func (r reader) readAliases() {
 	}
 }
 
-// readRefusals writes the case of the members by which a list that is there may
-// be none all the same.
+// readRefusals writes the case for the fields that mark an error instead of a
+// list.
 func (r reader) readRefusals() {
 	if f := r.field(r.Promised); f.name != "" && zero(f.typ) == "nil" {
 		r.printf("case \"detail\", \"error\":\nreadErrorField(c, name)")
@@ -209,7 +209,7 @@ func variable(alias string) string {
 	return "other" + strings.Join(words, "")
 }
 
-// zero returns the zero value of a t that is no struct.
+// zero returns the zero value of t, which must not be a struct.
 func zero(t ast.Expr) string {
 	switch t.(type) {
 	case *ast.ArrayType, *ast.StarExpr:
