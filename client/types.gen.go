@@ -153,10 +153,10 @@ type ContactCreate struct {
 	// The contact's tags.
 	Tags []string `json:"tags,omitzero"`
 
-	// Whether to reactivate an address that has unsubscribed. By default it is ErrContactExists.
+	// Whether to reactivate an unsubscribed contact. By default, an unsubscribed contact causes ErrContactExists.
 	Resubscribe bool `json:"-"`
 
-	// Whether the platform asks the recipient by email to confirm. Until then the contact is pending. By default it is active at once.
+	// Whether the platform sends a confirmation email. Until the recipient confirms, the contact is pending. By default, the contact is active immediately.
 	DoubleOptIn bool `json:"-"`
 }
 
@@ -351,7 +351,7 @@ type ImportContact struct {
 	// Tags to add.
 	Tags []string `json:"tags,omitzero"`
 
-	// The line of the file it came from, from 1, for your own use: it is not sent, and comes back in an ImportRejection. 0 is none.
+	// Line number of the contact in its file, starting at 1, or 0 if there is none. It is not sent. An ImportRejection contains it.
 	Line int `json:"-"`
 }
 
@@ -384,7 +384,7 @@ type ImportResult struct {
 	// The number of contacts that were already on the list.
 	Updated int64 `json:"updated"`
 
-	// How many were taken, when the answer does not say which of the two: it comes from no member of the answer.
+	// Number of accepted contacts if the response does not distinguish imported from updated contacts. The client calculates it.
 	Accepted int64 `json:"-"`
 }
 

@@ -138,7 +138,7 @@ type CampaignBounce struct {
 	// The contact whose email bounced.
 	Contact BouncedContact `json:"contact"`
 
-	// A list. The id is null for transactional email, the name also for bounces of workflows.
+	// A list. The id is null for transactional email. The name is null for transactional email and for bounces of workflow emails.
 	List ListRef `json:"list"`
 
 	// The segment of the list that the email was sent to. All fields are null if there is no segment.
@@ -243,7 +243,7 @@ type ContactRemoved struct {
 	// The contact who left a list.
 	Contact RemovedContact `json:"contact"`
 
-	// A list. The id is null for transactional email, the name also for bounces of workflows.
+	// A list. The id is null for transactional email. The name is null for transactional email and for bounces of workflow emails.
 	List ListRef `json:"list"`
 
 	// The time and the location of the action. Unknown values are null.
@@ -285,10 +285,10 @@ type EmailAPIBounce struct {
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
 
-	// The list contact that the message went to; nil if it went to none.
+	// The list contact that received the message, or nil if the recipient is not a list contact.
 	Contact *Contact `json:"contact,omitzero"`
 
-	// The list of the contact; nil if the message was not sent to a list contact.
+	// The list of the contact, or nil if the recipient is not a list contact.
 	List *ListRef `json:"list,omitzero"`
 }
 
@@ -394,10 +394,10 @@ type EmailRejected struct {
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
 
-	// The list contact that the message went to; nil if it went to none.
+	// The list contact that received the message, or nil if the recipient is not a list contact.
 	Contact *Contact `json:"contact,omitzero"`
 
-	// The list of the contact; nil if the message was not sent to a list contact.
+	// The list of the contact, or nil if the recipient is not a list contact.
 	List *ListRef `json:"list,omitzero"`
 }
 
@@ -412,7 +412,7 @@ type EmailUnsubscribed struct {
 	// The list contact that an Email API message was sent to.
 	Contact Contact `json:"contact"`
 
-	// A list. The id is null for transactional email, the name also for bounces of workflows.
+	// A list. The id is null for transactional email. The name is null for transactional email and for bounces of workflow emails.
 	List ListRef `json:"list"`
 
 	// The IP address and the user agent of the recipient.
@@ -464,7 +464,7 @@ type FeedbackLoop struct {
 	SourceIP string `json:"source_ip"`
 }
 
-// ListRef is a list. The id is null for transactional email, the name also for bounces of workflows.
+// ListRef is a list. The id is null for transactional email. The name is null for transactional email and for bounces of workflow emails.
 type ListRef struct {
 	// The id of the list.
 	ID ID `json:"id"`
