@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TokenSource returns a new access token:
+// A TokenSource is a function that returns a new access token, for example:
 //
 //	cfg.TokenSource = func(ctx context.Context) (client.Token, error) {
 //		t, err := credentials.Token(ctx) // a *clientcredentials.Config of golang.org/x/oauth2
@@ -21,17 +21,17 @@ import (
 //	}
 //
 // The client caches the token and calls the source before the first request. The
-// client replaces a token when a tenth of its lifetime remains, but at most one
-// minute before the expiry. The client also calls the source after a 401 response,
-// because a platform can revoke a token early. The source must fetch a new token in
-// each call and must not cache tokens. If the source returns an expired token, the
-// calls that waited still use this token, because the local clock may be wrong. Later
-// calls request another token.
+// client replaces a token when a tenth of its lifetime remains, or one minute before
+// the expiry, whichever is later. The client also calls the source after a 401
+// response, because a platform can revoke a token early. The source must fetch a new
+// token in each call and must not cache tokens. If the source returns an expired
+// token, the calls that waited still use this token, because the local clock may be
+// wrong. The next call requests another token.
 //
 // While the current token is valid, calls use it and do not wait for its replacement.
 // If the source fails, the client waits for half of the remaining lifetime, but at
-// least one second, and calls it again. After the token has expired, calls fail with
-// the error from the source.
+// least one second, and calls it again. If the source still fails after the token has
+// expired, calls return the error from the source.
 //
 // The client never calls the source concurrently. Calls that wait for a token share
 // the result: the token, the error or the panic. If the source panics while no call
@@ -131,8 +131,8 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 }
 
 // join calls the source unless a call to the source is in progress. The
-// parameter background means that the caller does not wait for the result. If g
-// is no longer the current grant, join returns nil.
+// parameter background is true if the caller does not wait for the result. If
+// the grant g is no longer current, join returns nil.
 func (t *tokens) join(ctx context.Context, g *grant, background bool) *asking {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// call is one operation in progress, with the results from the client's layers.
+// call is the state of one operation, which the client's layers read and
+// update.
 type call struct {
 	request
 	options  options            // from the caller's context
@@ -59,8 +60,9 @@ func (c *call) asError(err error) *Error {
 	return e
 }
 
-// ownError returns err if it is an [*Error] itself. A wrapped [*Error] may come
-// from another call, because a token source can use its own client.
+// ownError returns err if its type is [*Error], and ignores wrapped errors. A
+// wrapped [*Error] may come from another call, because a token source can use
+// its own client.
 func ownError(err error) (*Error, bool) {
 	e, ok := err.(*Error) //nolint:errorlint // see above
 	return e, ok

@@ -14,7 +14,7 @@ const campaignGap = 30 * time.Second
 type CampaignStatus string
 
 // The known values of [CampaignStatus]. A campaign passes through the known
-// statuses in the order of these constants.
+// statuses in the order of the constants below.
 const (
 	CampaignStatusIncomplete CampaignStatus = "incomplete"
 	CampaignStatusScheduled  CampaignStatus = "scheduled"
@@ -76,8 +76,8 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 
 // Find returns the oldest campaign with the given name. Find iterates over all
 // campaigns, 100 per request, because the platform cannot filter campaigns by
-// name. If no campaign has the name, the error is [ErrNotFound]. If name is
-// empty, the error is [ErrValidation].
+// name. If no campaign has the name, the error is [ErrNotFound]. If the name
+// is empty, the error is [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	params := ListCampaignsParams{}
 	is := func(c Campaign) bool { return c.Name == name }

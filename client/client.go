@@ -25,8 +25,8 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client, and does not send a request. If cfg is invalid, the
-// error contains the name of the field and the violated rule.
+// New returns a client, and does not send a request. If the configuration is
+// invalid, the error contains the name of the field and the violated rule.
 func New(cfg Config) (*Client, error) {
 	base, err := baseURL(cfg.BaseURL, cfg.AllowPlainHTTP)
 	if err != nil {

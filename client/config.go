@@ -42,13 +42,14 @@ type Config struct {
 	// The client does not send Account to the platform.
 	Account string
 
-	// HTTPClient sends the requests. The client does not change it and does not follow
-	// redirects. The transport of HTTPClient must not add an Idempotency-Key header,
-	// because with this header net/http resends failed requests over HTTP/1. The
-	// default is a new http.Client with a copy of http.DefaultTransport. The default
-	// client opens up to 100 HTTP/1 connections, which can all be idle (see
-	// [Client.CloseIdleConnections]). Further concurrent calls wait for a connection,
-	// and Timeout includes this wait. Over HTTP/2, many requests share one connection.
+	// HTTPClient sends the requests. The client does not change HTTPClient and does
+	// not follow redirects. The transport of HTTPClient must not add an
+	// Idempotency-Key header, because with this header net/http resends failed
+	// requests over HTTP/1. The default is a new http.Client with a copy of
+	// http.DefaultTransport. The default client opens up to 100 HTTP/1 connections,
+	// which can all be idle (see [Client.CloseIdleConnections]). Further concurrent
+	// calls wait for a connection, and Timeout includes this wait. Over HTTP/2, many
+	// requests share one connection.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
@@ -68,12 +69,13 @@ type Config struct {
 	// [NewLookupLimiter] for each client.
 	LookupLimiter LookupLimiter `json:"-"`
 
-	// Logger gets a "platform request" record at debug level for each request, and a
-	// "retrying platform request" record at info level for each retry. Both records
-	// contain op, method, path, attempt and status (0 without a response), and, if
-	// known, request_id and error. The first record also contains duration, and the
-	// second contains delay. Paths and errors can contain the address of a recipient.
-	// The default is slog.Default; slog.New(slog.DiscardHandler) turns logging off.
+	// Logger receives a "platform request" record at debug level for each request,
+	// and a "retrying platform request" record at info level for each retry. Both
+	// records contain op, method, path, attempt and status (0 without a response),
+	// and, if known, request_id and error. The request record also contains duration,
+	// and the retry record contains delay. Paths and errors may contain the address
+	// of a recipient. The default is slog.Default; slog.New(slog.DiscardHandler)
+	// turns logging off.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called at the start of each call. Use Observe for traces and
@@ -88,10 +90,12 @@ type Config struct {
 }
 
 // Format implements [fmt.Formatter]. The verb %p still prints the token, because
-// package fmt does not call Format for %p. The command go vet rejects %p.
+// package fmt does not call Format for %p. The command go vet reports the verb
+// %p for a Config.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// String returns the base URL and the origin of the token, without the token.
+// String returns the base URL and whether a token or a token source is set.
+// The token itself is omitted.
 func (c Config) String() string {
 	token := "none"
 	switch {
@@ -117,11 +121,11 @@ func printable(base string) string {
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // MarshalText implements [encoding.TextMarshaler] for encoders such as encoding/xml and
-// YAML encoders. It returns the same text as String.
+// YAML encoders. MarshalText returns the same text as String.
 func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // MarshalBinary implements [encoding.BinaryMarshaler] for encoders such as encoding/gob
-// and CBOR encoders. It returns the same text as String.
+// and CBOR encoders. MarshalBinary returns the same text as String.
 func (c Config) MarshalBinary() ([]byte, error) { return []byte(c.String()), nil }
 
 // MarshalJSON implements [json.Marshaler]. The JSON contains no token.
@@ -166,8 +170,8 @@ func defaultTransport() http.RoundTripper {
 // RetryConfig configures retries. The zero value is a good default.
 type RetryConfig struct {
 	// MaxAttempts is the maximum number of attempts. The default is 3; 1 turns retries
-	// off. A retry with a new token after a 401 does not count, and neither does a
-	// lookup that the platform rejects with 429.
+	// off. MaxAttempts excludes retries with a new token after a 401 and lookups that
+	// the platform rejects with 429.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum

@@ -53,8 +53,8 @@ func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging
 // Find returns the contact with the given address, ignoring letter case. The
 // contact can have any status, including deleted. Find uses the filter
 // "email:address" and also compares the addresses, because a platform may ignore
-// the filter. If no contact has the address, the error is [ErrNotFound]. If email
-// is empty, the error is [ErrValidation].
+// the filter. If no contact has the address, the error is [ErrNotFound]. If the
+// address is empty, the error is [ErrValidation].
 func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
 	params := ListContactsParams{Filter: "email:" + email}
 	return find(s.All(ctx, listID, params), listContactsRequest(listID, params), "email", email, func(c Contact) bool {
@@ -85,7 +85,7 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 //		}
 //	}
 //
-// With Filter or Sort, a contact can be missing or duplicated if contacts change
+// With Filter or Sort, a contact may be missing or duplicated if contacts change
 // during the iteration. If the number of matching contacts decreases, the
 // iteration ends with [ErrListChanged].
 func (s *Contacts) All(

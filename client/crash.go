@@ -11,8 +11,8 @@ type crash struct {
 
 func (c crash) none() bool { return c.panicked == nil && !c.exited }
 
-// run calls f and passes its crash to done, so the crash can be raised on
-// another goroutine.
+// run calls f() and then done() with the crash of f(). Another goroutine can
+// then raise the crash.
 func run(f func(), done func(crash)) {
 	c := crash{exited: true}
 	defer func() {

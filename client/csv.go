@@ -61,10 +61,10 @@ func (e *CSVError) Unwrap() error { return e.Err }
 // rows with only empty fields are skipped. The Line field of each contact is the
 // number of its row's first line. Every error from the source is a [*CSVError],
 // except errors from OnBadRow. The source reads the file during the iteration, so
-// use it only once.
+// you can iterate over the source only once.
 //
-// Lines end in LF or CR LF. A byte order mark is skipped. A UTF-16 file or a row
-// longer than 1 MiB is an error.
+// Lines must end in LF or CR LF. A byte order mark is skipped. A UTF-16 file or
+// a row longer than 1 MiB is an error.
 func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		c := newCSVSource(r, opts)

@@ -36,8 +36,8 @@ func (d ErrorDetail) String() string {
 }
 
 // Location is the location of a value in a request. The first element is
-// "body", "path", "query" or "header". The other elements are field names and
-// array indexes, from 0.
+// "body", "path", "query" or "header". All other elements are field names or
+// zero-based array indexes.
 type Location []string
 
 // String returns text such as "body.contacts.3.email".
@@ -69,9 +69,9 @@ func readLocation(c *jsonscan.Cursor) Location {
 }
 
 // parseDetails reads the platform's error format, redacts the token, and also
-// returns the number of omitted details. If the body has another format,
-// parseDetails returns no details. An invalid field in one detail does not
-// affect other details.
+// returns the number of omitted details. If the body is not in the platform's
+// error format, parseDetails returns no details. An invalid field in one
+// detail does not affect other details.
 func parseDetails(body, token string) (details []ErrorDetail, more int) {
 	c := jsonscan.New(body)
 	for name := range c.Object() {
@@ -140,8 +140,8 @@ func readDetail(c *jsonscan.Cursor, token string) (d ErrorDetail) {
 	return d
 }
 
-// readDetailLocation reads the first maxLocation elements of a location. It keeps
-// the JSON text of elements that are not strings.
+// readDetailLocation reads the first maxLocation elements of a location. Elements
+// that are not strings are returned as JSON text.
 func readDetailLocation(c *jsonscan.Cursor, token string) (l Location) {
 	member := func() string {
 		if c.Peek() == '"' {
@@ -166,7 +166,7 @@ func readDetailLocation(c *jsonscan.Cursor, token string) (l Location) {
 	return l
 }
 
-// shortened returns a copy of s without the token. It truncates long text with
+// shortened returns a copy of s without the token. Long text is truncated with
 // an ellipsis.
 func shortened(s, token string) string {
 	s = redactFirst(s, token, maxDetailText+1)

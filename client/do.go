@@ -28,8 +28,8 @@ func kept[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-// decode decodes a JSON body with the function read. An empty body counts as
-// null, so its required fields are missing.
+// decode decodes a JSON body with read(). An empty body is decoded as null,
+// so all required fields are missing.
 func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("null")
@@ -76,8 +76,8 @@ func readNothing(body []byte) error {
 	return nil
 }
 
-// isErrorField reads a field and reports whether it marks an error. A non-empty
-// array "detail" and a non-empty field "error" mark an error.
+// isErrorField reads a field and reports whether the field indicates an error.
+// A non-empty array "detail" or a non-empty field "error" indicates an error.
 func isErrorField(c *jsonscan.Cursor, name string) bool {
 	b, start := c.Peek(), c.Offset()
 	c.Skip()
@@ -88,7 +88,7 @@ func isErrorField(c *jsonscan.Cursor, name string) bool {
 }
 
 // readErrorField reads a field from a response, and records a mismatch if the
-// field marks an error.
+// field indicates an error.
 func readErrorField(c *jsonscan.Cursor, name string) {
 	if ahead := *c; isErrorField(&ahead, name) {
 		c.Mismatch("no error of the platform")

@@ -46,16 +46,17 @@
 //
 // # Authentication
 //
-// Every request carries an access token: [Config.Token], or the token that
-// [Config.TokenSource] returns. [TokenSource] describes when the client calls a source.
-// The client sends the token only to the host of [Config.BaseURL], and does not follow
+// Every request carries an access token, either [Config.Token] or a token from
+// [Config.TokenSource]. [TokenSource] describes when the client calls a source. The
+// client sends the token only to the host of [Config.BaseURL], and does not follow
 // redirects. An http URL requires a loopback host or [Config.AllowPlainHTTP].
 //
-// Printed or logged values of this package do not contain a token or a webhook's secret,
-// with two exceptions. If one of your types has a [Config] or a [Token] in an unexported
-// field, package fmt prints the token, because it does not call the methods of
-// unexported fields. Give your type a Format or String method, or store a [Client]
-// instead. Package fmt also prints the token for the verb %p, which go vet rejects.
+// Printed and logged values of this package's types do not contain a token or a
+// webhook's secret, except in two cases. If one of your types has a [Config] or a
+// [Token] in an unexported field, package fmt prints the token, because it does not call
+// the methods of unexported fields. Give your type a Format or String method, or store a
+// [Client] instead. Package fmt also prints the token for the verb %p, which go vet
+// rejects.
 //
 // # Errors
 //
@@ -72,12 +73,13 @@
 //
 // If the context ended the call, the error wraps ctx.Err() and context.Cause(ctx). If
 // an attempt exceeds [Config.Timeout], the error also wraps [context.DeadlineExceeded].
-// To distinguish a timeout from the end of the context, check ctx.Err().
+// To distinguish an attempt's timeout from a canceled or expired context, check
+// ctx.Err().
 //
 // A nil error means that the result is complete. A resource contains its id, a page
-// contains its items, and an import accounts for each contact. An iteration yields as
-// many items as the platform counts. Fields that the specification does not require may
-// be zero.
+// contains its items, and the response to an import includes each contact. An iteration
+// yields as many items as the platform reports. Fields that the specification does not
+// require may be zero.
 //
 // [ErrInvalidResponse] means that the client cannot use the response. Examples
 // are a redirect, HTML, a truncated body, a body larger than
@@ -122,10 +124,10 @@
 //
 // "Maybe done" means that the platform may have processed the request. If a call fails
 // after an attempt that was maybe done, its error matches [ErrOutcomeUnknown], unless the
-// call is a GET. A 2xx response with an invalid body also counts as maybe done. An error
-// that matches neither ErrOutcomeUnknown nor ErrNotQueued means that the request changed
-// nothing. After ErrNotQueued, the platform stores only a record of the email. The file
-// docs/errors.md describes how to resolve an unknown outcome.
+// call is a GET. If the body of a 2xx response is invalid, the attempt also counts as
+// maybe done. An error that matches neither ErrOutcomeUnknown nor ErrNotQueued means that
+// the request changed nothing. After ErrNotQueued, the platform stores only a record of
+// the email. The file docs/errors.md describes how to resolve an unknown outcome.
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource]
 // is set, the client requests a new token once. The client sends the request
@@ -148,7 +150,7 @@
 // By default, net/http resends some requests. Over HTTP/2, net/http even resends requests
 // that the platform may have processed. The client prevents duplicate requests for every
 // [Config.HTTPClient], so one attempt is one request. Over HTTP/1, net/http still resends
-// a request if the platform had closed the idle connection. If the request has a body,
+// a request if the platform has closed the idle connection. If the request has a body,
 // net/http resends the request only if no byte was written. If the server rejects an
 // unprocessed HTTP/2 request that has no body, the client treats the rejection as a lost
 // connection.
@@ -164,24 +166,25 @@
 //		…
 //	}
 //
-// An iteration sends its first request when the loop begins. Each loop requests
-// the pages again. If a request fails, the iteration yields the error after all
-// earlier items, and ends. An iteration requests the total number of items, and
-// 100 items per page unless PerPage is set. [Prefetch] requests pages in
-// advance.
+// An iteration sends its first request when the loop begins. Each loop over the
+// same iterator requests the pages again. If a request fails, the iteration
+// yields the error after all earlier items, and ends. An iteration requests the
+// total number of items. The page size is 100 unless PerPage is set. [Prefetch]
+// requests pages in advance.
 //
 // The client checks that the list is complete. If the responses do not contain the total
 // number of items, the client also requests the page after a short page. A short page has
 // fewer items than the page size. After the last page, the platform must return an empty
-// page, reject the request ([ErrNotFound] or [ErrValidation]) or repeat the last page.
-// The error is [ErrInvalidResponse] if the list has fewer items than the platform counts,
-// or if a response contains a wrong page number or the items of an earlier page.
+// page, reject the request ([ErrNotFound] or [ErrValidation]) or repeat the last page. If
+// the list has fewer items than the platform reports, the error is [ErrInvalidResponse].
+// The error is also [ErrInvalidResponse] if a response contains a wrong page number or
+// the items of an earlier page.
 //
-// If an item is removed from the list during an iteration, another item can be missing
+// If an item is removed from the list during an iteration, another item may be missing
 // from the result, because later items move to earlier pages. If the total number of
 // items decreases, the iteration ends with [ErrListChanged]. To get all items, iterate
 // again. The client cannot detect a removal if another item is added at the same time.
-// If an item is added during an iteration, other items can be duplicated. [Contacts.All]
+// If an item is added during an iteration, other items may be duplicated. [Contacts.All]
 // describes how to read all contacts.
 //
 // # Import
@@ -199,18 +202,18 @@
 //
 // # Logs, metrics and traces
 //
-// [Config.Logger] gets a record for each request and each retry. The client calls
-// [Config.Observe] at the start of each call. The returned [Observer] is notified of
-// retries and of the end of the call. [WithResponseHook] passes each response to a
-// function.
+// [Config.Logger] receives a record for each request and each retry. The client
+// calls [Config.Observe] at the start of each call. The returned [Observer] is
+// notified of retries and of the end of the call. [WithResponseHook] passes each
+// response to a function.
 //
 // # Concurrency
 //
 // A [Client], its services and its iterators are immutable and safe for concurrent use.
 // The client does not change arguments or use them after the call, and the caller owns
-// all results. A call or a loop waits for its goroutines before it ends, with one
-// exception. A goroutine can call the [TokenSource] in the background to replace a
-// token that expires soon. The background call ends after at most [Config.Timeout],
+// all results. A call or a loop waits for its goroutines before it ends, except for a
+// background call to the [TokenSource]. The client starts a background call to replace
+// a token that expires soon. The background call ends after at most [Config.Timeout],
 // unless the source ignores its context.
 //
 // If a callback on another goroutine panics or calls [runtime.Goexit], as

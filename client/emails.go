@@ -33,17 +33,18 @@ type Emails struct{ x exchange }
 // If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
 // platform does not send the email. Send returns the id of the unsent email together
 // with an error that matches [ErrNotQueued], and does not retry. [Emails.Get]
-// returns the reason for a rejection. A response with any other status is a success.
+// returns the reason for a rejection. Send treats every other status as a success.
 //
 // The client never sends an email again if the platform may have processed it. If the
 // outcome is unknown, the error matches [ErrOutcomeUnknown]. The platform has no
 // idempotency keys and no search for emails, so no API call can find the outcome. To
 // find the outcome later, include a key in the subject, and store each email with its
-// key before you send the email. If an event contains an unknown id, look it up with
-// [Emails.Get], which returns the recipient and the subject. If the recipient does
-// nothing, no event arrives, and an operator must decide whether to send the email
-// again. The program examples/unknown-outcome implements these steps. Custom attributes
-// only replace merge tags. Events and lookups do not contain custom attributes.
+// key before you send the email. If an event contains an unknown email id, look up the
+// email with [Emails.Get], which returns the recipient and the subject. If the
+// recipient does nothing, no event arrives, and an operator must decide whether to send
+// the email again. The program examples/unknown-outcome implements these steps. The
+// platform uses custom attributes only to replace merge tags. Events and lookups do not
+// contain custom attributes.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := perform(ctx, s.x, submitEmailRequest(email), func(body []byte) (err error) {
@@ -77,7 +78,8 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 }
 
 // SendLegacy sends an email through the endpoint POST /emails. You cannot look
-// up the email, and its events have the older, transactional payload types.
+// up an email that SendLegacy sent. Its events have the older, transactional
+// payload types.
 //
 // Deprecated: Use [Emails.Send] with the content type [EmailTypeTransactional].
 func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) (TransactionalReceipt, error) {

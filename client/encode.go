@@ -124,9 +124,9 @@ func (p *payload) release() {
 //
 // If an HTTP/2 connection is unusable before a stream begins, net/http closes
 // the body and sends the same request with the same body on another connection.
-// Therefore, a closed reader can still be read until the call ends, unless a
-// byte was read before Close. If a byte was read, Read returns an error,
-// because the transport would send an incomplete body.
+// Therefore, if no byte was read before Close, the reader can be read again
+// until the call ends. If a byte was read before Close, Read returns an error,
+// because the second request would contain an incomplete body.
 type payloadReader struct {
 	payload *payload
 	at      int

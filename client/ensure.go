@@ -14,7 +14,8 @@ import (
 
 // Ensure returns the webhook that subscribes a URL to events, with its secret.
 // [Webhook.HashFunction] is empty if the platform does not return a hash function.
-// If no webhook matches, Ensure creates a webhook:
+// If no existing webhook matches, Ensure creates a webhook with the given
+// settings:
 //
 //	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: names})
 //
@@ -26,8 +27,8 @@ import (
 // Several processes can call Ensure at the same time. After it has created a
 // webhook, Ensure lists the webhooks again. If another process created a matching
 // webhook earlier, Ensure archives its own webhook and returns the earlier
-// webhook. So all processes get the same webhook if the platform lists webhooks in
-// creation order.
+// webhook. If the platform lists webhooks in creation order, all processes
+// therefore get the same webhook.
 //
 // If another active webhook has the same URL and one of the events, the error is
 // [ErrConflict], because both webhooks would deliver this event with different
@@ -35,7 +36,7 @@ import (
 // Ensure archives the new webhook. Archive the other webhook before you call
 // Ensure again, because the API cannot change a webhook.
 //
-// If the platform returns no secret, the error is [ErrInvalidResponse]. Ensure can
+// If the platform returns no secret, the error is [ErrInvalidResponse]. Ensure may
 // return the known fields of the webhook together with an error. If a request fails,
 // even with [ErrOutcomeUnknown], call Ensure again to get the webhook.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
@@ -43,7 +44,7 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 }
 
 // Rotate starts the rotation of a webhook's secret. Rotate creates a successor with
-// another secret and the same URL, events and rate limit. The results are both
+// another secret and the same URL, events and rate limit. Rotate returns both
 // webhooks with their secrets.
 //
 // Before you call Rotate, configure the receiver to accept the secrets that
@@ -122,8 +123,8 @@ func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string)
 	return s.withSecret(ctx, own)
 }
 
-// withSecret gets a webhook with its secret. The result can be a webhook
-// together with an error.
+// withSecret requests a webhook with its secret. withSecret may return a
+// webhook together with an error.
 func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error) {
 	shown, err := s.Get(ctx, hook.ID)
 	if err != nil {
@@ -177,8 +178,9 @@ func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
 
 func (w WebhookSummary) has(event events.Name) bool { return slices.Contains(w.Events, event) }
 
-// sameURL compares URLs. It ignores the case of the host and treats an empty
-// path as "/", because a platform may normalize both.
+// sameURL reports whether two URLs are equivalent. sameURL ignores the case
+// of the host and treats an empty path as "/", because a platform may
+// normalize both.
 func sameURL(a, b string) bool { return plainURL(a) == plainURL(b) }
 
 func plainURL(s string) string {

@@ -41,10 +41,10 @@ var (
 // maxErrorBody is the maximum length of [Error.Body] in bytes.
 const maxErrorBody = 4 << 10
 
-// Error is the error of a call to the platform. [Contacts.Import] can also
-// return errors of another type. Use [errors.As] to get an *Error from an error.
-// An Error contains no token. Do not change an Error, because several calls may
-// share it.
+// Error describes a failed call to the platform. [Contacts.Import] can also
+// return an error that is not an *Error. Use [errors.As] to get an *Error from
+// an error. An Error contains no token. Do not change an Error, because several
+// calls may share it.
 type Error struct {
 	Op         string        // operation, such as "createTemplate"
 	Method     string        // HTTP method
@@ -69,8 +69,8 @@ type Error struct {
 	unknown         bool   // the platform may have processed the request
 }
 
-// Error returns one line with the operation and the reasons for the failure. It escapes
-// control characters like [strconv.Quote].
+// Error returns one line with the operation and the reasons for the failure. Control
+// characters are escaped as in [strconv.Quote].
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.Path)
@@ -198,8 +198,8 @@ func (e *Error) later() *Error {
 	return &late
 }
 
-// joined returns an error that wraps both e and err. The result is e itself or
-// a copy, because another caller may still use e.
+// joined returns an error that wraps both e and err. If e must change, the
+// result is a copy, because another caller may still use e.
 func (e *Error) joined(err error) *Error {
 	if err == nil || errors.Is(e.cause, err) {
 		return e
@@ -232,8 +232,9 @@ func (e *lineError) Error() string { return visible(e.err.Error()) }
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// visible returns s without line breaks. Like strconv.Quote, it escapes control
-// characters, line separators and characters that change the text direction.
+// visible returns s without line breaks. Like strconv.Quote, visible escapes
+// control characters, line separators and characters that change the text
+// direction.
 func visible(s string) string {
 	hidden := func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)

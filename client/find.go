@@ -10,10 +10,11 @@ import (
 // maxPerPage is the maximum number of items on a page. (Specification: Not shown.)
 const maxPerPage = 100
 
-// ensure returns the item that find() returns, or creates an item. After a
-// creation, ensure calls find() again, because another process may have created
-// an item at the same time. As a result, all processes get the oldest item. The
-// result own is the item that ensure created, if any.
+// ensure returns the item that find() returns. If find() returns ErrNotFound,
+// ensure calls create(). Afterwards, ensure calls find() again, because another
+// process may have created an item at the same time. With the second call of
+// find(), all processes get the oldest item. The second result is the item that
+// ensure created, if any.
 func ensure[T any](find, create func() (T, error)) (first, own T, err error) {
 	if first, err = find(); !errors.Is(err, ErrNotFound) {
 		return first, own, err
@@ -28,8 +29,8 @@ func ensure[T any](find, create func() (T, error)) (first, own T, err error) {
 }
 
 // find returns the first item that is() accepts. The parameter r is the request
-// that lists the items. The text of an error contains the parameters what and
-// name.
+// that lists the items. The parameter what names the searched field in error
+// messages, for example "email".
 func find[T any](all iter.Seq2[T, error], r request, what, name string, is func(T) bool) (found T, err error) {
 	if name == "" {
 		e := newError(r, fmt.Errorf("%s must not be empty", what))

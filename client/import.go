@@ -15,8 +15,8 @@ import (
 // Limits.)
 const maxImportBatch = 1000
 
-// maxConcurrency limits the memory for an import. No platform accepts 10,000
-// concurrent requests.
+// maxConcurrency limits the memory for an import. The value exceeds the
+// number of concurrent requests that any platform accepts.
 const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
@@ -25,7 +25,7 @@ const maxConcurrency = 10_000
 // never concurrently. The import waits for each callback, so a slow callback
 // delays the import.
 type ImportOptions struct {
-	// ImportTo is the status that imported contacts get. The default is active.
+	// ImportTo is the status for imported contacts. The default is active.
 	ImportTo ImportTo
 
 	// BatchSize is the number of contacts per request, from 1 to 1,000. The
@@ -62,9 +62,9 @@ type ImportOptions struct {
 
 	// OnCheckpoint, if not nil, is called when the number of confirmed contacts
 	// increases. A contact is confirmed if it was imported, rejected, skipped or
-	// filtered. Store the argument, which is the number of confirmed contacts at
-	// the beginning of the source. After a crash, set Skip to the stored number. If
-	// OnCheckpoint returns an error, the import ends.
+	// filtered. OnCheckpoint must store its argument, the number of confirmed
+	// contacts at the beginning of the source. After a crash, set Skip to the
+	// stored number. If OnCheckpoint returns an error, the import ends.
 	//
 	// A resumed import repeats the batches that were imported after the
 	// checkpoint. If no batch fails, the import repeats at most Concurrency-1
@@ -97,15 +97,15 @@ type ImportFailure struct {
 // contacts with the same status. Importing a contact again does not create a
 // duplicate. [Contacts.ImportBatch] describes how an import changes existing
 // contacts. If the source contains an address several times, ignoring letter case,
-// Import sends these contacts in source order. Each field gets its value from the
-// last imported contact that contains the field.
+// Import sends these contacts in source order. For each field, the last imported
+// value replaces earlier values.
 //
 // The report is never nil. If an option is invalid, the error is [ErrValidation], and
 // Import does not read the source. The error is nil if Import read the whole source
-// and the platform responded for all contacts, even if it rejected some of them. If a
-// running import fails, the error is not an [*Error], but wraps any error from the
-// source, the first failed batch and the context. If the source yields an error,
-// Import sends the contacts before the error and ends.
+// and all batches succeeded, even if the platform rejected some contacts. If a
+// running import fails, the error wraps the errors from the source, the first failed
+// batch and the context, if any. The error itself is not an [*Error]. If the source
+// yields an error, Import sends the contacts before the error and ends.
 //
 // If the context is canceled, Import returns as soon as the source returns.
 // After a cancellation, the outcome of the batches in flight is unknown.
@@ -216,7 +216,7 @@ func (im *importer) configure() error {
 }
 
 // read sends the source in batches until the source ends or fails, or the import
-// stops. The result is the error from the source.
+// stops. read returns the error from the source, if any.
 func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, error]) error {
 	b := im.batch(im.opts.Skip)
 	n := int64(0)
@@ -310,8 +310,8 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 	return true
 }
 
-// hashes returns the hashes of the addresses in a batch if batches can be concurrent.
-// Different addresses with the same hash only delay a batch.
+// hashes returns the hashes of the addresses in a batch, or nil if batches are sent
+// one at a time. Different addresses with the same hash only delay a batch.
 func (im *importer) hashes(b *batch) []uint64 {
 	if im.inFlight == nil {
 		return nil

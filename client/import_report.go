@@ -13,8 +13,8 @@ import (
 type ImportStatus int
 
 const (
-	// ImportNotSent means that the contact was never sent. Pass the contact to the
-	// next import.
+	// ImportNotSent means that the contact was never sent. Include the contact in
+	// the next import.
 	ImportNotSent ImportStatus = iota
 	// ImportSkipped means that the contact was skipped with ImportOptions.Skip.
 	ImportSkipped
@@ -30,11 +30,11 @@ const (
 	// contact before you import it again.
 	ImportRejected
 	// ImportFailed means that the request for the contact failed and had no
-	// effect. Pass the contact to the next import.
+	// effect. Include the contact in the next import.
 	ImportFailed
 	// ImportUnknown means that the request for the contact failed, and that the
-	// list may contain the contact. Pass the contact to the next import, which
-	// does not create a duplicate.
+	// list may contain the contact. You can include the contact in the next
+	// import, because importing a contact again does not create a duplicate.
 	ImportUnknown
 	// ImportFiltered means that ImportOptions.Filter excluded the contact.
 	ImportFiltered
@@ -118,10 +118,11 @@ func newImportReport(skip int64) *ImportReport {
 	return &ImportReport{Confirmed: skip, spans: appendSpan(nil, span{0, skip, ImportSkipped})}
 }
 
-// Status returns the result of the contact at index.
+// Status returns the result for the contact with the given index.
 func (r *ImportReport) Status(index int64) ImportStatus { return r.at(index).status }
 
-// at returns the span that contains index, or the zero span.
+// at returns the span that contains the given index, or the zero span if
+// there is none.
 func (r *ImportReport) at(index int64) span {
 	i := r.after(index)
 	if i < len(r.spans) && r.spans[i].from <= index {
@@ -130,15 +131,16 @@ func (r *ImportReport) at(index int64) span {
 	return span{}
 }
 
-// after returns the number of the first span that ends after index.
+// after returns the position in r.spans of the first span whose end is
+// greater than the given index.
 func (r *ImportReport) after(index int64) int {
 	return sort.Search(len(r.spans), func(i int) bool { return r.spans[i].to > index })
 }
 
-// Remaining returns the contacts that the next import must send. The argument
-// must be the source of the previous import. A remaining contact has the status
-// ImportNotSent, ImportFailed or ImportUnknown. In the report for the next
-// import, the indexes start at 0 again.
+// Remaining returns the contacts that the next import must send. Pass the
+// source of the previous import to Remaining. A remaining contact has the
+// status ImportNotSent, ImportFailed or ImportUnknown. In the report for the
+// next import, the indexes start at 0 again.
 func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		index := int64(-1)

@@ -17,15 +17,15 @@ import (
 // If the list contains the contact, the platform updates it, except for omitted
 // attributes, tags and interests. A contact that has unsubscribed or is pending
 // becomes active only if batch.Resubscribe is set. Contacts that complained or
-// bounced never become active. The platform treats a deleted contact according to
-// its status before the deletion. If batch.ImportTo is a status other than active,
-// all contacts get that status.
+// bounced never become active. The platform treats a deleted contact as if it
+// still had its status from before the deletion. If batch.ImportTo is a status
+// other than active, all contacts get that status.
 //
 // The result includes each contact in Imported, Updated, Accepted or Errors. If
 // the response does not account for each contact, the error is
 // [ErrInvalidResponse], and it is unknown which contacts were imported. The
-// platform may count a duplicate address in the batch only once. (Specification:
-// Lists and contacts, Limits.)
+// platform may count duplicate addresses in the batch as one contact.
+// (Specification: Lists and contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
 	var answer importResponse
@@ -70,9 +70,9 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 	return v
 }
 
-// readCount reads a count, which can be a number or a string. If the value is
-// an array, the count is the length of the array. The value true means that the
-// platform accepted the contacts.
+// readCount reads a count, which may be a number or a string. If the value is
+// an array, the count is the length of the array. If the value is true, the
+// platform accepted the contacts but did not count them.
 func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	switch c.Peek() {
 	case '[':
@@ -102,8 +102,9 @@ func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	return c.Int()
 }
 
-// readEntryError reads a RejectedEntry. The index may be part of the location,
-// and the field "type" may have the name "code".
+// readEntryError reads a RejectedEntry. The index may be in the location
+// instead of the field "index". The type may be in the field "code" instead of
+// "type".
 func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	placed, code := false, ""
 	for name := range c.Object() {
@@ -136,7 +137,7 @@ func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 }
 
 // entry returns the index of an entry in the batch, which is the first integer
-// in l. If l contains no integer, entry returns -1.
+// in the location. If the location contains no integer, entry returns -1.
 func (l Location) entry() int64 {
 	for _, s := range l {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -168,7 +169,7 @@ func (v *importResponse) check(batch []ImportContact) error {
 }
 
 // different returns the minimum number of contacts that a complete response
-// accounts for. A platform may count a duplicate address only once.
+// accounts for. A platform may count duplicate addresses as one contact.
 func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	addresses := map[string]bool{}
 	for i, contact := range batch {

@@ -20,15 +20,15 @@ const lookupGap = time.Second + time.Millisecond
 //
 // The key identifies the platform, the account and the user. The client identifies
 // the user by its first token, so a refreshed token does not change the key. If
-// clients of the same user have different first tokens, such as several processes
-// with a [TokenSource], use a limiter that ignores the key.
+// clients of the same user start with different tokens, use a limiter that ignores
+// the key. An example is several processes with a [TokenSource].
 type LookupLimiter interface {
 	// Acquire waits for the slot for the given key, in call order, and returns a
-	// function that releases the slot. The caller must call release once, after
-	// the response to the lookup. The minimum interval from release to the next
-	// slot for the same key is one second or atLeast, whichever is longer. If ctx
-	// ends first, Acquire immediately returns an error that wraps the error of
-	// ctx, and does not delay other callers.
+	// function that releases the slot. The caller must call release() once, after
+	// the platform has responded to the lookup. The minimum interval from release
+	// to the next slot for the same key is one second or atLeast, whichever is
+	// longer. If the context ends first, Acquire immediately returns an error
+	// that wraps the context's error, and does not delay other callers.
 	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
 }
 
@@ -51,8 +51,8 @@ type processLimiter struct {
 }
 
 // turn is a slot that one caller holds at a time. The channel serves its
-// receivers in order. Unlike in a rate.Limiter, a receiver that stops waiting
-// does not delay the other receivers.
+// receivers in order. Unlike a caller of rate.Limiter.Wait, a receiver that
+// stops waiting does not delay the other receivers.
 type turn struct {
 	free  chan *rate.Limiter // contains the limiter while the slot is free
 	users int                // number of callers that hold the slot or wait for it
@@ -91,7 +91,8 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 	}, nil
 }
 
-// emptyLimiter returns a limiter that allows nothing until gap has passed.
+// emptyLimiter returns a limiter that allows its first event after the
+// duration gap.
 func emptyLimiter(gap time.Duration) *rate.Limiter {
 	l := rate.NewLimiter(rate.Every(gap), 1)
 	l.Allow()

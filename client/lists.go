@@ -28,8 +28,8 @@ func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 
 // Find returns the oldest list with the given name. Find iterates over all
 // lists, 100 per request, because the platform cannot filter lists by name. If
-// no list has the name, the error is [ErrNotFound]. If name is empty, the error
-// is [ErrValidation].
+// no list has the name, the error is [ErrNotFound]. If the name is empty, the
+// error is [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	params := ListListsParams{}
 	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })

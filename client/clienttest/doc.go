@@ -29,5 +29,5 @@
 // The tests take about six seconds, because slots are one second apart. In a
 // testing/synctest bubble, the tests take no real time. The tests accept a slot
 // that is up to one second late, because test machines may be busy. If a slot
-// is early, the test fails.
+// starts too early, the test fails.
 package clienttest

@@ -17,7 +17,7 @@ const patience = time.Minute
 // TestLookupLimiter tests each rule in a parallel subtest with its own limiter
 // from newLimiter. The limiters can share storage, because each rule and each
 // run uses a different key. A rule that takes longer than a minute fails. If a
-// slot is late, the rule runs up to three times, because the cause can be a
+// slot is late, the rule runs up to three times, because the cause may be a
 // busy machine.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
