@@ -44,8 +44,8 @@ type Config struct {
 
 	// HTTPClient sends the requests. The client does not change HTTPClient and does
 	// not follow redirects. The transport of HTTPClient must not add an
-	// Idempotency-Key header, because with this header net/http resends failed
-	// requests over HTTP/1. The default is a new http.Client with a copy of
+	// Idempotency-Key header, because net/http resends failed HTTP/1 requests that
+	// have this header. The default is a new http.Client with a copy of
 	// http.DefaultTransport. The default client opens up to 100 HTTP/1 connections,
 	// which can all be idle (see [Client.CloseIdleConnections]). Further concurrent
 	// calls wait for a connection, and Timeout includes this wait. Over HTTP/2, many
@@ -180,13 +180,13 @@ type RetryConfig struct {
 	// value means no delay.
 	BaseDelay time.Duration
 
-	// MaxDelay is the limit for the doubling of BaseDelay. The default is 5 s.
+	// MaxDelay limits the doubling of BaseDelay. The default is 5 s.
 	MaxDelay time.Duration
 
-	// MaxRetryAfter is the maximum Retry-After that the client waits for. If
-	// the platform requests a longer delay, the call fails immediately, and
-	// [Error.RetryAfter] contains the delay. The default is 60 s; a negative
-	// value ignores Retry-After.
+	// MaxRetryAfter is the maximum Retry-After that the client waits for. If the
+	// platform requests a longer delay, the call fails immediately, and
+	// [Error.RetryAfter] contains the delay. The default is 60 s. If the value is
+	// negative, the client ignores Retry-After.
 	MaxRetryAfter time.Duration
 
 	// Budget is the retry budget that all calls of the client share. A retry costs 1. A

@@ -116,7 +116,7 @@ func appendDetail(details []ErrorDetail, d ErrorDetail) []ErrorDetail {
 	return append(details, d)
 }
 
-// readDetail reads one detail, or a single string, and truncates long texts.
+// readDetail reads one detail, or a single string, and truncates long text.
 func readDetail(c *jsonscan.Cursor, token string) (d ErrorDetail) {
 	switch c.Peek() {
 	case '"':

@@ -55,8 +55,8 @@
 // webhook's secret, except in two cases. If one of your types has a [Config] or a
 // [Token] in an unexported field, package fmt prints the token, because it does not call
 // the methods of unexported fields. Give your type a Format or String method, or store a
-// [Client] instead. Package fmt also prints the token for the verb %p, which go vet
-// rejects.
+// [Client] instead. Package fmt also prints the token for the verb %p, but go vet
+// reports this verb.
 //
 // # Errors
 //

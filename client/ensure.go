@@ -180,7 +180,7 @@ func (w WebhookSummary) has(event events.Name) bool { return slices.Contains(w.E
 
 // sameURL reports whether two URLs are equivalent. sameURL ignores the case
 // of the host and treats an empty path as "/", because a platform may
-// normalize both.
+// normalize URLs in this way.
 func sameURL(a, b string) bool { return plainURL(a) == plainURL(b) }
 
 func plainURL(s string) string {

@@ -91,8 +91,8 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 	}, nil
 }
 
-// emptyLimiter returns a limiter that allows its first event after the
-// duration gap.
+// emptyLimiter returns a limiter that allows no event until the given duration
+// has passed.
 func emptyLimiter(gap time.Duration) *rate.Limiter {
 	l := rate.NewLimiter(rate.Every(gap), 1)
 	l.Allow()

@@ -36,7 +36,7 @@ func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.Lookup
 	}
 }
 
-// TestSharedLookupLimiter is [TestLookupLimiter] for limiters that several
+// TestSharedLookupLimiter runs [TestLookupLimiter] for limiters that several
 // processes share. Each rule acquires its slots from three limiters in turn.
 func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
@@ -85,7 +85,7 @@ func (r rule) run(ctx context.Context, l client.LookupLimiter) (err error) {
 	return err
 }
 
-// runOnce also returns if the limiter ignores its context and does not return.
+// runOnce returns even if the limiter ignores its context and blocks.
 func (r rule) runOnce(ctx context.Context, l client.LookupLimiter) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -104,8 +104,8 @@ func turnsAreApart(ctx context.Context, l client.LookupLimiter) error {
 	return err
 }
 
-// releaseAsksForLonger also checks that a longer interval applies only to the
-// next slot.
+// releaseAsksForLonger tests that a longer interval applies to the next slot
+// only.
 func releaseAsksForLonger(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)
