@@ -26,8 +26,9 @@ type Observer struct {
 	End func(Observation)
 }
 
-// Observation is the state of a call before a retry or at its end. The text of
-// Err can contain the address of a recipient. No field contains a token.
+// Observation describes the state of a call before a retry or when the call
+// ends. The text of Err can contain the address of a recipient. No field
+// contains a token.
 type Observation struct {
 	Op         string        // operation, such as "getEmail"
 	Attempts   int           // number of requests so far
@@ -66,7 +67,7 @@ func (o Observation) Outcome() Outcome {
 // errAbandoned is the Observation.Err of a call that ended with a panic.
 var errAbandoned = errors.New("a callback panicked or ended its goroutine")
 
-// observed notifies the observer of each call.
+// observed reports the retries and the end of each call to its observer.
 func observed(observe func(context.Context, Call) (context.Context, Observer), next exchange) exchange {
 	if observe == nil {
 		return next
@@ -90,9 +91,9 @@ func observed(observe func(context.Context, Call) (context.Context, Observer), n
 	}
 }
 
-// Response is a raw response from the platform, with its headers and with fields
-// that this package does not know. A printed or logged Response does not contain
-// the body, which may contain the secret of a webhook.
+// Response is a raw response from the platform, including headers and unknown
+// fields. A printed or logged Response does not contain the body, which may
+// contain the secret of a webhook.
 type Response struct {
 	Op         string        // operation, such as "getEmail"
 	Attempt    int           // number of the attempt, from 1

@@ -18,18 +18,17 @@ import (
 //
 // Over HTTP/2, net/http and x/net/http2 resend a request after GOAWAY or after a refused
 // or reset stream, even if the platform may have processed the request. The retry layer
-// cannot detect a resent request, so the type once prevents resending. If a request
-// without a body gets a second connection, gotConn cancels the request's context, which
-// the transport checks before it writes. An HTTP/2 request with a body has no GetBody, so
-// the transport returns an error instead of resending the request. The transport sends
-// the same body again only if the connection was unusable before a stream began; see
-// payloadReader.
+// cannot detect resent requests. If a request without a body gets a second connection,
+// gotConn cancels the request's context, which the transport checks before it writes. An
+// HTTP/2 request with a body has no GetBody, so the transport returns an error instead of
+// resending the request. The transport sends the same body again only if the connection
+// was unusable before a stream began; see payloadReader.
 //
 // Over HTTP/1, net/http resends a body only if the connection was idle and no
-// byte of the request was written. Resending before the first byte is safe but
+// byte of the request was written. Resending an unwritten request is safe but
 // requires GetBody. The client therefore sets GetBody only if it expects
 // HTTP/1, for example after an HTTP/1 response. If a request with GetBody gets
-// a second HTTP/2 connection, gotConn cancels the request's context too.
+// a second HTTP/2 connection, gotConn cancels the request's context.
 type once struct {
 	stop       context.CancelFunc
 	asked, got atomic.Bool // whether a connection was requested, and obtained
@@ -40,16 +39,17 @@ type once struct {
 	trace      httptrace.ClientTrace
 }
 
-// watch returns a context for the request. The parameter http1 is true if the
-// last response came over HTTP/1. If http1 is true, HTTP/2 is detected only by
-// the negotiated TLS protocol, because a hook for header fields allocates
-// memory for each HTTP/1 field.
+// watch returns a copy of ctx that traces a request. The parameter http1 is
+// true if the last response came over HTTP/1. If http1 is true, watch omits
+// the hook for header fields, which allocates memory for each HTTP/1 field.
+// gotConn then detects HTTP/2 only by the negotiated TLS protocol.
 func (o *once) watch(ctx context.Context, http1 bool) context.Context {
 	o.trace = httptrace.ClientTrace{
 		GetConn: func(string) { o.asked.Store(true) },
 		GotConn: o.gotConn,
-		// The response may belong to an earlier request from a wrapping transport.
-		// After a 1xx response, got1xx sets written again.
+		// A custom transport may send several requests in succession, so each
+		// response clears written. A 1xx response is not final, so got1xx sets
+		// written again.
 		GotFirstResponseByte: func() { o.written.Store(false) },
 		Got1xxResponse:       o.got1xx,
 	}
@@ -84,8 +84,9 @@ func settledHTTP2(conn net.Conn) bool {
 // maxInformed is the maximum number of bytes of all 1xx responses to a request.
 const maxInformed = 1 << 20
 
-// got1xx aborts a request if its 1xx responses are too large, because net/http
-// does not limit them if the Got1xxResponse hook is set.
+// got1xx aborts a request if its 1xx responses exceed maxInformed bytes. If a
+// Got1xxResponse hook is set, net/http does not limit the number of 1xx
+// responses.
 func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 	o.written.Store(true)
 	size := len("HTTP/1.1 103 \r\n\r\n")
@@ -100,13 +101,12 @@ func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 	return nil
 }
 
-// errNotTwice is the error of a request that was aborted to prevent a
-// duplicate.
+// errNotTwice means that a request was aborted to prevent a duplicate.
 var errNotTwice = errors.New("the HTTP/2 stream was refused or reset")
 
-// These texts identify errors from net/http and x/net/http2 that have no
-// exported type. If a text changes, the client reports an unknown outcome
-// instead of a known one.
+// These patterns match errors from net/http and x/net/http2 that have no
+// exported type. If an error message changes, the client reports an unknown
+// outcome instead of a known outcome.
 var (
 	cannotRetry  = regexp.MustCompile(`^http2: Transport: cannot retry err \[(.*)\] after Request\.Body was written`)
 	notProcessed = regexp.MustCompile(`^(?:` + strings.Join([]string{
@@ -119,8 +119,8 @@ var (
 )
 
 // reason returns errNotTwice if the request was aborted to prevent a duplicate.
-// If err explains why net/http could not retry, reason returns only the
-// original error. Other errors are returned unchanged.
+// If net/http could not retry the request after an error, reason returns only
+// the original error. Other errors are returned unchanged.
 func (o *once) reason(err error) error {
 	if o.stopped.Load() {
 		return errNotTwice
@@ -132,10 +132,10 @@ func (o *once) reason(err error) error {
 }
 
 // mayHaveSent reports whether the platform may have processed a request that
-// failed with err. The platform cannot have processed the request if there was
-// no connection, or if HTTP/2 reports that the stream was refused or not
-// processed. If the transport does not support tracing, mayHaveSent can check
-// only the error.
+// failed with err. The platform cannot have processed the request if no
+// connection was established, or if HTTP/2 reports that the stream was refused
+// or not processed. If the transport does not support tracing, mayHaveSent can
+// check only the error.
 func (o *once) mayHaveSent(err error) bool {
 	for e := err; e != nil && !o.stopped.Load(); e = errors.Unwrap(e) {
 		if notProcessed.MatchString(o.reason(e).Error()) {
@@ -148,7 +148,8 @@ func (o *once) mayHaveSent(err error) bool {
 	return !isDialError(err)
 }
 
-// isDialError reports whether err means that there was no connection.
+// isDialError reports whether err occurred before a connection was
+// established.
 func isDialError(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"

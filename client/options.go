@@ -18,7 +18,7 @@ type options struct {
 type optionsKey struct{}
 
 // optionsOf returns the options in ctx. The context stores a pointer, because
-// package fmt prints the values in a context.
+// package fmt prints a pointer in a context as an address.
 func optionsOf(ctx context.Context) options {
 	if o, ok := ctx.Value(optionsKey{}).(*options); ok {
 		return *o
@@ -31,16 +31,16 @@ func optionsOf(ctx context.Context) options {
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //
-// The header replaces a header with the same name in ctx. An empty value removes
-// the header.
+// The new header replaces any header with the same name in ctx. An empty value
+// removes the header.
 //
 // A call fails with [ErrValidation] and sends nothing if the name is invalid or
 // reserved, or if the value contains characters other than visible ASCII and inner
 // spaces. Three groups of headers are reserved. The client sets headers such as
 // Authorization and User-Agent. The transport sets headers such as Host and
-// Content-Length. Headers such as Idempotency-Key and Range would change retries or
-// responses. The error does not contain the value. The headers do not apply to
-// calls from a [TokenSource].
+// Content-Length. Headers such as Idempotency-Key and Range would interfere with
+// retries or with the decoding of responses. The error does not contain the value.
+// The headers do not apply to calls from a [TokenSource].
 func WithHeader(ctx context.Context, name, value string) context.Context {
 	o := optionsOf(ctx)
 	if o.header = o.header.Clone(); o.header == nil {
@@ -94,7 +94,7 @@ func isHeaderName(s string) bool {
 	})
 }
 
-// isReserved reports whether callers must not set a header.
+// isReserved reports whether name is a reserved header.
 func isReserved(name string) bool {
 	name = http.CanonicalHeaderKey(name)
 	return strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "If-") || strings.HasPrefix(name, "Proxy-") ||
@@ -108,13 +108,13 @@ func reservedHeaders() []string {
 		// Headers of the connection.
 		"Connection", "Host", "Http2-Settings", "Keep-Alive", "Te", "Trailer",
 		"Transfer-Encoding", "Upgrade",
-		// net/http resends a POST with one of these headers.
+		// net/http resends a POST request that contains an idempotency key.
 		"Idempotency-Key", "X-Idempotency-Key",
-		// With one of these headers, the platform may perform another operation.
+		// An override header may make the platform perform another operation.
 		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
 		"X-Original-Url", "X-Rewrite-Url",
-		// With these headers, the response can be compressed, partial or
-		// provisional.
+		// Each of the following headers may cause a compressed, partial or
+		// provisional response.
 		"A-Im", "Accept-Encoding", "Expect", "Prefer", "Range",
 	}
 }

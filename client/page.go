@@ -20,9 +20,9 @@ type IterOption func(*iteration)
 
 // Prefetch sets the number of pages that an iterator requests in advance. The
 // default is 0. An iteration with n prefetched pages can be n+1 times as fast.
-// It keeps up to n+1 pages in memory, and can send up to n unnecessary requests
-// at the end. The iteration waits for the first page before it requests other
-// pages.
+// The iterator stores up to n+1 pages in memory, and may send up to n
+// unnecessary requests at the end. It starts to prefetch after it receives the
+// first page.
 func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
 
 // iteration configures how an iterator requests pages.
@@ -31,14 +31,14 @@ type iteration struct {
 	lookahead int
 }
 
-// pager is a page of items.
+// pager is a response that contains one page of items.
 type pager[T any] interface {
 	items() ([]T, Pagination)
 }
 
-// paginate iterates over all items, and starts at the page with the number
-// first. The list function creates the request for one page and can be called
-// concurrently. Each loop requests the pages again.
+// paginate iterates over all items. The parameter first is the number of the
+// first page. The function list creates the request for one page, and must be
+// safe for concurrent use. Each range loop requests the pages again.
 func paginate[P pager[T], T any](
 	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, first int64, opts []IterOption,
 	list func(page int64) request,
@@ -89,7 +89,7 @@ func paginate[P pager[T], T any](
 
 // withPageDefaults requests the number of items and, unless the caller set
 // another size, the maximum page size. If the responses contain the number of
-// items, the iterator need not request the page after the last page.
+// items, the iterator does not need to request the page after the last page.
 func withPageDefaults(list func(page int64) request) func(page int64) request {
 	return func(page int64) request {
 		r := list(page)
@@ -185,8 +185,8 @@ type walk[T any] struct {
 	short   bool  // whether the previous page was short and there is no count
 }
 
-// step processes page n, or the error from the request for page n. The results
-// are the items to yield, and whether the iteration ends.
+// step processes page n, or the error from the request for page n. step
+// returns the items to yield, and reports whether the iteration ends.
 func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
 	if w.isBehind(items, err) {
 		return nil, true, w.changed
@@ -258,7 +258,7 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	return false
 }
 
-// shrinks records an error if the count has decreased since the page was
+// shrinks records an error if the item count has decreased since the page was
 // requested. After a removal, other items may have moved to an earlier page.
 func (w *walk[T]) shrinks(before, count int64) {
 	if count > 0 && count < before && w.changed == nil {
@@ -271,7 +271,7 @@ func (w *walk[T]) allSeen() bool {
 }
 
 // isBehind reports whether the response shows that the previous page was the
-// last. Most platforms return an empty page after the last page. Other
+// last page. Most platforms return an empty page after the last page. Other
 // platforms return an error, or ignore the page number and return the same page
 // again.
 func (w *walk[T]) isBehind(items []T, err error) bool {
@@ -287,8 +287,8 @@ func (w *walk[T]) doubts(items []T) bool {
 	return w.short && w.full > 0 && len(items) > 0 && !same(items, w.previous)
 }
 
-// grown processes the second response for a short page, which may contain more
-// items than the first response.
+// grown clears the field short if a second request shows that the short page
+// is now full.
 func (w *walk[T]) grown(items []T, p Pagination) {
 	if int64(len(items)) >= max(p.PerPage, 1) {
 		w.short = false

@@ -73,9 +73,9 @@ func (r RetryConfig) attempts(c *call) int {
 	return r.MaxAttempts
 }
 
-// prepare waits for the delay before attempt n+1. If the call must not be
-// retried, prepare returns e. If the context has ended, the returned error also
-// wraps the context's error.
+// prepare waits for the delay before attempt n+1. If the delay is too long or
+// the budget is exhausted, prepare returns the error e. If the context has
+// ended, the returned error also wraps the context's error.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if p.tooLong(e.RetryAfter) {
 		return e.later()
@@ -124,8 +124,8 @@ func randomUpTo(bound time.Duration) time.Duration {
 	return time.Duration(binary.LittleEndian.Uint64(b[:]) % (uint64(bound) + 1))
 }
 
-// budget is a token bucket that limits the retries of all calls together. Five
-// tokens allow one retry.
+// budget is a token bucket that limits the number of retries across all calls.
+// Five tokens allow one retry.
 type budget struct {
 	mu        sync.Mutex
 	left, max int

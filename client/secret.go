@@ -15,15 +15,16 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a text that only [Secret.Reveal] returns. In printed text, logs and JSON,
-// a Secret is "[redacted]", even as the key of a map. If a Secret is in an unexported
-// field of a struct, package fmt prints a memory address instead. The operator ==
-// compares the texts of two Secrets. The zero Secret is the empty text.
+// Secret is a string that only [Secret.Reveal] returns. In printed text, logs and
+// JSON, a Secret is "[redacted]", even as the key of a map. If a Secret is in an
+// unexported field of a struct, package fmt prints a memory address instead. The
+// operator == compares the contents of two Secrets. The zero Secret is the empty
+// string.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 }
 
-// NewSecret returns text as a Secret.
+// NewSecret returns a Secret with the given text.
 func NewSecret(text string) Secret {
 	if text == "" {
 		return Secret{}
@@ -52,7 +53,7 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for
-// the output of MarshalText, which is not a secret.
+// the placeholder "[redacted]", which MarshalText writes.
 func (s *Secret) UnmarshalText(b []byte) error {
 	if string(b) == redacted {
 		return errors.New("the secret is a placeholder, because secrets are redacted when they are encoded")
@@ -107,7 +108,8 @@ func spelled(s, token string) int {
 	return n
 }
 
-// spelledByte is like spelled, for a token of one byte.
+// spelledByte returns the length of the byte c at the beginning of s, even if
+// the byte is escaped.
 func spelledByte(s string, c byte) int {
 	switch {
 	case s == "":

@@ -47,7 +47,7 @@ func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil 
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
 // life contains the times at which a token expires and must be replaced. The
-// zero life means that the token does not expire.
+// zero value means that the token does not expire.
 type life struct{ refresh, expiry time.Time }
 
 func newLife(now, expiry time.Time) life {

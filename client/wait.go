@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// wait calls get() until the condition until() is true for the result. The
-// interval doubles from one second up to the duration longest. The parameter r
-// is the request that get() sends.
+// wait calls get() until the result satisfies until(). The interval doubles
+// from one second up to the duration longest. The parameter r is the request
+// that get() sends.
 func wait[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {
@@ -34,8 +34,7 @@ func endsWithin(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() != nil || ok && time.Until(deadline) <= d
 }
 
-// pause waits for the duration d. If ctx ends first, pause returns the error of
-// ctx.
+// pause waits for the duration d. If ctx ends first, pause returns ctx.Err().
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

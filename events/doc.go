@@ -59,8 +59,8 @@
 //
 // The platform may add events, fields and values at any time. Unknown events, fields
 // and values are not errors. The data of an event with an unknown name is [Unknown].
-// [Event.Raw] and [Event.RawData] contain unknown fields. Values without a constant
-// stay unchanged.
+// [Event.Raw] and [Event.RawData] contain unknown fields. Parse preserves
+// enumeration values that have no constant.
 //
 // # Errors
 //
@@ -72,9 +72,9 @@
 //   - If the data does not match any payload type of the event, it is [Unknown],
 //     which contains the error and the valid fields.
 //
-// Parse never panics. Parse needs time and memory in proportion to the length
-// of the body. The caller must limit the length of the body, as the handler in
-// package webhook does.
+// Parse never panics. The time and memory that Parse needs are proportional to
+// the length of the body. The caller must limit the length of the body, as the
+// handler in package webhook does.
 //
 // # Encoding
 //

@@ -9,9 +9,9 @@ import (
 // event names.
 type Name string
 
-// Event is an event that is delivered to a webhook. [Parse] returns an Event. To
-// create an Event in a test, see "Encoding" in the package documentation.
-// Concurrent reads of an Event are safe.
+// Event is a webhook event. [Parse] returns an Event. To create an Event in a
+// test, see "Encoding" in the package documentation. Concurrent reads of an
+// Event are safe.
 type Event struct {
 	// ID is the id of the event, which is the same in every delivery. If the
 	// platform writes a number, ID contains its digits. ID is empty in the
@@ -21,8 +21,9 @@ type Event struct {
 	// Name is the name of the event, such as [NameEmailBounced].
 	Name Name
 
-	// Time is the time of the event. Parse reads it from the field created_on, in
-	// Unix seconds. In the general envelope, the field is timestamp, in ISO 8601.
+	// Time is the time of the event. In the compliance envelope, the time is in
+	// the field created_on, in Unix seconds. In the general envelope, the time is
+	// in the field timestamp, in ISO 8601.
 	Time time.Time
 
 	// AccountID is the id of the account that owns the event, or 0 in the general
@@ -58,10 +59,11 @@ func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
 // Mismatch returns a [*ParseError] for the first envelope field that had the
-// wrong type when e was parsed. An example is a number in the field "ip". If all
-// fields have the right type, Mismatch returns nil. A field with the wrong type
-// is zero in e, and MarshalJSON writes its original value. Mismatch parses the
-// body again. Mismatch does not check the data; see [Unknown].
+// wrong type when e was parsed. For example, the field "ip" may contain a number
+// instead of a string. If all fields have the right type, Mismatch returns nil.
+// A field with the wrong type is zero in e, and MarshalJSON writes its original
+// value. Mismatch parses the body again. Mismatch does not check the data; see
+// [Unknown].
 func (e *Event) Mismatch() error {
 	if e.raw == "" {
 		return nil

@@ -47,7 +47,7 @@
 // # Privacy
 //
 // Attributes and statuses contain no token, secret or recipient address. For an
-// error, they contain the type, never the text. Package otelhttp records the
-// URL of each request, and some URLs contain an address. [Transport] removes
-// addresses from URLs.
+// error, attributes and statuses contain the type, never the message. Package
+// otelhttp records the URL of each request, and some URLs contain an address.
+// [Transport] removes addresses from URLs.
 package emailotel

@@ -16,7 +16,7 @@
 //		return err
 //	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})})
 //
-// Package sqlonce provides the same store for database/sql, with any driver.
+// Package sqlonce is an equivalent store for database/sql, with any driver.
 //
 // # The handler
 //
@@ -26,8 +26,8 @@
 //
 // Each handler holds one connection and an open transaction while it runs. Size
 // the pool for the number of concurrent handlers. Never acquire a second
-// connection from the same pool in a handler, because this can deadlock. If an
-// event causes long work, insert a job into a queue in the transaction.
+// connection from the same pool in a handler, because concurrent handlers can
+// deadlock. For a long task, insert a job into a queue within the transaction.
 //
 // The isolation level is always READ COMMITTED. Only the store may end the
 // transaction; see [Tx].
@@ -35,14 +35,14 @@
 // # Failures
 //
 // If the handler fails or panics, or if its context ends, the store rolls back
-// the transaction. If a process crashes, PostgreSQL rolls back when it detects
-// the closed connection. If the machine loses its network connection,
-// PostgreSQL by default needs more than two hours to detect the loss. For
-// faster detection, set tcp_keepalives_idle, tcp_keepalives_interval and
-// tcp_keepalives_count on the server. Alternatively, set
-// idle_in_transaction_session_timeout to more than the duration of a handler.
-// Until the transaction is rolled back, the response to further deliveries of
-// the event is 503, and the platform retries them.
+// the transaction. If a process crashes, PostgreSQL rolls back the transaction
+// when it detects the closed connection. If the machine loses its network
+// connection, PostgreSQL by default needs more than two hours to detect the
+// loss. To detect a lost connection sooner, set tcp_keepalives_idle,
+// tcp_keepalives_interval and tcp_keepalives_count on the server.
+// Alternatively, set idle_in_transaction_session_timeout to more than the
+// duration of a handler. Until the rollback, the response to each further
+// delivery of the event is 503, so the platform retries the delivery.
 //
 // If the connection is lost during the commit, the platform delivers the event
 // again. If the commit succeeded, the store detects the second delivery as a

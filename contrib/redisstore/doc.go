@@ -26,9 +26,10 @@
 // event in progress has a lease, which the process renews three times in each
 // lease period. After a crash, the slot or event is free when the lease
 // expires. If a process is suspended for longer than its lease, for example in
-// a debugger, another process can take the slot or event. In the worst case,
-// the platform rejects a lookup, and the client retries the lookup. Two
-// processes can also handle the same event; see [Once].
+// a debugger, another process can take the slot or event. If another process
+// takes the slot, the platform may reject a lookup, and the client retries the
+// lookup. If another process takes the event, both processes may handle the
+// event; see [Once].
 //
 // # If Redis is unavailable
 //

@@ -87,10 +87,10 @@ type limiter struct {
 //
 // A waiting caller calls Redis again when its slot may be free. A lookup needs
 // about four calls to Redis, regardless of the length of the queue. If several
-// callers wait, the process uses one connection to subscribe to a channel, which
-// reports callers that leave the queue. If a process crashes, its callers lose
-// their places in the queue, and its slot becomes free when the lease expires.
-// NewLookupLimiter panics if rdb is nil.
+// callers wait, the process subscribes to notifications about callers that leave
+// the queue. The subscription uses one connection. If a process crashes, its
+// callers lose their places in the queue, and its slot becomes free when the
+// lease expires. NewLookupLimiter panics if rdb is nil.
 //
 // The release function returns when the slot is released. If Redis does not
 // respond within 2 seconds, the function returns, and the slot is released when

@@ -24,8 +24,8 @@ var onceLua string
 // ErrLeaseLost means that the lease for an event expired while the function was
 // running, and another process took the event. Two processes may then handle
 // the same event. The context of the function that lost its lease is canceled
-// with the cause ErrLeaseLost ([context.Cause]). If that function still
-// succeeds, [Once] logs ErrLeaseLost at level error.
+// with the cause ErrLeaseLost ([context.Cause]). If the function succeeds
+// despite the cancellation, [Once] logs ErrLeaseLost at level error.
 var ErrLeaseLost = errors.New("redisstore: the lease of the event was lost to another process")
 
 // OnceOptions configures [NewOnce]. The zero value is a good default. All
@@ -65,10 +65,10 @@ type OnceOptions struct {
 //
 // If a process is suspended or cannot reach Redis for longer than the lease,
 // another process can take its event. The context of the function in the first
-// process is then canceled with the cause [ErrLeaseLost]. If this function
-// still succeeds, Do returns true and nil. Do also logs ErrLeaseLost, because
-// two processes may have handled the event. If no other process has taken the
-// event, the first process renews its expired lease.
+// process is then canceled with the cause [ErrLeaseLost]. If the function
+// succeeds despite the cancellation, Do returns true and nil. Do also logs
+// ErrLeaseLost, because two processes may have handled the event. If no other
+// process has taken the event, the first process renews its expired lease.
 type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script

@@ -26,8 +26,8 @@ const (
 // River client, in the same transaction as the data of the email.
 type SendArgs struct {
 	// Key identifies the email, for example "order-17". It must be valid UTF-8 of 1
-	// to 255 bytes; otherwise the insertion fails. If a job with the key exists,
-	// River skips the new job, even if its submission is different.
+	// to 255 bytes; otherwise the insertion fails. If a job with the same key
+	// exists, River skips the new job, even if the submissions differ.
 	Key string `json:"key" river:"unique"`
 
 	// Submission is the email.

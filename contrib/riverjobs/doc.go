@@ -57,7 +57,8 @@
 // contains the email id of an event, a job looks up the email, and compares the
 // recipient, the subject and the time with the records. To make subjects unique,
 // include the key in the subject, for example "Your order 17". If the recipient
-// does nothing, there is no event, and an operator must resolve the email.
+// does nothing, the platform sends no event, and an operator must resolve the
+// email.
 //
 // # Outages
 //
@@ -65,9 +66,9 @@
 // replicas stop sending for [Options.Pause]. After the pause, one job sends its
 // email while the other jobs wait. If the request succeeds, the other jobs
 // continue. If the request fails, the pause doubles, up to [Options.MaxPause].
-// After 30 seconds without a successful request, the other jobs also wait while
-// one job sends its email. If an outage begins when no job has sent an email for
-// 30 seconds, there is at most one unknown outcome for each pause. If an outage
+// If no request has succeeded for 30 seconds, one job sends its email while the
+// other jobs wait. If an outage begins when no job has sent an email for 30
+// seconds, there is at most one unknown outcome for each pause. If an outage
 // begins while jobs are sending emails, the requests in progress, at most
 // MaxWorkers in each replica, can also have unknown outcomes. Waiting jobs are
 // snoozed for the rest of the pause.
@@ -75,15 +76,15 @@
 // # Shutdown
 //
 // Stop the River client before the process ends. Stopping the client does not
-// interrupt requests in progress. Wait a few seconds longer than
-// [Options.SendTimeout], the deadline for these requests.
+// interrupt requests in progress. To complete the requests in progress, wait
+// a few seconds longer than [Options.SendTimeout].
 //
 // # Uniqueness
 //
 // An email is sent at most once for each key. While River stores a job, it skips a
 // second job with the same key. By default River deletes a completed job after a
-// day. After the deletion, a second job with the key finds the record of the first
-// job, and completes without sending. Call [Jobs.Forget] to delete old records.
+// day. After River deletes a job, a second job with the same key finds the email's
+// record and completes without sending. Call [Jobs.Forget] to delete old records.
 //
 // # Lookups
 //

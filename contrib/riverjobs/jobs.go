@@ -27,14 +27,15 @@ type Options struct {
 	// retries. The default is 20 s. SendTimeout must be at least 1 ms.
 	SendTimeout time.Duration
 
-	// Pause is the first pause after a failure. The pause doubles with each further
-	// failure, up to MaxPause. If the response has a Retry-After header, the queue
-	// pauses for that time, up to one hour. The default is 30 s. Pause must be at least
-	// 1 ms.
+	// Pause is the duration of the pause after the first failure. The pause doubles
+	// with each further failure, up to MaxPause. If the response has a Retry-After
+	// header, the queue pauses for that time, up to one hour. The default is 30 s.
+	// Pause must be at least 1 ms.
 	Pause time.Duration
 
-	// MaxPause is the maximum pause. The default is 10 minutes or Pause, whichever
-	// is longer. MaxPause must not be less than Pause.
+	// MaxPause is the maximum duration of a pause without a Retry-After header.
+	// The default is 10 minutes or Pause, whichever is longer. MaxPause must not
+	// be less than Pause.
 	MaxPause time.Duration
 
 	// RiverSchema must be equal to the field Schema in the River configuration.

@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// lookupTimeout is the timeout of a lookup job. It leaves time for the client,
-// which retries a rejected lookup for a minute.
+// lookupTimeout is the timeout of a lookup job. The client retries a rejected
+// lookup for a minute, so the timeout must be longer.
 const lookupTimeout = 5 * time.Minute
 
 type lookupWorker struct {

@@ -21,9 +21,9 @@ const clockSkew = time.Minute
 // event's email id, and an email to the same recipient has an unknown outcome,
 // Reconcile inserts a job that looks up the email. If the recipient, the subject
 // and the time match exactly one record, the job records the email as sent. If
-// the platform rejected the email, the job records the email as not queued. In
-// the subject, a merge tag that no custom attribute replaces matches any text.
-// While a worker may still be sending a matching email, the job waits.
+// the platform rejected the email, the job records the email as not queued. A
+// merge tag without a custom attribute matches any text in the subject. While a
+// worker may still be sending a matching email, the job waits.
 func (j *Jobs) Reconcile(ctx context.Context, tx pgx.Tx, e *events.Event) error {
 	id := e.EmailID()
 	if t := e.SendingType(); id == "" || t != "" && t != events.SendingTypeEmailAPI {

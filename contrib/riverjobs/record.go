@@ -67,7 +67,8 @@ func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r record, isN
 
 // begin records that the request is about to be sent. It returns the time of
 // the record. The time identifies the record, because the key can get another
-// record later. It is zero if another job has a record of the key.
+// record later. If another job already has a record of the key, begin returns
+// the zero time.
 func (j *Jobs) begin(ctx context.Context, args SendArgs, jobID int64) (started time.Time, err error) {
 	err = j.pool.QueryRow(ctx, `
 		INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient, subject)

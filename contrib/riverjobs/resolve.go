@@ -10,13 +10,13 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// ErrNotUnknown is the error of [Jobs.Resolve] for an email whose outcome is not
-// unknown.
+// ErrNotUnknown means that [Jobs.Resolve] was called for an email without an
+// unknown outcome.
 var ErrNotUnknown = errors.New("riverjobs: only an email with an unknown outcome can be resolved")
 
-// open is the SQL condition for emails with an unknown outcome. The condition
-// includes emails in the state "sending" whose worker has timed out. The parameter
-// $1 is Jobs.workTimeout.
+// open is the SQL condition for emails with an unknown outcome, including emails
+// in the state "sending" whose worker has timed out. The parameter $1 is
+// Jobs.workTimeout.
 const open = `(state = 'unknown' OR state = 'sending' AND since < now() - make_interval(secs => $1::float8))`
 
 // Unresolved is an email whose outcome is unknown.
@@ -56,8 +56,8 @@ const (
 // Resolve records the decision of an operator about an email with an unknown
 // outcome. For any other email, Resolve returns [ErrNotUnknown]. If the job was
 // deleted, the error wraps rivertype.ErrNotFound, but Resolve still records the
-// resolution. After NotSent, a new job with the key of the deleted job sends the
-// email.
+// resolution. If you resolve a deleted job as NotSent, insert a new job with
+// the same key to send the email.
 func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
 	const resolved = ` WHERE ` + open + ` AND key = $2 RETURNING job_id`
 	statement := "DELETE FROM emailplatform_sends" + resolved

@@ -1,5 +1,5 @@
-// Package sqlonce is a deduplication store for webhook events in PostgreSQL,
-// like package pgstore. It uses database/sql with any driver.
+// Package sqlonce is a deduplication store for webhook events in PostgreSQL.
+// It is the equivalent of package pgstore for database/sql, with any driver.
 //
 //	db, err := sql.Open("pgx", url)
 //	…
@@ -19,7 +19,7 @@
 // and sqlonce use the same table, so a service can switch between them.
 //
 // A commit has an unknown outcome if the connection is lost, or if the context
-// of the delivery ends during the commit. With the driver pgx, the commit ends
-// with the context. With the driver lib/pq, the commit can take longer, because
-// lib/pq does not use the context for commits.
+// of the delivery ends during the commit. With the driver pgx, the commit is
+// aborted when the context ends. With the driver lib/pq, the commit can take
+// longer, because lib/pq does not use the context for commits.
 package sqlonce
