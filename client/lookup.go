@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// opLookup is the operation that the platform limits to one per second.
+// opLookup is the operation that the platform limits to one call per second.
 const opLookup = "getEmail"
 
 // maxRefusals is the maximum number of retries after the platform rejects a

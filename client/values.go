@@ -74,7 +74,7 @@ const (
 // Value returns a Nullable with the value v.
 func Value[T any](v T) Nullable[T] { return Nullable[T]{value: v, state: given} }
 
-// Null returns a Nullable that is null, which removes the old value.
+// Null returns a Nullable that is null, so the update removes the old value.
 func Null[T any]() Nullable[T] { return Nullable[T]{state: null} }
 
 // IsZero reports whether n is omitted.

@@ -26,8 +26,8 @@ func (w Webhook) Format(f fmt.State, verb rune) {
 // webhook, but not delete it. (Specification: Webhooks.)
 type Webhooks struct{ x exchange }
 
-// Create subscribes a URL to events. The result contains the secret that signs the
-// deliveries. If the result contains no secret, call Get.
+// Create subscribes a URL to events. The result contains the secret for signing
+// the deliveries. If the result contains no secret, call Get.
 func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	return do(ctx, s.x, createWebhookRequest(webhook), readWebhook)
 }

@@ -38,8 +38,8 @@ type Event struct {
 	// IP is an IP address of the platform. It is empty in the general envelope.
 	IP string
 
-	// Data is the data of the event. The Go type of Data depends on the payload
-	// type.
+	// Data is the payload of the event. The Go type of Data depends on the
+	// payload type.
 	Data Data
 
 	raw     string // the body that the event was parsed from, or ""

@@ -93,5 +93,5 @@ func errorType(err error) string {
 	return other
 }
 
-// other is the value for unknown names, as the conventions require.
+// other is the value for unknown names, as the semantic conventions require.
 const other = "_OTHER"

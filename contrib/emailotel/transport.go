@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// redacted is the replacement for personal data, as the conventions require.
+// redacted is the replacement for personal data, as the semantic conventions
+// require.
 const redacted = "REDACTED"
 
 type urlKey struct{}

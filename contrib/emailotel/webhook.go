@@ -18,17 +18,17 @@ import (
 
 type handler = func(context.Context, *events.Event) error
 
-// Wrap wraps the function fn for [webhook.NewHandler]. For each call of fn, it
+// Wrap wraps the function fn for [webhook.NewHandler]. For each call to fn, Wrap
 // records a consumer span and the duration. The parent of the consumer span is the
-// span of the request.
+// request's span.
 func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(context.Context, *events.Event) error {
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
-// HandleAsync is [Telemetry.Wrap] for a worker that reads events from a queue. It
-// starts a new trace with a link to the span that received the event. Store the
-// context of the linked span, trace.SpanContextFromContext(ctx), with the event in
-// the queue.
+// HandleAsync is a variant of [Telemetry.Wrap] for a worker that reads events from
+// a queue. It starts a new trace with a link to the span that received the event.
+// Store the context of the linked span, trace.SpanContextFromContext(ctx), with
+// the event in the queue.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,
 ) func(context.Context, *events.Event) error {

@@ -25,8 +25,9 @@ type DB interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// Once is a [webhook.Once] in PostgreSQL. All processes with the same database
-// share the handled events. A Once is safe for concurrent use if its DB is.
+// Once is a [webhook.Once] that uses PostgreSQL. All processes that use the
+// same database share the records of handled events. A Once is safe for
+// concurrent use if its DB is.
 type Once struct{ db DB }
 
 var _ webhook.Once = (*Once)(nil)

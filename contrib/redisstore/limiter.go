@@ -92,7 +92,7 @@ type limiter struct {
 // callers lose their places in the queue, and its slot becomes free when the
 // lease expires. NewLookupLimiter panics if rdb is nil.
 //
-// The release function returns when the slot is released. If Redis does not
+// The release function waits until the slot is released. If Redis does not
 // respond within 2 seconds, the function returns, and the slot is released when
 // its lease expires.
 func NewLookupLimiter(rdb Client, opts LimiterOptions) client.LookupLimiter {

@@ -22,8 +22,8 @@ const (
 	LookupQueue = "emailplatform_lookup"
 )
 
-// SendArgs contains the arguments of a job that sends an email. Insert it with the InsertTx method of a
-// River client, in the same transaction as the data of the email.
+// SendArgs contains the arguments of a job that sends an email. Insert the arguments with the
+// InsertTx method of a River client, in the same transaction as the data of the email.
 type SendArgs struct {
 	// Key identifies the email, for example "order-17". It must be valid UTF-8 of 1
 	// to 255 bytes; otherwise the insertion fails. If a job with the same key
@@ -60,9 +60,10 @@ func (a SendArgs) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(a))
 }
 
-// LookupArgs is a job that looks up an email and calls [Options.OnLookup].
+// LookupArgs contains the arguments of a job that looks up an email and calls
+// [Options.OnLookup].
 type LookupArgs struct {
-	// EmailID is the id in the [Output] and in the events of the email.
+	// EmailID is the id of the email, as in its [Output] and its events.
 	EmailID string `json:"email_id"`
 }
 
@@ -84,7 +85,7 @@ func (reconcileArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: LookupQueue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
 }
 
-// Output is the output of a [SendArgs] job, as JSON.
+// Output is the JSON output of a [SendArgs] job.
 type Output struct {
 	State   State  `json:"state"`             // StateSending is never an output
 	EmailID string `json:"email_id,omitzero"` // set if the platform accepted or rejected the email

@@ -42,8 +42,8 @@
 //	the process ends before the result   rescued by River     unknown, see below
 //
 // Snoozing does not count as an attempt in River. The errors of a canceled job
-// contain the reason. If you retry the canceled job in River, it sends the email.
-// Unless the email will be sent later, the job's output is an [Output].
+// contain the reason. If you retry a canceled job in River, the job sends the
+// email. Unless the email will be sent later, the job's output is an [Output].
 //
 // A worker commits the state "sending" before it sends the request. If a job
 // starts in the state "sending", an earlier process ended during the request, so

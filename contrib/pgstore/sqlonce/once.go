@@ -18,8 +18,9 @@ import (
 // or copy the statements into your migrations.
 const Schema = handled.Schema
 
-// Once is a [webhook.Once] in PostgreSQL. All processes with the same database
-// share the handled events. A Once is safe for concurrent use.
+// Once is a [webhook.Once] that uses PostgreSQL. All processes that use the
+// same database share the records of handled events. A Once is safe for
+// concurrent use.
 type Once struct{ db *sql.DB }
 
 var _ webhook.Once = (*Once)(nil)
