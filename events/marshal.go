@@ -33,7 +33,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return merge(json.RawMessage(e.raw), was, now)
 }
 
-// UnmarshalJSON implements [json.Unmarshaler] with [Parse].
+// UnmarshalJSON implements [json.Unmarshaler] by calling [Parse].
 func (e *Event) UnmarshalJSON(b []byte) error {
 	parsed, err := Parse(b)
 	if err != nil {

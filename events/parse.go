@@ -13,8 +13,8 @@ type ParseError struct {
 	// Offset is the position in the body, in bytes from its start.
 	Offset int64
 
-	// Path is the position as field names, such as data.contact.id or
-	// data.tags[2]. It is empty if the error concerns the whole body.
+	// Path is the path of the invalid field, such as data.contact.id or
+	// data.tags[2]. Path is empty if the error concerns the whole body.
 	Path string
 
 	// Want describes the expected value, such as "a string".
@@ -37,12 +37,13 @@ func (e *ParseError) Error() string {
 // general envelope by their fields, not by the name of the event.
 //
 // The error is a [*ParseError] if the body is not a JSON object or has no event
-// name. Parse returns no error for other invalid parts. [Event.Mismatch]
-// returns an error for an invalid field of the envelope. Invalid data becomes
-// [Unknown], which contains the reason.
+// name. Parse returns no error if another envelope field or the data is
+// invalid. [Event.Mismatch] returns an error for an invalid envelope field.
+// Parse returns invalid data as an [Unknown], whose field Err contains the
+// reason.
 //
-// You can change the body after the call. Strings in the event share one copy
-// of the body.
+// The caller may modify the body after the call. Strings in the event share one
+// copy of the body.
 func Parse(body []byte) (*Event, error) {
 	e, mistake := parse(string(body))
 	switch {

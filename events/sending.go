@@ -53,8 +53,7 @@ func ofCampaign(id ID) SendingType {
 // Recipient returns the address of the contact, or "" if the event does not
 // contain the address. If the address is missing, look up the email with
 // [Event.EmailID]. For SuppressedEmail.Added, Recipient returns the new entry
-// of the suppression list, which can match many addresses, for example
-// *@example.com.
+// in the suppression list, which may be a pattern such as *@example.com.
 func (e *Event) Recipient() string { return recipientOf(known(e.Data)) }
 
 func addressOf(c *Contact) string {
@@ -65,8 +64,8 @@ func addressOf(c *Contact) string {
 }
 
 // EmailID returns the id of the email, or "" if the event contains no id, for
-// example for campaigns and workflows. It is the id from POST /v2/emails, which
-// GET /v2/emails/{email_id} accepts.
+// example for campaigns and workflows. POST /v2/emails returns this id, and GET
+// /v2/emails/{email_id} accepts it.
 func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
 
 // ListID returns the id of the list, or the zero ID if the event contains no

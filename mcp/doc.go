@@ -21,37 +21,37 @@
 // The operation list also returns the total number of items and the number of
 // the next page. Results contain structured content that matches the tool's
 // output schema. For assistants that read only text, results also contain text
-// with one line per item. In this text, attribute values are truncated to 300
-// characters.
+// with one line per item. In the text part of a result, attribute values are
+// truncated to 300 characters.
 //
 // # Errors
 //
-// If an assistant can respond to an error, the error is a tool error, not a
-// protocol error. The text of a tool error describes which arguments to correct,
-// when to retry, or that the account's owner must act. One error reports all
-// invalid arguments, and the server then sends no request to the platform. Error
-// messages from the platform are unchanged. If the outcome of a create operation
-// is unknown, the error describes how to check the outcome.
+// Errors that an assistant can act on are tool errors, not protocol errors. A
+// tool error states which arguments to correct, when to retry, or that the
+// account's owner must act. One error reports all invalid arguments, and the
+// server then sends no request to the platform. Tool errors contain the
+// platform's error messages, each truncated to 300 characters. If the outcome of
+// a create operation is unknown, the error describes how to check the outcome.
 //
 // # Tokens
 //
 // A server from [NewServer] uses the token of its client. With [NewHandler], each
 // request contains its own token in the Authorization header. The handler uses
-// only the caller's token, so callers can access only their own account. If a
-// request has no token, or if the platform rejects the token, the response is 401
-// with a WWW-Authenticate challenge as the protocol requires. Results and log
-// records never contain a token.
+// only the caller's token, so callers can access only their own account. If the
+// token is missing or the platform rejects it, the response is 401 with the
+// WWW-Authenticate header that the protocol requires. Results and log records
+// never contain a token.
 //
 // # HTTP
 //
 // [NewHandler] serves streamable HTTP without sessions, so any number of processes
-// can serve the same callers. It rejects requests from web pages with another
-// origin, and requests whose host is neither a loopback name nor in
+// can serve the same callers. The handler rejects requests from web pages with
+// another origin, and requests whose host is neither a loopback name nor in
 // [Options.AllowedHosts].
 //
 // # Concurrency
 //
 // Servers and handlers are safe for concurrent use. Each call has a timeout of 45
 // seconds, because many assistants time out after a minute. A call ends early if
-// the caller's context ends.
+// the caller's context is canceled.
 package mcp

@@ -17,19 +17,19 @@ import (
 )
 
 // NewHandler returns a handler that serves the tools over streamable HTTP, without
-// sessions, on any path. Each request must contain the header "Authorization:
-// Bearer TOKEN". The handler sends the token to the platform. The parameter cfg
-// configures the client. NewHandler returns an error if cfg contains a token or is
-// invalid.
+// sessions, on any path. Each request must contain a bearer token in the
+// Authorization header. The handler sends the token to the platform. The parameter
+// cfg configures the client. NewHandler returns an error if cfg contains a token
+// or is invalid.
 //
 // The response is 403 if the request's host is neither a loopback name nor in
-// [Options.AllowedHosts]. It is also 403 if a browser sends the request from a
-// page with another origin. Without a valid token, the response is 401. For a
-// request of more than 64 KiB, it is 413, and for a batch of more than 50
-// messages, it is 400. If more requests than [Options.MaxConcurrent] are in
-// progress, the response is 503. The results of a request are limited to 1 MiB.
-// The platform checks the token only when a tool is called. (Specification:
-// Authentication.)
+// [Options.AllowedHosts]. The response is also 403 if a browser sends the
+// request from a page with another origin. If the token is missing or invalid,
+// the response is 401. Requests larger than 64 KiB are rejected with 413, and
+// batches of more than 50 messages with 400. If more requests than
+// [Options.MaxConcurrent] are in progress, the response is 503. The results of
+// a request are limited to 1 MiB. The platform checks the token only when a
+// tool is called. (Specification: Authentication.)
 func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
 		return nil, errors.New("mcp: the client's configuration must not contain a token, because each caller sends its own token")
@@ -132,8 +132,8 @@ func (v *verdict) Write(b []byte) (int, error) {
 	return v.ResponseWriter.Write(b)
 }
 
-// Flush sends the buffered data. The [http.ResponseController] also flushes a
-// writer that the ResponseWriter wraps.
+// Flush sends the buffered data. The [http.ResponseController] also flushes
+// wrapped writers.
 func (v *verdict) Flush() { _ = http.NewResponseController(v.ResponseWriter).Flush() }
 
 // Unwrap returns the wrapped writer.

@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// Page sizes. A page from the platform may contain fewer items.
+// Page sizes. The platform may return fewer items per page than requested.
 const (
 	defaultPerPage = 50
 	maxPerPage     = 100 // the platform's maximum

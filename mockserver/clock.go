@@ -11,38 +11,38 @@ import (
 //
 // The clock determines the times of records, events, messages and logs. The
 // clock also determines when scheduled work is due: retries, rate limits,
-// delayed deliveries, campaigns and the lookup rate limit. Real time determines
-// the durations of requests and attempts, the timeout of an attempt, faults
-// that delay a response, and [Server.Drain].
+// delayed deliveries, campaigns and the lookup rate limit. Durations of
+// requests and attempts, attempt timeouts, faults that delay a response, and
+// [Server.Drain] use real time.
 func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 
-// Advance advances the clock by d. It runs all work that becomes due, in
-// chronological order and each item at its scheduled time. Until Advance
-// returns, the clock moves only from one scheduled time to the next. When
-// Advance returns, no work is in progress. Concurrent calls run one after the
-// other.
+// Advance advances the clock by d. It runs due work in chronological order,
+// each item at its scheduled time. Until Advance returns, the clock moves
+// only from one scheduled time to the next. When Advance returns, no work is
+// in progress. Concurrent calls run one after the other.
 //
 // Advance returns an error if d is negative, if the new time is after the year
-// 2199, or if ctx ends first. It also returns an error if another call sets the
-// clock, such as [Server.SetNow], [Server.Reset] or [Server.Restore]. After an
-// error, the clock stays at the time that it has reached.
+// 2199, or if ctx is canceled. Advance also returns an error if a concurrent
+// call sets the clock, for example [Server.SetNow], [Server.Reset] or
+// [Server.Restore]. If an error occurs, the clock remains at the time it has
+// reached.
 //
-// Receivers run in real time. If a receiver does not respond, each attempt
-// delays Advance by the attempt timeout.
+// Advance waits in real time for the responses of receivers. If a receiver does
+// not respond, each attempt delays Advance by [Config.AttemptTimeout].
 func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.env.Advance(ctx, d) }
 
-// AdvanceTo is like [Server.Advance], with a time instead of a duration. It
-// returns an error if t is in the past.
+// AdvanceTo is like [Server.Advance], but accepts a time instead of a duration.
+// It returns an error if t is in the past.
 func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.env.AdvanceTo(ctx, t) }
 
 // AdvanceToNext advances the clock to the time of the next scheduled work and
-// runs this work. [ClockState] describes the next work. AdvanceToNext returns
-// an error if no work is scheduled.
+// runs this work. [Server.Clock] returns the time of the next scheduled work.
+// AdvanceToNext returns an error if no work is scheduled.
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
 // SetNow sets the clock. It returns an error if the year is outside the range
 // 1970–2199. Unlike [Server.AdvanceTo], SetNow does not run work at its
-// scheduled time. All work that has become due runs now, in no particular
+// scheduled time. Work that becomes due runs immediately, in no particular
 // order. If t is in the past, completed work is not undone, and the times of
 // scheduled work do not change.
 func (s *Server) SetNow(t time.Time) error {

@@ -27,12 +27,12 @@ type Token = record.Token
 type Config struct {
 	// Tokens are the valid access tokens. The default is a single token, DefaultToken.
 	Tokens []Token
-	// RetrySchedule contains the delays before each retry of a failed delivery.
-	// The default is DefaultRetrySchedule; an empty slice turns retries off.
+	// RetrySchedule contains the delay before each retry of a failed delivery. The
+	// default is DefaultRetrySchedule; an empty slice turns retries off.
 	RetrySchedule []time.Duration
 	// DeliveryConcurrency is the maximum number of concurrent attempts per
-	// webhook. The default is 4. With the value 1, the deliveries of a webhook
-	// arrive in order.
+	// webhook. The default is 4. If the value is 1, the deliveries of a
+	// webhook arrive in order.
 	DeliveryConcurrency int
 	// AttemptTimeout is the maximum duration of a delivery attempt, including the
 	// response, in real time. The default is 10 s.
@@ -45,19 +45,19 @@ type Config struct {
 	Targets map[string]http.Handler
 	// AllowTargets allows deliveries to public addresses. By default only
 	// loopback addresses are allowed. Private, link-local and other special
-	// addresses are always blocked, unless AllowTargetHosts or
-	// AllowTargetNetworks contains them.
+	// addresses are blocked unless AllowTargetHosts or AllowTargetNetworks
+	// contains them.
 	AllowTargets bool
-	// AllowTargetHosts contains allowed host names for deliveries, without a port,
-	// such as "host.docker.internal". The server does not check the addresses of
-	// allowed hosts. Letter case is ignored.
+	// AllowTargetHosts allows deliveries to hosts with these names, without a
+	// port, such as "host.docker.internal". The server does not check the IP
+	// addresses of allowed hosts. Letter case is ignored.
 	AllowTargetHosts []string
-	// AllowTargetNetworks contains allowed networks for deliveries. The server
-	// checks the resolved IP address of the receiver. Cloud metadata addresses
-	// such as 169.254.169.254 are always blocked.
+	// AllowTargetNetworks allows deliveries to addresses in these networks.
+	// The server checks the resolved IP address of the receiver. Cloud
+	// metadata addresses such as 169.254.169.254 are always blocked.
 	AllowTargetNetworks []netip.Prefix
-	// HashFunction is the hash function for signatures: webhook.SHA256
-	// (default) or webhook.SHA512. [New] panics for any other value.
+	// HashFunction is the hash function for signatures: webhook.SHA256 (default) or
+	// webhook.SHA512. [New] panics if the value is invalid.
 	HashFunction webhook.HashFunction
 	// Lookups is the algorithm of the lookup rate limit. The limit is one lookup per
 	// second.
@@ -79,7 +79,8 @@ type Config struct {
 	// If Console is set, the server redirects browsers from / to the console.
 	Console http.Handler
 	// SkipValidation turns off the validation of requests against the OpenAPI
-	// document, for benchmarks. Checks in the request handlers still apply.
+	// document, for benchmarks. SkipValidation does not turn off the checks in the
+	// request handlers.
 	SkipValidation bool
 	// RejectUnknownFields makes the server reject requests with unknown fields or
 	// parameters with status 422. By default, the server ignores unknown fields and
@@ -87,12 +88,12 @@ type Config struct {
 	// SkipValidation.
 	RejectUnknownFields bool
 	// OnViolation, if not nil, is called for every response and delivery that
-	// violates the OpenAPI document. It can be called concurrently. OnViolation
-	// must not call Snapshot, Restore or Reset, because these methods wait until
-	// OnViolation returns.
+	// violates the OpenAPI document. The server may call OnViolation
+	// concurrently. OnViolation must not call Snapshot, Restore or Reset,
+	// because these methods wait until OnViolation returns.
 	OnViolation func(error)
-	// OnRequest, if not nil, is called after every request to the API. It can
-	// be called concurrently.
+	// OnRequest, if not nil, is called after every request to the API. The server may
+	// call OnRequest concurrently.
 	OnRequest func(Request)
 	// Logger logs work that is not part of a request. The default is slog.Default
 	// at the time of [New]; slog.New(slog.DiscardHandler) turns logging off.
@@ -141,9 +142,10 @@ const (
 	LookupFixedWindow LookupLimit = platform.LookupFixedWindow
 )
 
-// RevokeToken revokes an access token, so requests with the token get 401.
-// [Server.Reset] restores the tokens in [Config.Tokens]. RevokeToken returns an
-// error if the token does not exist. The error does not contain the token.
+// RevokeToken revokes an access token. Requests with this token then fail with
+// 401. [Server.Reset] restores the tokens in [Config.Tokens]. RevokeToken
+// returns an error if the token does not exist. The error does not contain the
+// token.
 func (s *Server) RevokeToken(token string) error {
 	if !s.env.Access.Revoke(token) {
 		return errors.New("mockserver: the token does not exist")
@@ -152,9 +154,9 @@ func (s *Server) RevokeToken(token string) error {
 }
 
 // SetTarget sets the handler for deliveries to a host, as in [Config.Targets].
-// SetTarget replaces an earlier handler for the host. If handler is nil,
+// SetTarget replaces any previous handler for the host. If handler is nil,
 // deliveries to the host use the network. Attempts in progress continue with
-// the earlier handler. [Server.Reset] does not change the targets.
+// the previous handler. [Server.Reset] does not change the targets.
 func (s *Server) SetTarget(host string, handler http.Handler) {
 	s.env.Deliveries.SetTarget(host, handler)
 }

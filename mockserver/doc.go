@@ -44,8 +44,8 @@
 //
 // Every request needs an access token from [Config.Tokens] or [Server.Seed]. A
 // token belongs to a user and an account. Accounts are isolated, so a request
-// with an id from another account gets 404. All ids come from one sequence, so
-// each id identifies one resource.
+// with an id from another account fails with 404. All ids come from one
+// sequence, so each id identifies one resource.
 //
 // # Messages
 //
@@ -68,8 +68,9 @@
 //
 // The server serves the links in messages under /_mail/: the confirmation link,
 // the merge tags {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the
-// List-Unsubscribe link (RFC 8058). A GET simulates a click in a browser. The
-// links need no token, because they contain the message's id, which is random.
+// List-Unsubscribe link (RFC 8058). A GET request for a link simulates a click
+// in a browser. The links need no token, because they contain the message's id,
+// which is random.
 //
 // # Deliveries
 //
@@ -108,8 +109,9 @@
 //
 // # Control API
 //
-// Tests in other languages can use the same functions over HTTP, under /_mock/.
-// docs/control-api.md describes the routes and their access control.
+// Tests in other languages can control the server over HTTP, with the routes
+// under /_mock/. docs/control-api.md describes the routes and their access
+// control.
 //
 // # Concurrency
 //

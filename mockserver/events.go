@@ -11,8 +11,8 @@ import (
 type Sample = record.Sample
 
 // Samples returns an example of every event and payload in the specification,
-// ordered by event and variant. Use it with [Server.SendEvent] to test a
-// receiver.
+// ordered by event and variant. To test a receiver, send the samples with
+// [Server.SendEvent].
 func Samples() ([]Sample, error) { return samples.All() }
 
 // SendEvent queues a delivery with any body, signed with the webhook's secret,
@@ -38,11 +38,11 @@ func (s *Server) Redeliver(deliveryID string) error {
 	return s.env.Deliveries.Redeliver(deliveryID)
 }
 
-// DiagnoseSignature explains why a signature is invalid. The result describes a
-// common cause that matches the signature, or states that none matches. If the
-// signature is valid, the result is "". The text contains neither the secret
-// nor a signature. If the secret is invalid, such as the zero Secret, the
-// result describes the error in the secret.
+// DiagnoseSignature explains why a signature is invalid. The result describes
+// the detected cause, or states that no common cause was detected. If the
+// signature is valid, the result is "". The result contains neither the
+// secret nor a signature. If the secret is invalid, such as the zero Secret,
+// the result describes the error in the secret.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
 	return signature.Diagnose(secret, body, given)
 }

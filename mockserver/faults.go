@@ -6,18 +6,18 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Fault is a rule for fault injection. Its conditions match requests, messages or
-// deliveries, and its action simulates a failure. For the fields, see
+// Fault is a rule for fault injection. The conditions of a rule match requests,
+// messages or deliveries, and the action simulates a failure. For the fields, see
 // [record.Fault].
 type Fault = record.Fault
 
-// FaultRule is a fault rule with its id and counts.
+// FaultRule is a fault rule with its id and match counts.
 type FaultRule = record.FaultRule
 
 // FaultAction is a string that specifies the effect of a rule.
 type FaultAction = record.FaultAction
 
-// The actions of faults. For the effect of each action, see package record.
+// The actions of faults. For the effect of each action, see [record.FaultAction].
 const (
 	// Actions for requests, or for delivery attempts if Event or WebhookID is set.
 	FaultStatus = record.FaultStatus
@@ -44,10 +44,10 @@ const (
 
 // Inject appends fault rules and returns them with their ids, which
 // [Server.RemoveFault] and [Server.EnableFault] accept. If a rule is invalid, Inject
-// adds no rule, and the error names the field.
+// adds no rules and returns an error that names the invalid field.
 //
-// The server applies rules to a request after it has checked the access token and
-// before it validates the request. Each rule counts its matches. If several rules
+// The server applies rules to a request after checking the access token and
+// before validating the request. Each rule counts its matches. If several rules
 // select a request, the first rule applies.
 func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.env.Inject(faults) }
 

@@ -21,9 +21,9 @@ const (
 	State    = "state"   // the whole state
 )
 
-// MaxLag is the maximum number of unread changes of a subscriber. The feed
-// disconnects a subscriber with more unread changes, which must then reload the
-// state.
+// MaxLag is the maximum number of unread changes per subscriber. The feed
+// disconnects a subscriber that exceeds MaxLag. The subscriber must then reload
+// the state.
 const MaxLag = 1024
 
 // Feed sends changes to subscribers, and signals to watchers. The zero value is ready
@@ -49,8 +49,8 @@ type change struct {
 // Observed reports whether there are subscribers or watchers.
 func (f *Feed) Observed() bool { return f.observed.Load() > 0 }
 
-// Publish publishes a change. The function record() returns the changed record,
-// and may be nil. Publish calls record() only if there are subscribers.
+// Publish publishes a change. If record is not nil, record() returns the changed
+// record. Publish calls record() only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) {
 	if !f.Observed() {
 		return
@@ -150,9 +150,9 @@ func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
 	}
 }
 
-// Close ends all subscriptions and watches. A graceful shutdown would otherwise
-// wait for the requests of subscribers and watchers. Later subscriptions end
-// immediately.
+// Close ends all subscriptions and watches. Without Close, a graceful shutdown
+// would wait for the requests of subscribers and watchers. Later subscriptions
+// end immediately.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

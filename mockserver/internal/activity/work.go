@@ -18,8 +18,8 @@ type Work struct {
 	less  chan struct{} // closed when an account has no more work; nil if no caller waits
 }
 
-// Start increases the count for an account. The account 0 means work without an
-// account. Each call of Start requires a call of Done.
+// Start increases the count for an account. Account 0 means work without an account. Each
+// call of Start requires a call of Done.
 func (w *Work) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +49,7 @@ func (w *Work) Done(account int64) {
 func (w *Work) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
 // Wait waits until the account has no work in progress. Account 0 means all accounts. The
-// result busy reports whether Wait had to wait. Wait fails if ctx ends first.
+// result busy reports whether Wait had to wait. Wait returns an error if ctx is canceled.
 func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	for {
 		less := w.watch(account)
@@ -65,8 +65,8 @@ func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	}
 }
 
-// watch returns a channel that is closed when the work may have ended. It returns nil
-// if there is no work.
+// watch returns a channel that is closed when any account finishes its work. It returns
+// nil if the given account has no work in progress.
 func (w *Work) watch(account int64) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 )
 
 // Nullable is a string field that a partial update can omit or set to null. The
-// zero value is an omitted field.
+// zero value represents an omitted field.
 type Nullable struct {
 	// Set means that the field is not omitted.
 	Set bool

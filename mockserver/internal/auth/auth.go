@@ -61,8 +61,8 @@ func New(configured []record.Token, now func() time.Time) *Set {
 	return s
 }
 
-// Reset restores the configured tokens and replaces the added tokens. The lifetime
-// of each token starts again.
+// Reset restores the configured tokens, and replaces the added tokens with the
+// given tokens. The lifetime of each token starts again.
 func (s *Set) Reset(added ...record.Token) {
 	s.reset(added, func(record.Token) bool { return true })
 }
@@ -149,7 +149,7 @@ func (s *Set) All() []record.Token {
 	return out
 }
 
-// Of returns a token of an account, even if the token has expired. A user id
+// Of returns a token for an account, even if the token has expired. A user id
 // other than 0 selects only tokens of that user. Of returns the first token
 // with write access, or the first token if all selected tokens are read-only.
 func (s *Set) Of(account, user int64) (record.Token, bool) {
@@ -169,8 +169,7 @@ func (s *Set) Of(account, user int64) (record.Token, bool) {
 	return all[found], true
 }
 
-// HasAccount reports whether an account has a token, or will have one after a
-// reset.
+// HasAccount reports whether an account has a token now, or after a reset.
 func (s *Set) HasAccount(account int64) bool {
 	of := func(t record.Token) bool { return t.AccountID == account }
 	return slices.ContainsFunc(s.configured, of) || slices.ContainsFunc(s.All(), of)

@@ -49,7 +49,7 @@ func (c *Writer) End() error {
 }
 
 // ErrNone means that the last part of a file has no checksum, although earlier parts
-// have one.
+// have checksums.
 var ErrNone = errors.New("the last part has no checksum")
 
 // Reader reads the parts of a state file without their checksums. Read fails at the end
@@ -66,7 +66,7 @@ type Reader struct {
 	after      int   // number of complete lines before Verified
 }
 
-// NewReader returns a Reader of a state file.
+// NewReader returns a Reader for a state file.
 func NewReader(r io.Reader) *Reader {
 	return &Reader{in: bufio.NewReaderSize(r, 64<<10)}
 }
@@ -114,9 +114,9 @@ func (c *Reader) next() error {
 	return err
 }
 
-// IsTorn reports whether the end of a file can be an incomplete change that a killed
-// process wrote. An incomplete change ends within a line, or within the checksum line
-// after it.
+// IsTorn reports whether the end of a file may be an incomplete change from a process
+// that was killed. An incomplete change ends within its line or within the following
+// checksum line.
 func IsTorn(tail []byte) bool {
 	line, checksum, complete := bytes.Cut(tail, []byte("\n"))
 	switch {

@@ -20,9 +20,9 @@ type Alarm struct {
 }
 
 // At sets an alarm. When the clock reaches the time, the alarm calls ring() in a new
-// goroutine. Work is in progress until ring() returns. The parameter work describes
-// what ring() does. The clock calls work.String under a lock, so the method must read
-// only constant data.
+// goroutine. The alarm counts as work in progress until ring() returns. The parameter
+// work describes the purpose of ring(). The clock calls work.String under a lock, so
+// the method must read only constant data.
 func (c *Clock) At(at time.Time, work fmt.Stringer, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,7 +32,7 @@ func (c *Clock) At(at time.Time, work fmt.Stringer, ring func()) *Alarm {
 	return a
 }
 
-// Stop cancels an alarm that has not rung. The alarm can be nil.
+// Stop cancels an alarm that has not rung. The alarm may be nil.
 func (a *Alarm) Stop() {
 	if a == nil {
 		return

@@ -1,7 +1,7 @@
 // Package clock implements the virtual clock of the mock server. The clock runs
-// at an offset from time.Now, or is frozen. All times are in UTC. Scheduled
-// work sets an alarm, so a caller can advance the clock from one alarm to the
-// next.
+// at an offset from time.Now, or is frozen. All times are in UTC. Alarms
+// represent scheduled work, so a caller can advance the clock from one alarm to
+// the next.
 package clock
 
 import (
@@ -24,8 +24,8 @@ const (
 	pastEnd = 10 // number of years that a running clock can exceed maxYear
 )
 
-// Clock is a virtual clock. It acquires only its own lock, so callers can hold
-// other locks.
+// Clock is a virtual clock. Callers may hold their own locks, because the clock never
+// acquires them.
 type Clock struct {
 	options   Options
 	advancing chan struct{} // held by the caller that advances the clock
@@ -85,8 +85,8 @@ func (c *Clock) nowLocked() time.Time {
 	return plain(time.Now()).Add(c.ahead)
 }
 
-// Set sets the clock to a time, which can be in the past. Alarms that have
-// become due ring now. An advance in progress fails with [ErrSet].
+// Set sets the clock to a time, which may be in the past. Alarms that become due ring
+// immediately. An advance in progress fails with [ErrSet].
 func (c *Clock) Set(to time.Time) error {
 	if err := Check(to); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (c *Clock) resetLocked() {
 	}
 }
 
-// change changes the state of the clock and notifies subscribers.
+// change updates the state of the clock and notifies subscribers.
 func (c *Clock) change(how func()) {
 	c.mu.Lock()
 	how()
@@ -147,7 +147,7 @@ func (c *Clock) change(how func()) {
 }
 
 // settleLocked freezes or resumes the clock, sets the timers of the alarms and closes
-// moved. Every change of the clock calls settleLocked.
+// the channel moved. Every change of the clock calls settleLocked.
 func (c *Clock) settleLocked() {
 	c.freezeLocked()
 	c.rearmLocked()
@@ -157,8 +157,8 @@ func (c *Clock) settleLocked() {
 	}
 }
 
-// freezeLocked stops the clock if it is frozen explicitly or held. Otherwise the
-// clock continues from its current time.
+// freezeLocked stops the clock if it is frozen explicitly or held, and otherwise
+// resumes the clock from its current time.
 func (c *Clock) freezeLocked() {
 	stand, now := c.frozen || c.held != nil, c.nowLocked()
 	if stand == !c.frozenAt.IsZero() {
@@ -192,12 +192,11 @@ func (c *Clock) Moved() <-chan struct{} {
 	return c.moved
 }
 
-// Hold is the right to advance the clock. The clock is frozen between the
-// steps.
+// Hold is the right to advance the clock. A held clock is frozen between calls of To.
 type Hold struct{ clock *Clock }
 
-// Hold waits for the right to advance the clock. It returns an error if ctx
-// ends first.
+// Hold waits for the right to advance the clock. It returns an error if ctx is
+// canceled.
 func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 	select {
 	case c.advancing <- struct{}{}:
@@ -215,8 +214,8 @@ func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 // ErrSet means that another call has set the clock.
 var ErrSet = errors.New("another call has set the clock")
 
-// To advances the clock to a time and rings the due alarms. It returns an error
-// if another call has set the clock since Hold.
+// To advances the clock to a time and rings the due alarms. It returns [ErrSet] if
+// another call has set the clock since Hold returned.
 func (h *Hold) To(t time.Time) error {
 	c := h.clock
 	c.mu.Lock()
@@ -249,7 +248,7 @@ type State struct {
 	FrozenAt time.Time    `json:"frozen_at,omitzero"`
 }
 
-// Showing returns the state of a running clock with the current time t.
+// Showing returns the state of a running clock whose current time is t.
 func Showing(t time.Time) State { return State{Ahead: Milliseconds(time.Until(t))} }
 
 // State returns the state of the clock.
@@ -274,7 +273,7 @@ func (s State) Check() error {
 	return nil
 }
 
-// shows returns the current time of a clock with this state.
+// shows returns the current time of a clock in state s.
 func (s State) shows() time.Time {
 	if !s.FrozenAt.IsZero() {
 		return s.FrozenAt

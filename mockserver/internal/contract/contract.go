@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Known identifies an operation in openapi.yaml.
+// Known is the id, method and path of an operation in openapi.yaml.
 type Known struct {
 	ID     string `json:"operation" doc:"the operationId of the operation"`
 	Method string `json:"method" doc:"the HTTP method of the operation"`
@@ -35,8 +35,8 @@ type Parameter struct {
 	Schema *Schema
 }
 
-// Response is the media type and schema of a response body. It is zero if
-// there is no body.
+// Response contains the media type and schema of a response body. It is zero if there
+// is no body.
 type Response struct {
 	Media  string
 	Schema *Schema
@@ -82,8 +82,8 @@ func IDs() []string {
 	return ids
 }
 
-// Methods returns the methods of all operations, sorted. It includes HEAD, because the
-// server treats HEAD like GET.
+// Methods returns the methods of all operations, sorted. The result includes HEAD,
+// because the server treats HEAD like GET.
 func Methods() []string {
 	methods := []string{"HEAD"}
 	for _, o := range load().operations {

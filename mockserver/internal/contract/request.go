@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Findings contains problems that a request validation does not return as
+// Findings contains problems in a request that ValidateRequest does not return as
 // errors.
 type Findings struct {
 	// BadEntries contains the first error of each invalid entry in an import, by
@@ -124,7 +124,7 @@ func (v *validator) importError(d api.ProblemDetail) {
 	}
 }
 
-// knownEntry reports whether a place is in an import entry that already has an error.
+// knownEntry reports whether a value is in an import entry that already has an error.
 func (v *validator) knownEntry(at *place) bool {
 	for ; at != nil; at = at.outer {
 		if _, known := v.badEntries[at.index]; known && at.name == nil && at.outer != nil && at.outer.outer == nil {

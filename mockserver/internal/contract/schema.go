@@ -66,7 +66,7 @@ func (s *Schema) names() (names []string) {
 	return names
 }
 
-// kindOf returns the kind of a value, which its first byte determines.
+// kindOf returns the kind of a value that starts with the given byte.
 func kindOf(first byte) Kind {
 	switch first {
 	case '{':

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// text is a position in valid JSON. The methods do not check the JSON syntax.
+// text is a reader for valid JSON. Its methods do not check the JSON syntax.
 type text struct {
 	b []byte
 	i int
@@ -66,8 +66,8 @@ func (t *text) quoted() []byte {
 // character.
 func escapes(raw []byte) bool { return (len(raw)-len(bytes.TrimRight(raw, `\`)))%2 == 1 }
 
-// unescaped returns the value of a JSON string. The parameter raw is the text between
-// the quotes. Like encoding/json, unescaped replaces invalid UTF-8.
+// unescaped returns the value of a JSON string from the raw text between its quotes.
+// Like encoding/json, unescaped replaces invalid UTF-8 with U+FFFD.
 func unescaped(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return raw

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// tooManyItems is the error type of an array with too many items.
+// tooManyItems is the error type for an array with too many items.
 const tooManyItems = "too_many_items"
 
 // validator validates one body in one pass, without decoding it.
@@ -166,15 +166,15 @@ func (v *validator) list() string {
 	return strings.Join(all, "; ")
 }
 
-// maxUnknown and maxName limit the recorded unknown names.
+// maxUnknown and maxName limit the number and length of recorded unknown names.
 const (
 	maxUnknown = 20  // maximum number of fields, and of parameters
 	maxName    = 100 // maximum length of a name in bytes
 )
 
-// unknownField records a field that is not in the schema. A name that differs only
-// in letter case is always an error, because encoding/json accepts it but the
-// platform does not.
+// unknownField records a field that is not in the schema. A name that differs from
+// a known name only in letter case is always an error, because encoding/json
+// accepts the name but the platform does not.
 func (v *validator) unknownField(s *Schema, field *place) {
 	name := string(field.name)
 	known := s.names()

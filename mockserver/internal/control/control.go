@@ -1,10 +1,10 @@
-// Package control serves the control routes under /_mock/ for tests, on the port of
-// the API. docs/control-api.md is the manual.
+// Package control serves the control routes under /_mock/ for tests, on the same port
+// as the API. docs/control-api.md is the manual.
 //
 // The files form three layers. The highest layer contains all routes (routes.go) and
-// their description (openapi.go). The next layer contains a file for each section of
-// the manual, and wait.go for POST wait. The lowest layer contains list.go, route.go,
-// param.go, body.go, schema.go, guard.go and this file.
+// their description (openapi.go). The middle layer contains a file for each section
+// of the manual, and wait.go for the route POST wait. The lowest layer contains
+// list.go, route.go, param.go, body.go, schema.go, guard.go and this file.
 package control
 
 import (

@@ -10,15 +10,15 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// tokenCookie is the name of the cookie for the access token of a server on a
-// non-loopback address.
+// tokenCookie is the name of the cookie that stores the access token. Only servers on
+// non-loopback addresses use the cookie.
 const tokenCookie = "mock_token"
 
 // inertPolicy is the Content-Security-Policy for untrusted content that a browser may
-// show as a page. It blocks scripts, and gives the page its own origin.
+// show as a page. The policy blocks scripts and gives the page its own origin.
 const inertPolicy = "sandbox; default-src 'none'"
 
-// guarded rejects requests without access to the control routes.
+// guarded rejects requests that must not access the control routes.
 // docs/control-api.md describes the rules.
 func (c *Control) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +36,7 @@ func (c *Control) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// forbids returns an error if a request has no access to the control routes.
+// forbids returns an error if a request must not access the control routes.
 func (c *Control) forbids(r *http.Request) *problem.Error {
 	if crossSite(r) {
 		return problem.New(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
@@ -101,7 +101,7 @@ func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 // returns false if the user followed a link. [http.CrossOriginProtection] is not
 // used, because it allows all GET requests.
 //
-// Browsers send Sec-Fetch-Site over TLS and to loopback names. Without
+// Browsers send Sec-Fetch-Site only over TLS and to loopback hosts. Without
 // Sec-Fetch-Site, the Origin header must match the Host header. The Host header
 // is only a fallback, because some proxies replace its value.
 func crossSite(r *http.Request) bool {

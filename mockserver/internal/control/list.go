@@ -24,7 +24,7 @@ func (rt route) filters(own ...param) route {
 		text("before", "the id of a record; the list contains only older records"))...)
 }
 
-// listQuery is the query of a list.
+// listQuery is the query of a request for a list.
 type listQuery struct {
 	query
 	words    [][]byte // search words, in lower case
@@ -40,7 +40,7 @@ func listQueryOf(r *request) listQuery {
 	return q
 }
 
-// allows reports whether a filter is not set or equals the value.
+// allows reports whether a filter is unset or matches the value.
 func (q listQuery) allows(name, value string) bool {
 	if !q.filtered { // fast path
 		return true
@@ -53,9 +53,9 @@ func (q listQuery) allowsID(name string, id int64) bool {
 	return !q.filtered || q.allows(name, strconv.FormatInt(id, 10))
 }
 
-// allowsAccount reports whether the account filter allows an account id. Records
-// without an account are always allowed. Requests without a known token and
-// deliveries to a URL without a webhook have no account.
+// allowsAccount reports whether the account filter allows an account id. Every
+// account filter allows records without an account. Requests without a known
+// token and deliveries to a URL without a webhook have no account.
 func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("account_id", id) }
 
 // allowsStatus reports whether the status filter allows a status. The filter is a
@@ -85,8 +85,8 @@ func (w view[V, T]) matches(q *listQuery, v V) bool {
 	return !slices.ContainsFunc(q.words, func(word []byte) bool { return !bytes.Contains(q.text, word) })
 }
 
-// lines appends texts to a buffer, one per line. A search word does not contain a line
-// break, so it cannot match parts of two texts.
+// lines appends strings to a buffer, one per line. A search word contains no line
+// break, so it cannot match across two strings.
 func lines(to []byte, texts ...string) []byte {
 	for _, text := range texts {
 		to = append(append(to, text...), '\n')
@@ -94,7 +94,7 @@ func lines(to []byte, texts ...string) []byte {
 	return to
 }
 
-// lower converts a text to lower case, in place if the text is ASCII.
+// lower converts text to lower case, in place if the text is ASCII.
 func lower(text []byte) []byte {
 	for i, c := range text {
 		if c >= utf8.RuneSelf {
@@ -117,10 +117,10 @@ type recordList[T any] struct {
 	ids []string // ids of the records in data
 }
 
-// list returns the page of records that a query selects. The iterator all must yield
-// the newest record first. The parameter n is the number of records, or 0 if the
-// number is unknown. If the number is known and the query has no filters, list does
-// not read the records after the page.
+// list returns the page of records that a query selects. The iterator must yield the
+// newest record first. The parameter n is the number of records, or 0 if the number
+// is unknown. If the number is known and the query has no filters, list does not
+// read the records after the page.
 func list[V, T any](q listQuery, n int, all iter.Seq[V], w view[V, T]) recordList[T] {
 	out := recordList[T]{Data: []T{}}
 	before, skip := q.query["before"], offset(&q, all, w)
@@ -149,8 +149,8 @@ func list[V, T any](q listQuery, n int, all iter.Seq[V], w view[V, T]) recordLis
 	return out
 }
 
-// offset returns the number of records to skip. If the query parameter around is set,
-// the record with that id is in the middle of the page.
+// offset returns the number of records to skip. If the query parameter "around"
+// contains an id, the record with this id is in the middle of the page.
 func offset[V, T any](q *listQuery, all iter.Seq[V], w view[V, T]) int {
 	around, before, newer := q.query["around"], q.query["before"], 0
 	if around == "" {

@@ -97,8 +97,8 @@ func (q query) id(name string) int64 {
 	return n
 }
 
-// check validates the parameters of a query, or the filters in a body. The
-// parameter others allows unknown names.
+// check validates the parameters of a query, or the filters in a body. If others is
+// true, unknown names are allowed.
 func check(params []param, given url.Values, others bool, where, what string) (query, error) {
 	q := query{}
 	wrong := &problem.Error{Status: http.StatusUnprocessableEntity}

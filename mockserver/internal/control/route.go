@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-// section is a chapter of the manual.
+// section is a group of routes with its own section in the manual.
 type section struct {
 	title  string
 	intro  string // Markdown, before the routes
@@ -78,7 +78,7 @@ func noInput[Out any](f func(*request) (Out, error)) handler {
 	return jsonBody(func(r *request, _ nothing) (Out, error) { return f(r) })
 }
 
-// byID is like [noInput], for a record whose id is in the path.
+// byID is like [noInput], but calls f() with the id from the path.
 func byID[Out any](f func(id string) (Out, error)) handler {
 	return noInput(func(r *request) (Out, error) { return f(r.PathValue("id")) })
 }

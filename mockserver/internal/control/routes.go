@@ -30,7 +30,7 @@ func (c *Control) sections() []section {
 	}
 }
 
-// New returns the handler of the control routes of an environment.
+// New returns the handler for the control routes of an environment.
 func New(w *environment.Environment, o Options) http.Handler {
 	c := &Control{w, o}
 	mux := http.NewServeMux()
@@ -43,8 +43,9 @@ func New(w *environment.Environment, o Options) http.Handler {
 	return c.guarded(mux)
 }
 
-// unrouted responds to a request that matches no route with a console file or an
-// error. It redirects browsers to the console instead of returning an error.
+// unrouted handles requests that match no route. It responds with a file of the
+// console or with an error. It redirects browsers to the console instead of
+// returning an error.
 func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	browser := strings.Contains(r.Header.Get("Accept"), "text/html")
 	methods := gateway.Allowed(mux, Prefix, r)
@@ -68,7 +69,7 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 	gateway.WriteProblem(w, problem.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))
 }
 
-// noRoute returns an error text that suggests the most similar route.
+// noRoute returns an error message that suggests the most similar route.
 func (c *Control) noRoute(r *http.Request) string {
 	path := strings.TrimPrefix(r.URL.Path, Prefix)
 	var known []string

@@ -18,7 +18,7 @@ import (
 )
 
 // types describes the Go types of request and response bodies. Types that several
-// routes return have names.
+// routes return have a name in the OpenAPI document.
 var types = sync.OnceValue(func() schema.Types {
 	return schema.Types{Names: map[reflect.Type]string{
 		reflect.TypeFor[platform.Record]():       "Message",
@@ -50,7 +50,7 @@ var types = sync.OnceValue(func() schema.Types {
 	}}
 })
 
-// requestOf describes the body of a request.
+// requestOf returns the schema for request bodies of type t.
 func requestOf(t reflect.Type) *schema.Schema {
 	o := types()
 	o.Request = true

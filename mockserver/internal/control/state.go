@@ -74,8 +74,8 @@ func (c *Control) seed(body io.Reader) error {
 	return err
 }
 
-// upload returns a function that passes a body of up to 1 GiB to read(). The
-// function removes the prefix from error messages.
+// upload returns a function that passes a request body of up to 1 GiB to read(), and
+// removes the prefix from its error messages.
 func upload(read func(io.Reader) error, prefix string) func(*request) error {
 	return func(r *request) error {
 		body, err := limited(r.Request, maxState)
