@@ -9,8 +9,8 @@ type SendingType string
 const (
 	// SendingTypeCampaign means that a campaign sent the email.
 	SendingTypeCampaign SendingType = "campaign"
-	// SendingTypeWorkflow means that a workflow sent the email, or that it is the
-	// confirmation email of a double opt-in.
+	// SendingTypeWorkflow means that a workflow sent the email, or that the email
+	// is the confirmation email for a double opt-in.
 	SendingTypeWorkflow SendingType = "workflow"
 	// SendingTypeTransactional means that the deprecated endpoint POST /emails
 	// sent the email.

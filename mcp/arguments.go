@@ -65,7 +65,7 @@ func (t *tool) setOnlyOperation(arguments map[string]any) {
 	}
 }
 
-// unknownArguments are the arguments of a call that the tool does not have.
+// unknownArguments contains arguments in a call that the tool does not define.
 type unknownArguments struct {
 	names []string // the first maxProblems names
 	count int
@@ -210,7 +210,7 @@ func (o operation) check(name string, arguments map[string]any) (wrong []string)
 	return wrong
 }
 
-// invalidArgument returns an error text, or "" if the argument is valid.
+// invalidArgument returns an error message, or "" if the argument is valid.
 func invalidArgument(s *jsonschema.Schema, v any) string {
 	switch s.Type {
 	case "integer":

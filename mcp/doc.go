@@ -35,7 +35,7 @@
 //
 // # Tokens
 //
-// A server from [NewServer] uses the token of its client. With [NewHandler], each
+// A server from [NewServer] uses its client's token. With [NewHandler], each
 // request contains its own token in the Authorization header. The handler uses
 // only the caller's token, so callers can access only their own account. If the
 // token is missing or the platform rejects it, the response is 401 with the

@@ -19,8 +19,8 @@ import (
 // NewHandler returns a handler that serves the tools over streamable HTTP, without
 // sessions, on any path. Each request must contain a bearer token in the
 // Authorization header. The handler sends the token to the platform. The parameter
-// cfg configures the client. NewHandler returns an error if cfg contains a token
-// or is invalid.
+// cfg configures the client that calls the platform. NewHandler returns an error
+// if cfg contains a token or is invalid.
 //
 // The response is 403 if the request's host is neither a loopback name nor in
 // [Options.AllowedHosts]. The response is also 403 if a browser sends the
@@ -91,8 +91,8 @@ func requireToken(next http.Handler) http.Handler {
 }
 
 // verdict is a response that becomes a 401 with a challenge if the platform
-// rejects the caller's token. After a tool error, assistants would not replace
-// the token.
+// rejects the caller's token. Assistants do not replace the token after a tool
+// error.
 type verdict struct {
 	http.ResponseWriter
 
@@ -102,7 +102,7 @@ type verdict struct {
 
 type verdictKey struct{}
 
-// refuseToken makes the response a 401 if ctx belongs to an HTTP request.
+// refuseToken changes the response to 401 if ctx is from an HTTP request.
 func refuseToken(ctx context.Context) {
 	if v, ok := ctx.Value(verdictKey{}).(*verdict); ok {
 		v.refused.Store(true)
@@ -154,8 +154,8 @@ func bearer(h http.Header) string {
 }
 
 // checkHost rejects requests to hosts other than loopback names and allowed
-// hosts. Otherwise the host name of a web page could resolve to this machine,
-// and its requests would have the same origin.
+// hosts. Without this check, the host name of a web page could resolve to
+// this machine, and requests from the page would have the same origin.
 func checkHost(allowed []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostname(r.Host)

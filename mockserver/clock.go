@@ -66,8 +66,9 @@ type ClockState struct {
 	Now    time.Time     // in UTC
 	Ahead  time.Duration // offset from time.Now, in whole milliseconds
 	Frozen bool
-	// Next is the time of the next scheduled work, and What describes it, for
-	// example "campaign 12". Next and What are zero if no work is scheduled.
+	// Next is the time of the next scheduled work, and What describes the work,
+	// for example "campaign 12". Next and What are zero if no work is
+	// scheduled.
 	Next time.Time
 	What string
 }

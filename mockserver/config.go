@@ -95,8 +95,8 @@ type Config struct {
 	// OnRequest, if not nil, is called after every request to the API. The server may
 	// call OnRequest concurrently.
 	OnRequest func(Request)
-	// Logger logs work that is not part of a request. The default is slog.Default
-	// at the time of [New]; slog.New(slog.DiscardHandler) turns logging off.
+	// Logger logs work that is not part of a request. By default, [New] uses the
+	// current slog.Default; slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger
 }
 

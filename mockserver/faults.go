@@ -51,7 +51,7 @@ const (
 // select a request, the first rule applies.
 func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.env.Inject(faults) }
 
-// Faults returns the fault rules with their counts, oldest first.
+// Faults returns the fault rules with their match counts, oldest first.
 func (s *Server) Faults() []FaultRule {
 	_, rules := s.env.Faults.List()
 	return rules
@@ -85,6 +85,6 @@ func (s *Server) FaultSeed() uint64 {
 	return seed
 }
 
-// SeedFaults sets the seed for random faults, resets the counts of all rules,
-// and returns the seed. 0 means a random seed.
+// SeedFaults sets the seed for random faults, resets the counts of all rules, and
+// returns the seed. If the seed is 0, SeedFaults chooses a random seed.
 func (s *Server) SeedFaults(seed uint64) uint64 { return s.env.Faults.Reseed(seed) }

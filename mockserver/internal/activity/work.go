@@ -19,7 +19,7 @@ type Work struct {
 }
 
 // Start increases the count for an account. Account 0 means work without an account. Each
-// call of Start requires a call of Done.
+// call to Start requires a call to Done.
 func (w *Work) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -88,7 +88,7 @@ func (c *Clock) armLocked(a *Alarm) {
 	}
 }
 
-// fired is called by the alarm's timer. Another call may have stopped the alarm or
+// fired runs when the alarm's timer fires. Another call may have stopped the alarm or
 // set the clock in the meantime.
 func (c *Clock) fired(a *Alarm) {
 	c.mu.Lock()

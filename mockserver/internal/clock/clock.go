@@ -281,7 +281,7 @@ func (s State) shows() time.Time {
 	return time.Now().Add(time.Duration(s.Ahead))
 }
 
-// Restore restores a valid state, or the initial state if the state is nil.
+// Restore restores a valid state, or the initial state if s is nil.
 func (c *Clock) Restore(s *State) {
 	if s == nil {
 		c.Reset()

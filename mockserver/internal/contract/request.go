@@ -16,8 +16,8 @@ import (
 // Findings contains problems in a request that ValidateRequest does not return as
 // errors.
 type Findings struct {
-	// BadEntries contains the first error of each invalid entry in an import, by
-	// index. The server imports only the valid entries.
+	// BadEntries maps the index of each invalid import entry to the first error in
+	// the entry. The server imports only the valid entries.
 	BadEntries map[int]api.ProblemDetail
 	// UnknownFields contains the paths of unknown fields, such as
 	// contacts[].emial. UnknownParameters contains the names of unknown query
@@ -85,7 +85,7 @@ func (o *Operation) parameterNames() (names []string) {
 
 const malformed = "malformed value"
 
-// parameter validates the text of a parameter.
+// parameter validates the value of a parameter.
 func (v *validator) parameter(p Parameter, in, value string) {
 	var msg string
 	switch p.Schema.Kind {

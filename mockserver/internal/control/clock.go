@@ -46,7 +46,7 @@ type clockBody struct {
 }
 
 // setClock freezes the clock before it sets the time, so a frozen clock shows exactly
-// the requested time. An invalid body changes nothing.
+// the requested time. If the body is invalid, setClock changes nothing.
 func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error) {
 	if in.Now == nil && in.Frozen == nil {
 		return view, problem.New(http.StatusUnprocessableEntity, "missing", "must contain now or frozen", "body")

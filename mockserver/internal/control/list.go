@@ -14,7 +14,7 @@ const (
 	maxLimit     = 1000
 )
 
-// filters returns the route with its own filters and the common parameters of lists.
+// filters returns the route with its own filters and the common list parameters.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
 		text("search", "words, separated by spaces; a record matches if it contains all words, in upper or lower case"),
@@ -59,7 +59,7 @@ func (q listQuery) allowsID(name string, id int64) bool {
 func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("account_id", id) }
 
 // allowsStatus reports whether the status filter allows a status. The filter is a
-// status or a class such as 4xx.
+// status such as 404 or a class such as 4xx.
 func (q listQuery) allowsStatus(status int) bool {
 	text := strconv.Itoa(status)
 	return q.allows("status", text) || q.allows("status", text[:1]+"xx")

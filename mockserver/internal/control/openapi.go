@@ -44,7 +44,7 @@ func servePlatform(w http.ResponseWriter, _ *request) error {
 // object is a JSON object in the OpenAPI document.
 type object = map[string]any
 
-// openAPI returns the OpenAPI document of the routes.
+// openAPI returns the OpenAPI document for the routes.
 func (c *Control) openAPI(*request) (object, error) {
 	paths, schemas := object{}, object{}
 	var tags []object
@@ -77,8 +77,8 @@ func (c *Control) openAPI(*request) (object, error) {
 	}, nil
 }
 
-// openAPI describes an operation. It adds each referenced object to the given
-// schemas.
+// openAPI describes an operation. It adds the schema of each referenced object to
+// the given schemas.
 func (rt route) openAPI(tag string, schemas object) object {
 	parameters := []object{}
 	for _, name := range pathNames(rt.path) {

@@ -50,7 +50,7 @@ func ofAccount(doc string) param { return idOf("account_id", doc) }
 // eventName returns a parameter that accepts an event name.
 func eventName(doc string) param { return choice("event", doc, named(api.EventNames())...) }
 
-// parse returns the value for the handlers, or a message if the value is invalid.
+// parse returns the normalized value, or a message if the value is invalid.
 func (p param) parse(given string) (value, wrong string) {
 	switch {
 	case given == "":

@@ -39,8 +39,8 @@ func (c *Control) contacts(r *request) (out recordList[platform.Member], err err
 	}), nil
 }
 
-// resourceRoutes returns the routes for data that the API does not provide: statistics
-// of lists and campaigns, and rendered templates.
+// resourceRoutes returns the routes for data that the API does not provide: list and
+// campaign statistics, and rendered templates.
 func (c *Control) resourceRoutes() section {
 	attributes := []param{text("attributes", "the values of the merge tags, as a JSON object of strings; empty by default")}
 	html := func(w http.ResponseWriter, html, _ string) { writeMailHTML(w, html, mailPolicy+mailAlone) }

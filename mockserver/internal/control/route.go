@@ -48,7 +48,7 @@ func (rt route) try(e example) route {
 	return rt
 }
 
-// example is a valid request for the manual. A test sends it.
+// example is a valid request that the manual shows. A test sends it.
 type example struct {
 	path  string // overrides the path of the route
 	query string
@@ -110,8 +110,8 @@ func optional(h handler) handler {
 	return h
 }
 
-// rawBody returns a handler that reads its request body itself. The body is JSON of up
-// to 1 GiB.
+// rawBody returns a handler that reads its request body itself. The body contains up to
+// 1 GiB of JSON.
 func rawBody(body func() *schema.Schema, f func(*request) error) handler {
 	return handler{
 		body:     body,
