@@ -90,7 +90,7 @@ const FaultDelay FaultAction = "delay"
 type FaultRule struct {
 	ID string `json:"id" doc:"the id of the rule"`
 	Fault
-	Enabled bool `json:"enabled" doc:"whether the rule is enabled; a disabled rule matches nothing"`
+	Enabled bool `json:"enabled" doc:"whether the rule is enabled; the server ignores disabled rules"`
 	Calls   int  `json:"calls" doc:"the number of requests, messages, deliveries or delivery attempts that matched the rule"`
 	Hits    int  `json:"hits" doc:"the number of matches that the action was applied to"`
 }

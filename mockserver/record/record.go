@@ -147,7 +147,7 @@ type Attempt struct {
 // the current time.
 type Sample struct {
 	Event   events.Name     `json:"event" doc:"the name of the event, such as Email.Bounced"`
-	Variant string          `json:"variant" doc:"the variant, such as campaign or email_api; default if the event has only one variant"`
+	Variant string          `json:"variant" doc:"the variant, such as campaign or email_api; default means that the event has only one variant"`
 	Summary string          `json:"summary" doc:"a summary of the sample"`
 	Body    json.RawMessage `json:"body" doc:"the body of the event, with a new id and the current time"`
 }

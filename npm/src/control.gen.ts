@@ -199,7 +199,7 @@ export interface paths {
         /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. */
         get: operations["getEvents"];
         put?: never;
-        /** Sends an event with any body, and returns the delivery. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. */
+        /** Sends an event with the given body, and returns the delivery. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. */
         post: operations["postEvents"];
         delete?: never;
         options?: never;
@@ -251,7 +251,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets the seed for random faults, and resets the counts and random numbers of all rules in all accounts. The seed 0 chooses a random seed. Returns the seed. */
+        /** Sets the seed for random faults, and resets the counts and random numbers of all rules in all accounts. If the seed is 0, the server chooses a random seed. Returns the seed. */
         put: operations["putFaultsSeed"];
         post?: never;
         delete?: never;
@@ -274,7 +274,7 @@ export interface paths {
         delete: operations["deleteFaultsId"];
         options?: never;
         head?: never;
-        /** Enables or disables a rule. A disabled rule matches nothing, so its counts do not change. */
+        /** Enables or disables a rule. The server ignores disabled rules and does not change their counts. */
         patch: operations["patchFaultsId"];
         trace?: never;
     };
@@ -354,7 +354,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets the algorithm that limits email lookups to one per second. The setting applies to all accounts, until the next reset of all accounts. */
+        /** Sets the algorithm that limits email lookups to one per second for each user. The setting applies to all accounts, until the next reset of all accounts. */
         put: operations["putLookupLimit"];
         post?: never;
         delete?: never;
@@ -439,7 +439,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Probable problems in a message, such as merge tags without a value, links without a valid target, and images without alternative text. Other problems are a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support. For marketing email, the problems include a missing List-Unsubscribe header and a missing unsubscribe link. */
+        /** Probable problems in a message, such as merge tags without a value, links without a valid target, and images without alternative text. The problems also include a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support. For marketing email, the problems include a missing List-Unsubscribe header and a missing unsubscribe link. */
         get: operations["getOutboxIdChecks"];
         put?: never;
         post?: never;
@@ -475,7 +475,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Simulates that the recipient reports the message as spam. */
+        /** Simulates the recipient reporting the message as spam. */
         post: operations["postOutboxIdComplain"];
         delete?: never;
         options?: never;
@@ -507,7 +507,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A message as an `.eml` file, which mail programs can open. The file contains ASCII only. If the message has text and HTML, the file contains both as MIME alternatives. */
+        /** A message as an `.eml` file, which mail programs can open. The file contains only ASCII characters. If the message has text and HTML, the file contains both as MIME alternatives. */
         get: operations["getOutboxIdEml"];
         put?: never;
         post?: never;
@@ -526,7 +526,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Simulates that the recipient unsubscribes from all email. */
+        /** Simulates the recipient unsubscribing from all email. */
         post: operations["postOutboxIdGlobalUnsubscribe"];
         delete?: never;
         options?: never;
@@ -560,7 +560,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Simulates that the recipient opens the message. */
+        /** Simulates the recipient opening the message. */
         post: operations["postOutboxIdOpen"];
         delete?: never;
         options?: never;
@@ -592,7 +592,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The source of a message, in the format of RFC 5322. */
+        /** The source of a message, in RFC 5322 format. */
         get: operations["getOutboxIdSource"];
         put?: never;
         post?: never;
@@ -611,7 +611,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Simulates that the recipient unsubscribes from the list. */
+        /** Simulates the recipient unsubscribing from the list. */
         post: operations["postOutboxIdUnsubscribe"];
         delete?: never;
         options?: never;
@@ -696,7 +696,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. Ids, secrets, the clock and the tokens are the same as in the baseline. A reset also restores tokens from the configuration, and clears fault rules and the request log. With `account_id`, a reset applies to one account, for tests that run in parallel. A reset of one account clears its logs and fault rules, and does not change shared data. The route returns 409 if another account uses an id from this account's baseline. */
+        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. After a reset, the ids, secrets, clock and tokens are the same as in the baseline. A reset also restores tokens from the configuration, and clears fault rules and the request log. With `account_id`, a reset applies to one account, for tests that run in parallel. A reset of one account clears its logs and fault rules, and does not change shared data. The route returns 409 if another account uses an id from this account's baseline. */
         post: operations["postReset"];
         delete?: never;
         options?: never;
@@ -730,7 +730,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. Records in a seed have the format of request bodies in the API. Records can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. A seed stops at the first error, and the records that it has added remain. */
+        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. Records in a seed have the format of request bodies in the API. Records can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. The route stops at the first error. Records that it added before the error remain. */
         post: operations["postSeed"];
         delete?: never;
         options?: never;
@@ -747,7 +747,7 @@ export interface paths {
         };
         /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests do not wait for the snapshot. */
         get: operations["getState"];
-        /** Restores a snapshot of version 4, or a file from `-state`, which also contains changes. An invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log. */
+        /** Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. An invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
         post?: never;
         /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route clears only one account and its fault rules, and does not change other fault rules, the clock or the sequence of ids. */
@@ -817,7 +817,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revokes an access token. Requests with this token then return 401. A reset restores the tokens from the configuration and the baseline. To add tokens, use `POST /_mock/seed`. */
+        /** Revokes an access token. Requests with a revoked token return 401. A reset restores the tokens from the configuration and the baseline. To add tokens, use `POST /_mock/seed`. */
         post: operations["postTokensRevoke"];
         delete?: never;
         options?: never;
@@ -1115,7 +1115,7 @@ export interface components {
             calls: number;
             /** @description a delay before the action, in milliseconds */
             delay_ms?: number;
-            /** @description whether the rule is enabled; a disabled rule matches nothing */
+            /** @description whether the rule is enabled; the server ignores disabled rules */
             enabled: boolean;
             /** @description the event name of the deliveries; * matches all events */
             event?: string;
@@ -1368,7 +1368,7 @@ export interface components {
             event: string;
             /** @description a summary of the sample */
             summary: string;
-            /** @description the variant, such as campaign or email_api; default if the event has only one variant */
+            /** @description the variant, such as campaign or email_api; default means that the event has only one variant */
             variant: string;
         };
         Seed: {
@@ -1439,7 +1439,7 @@ export interface components {
             text?: string;
         };
         SeedList: {
-            /** @description contacts to import; give an id to all contacts, in ascending order, or to none */
+            /** @description contacts to import; set the ids of all contacts, in ascending order, or of none */
             contacts?: components["schemas"]["SeedContact"][];
             /** @description the id of the list; by default the mock server assigns an id */
             list_id?: number;
@@ -1468,11 +1468,11 @@ export interface components {
             template_id?: number;
         };
         SeedToken: {
-            /** @description the time until the token expires, up to ten years; 0 means never */
+            /** @description the time until the token expires, up to ten years; 0 means that it does not expire */
             expires_in_ms?: number;
             /** @description whether the token is read-only */
             read_only?: boolean;
-            /** @description the access token that requests contain */
+            /** @description the access token to send in requests */
             token: string;
             /** @description the email address of the user in events; user@example.com by default */
             user_email?: string;
@@ -1689,7 +1689,7 @@ export interface components {
             events: components["schemas"]["Event"][];
             /** @description the number of the latest event */
             last_event: number;
-            /** @description the greatest id that a record has used */
+            /** @description the greatest id ever used, including ids of deleted resources */
             last_id: number;
             /** @description the messages, oldest first */
             messages: {
@@ -1778,17 +1778,17 @@ export interface operations {
     getCampaigns: {
         parameters: {
             query?: {
-                /** @description the account of the campaigns */
+                /** @description the account that owns the campaigns */
                 account_id?: number;
                 /** @description the status of the campaigns */
                 status?: "incomplete" | "scheduled" | "delivering" | "delivered";
-                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
+                /** @description the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset` */
                 around?: string;
                 /** @description the id of a record; the list contains only older records */
                 before?: string;
@@ -2098,9 +2098,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the duration in milliseconds, up to 200 years; required unless to is set */
+                    /** @description the duration in milliseconds, up to 200 years; required unless a new time is set */
                     duration_ms?: number;
-                    /** @description the new time, RFC 3339 and not in the past, or next; required unless duration_ms is set */
+                    /** @description a time in RFC 3339 format that is not in the past, or next; required unless duration_ms is set */
                     to?: string;
                 };
             };
@@ -2157,13 +2157,13 @@ export interface operations {
                 event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added";
                 /** @description the id of the webhook */
                 webhook_id?: string;
-                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
+                /** @description the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset` */
                 around?: string;
                 /** @description the id of a record; the list contains only older records */
                 before?: string;
@@ -2305,13 +2305,13 @@ export interface operations {
                 event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added";
                 /** @description the id of the related message */
                 message_id?: string;
-                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
+                /** @description the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset` */
                 around?: string;
                 /** @description the id of a record; the list contains only older records */
                 before?: string;
@@ -2569,7 +2569,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description the seed for random faults; 0 chooses a random seed */
+                    /** @description the seed for random faults; 0 means a random seed */
                     seed: number;
                 };
             };
@@ -2582,7 +2582,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the seed for random faults; 0 chooses a random seed */
+                        /** @description the seed for random faults; 0 means a random seed */
                         seed: number;
                     };
                 };
@@ -2778,15 +2778,15 @@ export interface operations {
     getLists: {
         parameters: {
             query?: {
-                /** @description the account of the lists */
+                /** @description the account that owns the lists */
                 account_id?: number;
-                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
+                /** @description the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset` */
                 around?: string;
                 /** @description the id of a record; the list contains only older records */
                 before?: string;
@@ -2860,13 +2860,13 @@ export interface operations {
             query?: {
                 /** @description the status of the contacts */
                 status?: "active" | "pending" | "unsubscribed" | "deleted" | "spam" | "bounced" | "suppressed";
-                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
+                /** @description the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset` */
                 around?: string;
                 /** @description the id of a record; the list contains only older records */
                 before?: string;
@@ -3006,7 +3006,7 @@ export interface operations {
             query?: {
                 /** @description the account that sent the messages */
                 account_id?: number;
-                /** @description the complete address of the recipient, in upper or lower case */
+                /** @description the complete address of the recipient, ignoring case */
                 to?: string;
                 /** @description the status of the messages */
                 status?: "delivered" | "bounced";
@@ -3016,13 +3016,13 @@ export interface operations {
                 campaign_id?: number;
                 /** @description the id of the workflow that sent the messages */
                 workflow_id?: number;
-                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
+                /** @description the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset` */
                 around?: string;
                 /** @description the id of a record; the list contains only older records */
                 before?: string;
@@ -3667,7 +3667,7 @@ export interface operations {
                             /** @description workflows, active or not */
                             workflows: number;
                         };
-                        /** @description pending work, sorted by time, and then work without a time; at most 100 items */
+                        /** @description at most 100 items of pending work, sorted by time; items without a time come last */
                         waiting: {
                             /** @description the id of the campaign */
                             campaign_id?: number;
@@ -3735,7 +3735,7 @@ export interface operations {
     getRequests: {
         parameters: {
             query?: {
-                /** @description the account of the access token in the requests */
+                /** @description the account that sent the requests */
                 account_id?: number;
                 /** @description an `operationId` of the API */
                 operation?: "acceptListPolicy" | "activateWorkflow" | "addSuppressedEmail" | "archiveWebhook" | "createCampaign" | "createContact" | "createList" | "createTemplate" | "createWebhook" | "createWorkflow" | "deactivateWorkflow" | "deleteContact" | "deleteTemplate" | "getCampaign" | "getContact" | "getEmail" | "getList" | "getTemplate" | "getWebhook" | "getWorkflow" | "importContacts" | "listCampaigns" | "listContacts" | "listLists" | "listSuppressedEmails" | "listTags" | "listTemplates" | "listWebhooks" | "listWorkflows" | "removeSuppressedEmail" | "renderTemplate" | "scheduleCampaign" | "sendTransactionalEmail" | "submitEmail" | "tagContacts" | "unarchiveWebhook" | "unsubscribeContact" | "updateCampaign" | "updateContact" | "updateTemplate";
@@ -3743,13 +3743,13 @@ export interface operations {
                 method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "CONNECT";
                 /** @description the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost */
                 status?: string;
-                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
+                /** @description the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset` */
                 around?: string;
                 /** @description the id of a record; the list contains only older records */
                 before?: string;
@@ -4275,7 +4275,7 @@ export interface operations {
                     account_id?: number;
                     /** @description the number of records to wait for; the default is 1 */
                     count?: number;
-                    /** @description whether to wait for retries and rate limits too; not valid with for */
+                    /** @description whether to wait for retries and rate limits too; not valid in a wait for records */
                     drain?: boolean;
                     /** @description the name of the event; only for events and deliveries */
                     event?: string;
@@ -4290,7 +4290,7 @@ export interface operations {
                     method?: string;
                     /** @description the operationId; only for requests */
                     operation?: string;
-                    /** @description words that the records must contain, separated by spaces; only valid with for */
+                    /** @description words that the records must contain, separated by spaces; only valid in a wait for records */
                     search?: string;
                     /** @description the sending type; only for messages */
                     sent_by?: string;
@@ -4315,7 +4315,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the latest count matches, newest first */
+                        /** @description the latest matching records, newest first */
                         data: unknown[];
                         /** @description the number of matching records */
                         total: number;
@@ -4343,17 +4343,17 @@ export interface operations {
     getWorkflows: {
         parameters: {
             query?: {
-                /** @description the account of the workflows */
+                /** @description the account that owns the workflows */
                 account_id?: number;
                 /** @description the status of the workflows */
                 status?: "active" | "inactive";
-                /** @description words, separated by spaces; a record matches if it contains all words, in upper or lower case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
                 /** @description the number of records to skip */
                 offset?: number;
-                /** @description the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset` */
+                /** @description the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset` */
                 around?: string;
                 /** @description the id of a record; the list contains only older records */
                 before?: string;

@@ -22,7 +22,7 @@ func (c *Control) clockRoutes() section {
 		title: "The clock",
 		intro: "The virtual clock sets the times of records, events and logs. The clock also controls retries, rate limits, " +
 			"delayed deliveries, campaigns and the lookup rate limit. All accounts share the clock, so a test that sets or " +
-			"advances the clock needs its own server. Durations, timeouts and delayed responses use real time. While the " +
+			"advances the clock needs its own server. Measured durations, timeouts and response delays use real time. While the " +
 			"clock is frozen, lookups that exceed the rate limit return 429 even after the time in `Retry-After`.",
 		routes: []route{
 			handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
@@ -81,8 +81,8 @@ func parseTime(text, field string) (time.Time, error) {
 }
 
 type advanceBody struct {
-	Duration *int64 `json:"duration_ms,omitempty" doc:"the duration in milliseconds, up to 200 years; required unless to is set"`
-	To       string `json:"to,omitempty" doc:"the new time, RFC 3339 and not in the past, or next; required unless duration_ms is set"`
+	Duration *int64 `json:"duration_ms,omitempty" doc:"the duration in milliseconds, up to 200 years; required unless a new time is set"`
+	To       string `json:"to,omitempty" doc:"a time in RFC 3339 format that is not in the past, or next; required unless duration_ms is set"`
 }
 
 func (c *Control) advance(r *request, in advanceBody) (view clock.View, err error) {

@@ -30,7 +30,7 @@ func (c *Control) eventRoutes() section {
 				try(example{query: "event=Email.Bounced"}),
 			handle("GET events/{id}", byID(c.event), "An event with its body."),
 			handle("POST events", jsonBody(c.sendEvent),
-				"Sends an event with any body, and returns the delivery. With `webhook_id`, the server delivers the event to "+
+				"Sends an event with the given body, and returns the delivery. With `webhook_id`, the server delivers the event to "+
 					"this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it.").
 				try(example{body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`}),
 			handle("GET samples", noInput(listSamples), "A sample of each variant of each event. To send a sample, "+

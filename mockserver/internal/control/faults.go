@@ -20,7 +20,7 @@ func (c *Control) faultRoutes() section {
 			"By default, a rule selects all matches. To select only some matches, set one of `nth`, `every` and " +
 			"`probability`. `times` limits the number of selections. `action` is the effect on the selected request, message or delivery. " +
 			"If several rules select the same request, only the first rule has an effect. All accounts share the seed for " +
-			"random faults, the order of rules and the lookup rate limit.",
+			"random faults, the order of rules and the algorithm of the lookup rate limit.",
 		notes: faultActions,
 		routes: []route{
 			handle("GET faults", noInput(c.faults),
@@ -29,7 +29,7 @@ func (c *Control) faultRoutes() section {
 				"Adds a rule, and returns the rule with its id.").
 				try(example{body: `{"action":"internal_error","times":1,"body":"the queue is full"}`}),
 			handle("PATCH faults/{id}", jsonBody(c.switchFault),
-				"Enables or disables a rule. A disabled rule matches nothing, so its counts do not change.").
+				"Enables or disables a rule. The server ignores disabled rules and does not change their counts.").
 				try(example{body: `{"enabled":false}`}),
 			handle("DELETE faults/{id}", byID(c.removeFault), "Removes a rule."),
 			handle("DELETE faults", noInput(c.removeFaults),
@@ -37,10 +37,10 @@ func (c *Control) faultRoutes() section {
 				params(ofAccount("the account of the rules; by default the route removes all rules")),
 			handle("PUT faults/seed", jsonBody(c.seedFaults),
 				"Sets the seed for random faults, and resets the counts and random numbers of all rules in all accounts. "+
-					"The seed 0 chooses a random seed. Returns the seed.").
+					"If the seed is 0, the server chooses a random seed. Returns the seed.").
 				try(example{body: `{"seed":7}`}),
 			handle("PUT lookup-limit", jsonBody(c.setLookupLimit),
-				"Sets the algorithm that limits email lookups to one per second. The setting applies to all accounts, until "+
+				"Sets the algorithm that limits email lookups to one per second for each user. The setting applies to all accounts, until "+
 					"the next reset of all accounts.").
 				try(example{body: `{"mode":"token_bucket"}`}),
 		},
@@ -119,7 +119,7 @@ func (c *Control) removeFaults(r *request) (nothing, error) {
 }
 
 type seedBody struct {
-	Seed uint64 `json:"seed" doc:"the seed for random faults; 0 chooses a random seed"`
+	Seed uint64 `json:"seed" doc:"the seed for random faults; 0 means a random seed"`
 }
 
 func (c *Control) seedFaults(_ *request, in seedBody) (seedBody, error) {

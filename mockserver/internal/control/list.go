@@ -17,10 +17,10 @@ const (
 // filters returns the route with its own filters and the common list parameters.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
-		text("search", "words, separated by spaces; a record matches if it contains all words, in upper or lower case"),
+		text("search", "words, separated by spaces; a record matches if it contains all words, ignoring case"),
 		number("limit", "the maximum number of records", 1, maxLimit, defaultLimit),
 		number("offset", "the number of records to skip", 0, 1<<53, 0),
-		text("around", "the id of the record in the middle of the returned records; if no record has this id, the list starts with the newest record; overrides `offset`"),
+		text("around", "the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset`"),
 		text("before", "the id of a record; the list contains only older records"))...)
 }
 

@@ -21,7 +21,7 @@ func (c *Control) messageRoutes() section {
 				"Sent messages. The list does not contain messages that the Email API rejected.").
 				filters(
 					ofAccount("the account that sent the messages"),
-					text("to", "the complete address of the recipient, in upper or lower case"),
+					text("to", "the complete address of the recipient, ignoring case"),
 					choice("status", "the status of the messages", "delivered", "bounced"),
 					choice("sent_by", "the sending type of the messages", named(sendingTypes())...),
 					idOf("campaign_id", "the id of the campaign that sent the messages"),
@@ -45,13 +45,13 @@ func (c *Control) recipientRoutes() []route {
 			"Simulates a bounce of the message, by default a hard bounce.").
 			try(example{body: `{"category":"bounce_fm","diagnostic":"452 the mailbox is full"}`}),
 		handle("POST outbox/{id}/complain", recipientAction(c, c.complain),
-			"Simulates that the recipient reports the message as spam.").try(example{body: `{"provider":"Example Mail"}`}),
-		c.recipientRoute("open", "Simulates that the recipient opens the message.", c.Platform.Open),
+			"Simulates the recipient reporting the message as spam.").try(example{body: `{"provider":"Example Mail"}`}),
+		c.recipientRoute("open", "Simulates the recipient opening the message.", c.Platform.Open),
 		handle("POST outbox/{id}/click", recipientAction(c, c.click),
 			"Simulates a click on a link in the message.").
 			try(example{body: `{"url":"https://shop.example/"}`}),
-		c.recipientRoute("unsubscribe", "Simulates that the recipient unsubscribes from the list.", c.Platform.Unsubscribe),
-		c.recipientRoute("global-unsubscribe", "Simulates that the recipient unsubscribes from all email.", c.Platform.GlobalUnsubscribe),
+		c.recipientRoute("unsubscribe", "Simulates the recipient unsubscribing from the list.", c.Platform.Unsubscribe),
+		c.recipientRoute("global-unsubscribe", "Simulates the recipient unsubscribing from all email.", c.Platform.GlobalUnsubscribe),
 		handle("POST outbox/{id}/confirm", recipientAction(c, withoutBody(c.Platform.Confirm)),
 			"Simulates a click on the link in a confirmation email. Returns 409 if the message is not a confirmation email.").
 			try(example{path: "outbox/{confirmation}/confirm"}),
@@ -161,13 +161,13 @@ func (c *Control) mailRoutes() []route {
 			"The HTML of a message. A Content-Security-Policy header blocks scripts.").
 			params(number("remote", "1 allows remote images and fonts", 0, 1, 0)),
 		handle("GET outbox/{id}/source", c.messageResponse("text/plain", writeSource),
-			"The source of a message, in the format of RFC 5322."),
+			"The source of a message, in RFC 5322 format."),
 		handle("GET outbox/{id}/eml", c.messageResponse("message/rfc822", writeEML),
-			"A message as an `.eml` file, which mail programs can open. The file contains ASCII only. If the message has text "+
+			"A message as an `.eml` file, which mail programs can open. The file contains only ASCII characters. If the message has text "+
 				"and HTML, the file contains both as MIME alternatives."),
 		handle("GET outbox/{id}/checks", byID(c.checks),
 			"Probable problems in a message, such as merge tags without a value, links without a valid target, and images "+
-				"without alternative text. Other problems are a missing text part, HTML larger than 102 kB, and HTML or CSS that "+
+				"without alternative text. The problems also include a missing text part, HTML larger than 102 kB, and HTML or CSS that "+
 				"common email clients do not support. For marketing email, the problems include a missing List-Unsubscribe "+
 				"header and a missing unsubscribe link."),
 	}

@@ -38,7 +38,7 @@ type overview struct {
 	Attempts   int64              `json:"attempts" doc:"the number of delivery attempts"`
 	Failed     int64              `json:"failed" doc:"the number of failed attempts"`
 	Minutes    []delivery.Minute  `json:"minutes" doc:"counts for each minute with activity, oldest first"`
-	Waiting    []delivery.Waiting `json:"waiting" doc:"pending work, sorted by time, and then work without a time; at most 100 items"`
+	Waiting    []delivery.Waiting `json:"waiting" doc:"at most 100 items of pending work, sorted by time; items without a time come last"`
 	Next       *clock.Due         `json:"next" doc:"the next scheduled work; null if no work is scheduled"`
 }
 

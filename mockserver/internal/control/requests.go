@@ -19,7 +19,7 @@ func (c *Control) requestRoutes() section {
 			handle("GET requests", noInput(c.requests),
 				"Requests to the API, with the status of each response.").
 				filters(
-					ofAccount("the account of the access token in the requests"),
+					ofAccount("the account that sent the requests"),
 					choice("operation", "an `operationId` of the API", contract.IDs()...),
 					choice("method", "the HTTP method", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"),
 					param{

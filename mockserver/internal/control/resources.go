@@ -14,7 +14,7 @@ import (
 func (c *Control) contactRoutes() section {
 	return section{
 		title: "Contacts",
-		intro: "This route finds contacts by parts of their addresses. For other operations on lists and contacts, " +
+		intro: "To find contacts, search for parts of their addresses. For other operations on lists and contacts, " +
 			"use the API at `/_mock/accounts/{account_id}/api`.",
 		routes: []route{handle("GET lists/{id}/contacts", noInput(c.contacts),
 			"The contacts of a list. `search` matches parts of addresses.").
@@ -52,15 +52,15 @@ func (c *Control) resourceRoutes() section {
 		routes: []route{
 			handle("GET lists", noInput(c.lists),
 				"Lists, with the number of contacts in each status.").
-				filters(ofAccount("the account of the lists")).
+				filters(ofAccount("the account that owns the lists")).
 				try(example{query: "search=news"}),
 			handle("GET campaigns", noInput(sendings(c.Platform.Campaigns)),
 				"Campaigns, with the results of their messages.").
-				filters(ofAccount("the account of the campaigns"),
+				filters(ofAccount("the account that owns the campaigns"),
 					choice("status", "the status of the campaigns", "incomplete", "scheduled", "delivering", "delivered")),
 			handle("GET workflows", noInput(sendings(c.Platform.Workflows)),
 				"Workflows, with the results of their messages.").
-				filters(ofAccount("the account of the workflows"),
+				filters(ofAccount("the account that owns the workflows"),
 					choice("status", "the status of the workflows", "active", "inactive")),
 			handle("DELETE campaigns/{id}", byID(c.deleteCampaign),
 				"Deletes a draft campaign, which is not possible through the API. Returns 409 if the status of the campaign is not `incomplete`."),

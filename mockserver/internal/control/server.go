@@ -25,7 +25,7 @@ func (c *Control) serverRoutes() section {
 				"events and bounce categories."),
 			c.waitRoute(),
 			handle("POST tokens/revoke", jsonBody(c.revokeToken),
-				"Revokes an access token. Requests with this token then return 401. A reset restores the tokens from the "+
+				"Revokes an access token. Requests with a revoked token return 401. A reset restores the tokens from the "+
 					"configuration and the baseline. To add tokens, use `POST /_mock/seed`.").try(example{body: `{"token":"dev-token"}`}),
 			handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
 				"Calls the API as a user of the account, without a token. Faults, the lookup rate limit and the "+

@@ -25,7 +25,7 @@ func (c *Control) stateRoutes() section {
 				"A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The "+
 					"snapshot does not contain fault rules or the request log. Other requests do not wait for the snapshot."),
 			handle("PUT state", rawBody(stateSchema, upload(c.Restore, "mockserver: restore: ")),
-				"Restores a snapshot of version 4, or a file from `-state`, which also contains changes. An invalid "+
+				"Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. An invalid "+
 					"snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more "+
 					"than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log.").
 				try(example{body: "@snapshot.json"}),
@@ -36,7 +36,7 @@ func (c *Control) stateRoutes() section {
 				params(ofAccount("the account; the default is all accounts")).try(example{query: "account_id=1"}),
 			handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)),
 				"Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. "+
-					"Ids, secrets, the clock and the tokens are the same as in the baseline. A reset also restores tokens from the "+
+					"After a reset, the ids, secrets, clock and tokens are the same as in the baseline. A reset also restores tokens from the "+
 					"configuration, and clears fault rules and the request log. With `account_id`, a reset applies to one account, "+
 					"for tests that run in parallel. A reset of one account clears its logs and fault rules, and does not change "+
 					"shared data. The route returns 409 if another account uses an id from this account's baseline.").
@@ -47,7 +47,7 @@ func (c *Control) stateRoutes() section {
 				"Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. "+
 					"Records in a seed have the format of request bodies in the API. Records can also contain values that the "+
 					"platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates "+
-					"no events. A seed stops at the first error, and the records that it has added remain.").
+					"no events. The route stops at the first error. Records that it added before the error remain.").
 				try(example{body: `{"account_id":7,"tokens":[{"token":"shop"}],"templates":[{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>"}}],` +
 					`"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}],` +
 					`"campaigns":[{"name":"May","list":"News","sender":{"email":"shop@example.com"},"content":{"subject":"May","template":"Welcome"}}],` +

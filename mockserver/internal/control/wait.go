@@ -39,7 +39,7 @@ type waitBody struct {
 	For       *waitKind `json:"for,omitzero" doc:"the kind of records to wait for; by default the route waits for due work"`
 	Count     *int64    `json:"count,omitzero" min:"1" max:"1000" doc:"the number of records to wait for; the default is 1"`
 	TimeoutMS *int64    `json:"timeout_ms,omitzero" min:"1" max:"60000" doc:"the timeout; the default is 10 seconds"`
-	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits too; not valid with for"`
+	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits too; not valid in a wait for records"`
 	waitFilters
 }
 
@@ -47,7 +47,7 @@ type waitBody struct {
 // requested kind are valid.
 type waitFilters struct {
 	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; the default is all accounts"`
-	Search    *string `json:"search,omitzero" doc:"words that the records must contain, separated by spaces; only valid with for"`
+	Search    *string `json:"search,omitzero" doc:"words that the records must contain, separated by spaces; only valid in a wait for records"`
 	To        *string `json:"to,omitzero" doc:"the address of the recipient; only for messages"`
 	Status    *word   `json:"status,omitzero" doc:"the status of the message, or the HTTP status of the response; only for messages and requests"`
 	SentBy    *string `json:"sent_by,omitzero" doc:"the sending type; only for messages"`
@@ -84,7 +84,7 @@ func (f waitFilters) values() url.Values {
 
 // waited is a response with the matching records.
 type waited struct {
-	Data  []any `json:"data" doc:"the latest count matches, newest first"`
+	Data  []any `json:"data" doc:"the latest matching records, newest first"`
 	Total int   `json:"total" doc:"the number of matching records"`
 }
 

@@ -56,11 +56,11 @@ type seed struct {
 }
 
 type seedToken struct {
-	Token       string `json:"token" pattern:"token" doc:"the access token that requests contain"`
+	Token       string `json:"token" pattern:"token" doc:"the access token to send in requests"`
 	UserID      int64  `json:"user_id,omitzero" min:"1" doc:"the id of the user; 1 by default"`
 	UserEmail   string `json:"user_email,omitzero" doc:"the email address of the user in events; user@example.com by default"`
 	ReadOnly    bool   `json:"read_only,omitzero" doc:"whether the token is read-only"`
-	ExpiresInMS int64  `json:"expires_in_ms,omitzero" min:"0" max:"315360000000" doc:"the time until the token expires, up to ten years; 0 means never"`
+	ExpiresInMS int64  `json:"expires_in_ms,omitzero" min:"0" max:"315360000000" doc:"the time until the token expires, up to ten years; 0 means that it does not expire"`
 }
 
 type seedTemplate struct {
@@ -78,7 +78,7 @@ type seedList struct {
 	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the list; by default the mock server assigns an id"`
 	Name           string        `json:"name" min:"1" doc:"the name of the list; workflows and campaigns in the same seed object can use the name instead of the id"`
 	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether the anti-spam policy of the list is accepted; required for sending"`
-	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; give an id to all contacts, in ascending order, or to none"`
+	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; set the ids of all contacts, in ascending order, or of none"`
 }
 
 type seedContact struct {

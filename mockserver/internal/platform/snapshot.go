@@ -42,7 +42,7 @@ func StateType() reflect.Type { return reflect.TypeFor[state]() }
 // head contains all fields of a state except its records.
 type head struct {
 	Clock  *clock.State `json:"clock,omitzero" doc:"the state of the clock"` // nil means the configured clock
-	LastID int64        `json:"last_id" doc:"the greatest id that a record has used"`
+	LastID int64        `json:"last_id" doc:"the greatest id ever used, including ids of deleted resources"`
 }
 
 type accountState struct {
