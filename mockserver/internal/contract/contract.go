@@ -35,8 +35,8 @@ type Parameter struct {
 	Schema *Schema
 }
 
-// Response contains the media type and schema of a response body. It is zero if there
-// is no body.
+// Response contains the media type and schema of a response body. It is zero for a
+// response without a body.
 type Response struct {
 	Media  string
 	Schema *Schema
