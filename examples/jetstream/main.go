@@ -27,7 +27,10 @@ import (
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "`address` that receive listens on")
-	flag.Usage = func() { fmt.Fprintln(os.Stderr, "usage: jetstream [-addr address] receive|work") }
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: jetstream [-addr address] receive|work")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, flag.Arg(0), *addr)

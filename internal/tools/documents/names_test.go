@@ -110,6 +110,7 @@ func drawings() map[string]string {
 		"docs/production.md: your application                        ":                       "a drawing",
 		"events/events.gen.go: Event                      Data":                              "a generated table",
 		"examples/durable/README.md: platform ──POST──▶ receive ──one commit:":               "a drawing",
+		"examples/jetstream/README.md: platform ──POST──▶ receive ──event, with":             "a drawing",
 		"internal/tools/documents/doc.go: <!-- from examples/newsletter/newsletter":          "the comment that this package reads",
 		"mcp/README.md: [mcp_servers.emailplatform]":                                         "TOML, for which there is no parser here; the JSON above it says the same",
 		"mcp/doc.go: Tool      Operation  Required         Op":                               "a table",

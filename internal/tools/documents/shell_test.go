@@ -24,6 +24,7 @@ func elsewhere() map[string]string {
 		"python3":        "the gate runs the tests of examples/python",
 		"docker compose": "the gate builds and starts what the compose file says, without a daemon",
 		"claude mcp add": "another program, which is not at hand",
+		"nats-server":    "the tests of examples/jetstream start the server in their own process",
 	}
 }
 
