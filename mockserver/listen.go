@@ -28,10 +28,10 @@ type listening struct {
 	done     chan struct{}
 }
 
-// headerTimeout limits the time to wait for a request header. It also applies
-// to connections without any request, because clients open connections in
-// advance. If the server closes an unused connection during a POST, the client
-// cannot repeat the POST. A short timeout would therefore make long tests
+// headerTimeout limits the time to wait for a request header. The limit also
+// applies to connections that have not sent a request, because clients may open
+// connections in advance. If the server closes an unused connection during a
+// POST, the client cannot repeat the POST. A short timeout would make long tests
 // flaky.
 const headerTimeout = 10 * time.Minute
 

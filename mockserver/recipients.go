@@ -77,5 +77,6 @@ func (s *Server) Confirm(emailID string) error { return s.env.Platform.Confirm(e
 //	global-unsubscribe@
 //	                  unsubscribes from all email
 //
-// Add a plus sign and any text for more addresses: complaint+7@, bounce+fm+7@.
+// For more addresses, add a plus sign and any text to the local part:
+// complaint+7@, bounce+fm+7@.
 const MagicDomain = platform.MagicDomain

@@ -7,7 +7,7 @@ import "example.com/emailplatform/mockserver/record"
 type (
 	// Request is a request to the API.
 	Request = record.Request
-	// Message is a sent email, as its recipient received it.
+	// Message is a sent email, with the content that the recipient received.
 	Message = record.Message
 	// Header is a header field of a message.
 	Header = record.Header
@@ -15,11 +15,11 @@ type (
 	Text = record.Text
 	// FiredEvent is an event that happened in an account.
 	FiredEvent = record.FiredEvent
-	// Delivery is the delivery of an event to a webhook.
+	// Delivery is the record of an event that is sent to a webhook.
 	Delivery = record.Delivery
-	// DeliveryState is a string that describes the state of a delivery.
+	// DeliveryState is the state of a delivery.
 	DeliveryState = record.DeliveryState
-	// Attempt is one attempt to deliver an event.
+	// Attempt is one attempt of a [Delivery], with the response or error.
 	Attempt = record.Attempt
 )
 
@@ -46,8 +46,8 @@ func (s *Server) Outbox() []Message { return s.env.Platform.Outbox() }
 func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.OutboxTo(address) }
 
 // DeleteMessage removes a message from the outbox. The API still returns the
-// email, and its events and deliveries remain. DeleteMessage returns an error
-// if the message does not exist.
+// deleted email, and its events and deliveries remain. DeleteMessage returns an
+// error if the message does not exist.
 func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
 
 // RestoreMessage restores a deleted message to its position in the outbox. It

@@ -8,10 +8,10 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Wait waits until all due work is done. Every due campaign has then been sent, and every
-// event has had a delivery attempt, unless its webhook is archived or the webhook's rate
-// limit is exhausted. Wait does not wait for retries, rate limits or campaigns that are
-// scheduled for later. To complete scheduled work, use [Server.Advance] or
+// Wait waits until all due work is done. When Wait returns nil, every due campaign has
+// been sent. Every event has had a delivery attempt, unless its webhook is archived or
+// has exhausted its rate limit. Wait does not wait for retries, rate limits or campaigns
+// that are scheduled for later. To complete scheduled work, use [Server.Advance] or
 // [Server.Drain], or sleep in a testing/synctest bubble.
 //
 // It returns an error if ctx ends first.
@@ -42,8 +42,8 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // test applications that do work in the background. The waiting time is limited by ctx,
 // and is independent of the virtual clock.
 //
-// WaitFor calls f on the caller's goroutine. The function f can use methods of the
-// server, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. The
+// WaitFor calls f on the caller's goroutine. The function f can call the server's
+// methods, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. The
 // function must not send requests to the API, because each request causes another call to
 // the function. WaitFor returns an error if ctx ends first, or if the server is shut down
 // or closed.
@@ -65,10 +65,10 @@ func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 // in the output of a [Follower]. Deliveries that were pending before the
 // restore are deleted. Pending deliveries and campaigns in the snapshot
 // continue. A running clock in the snapshot keeps its offset from time.Now. A
-// frozen clock keeps its time. If the snapshot contains no clock, [Config]
-// determines the clock. Tokens, fault rules and the request log do not change.
-// If the snapshot is invalid, Restore changes nothing and returns an error with
-// the position of the problem.
+// frozen clock is restored with the same time. If the snapshot contains no clock,
+// [Config] determines the clock. Tokens, fault rules and the request log do not
+// change. If the snapshot is invalid, Restore changes nothing and returns an
+// error with the position of the problem.
 func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 
 // SetBaseline makes the current state the baseline that [Server.Reset] restores. For
@@ -88,8 +88,8 @@ func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 // again. Reset does not change the targets from [Server.SetTarget].
 func (s *Server) Reset() { s.env.Reset() }
 
-// Clear deletes everything except the baseline. Ids start at the first id
-// again, and [Config] determines the clock.
+// Clear deletes everything except the baseline. The sequence of ids restarts, and
+// [Config] determines the clock.
 func (s *Server) Clear() { s.env.Clear() }
 
 // ResetAccount restores the baseline of one account, for parallel tests with
@@ -100,13 +100,13 @@ func (s *Server) Clear() { s.env.Clear() }
 // lookup rate limit, or the sequence of ids, which all accounts share.
 //
 // ResetAccount returns an error if the account does not exist. It also returns
-// an error if another account has an id that the baseline contains, which is
-// possible only after [Server.Clear] or [Server.Restore].
+// an error if another account has an id that the baseline contains. This conflict
+// is possible only after [Server.Clear] or [Server.Restore].
 func (s *Server) ResetAccount(accountID int64) error { return s.env.ResetAccount(accountID) }
 
-// ClearAccount deletes all data of one account, including its fault rules, and its
-// resources and tokens in the baseline. It returns an error if the account does not
-// exist.
+// ClearAccount deletes all data of one account, including its fault rules. It also
+// deletes the account's resources and tokens from the baseline. It returns an error
+// if the account does not exist.
 func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount(accountID) }
 
 // Seed adds records from one or more JSON objects, each for one account:
@@ -135,12 +135,13 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 // A seed can set values that the platform normally chooses: ids, and the secret and hash
 // function of a webhook. A secret must not begin or end with white space. Ids are from 1
 // to 10^15 and unique across resources. Either all contacts of a list have ids, in
-// ascending order, or none of them has an id. Later ids continue after the greatest id.
-// The tokens in an object are valid for the object's account. An account that does not
-// exist is created. Omitted fields of a token have the defaults that [Token] documents.
+// ascending order, or none of them has an id. Ids that the platform assigns later are
+// greater than all ids in the seed. The tokens in an object are valid for the object's
+// account. If the account does not exist, Seed creates it. Omitted fields of a token
+// have the defaults that [Token] documents.
 //
-// Seed stops at the first error and returns it with its position. Records added
-// before the error remain.
+// Seed stops at the first error. The error contains the position of the record.
+// Records added before the error remain.
 func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
 
 // Follow returns a Follower, for example to keep a file up to date.
@@ -154,11 +155,11 @@ type Follower struct{ follower *platform.Follower }
 
 // Write writes the whole state on the first call, in the format of [Server.Snapshot].
 // Each later call writes the changes since the previous call as one line, or nothing if
-// there are no changes. Each line depends on all previous output. After a Restore or
-// Reset, Write writes the whole state again.
+// there are no changes. A line of changes is valid only after all previous output.
+// After a Restore or Reset, Write writes the whole state again.
 //
-// [Server.Restore] reads the concatenated output and restores the state at the
-// last call. If the last line is incomplete, remove it first.
+// [Server.Restore] reads the combined output of all calls, and restores the state
+// at the last call. If the last line is incomplete, remove it first.
 //
 // After an error, create a new Follower, because Write does not write the
 // failed output again.

@@ -42,8 +42,8 @@
 //
 // Every delivery has the header X-Service-Signature with the base64-encoded HMAC of
 // its body, keyed with the secret of the webhook (specification, "Authentication").
-// The handler verifies the exact bytes before it parses them. The configuration
-// contains the hash function, sha256 or sha512. A request cannot choose the hash
+// The handler verifies the exact bytes before it parses them. [ParseSecret] sets
+// the hash function of a secret, sha256 or sha512. A request cannot choose the hash
 // function. If several webhooks use one URL, pass all secrets to [NewVerifier]. If
 // secrets change while the program runs, use [NewVerifierFunc].
 //
@@ -52,8 +52,8 @@
 //
 // # Responses
 //
-// The platform treats any 2xx status as success, and retries any other delivery for
-// more than 7 hours:
+// The platform treats any 2xx status as success. After any other result, it retries
+// the delivery for more than 7 hours. The handler responds with these statuses:
 //
 //	204  the function returned nil, for this or an earlier delivery of the event
 //	400  the body is truncated, or signed but not an event, or the event is older than Options.MaxAge
@@ -64,9 +64,9 @@
 //	503  another delivery of the event is being handled, or the client disconnected before the function
 //	     was called; with Retry-After
 //
-// The handler accepts a body that contains an event name. If other parts of the
-// envelope or the data have unexpected types, the function still gets the event and
-// can check [events.Event.Mismatch] and [events.Unknown].
+// The handler accepts a signed body if it contains an event name. If other parts of
+// the envelope or the data have unexpected types, the handler still calls the
+// function, which can check [events.Event.Mismatch] and [events.Unknown].
 //
 // The handler reports failures to the log and to [Options].Observe, never to the
 // sender. If the function panics with [http.ErrAbortHandler], net/http closes the
@@ -80,13 +80,13 @@
 // these events the handler uses the SHA-256 of the body, so two events with identical
 // bodies count as one.
 //
-// The handler never calls the function concurrently for the same event. The function
-// is called for each delivery of an event until a call succeeds, and not for later
-// duplicates. The default store, [MemoryOnce], works within one process. Several
-// processes, or a process that restarts, need a store outside the process, such as a
-// database. If a process crashes between a call to the function and the write to the
-// store, the event is handled again. A store that shares a transaction with the
-// function prevents duplicate writes. See [Once].
+// The handler never calls the function concurrently for the same event. The handler
+// calls the function for each delivery of an event until a call succeeds. It does
+// not call the function for later duplicates. The default store, [MemoryOnce], works
+// within one process. Several processes, or a process that restarts, need a store
+// outside the process, such as a database. If a process crashes between a call to
+// the function and the write to the store, the event is handled again. A store that
+// shares a transaction with the function prevents duplicate writes. See [Once].
 //
 // The platform waits 10 seconds for a response and then closes the connection. The
 // closed connection cancels the function's context. Until the function returns, the

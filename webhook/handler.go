@@ -27,8 +27,8 @@ type Options struct {
 	// MaxAge is the maximum age of events. The handler rejects older events and
 	// events without a valid time. By default there is no limit, because a
 	// legitimate delivery can arrive hours after the event, and Once protects
-	// against replays. If an old event was handled before, the response is a
-	// success.
+	// against replays. If an older event has already been handled, the response is
+	// a success.
 	MaxAge time.Duration
 
 	// Once deduplicates events. The default is a new MemoryOnce. Several processes
@@ -40,9 +40,9 @@ type Options struct {
 	// Key returns the key of an event for Once. If Key is nil or returns "", the key
 	// is the id of the event. If there is no id, or if the id contains U+FFFD because
 	// it was not valid UTF-8, the key is "sha256:" followed by the SHA-256 of the
-	// body in hex. Two events without an id and with equal bodies count as one. If
-	// different handlers share a store, each handler needs its own keys. With equal
-	// keys, only one of the handlers receives each event.
+	// body in hex. Two events without ids count as one if their bodies are identical.
+	// If different handlers share a store, each handler needs its own keys. If two
+	// handlers use the same key for an event, only one of them receives the event.
 	Key func(event *events.Event, body []byte) string
 
 	// Logger receives one record for each delivery. The level is warn for a
@@ -69,10 +69,10 @@ type Outcome struct {
 	// Duplicate reports whether the event was handled before, so the function was
 	// not called.
 	Duplicate bool
-	// Err is the reason for a failure, or nil if Status is a success. It matches
+	// Err is the reason for a failure, or nil if Status is 2xx. It matches
 	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
 	// *PanicError, an *events.ParseError, or an error from the function or Once.
-	// Any other error is only a text that describes the reason.
+	// Any other error contains only a description of the reason.
 	Err error
 	// Duration is the time from the start of the handler to the response.
 	Duration time.Duration

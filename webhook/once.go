@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ErrInFlight is the error of [Once.Do] while another call handles the same event.
+// ErrInFlight means that another call to [Once.Do] is handling the same event.
 var ErrInFlight = errors.New("webhook: the event is being handled")
 
 // Once is a deduplication store that records the handled events. The platform
@@ -45,13 +45,13 @@ type Once interface {
 
 // MemoryOnceOptions limits a [MemoryOnce]. The zero value is a good default.
 type MemoryOnceOptions struct {
-	// MaxEntries is the maximum number of handled events. The store deletes the
-	// oldest events above the maximum. An event whose key is a UUID takes about 200
-	// bytes. 0 or a negative value means 1,000,000.
+	// MaxEntries is the maximum number of handled events. If the store exceeds the
+	// maximum, it deletes the oldest events. An event whose key is a UUID uses
+	// about 200 bytes. 0 or a negative value means 1,000,000.
 	MaxEntries int
-	// MaxAge is the time after which a handled event is deleted. It should be
-	// more than 8 hours, because the platform retries for more than 7 hours. 0
-	// or a negative value means 7 days.
+	// MaxAge is the time after which a handled event is deleted. MaxAge should be
+	// more than 8 hours, because the platform retries for more than 7 hours. 0 or a
+	// negative value means 7 days.
 	MaxAge time.Duration
 }
 

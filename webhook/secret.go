@@ -38,22 +38,23 @@ const redacted = "[redacted]"
 // Secret is the secret of one webhook with its hash function. [ParseSecret] returns
 // it. Only [Secret.Reveal] returns the text. In printed text, logs and JSON, a Secret
 // is "[redacted]". If a Secret is in an unexported field of a struct, package fmt
-// prints a memory address instead. The operator == compares the texts and hash
-// functions of two Secrets. The zero Secret is invalid.
+// prints a memory address instead. Two Secrets are equal (==) if they have the same
+// text and the same hash function. The zero Secret is invalid.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 	hash HashFunction
 }
 
 // ParseSecret returns a [Secret]. The arguments are the fields secret and
-// hash_function of a webhook. The default hash function is SHA256, and letter case
-// is ignored.
+// hash_function of a webhook. The default hash function is SHA256. The letter case
+// of hashFunction is ignored.
 //
 // ParseSecret returns an error if the text is empty, or if it begins or ends with
-// white space. A text from a file or an environment variable often ends with a line
-// break, which would make every signature invalid. It also returns an error if the
-// hash function is not SHA256 or SHA512. In FIPS 140-only mode (GODEBUG=fips140=only)
-// the text must have at least 14 bytes. The error does not contain the text.
+// white space. Secrets from files and environment variables often end with a line
+// break, which would make every signature invalid. ParseSecret also returns an error
+// if the hash function is not SHA256 or SHA512. In FIPS 140-only mode
+// (GODEBUG=fips140=only), the text must be at least 14 bytes long. The error does not
+// contain the secret.
 func ParseSecret(text, hashFunction string) (Secret, error) {
 	if strings.TrimSpace(text) == "" {
 		return Secret{}, errors.New("webhook: the secret is empty")

@@ -17,10 +17,10 @@ type SourceOptions struct {
 	// valid for up to MaxAge. 0 or a negative value means 1 minute.
 	MaxAge time.Duration
 
-	// MinInterval is the minimum time between two calls to the function. A
-	// signature that matches no secret causes a call, so a new secret is valid
-	// immediately. MinInterval limits how often invalid signatures can cause a
-	// call. 0 or a negative value means 5 seconds.
+	// MinInterval is the minimum time between two calls to the function. If a
+	// signature matches no secret, the Verifier calls the function, so a new secret
+	// is valid immediately. MinInterval limits how often invalid signatures can
+	// cause a call. 0 or a negative value means 5 seconds.
 	MinInterval time.Duration
 
 	// Timeout limits each call to the function. 0 or a negative value means 3
@@ -43,7 +43,7 @@ func (o SourceOptions) withDefaults() SourceOptions {
 	return o
 }
 
-// NewVerifierFunc returns a Verifier whose secrets can change while it is used, so a
+// NewVerifierFunc returns a Verifier that obtains its secrets from secrets(), so a
 // secret rotation needs no restart. NewVerifierFunc calls secrets() immediately, and
 // returns its error. Later, [Verifier.Verify] calls secrets() if the secrets are
 // older than [SourceOptions].MaxAge or if no secret matches a signature.
@@ -51,8 +51,8 @@ func (o SourceOptions) withDefaults() SourceOptions {
 // Calls to secrets() are never concurrent. Each call runs on the goroutine that
 // calls Verify, with a context that ends after [SourceOptions].Timeout. During a
 // call, other verifications use the last valid secrets. If a signature matches no
-// valid secret, the verification waits for the new secrets, at most for Timeout. If
-// the function fails, or returns no secret or an invalid secret, the Verifier calls
+// valid secret, Verify waits up to Timeout for new secrets. If the function fails,
+// or returns no secret or an invalid secret, the Verifier calls
 // [SourceOptions].OnError and keeps the last valid secrets.
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,

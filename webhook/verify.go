@@ -41,7 +41,7 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	return &Verifier{keys: keys}, nil
 }
 
-// Verify returns nil if signature is the signature of body. Otherwise it returns
+// Verify returns nil if the signature of body is valid. Otherwise it returns
 // [ErrMissingSignature] or [ErrInvalidSignature]. The parameter body must contain
 // the received bytes, not JSON that was decoded and encoded again. The signature
 // must be the HMAC in standard, padded base64 (specification, "Authentication").

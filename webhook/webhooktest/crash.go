@@ -15,8 +15,8 @@ import (
 //
 // The function newOnce() returns the store of one process and a function that
 // permanently closes the store's connections. Closing the connections must not
-// delete the shared data. After a crash, a key must become free within 30
-// seconds, so use a short lease.
+// delete the shared data. The store must release the keys of a crashed process
+// within 30 seconds, so use a short lease.
 //
 // TestCrash does not apply to stores without a connection, such as
 // [webhook.MemoryOnce].

@@ -15,12 +15,12 @@
 // It compares keys byte by byte, accepts any bytes, and stores at least 10,000
 // keys. If the context has ended, the store does not call the function. The
 // function's context is the caller's context or derived from it. If several
-// callers use the same key concurrently, exactly one succeeds, and only one
-// runs the function at a time.
+// callers use the same key concurrently, only one at a time runs the function,
+// and exactly one call succeeds.
 //
-// [TestCrash] is for stores that several processes share. It tests that the
-// store loses no event if its connection fails before the function runs, or
-// before the store records a success or a failure.
+// [TestCrash] is for stores that several processes share. It tests that no event
+// is lost if the store's connection fails before the function runs, or before the
+// store records a success or a failure.
 //
 // # What is not tested
 //

@@ -12,9 +12,9 @@ import (
 // patience is the maximum duration of a subtest, long enough for a slow database.
 const patience = 30 * time.Second
 
-// TestOnce tests each rule in a subtest with its own store from newOnce. The
-// stores can share a database, because each rule and each run uses different
-// keys. A subtest that takes longer than 30 seconds fails.
+// TestOnce tests each rule of [webhook.Once] in a subtest, with a separate store
+// from newOnce(). The stores can share a database, because each rule and each run
+// uses different keys. A subtest that takes longer than 30 seconds fails.
 func TestOnce(t *testing.T, newOnce func(t *testing.T) webhook.Once) {
 	t.Helper()
 	for _, r := range rules {

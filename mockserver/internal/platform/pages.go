@@ -54,8 +54,8 @@ func (p pageRequest) pagination(n int) api.Pagination {
 }
 
 // pageOf returns one page of n items for an API response. The function from() yields the
-// items, starting at a rank. The parameters page and perPage are 0 if the request omits
-// them.
+// items, starting at the given rank. The parameters page and perPage are 0 if the
+// request omits them.
 func pageOf[T, W any](
 	n int, from func(rank int) iter.Seq[T], page, perPage int64, withCount bool, wire func(T) W,
 ) ([]W, api.Pagination, error) {

@@ -13,8 +13,9 @@
 //	tx, platform                      the lock and transactions
 //	account, resources, message, …    the records and their rules
 //
-// The files snapshot and restore write and read the state. The files views and
-// overview provide messages, resources and results for tests.
+// The file snapshot.go writes the state, and restore.go reads the state. The
+// files views.go and overview.go provide messages, resources and results for
+// tests.
 package platform
 
 import (
@@ -36,7 +37,7 @@ type Platform struct {
 	Options
 
 	// A transaction holds the read lock until its events are queued. So a snapshot
-	// never contains a transaction's changes without its events.
+	// that contains a transaction's changes also contains the transaction's events.
 	whole sync.RWMutex
 
 	mu sync.Mutex

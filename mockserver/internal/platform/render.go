@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// rendered returns the message as its recipient receives it.
+// rendered returns the message that the recipient receives.
 func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.BaseURL()) }
 
 // rendered returns the rendered message. Links in the message begin with the platform's
@@ -104,7 +104,7 @@ const (
 // link returns a link in a message, with the base URL of the platform.
 func (m *message) link(base, does string) string { return base + LinkPrefix + m.ID + "/" + does }
 
-// confirms reports whether this is the confirmation email of a double opt-in.
+// confirms reports whether m is the confirmation email of a double opt-in.
 func (m *message) confirms() bool { return m.SentBy == events.SendingTypeWorkflow && m.WorkflowID == 0 }
 
 // leavesList reports whether the recipient can unsubscribe from a list.

@@ -23,8 +23,8 @@ var ErrClosed = errors.New("the server is closed")
 // Restore replaces the whole state with the state in a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
 
-// RestoreAt is like Restore. A clock state that is not nil replaces the clock state in
-// the snapshot.
+// RestoreAt is like Restore. If the given clock state is not nil, it replaces the
+// clock state in the snapshot.
 func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 	in, restored, err := read(r)
 	if err != nil {
@@ -86,8 +86,8 @@ func read(r io.Reader) (*state, records, error) {
 	return in, restored, err
 }
 
-// readState reads a whole state and the changes that follow it. Each further
-// whole state replaces everything that was read before.
+// readState reads a whole state and the changes that follow it. Another whole
+// state in the input replaces all previous input.
 func readState(r io.Reader) (*state, error) {
 	decoder := json.NewDecoder(checksum.NewReader(r))
 	decoder.DisallowUnknownFields()

@@ -13,9 +13,9 @@ import (
 // Other accounts and the sequence of ids do not change.
 func (p *Platform) ResetAccount(id int64) error { return p.replaceAccount(newAccount(id), 0) }
 
-// RestoreAccount is like ResetAccount, but then adds the account's resources from a
-// snapshot. If another account uses the id of a restored resource, RestoreAccount
-// returns an error and changes nothing.
+// RestoreAccount deletes the same records as ResetAccount, and then adds the
+// account's resources from a snapshot. If another account uses the id of a restored
+// resource, RestoreAccount returns an error and changes nothing.
 func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	_, restored, err := read(r)
 	if err != nil {

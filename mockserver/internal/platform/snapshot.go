@@ -256,7 +256,7 @@ func (f *Follower) Write(w io.Writer) error {
 	return out.close()
 }
 
-// Close releases the last written state.
+// Close releases the memory of the last written state.
 func (f *Follower) Close() { f.last = nil }
 
 // stateWriter writes one JSON object, record by record, so only one encoded

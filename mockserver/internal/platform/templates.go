@@ -75,7 +75,7 @@ func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTempla
 	return api.DeleteTemplate204Response{}, nil
 }
 
-// keepParts copies the parts of a template into content that uses the template.
+// keepParts replaces a reference to the template with the template's parts.
 func (t *tx) keepParts(c *api.MessageContent, templateID int64) {
 	if c.TemplateID == templateID {
 		*c = t.sendable(*c)

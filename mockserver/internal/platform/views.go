@@ -59,7 +59,7 @@ func (p *Platform) messageNow(id string) *message {
 }
 
 // DeleteMessage removes a message from the outbox. The API still returns the
-// email, and its events and deliveries remain.
+// deleted email, and its events and deliveries remain.
 func (p *Platform) DeleteMessage(id string) error { return p.setDeleted(id, true) }
 
 // RestoreMessage returns a deleted message to the outbox.
@@ -77,7 +77,8 @@ func (p *Platform) setDeleted(id string, deleted bool) error {
 	return err
 }
 
-// sent returns all messages, and the number of messages in the outbox.
+// sent returns all messages, including messages outside the outbox, and the
+// number of messages in the outbox.
 func (p *Platform) sent() (messages table.Copy[message], n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,8 +123,8 @@ func (s Sent) Subject() string { return s.subject() }
 // Summary returns the message without its parts.
 func (s Sent) Summary() Summary { return s.summary() }
 
-// NewestSent returns the number of sent messages, and an iterator over them, the
-// latest first.
+// NewestSent returns the number of sent messages, and an iterator over the
+// messages, latest first.
 func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 	messages, n := p.sent()
 	return n, func(yield func(Sent) bool) {
@@ -145,7 +146,7 @@ type Member struct {
 }
 
 // NewestMembers returns the number of contacts on a list in any account, and an
-// iterator over them, the latest first. If ok is false, the list does not
+// iterator over the contacts, latest first. If ok is false, the list does not
 // exist.
 func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member], ok bool) {
 	all, ok := p.contactsOf(listID)

@@ -87,9 +87,10 @@ func kindNamed(name string) string {
 	return strings.TrimPrefix(name, "number ") // a number that does not fit, with its digits
 }
 
-// placeAt returns the location of the value that ends at offset, or of the
-// object or array that begins there. The body must be valid. Unlike the path in
-// an error from encoding/json, the offset is the same in all Go releases.
+// placeAt returns the location of a value in the body. The value is a scalar that
+// ends at the offset, or an object or array that begins there. The body must be
+// valid. Unlike the path in an error from encoding/json, the offset is the same
+// in all Go releases.
 func placeAt(body []byte, offset int64) []any {
 	path, _ := find(json.NewDecoder(bytes.NewReader(body)), offset)
 	slices.Reverse(path)
@@ -97,8 +98,8 @@ func placeAt(body []byte, offset int64) []any {
 }
 
 // find searches a JSON value for the nested value that ends at the offset, and
-// returns its path in reverse order. No other paths are built, because values can be
-// nested deeply.
+// returns its path in reverse order. It builds only the returned path, because
+// values can be nested deeply.
 func find(dec *json.Decoder, offset int64) (path []any, found bool) {
 	opening, err := dec.Token()
 	if err != nil || dec.InputOffset() >= offset {
@@ -121,8 +122,8 @@ func find(dec *json.Decoder, offset int64) (path []any, found bool) {
 }
 
 // Unknown adds the valid field names to an error from encoding/json about an
-// unknown field. It excludes objects that have a field with the unknown name,
-// because they cannot contain the error.
+// unknown field. It omits the fields of objects that accept the name, because the
+// error occurred in another object.
 func Unknown(err error, into any) error {
 	if err == nil {
 		return nil

@@ -1,5 +1,5 @@
 // Package problem implements the error format of the API: location, message and
-// rule. It also converts errors from encoding/json to this format.
+// rule. It also converts errors from encoding/json to the API's error format.
 package problem
 
 import (

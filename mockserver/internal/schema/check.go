@@ -144,8 +144,8 @@ func (r Rules) broken(value any) string {
 	return ""
 }
 
-// String describes the range of valid numbers. It returns "" if all numbers are
-// valid.
+// String returns a description of the range of valid numbers, or "" if all
+// numbers are valid.
 func (r Rules) String() string {
 	switch {
 	case r.Above != "":
@@ -168,8 +168,8 @@ type pattern struct {
 	wanted string
 }
 
-// patterns maps names in the struct tag "pattern" to patterns. The API can reject an
-// address or a URL that matches its pattern, for example if the text is too long.
+// patterns maps names in the struct tag "pattern" to patterns. The API may reject an
+// address or a URL that matches its pattern, for example if the address is too long.
 var patterns = sync.OnceValue(func() map[string]pattern {
 	const (
 		atom   = `[^\x00-\x20"(),:;<>@\[\\\]\x7f.]+`

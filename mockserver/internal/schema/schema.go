@@ -1,6 +1,6 @@
-// Package schema describes the JSON of Go types, using struct tags. The control
-// routes use it to validate bodies, and to generate their OpenAPI document and
-// manual.
+// Package schema describes the JSON encoding of Go types, using their struct
+// tags. The control routes use it to validate bodies, and to generate their
+// OpenAPI document and manual.
 package schema
 
 import (
@@ -42,7 +42,7 @@ type Rules struct {
 	Pattern  string      // the name of the pattern for a string
 }
 
-// Types contains information about types that reflection does not provide.
+// Types contains type information that reflection does not provide.
 type Types struct {
 	Names   map[reflect.Type]string
 	Enums   map[reflect.Type][]string

@@ -14,9 +14,9 @@ var (
 	jsonToken  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[,:]`)
 )
 
-// reencoded returns the texts that common encoders would write for a decoded
-// JSON body. The texts differ in their escapes and layout. The fields are in
-// the original order or sorted.
+// reencoded returns the JSON that common encoders would write for a decoded JSON
+// body. The results differ in their escapes and layout. The fields are either in
+// the original order or sorted by name.
 func reencoded(body []byte) (out [][]byte) {
 	var value any
 	var compact bytes.Buffer
@@ -66,8 +66,8 @@ func (e escapes) write(quoted []byte) []byte {
 	return out
 }
 
-// layouts returns a compact text in three layouts: unchanged, with the spaces
-// that Python writes, and indented.
+// layouts returns compact JSON in three layouts: unchanged, with the spaces that
+// Python writes, and indented.
 func layouts(compact []byte) [][]byte {
 	spaced := jsonToken.ReplaceAllFunc(compact, func(token []byte) []byte {
 		if token[0] == '"' {

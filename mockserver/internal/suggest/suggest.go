@@ -10,7 +10,7 @@ import (
 const maxLength = 100
 
 // Closest returns the known name that is most similar to name, ignoring case.
-// It returns "" if every known name differs in at least half of the characters.
+// It returns "" if at least half of the characters differ from every known name.
 func Closest(name string, known []string) string {
 	if len(name) > maxLength {
 		return ""
@@ -25,8 +25,8 @@ func Closest(name string, known []string) string {
 	return best
 }
 
-// Unknown returns an error text for an unknown name. The text contains the kind of the
-// name, the most similar name if any, and all valid names.
+// Unknown returns an error message for an unknown name. The message contains the given
+// kind, the most similar name, if any, and all valid names.
 func Unknown(kind, name string, known []string) string {
 	if len(known) == 0 {
 		return "no such " + kind + ": there is none here"
