@@ -66,10 +66,10 @@ type Outcome struct {
 	// Event is the event, or nil if the request was rejected before the event was
 	// decoded.
 	Event *events.Event
-	// Duplicate reports whether the event was handled before, so the function was
-	// not called.
+	// Duplicate reports whether the function was not called because the event had
+	// already been handled.
 	Duplicate bool
-	// Err is the reason for a failure, or nil if Status is 2xx. It matches
+	// Err is the reason for a failure, or nil if Status is 2xx. A failure matches
 	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
 	// *PanicError, an *events.ParseError, or an error from the function or Once.
 	// Any other error contains only a description of the reason.

@@ -12,7 +12,7 @@ import (
 var ErrInFlight = errors.New("webhook: the event is being handled")
 
 // Once is a deduplication store that records the handled events. The platform
-// delivers each event at least once and in no particular order, so a duplicate can
+// delivers each event at least once and in no particular order, so a duplicate may
 // arrive hours later, or at the same time on another connection.
 //
 // To share a store between processes, implement Once with a database, and test it

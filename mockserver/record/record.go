@@ -33,7 +33,7 @@ type Request struct {
 	UnknownParameters []string      `json:"unknown_parameters,omitzero" doc:"query parameters that the API does not define; at most 20"`
 }
 
-// Message is a sent email, as its recipient received it.
+// Message is a sent email, with the content that the recipient received.
 type Message struct {
 	ID                 string                `json:"id" doc:"the id of the message"`
 	SentBy             events.SendingType    `json:"sent_by" doc:"the sending type of the message"`
@@ -100,7 +100,7 @@ type FiredEvent struct {
 	Deliveries []string    `json:"deliveries" doc:"the ids of the deliveries, one for each subscribed webhook"`
 }
 
-// Delivery is the delivery of an event to a webhook.
+// Delivery is the record of an event that is sent to a webhook.
 type Delivery struct {
 	ID          string        `json:"id" doc:"the id of the delivery"`
 	EventID     string        `json:"event_id,omitzero" doc:"the id in the body of the event; omitted in the general envelope"`
@@ -133,7 +133,7 @@ const (
 	DeliveryDropped   DeliveryState = "dropped"    // dropped by a fault rule; no attempt was made
 )
 
-// Attempt is one attempt to deliver an event.
+// Attempt is one attempt of a [Delivery], with the response or error.
 type Attempt struct {
 	Time     time.Time     `json:"time" doc:"the time of the attempt"`
 	Duration time.Duration `json:"-"` // 0 if the system's clock is too coarse

@@ -15,8 +15,8 @@ import (
 // rendered returns the message that the recipient receives.
 func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.BaseURL()) }
 
-// rendered returns the rendered message. Links in the message begin with the platform's
-// base URL.
+// rendered returns the message with its merge tags replaced. Links in the message begin
+// with the platform's base URL.
 func (m *message) rendered(base string) record.Message {
 	out, value := m.outline(), m.merged(base)
 	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)

@@ -27,7 +27,7 @@ type Schema struct {
 	Request bool           // the object has no other fields
 }
 
-// Field is a field of an object.
+// Field describes a field of an object.
 type Field struct {
 	Name     string
 	Doc      string
