@@ -101,10 +101,10 @@ func TestStreamFiguresFindErrors(t *testing.T) {
 		{"receiver responds too early", []string{"-careless"}, nil, true, false},
 		{"worker does not deduplicate", nil, []string{"-careless"}, false, true},
 	} {
-		figures, err := streamSiege(t.Context(), s, 600, 6, tt.receiver, tt.worker)
+		figures, err := streamSiege(t.Context(), s, 300, 4, tt.receiver, tt.worker)
 		must(t, err)
 		rows, events := value(t, figures, "effects in the transaction").value, value(t, figures, "events that they are of").value
-		if lost, duplicated := events < 600, rows > events; lost != tt.lost || duplicated != tt.duplicated {
+		if lost, duplicated := events < 300, rows > events; lost != tt.lost || duplicated != tt.duplicated {
 			t.Errorf("%s: %v rows of %v events", tt.name, rows, events)
 		}
 	}
