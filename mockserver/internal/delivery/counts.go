@@ -160,7 +160,7 @@ func (q *queue) soonest(state record.DeliveryState) time.Time {
 	return time.Time{}
 }
 
-// KeptMinutes is the number of recent minutes with stored counts.
+// KeptMinutes is the maximum number of recent minutes whose counts are stored.
 const KeptMinutes = 24 * 60
 
 // PerMinute counts occurrences by minute. The zero value is ready to use.

@@ -249,7 +249,7 @@ type toWebhook struct {
 
 func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d (%s)", t.id, t.url) }
 
-// run makes an attempt, and then starts the due attempts.
+// run makes an attempt, and then starts other attempts that are due.
 func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.FaultRule) {
 	defer d.Work.Done(q.hook.AccountID)
 	d.attempt(x, &a, rule)
@@ -266,7 +266,7 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.Fault
 }
 
 // attempt makes one attempt. It applies the fault if a rule selected the attempt. It
-// reads only constant fields of the delivery.
+// reads only fields of the delivery that never change.
 func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")

@@ -45,7 +45,7 @@ func ownEvent(account int64, body []byte) *Event {
 	return out
 }
 
-// Send queues a delivery with any body to a webhook, and returns the id of the
+// Send queues a delivery of the given body to a webhook, and returns the id of the
 // delivery. It returns an error if the webhook does not exist.
 func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	d.mu.Lock()

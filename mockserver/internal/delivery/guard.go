@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Allowed contains the allowed targets in addition to loopback addresses.
+// Allowed contains the targets that are allowed. Loopback addresses are always allowed.
 type Allowed struct {
 	Public   bool           // public addresses are allowed
 	Hosts    []string       // host names, without a port; their addresses are not checked

@@ -148,8 +148,8 @@ func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	}
 }
 
-// attempted adds a held delivery that waits for this attempt to the front of
-// the queue.
+// If a held delivery waits for this attempt, attempted adds the held delivery to the
+// front of the queue.
 func (q *queue) attempted(x *delivery) {
 	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
 		delete(q.overtakenBy, x.n)
@@ -157,8 +157,8 @@ func (q *queue) attempted(x *delivery) {
 	}
 }
 
-// later schedules a delivery for the given time. Deliveries that are due at the same
-// time stay in call order.
+// later schedules a delivery for the given time. Deliveries with the same time are
+// attempted in the order of the calls to later().
 func (q *queue) later(x *delivery, at time.Time) {
 	x.NextAttempt = at
 	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })
@@ -194,7 +194,7 @@ type Webhook struct {
 	Archived  bool                 `json:"archived,omitzero"`
 }
 
-// Name returns the id as a string, as in the API.
+// Name returns the id in the format of the API, a decimal string.
 func (h *Webhook) Name() string { return strconv.FormatInt(h.ID, 10) }
 
 func (h *Webhook) period() time.Duration {

@@ -205,8 +205,8 @@ func (d *Engine) countAttemptsLocked() {
 	}
 }
 
-// delivery returns the saved delivery. An attempt that was in progress becomes an
-// attempt with an unknown result.
+// delivery returns the saved delivery. If an attempt was in progress, its result is
+// recorded as unknown.
 func (s Saved) delivery() *delivery {
 	if s.Forgotten {
 		return &delivery{progress: progress{Forgotten: true}}
@@ -232,8 +232,8 @@ func (s Saved) delivery() *delivery {
 // saved.
 const cutShort = "the state was saved before there was a response"
 
-// resumeLocked adds a pending delivery to its queue. A delivery to a URL without a
-// webhook fails, because snapshots do not contain its secret.
+// resumeLocked adds a pending delivery to its queue. If the delivery has a URL but no
+// webhook, it fails, because snapshots do not contain the secret of such a URL.
 func (d *Engine) resumeLocked(x *delivery) {
 	q := d.queues[x.webhookID]
 	switch {

@@ -95,8 +95,8 @@ func (t *target) post(
 	return res.StatusCode, string(read), problem
 }
 
-// fail simulates an attempt with a fault. It calls post to send the delivery only if
-// the fault occurs after processing.
+// fail simulates an attempt with a fault. It sends the delivery with post() only if the
+// fault occurs after processing.
 func (t *target) fail(
 	ctx context.Context, f record.Fault, post func() (int, string, string),
 ) (status int, response, problem string) {
@@ -120,8 +120,8 @@ func (t *target) fail(
 	return cmp.Or(f.Status, http.StatusServiceUnavailable), f.Body[:min(len(f.Body), maxResponse)], ""
 }
 
-// handler returns the handler in this process for a URL, or nil if there is none. It
-// ignores the default port of the scheme.
+// handler returns the handler in this process for a URL, or nil if there is none. A URL
+// with its scheme's default port matches a host without a port.
 func (t *target) handler(to *url.URL) http.Handler {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -144,7 +144,7 @@ type AttemptWire struct {
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the attempt"`
 }
 
-// onWire converts attempts for JSON. The result is not nil.
+// onWire converts attempts to their JSON form. The returned slice is never nil.
 func onWire(attempts []record.Attempt) []AttemptWire {
 	out := make([]AttemptWire, len(attempts))
 	for i, a := range attempts {
@@ -163,7 +163,7 @@ func fromWire(attempts []AttemptWire) []record.Attempt {
 	return out
 }
 
-// summaryOf describes the current state of a delivery. The queue can be nil.
+// summaryOf describes the current state of a delivery. The queue may be nil.
 func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 	out := Summary{Delivery: x.Delivery, Attempts: onWire(x.Attempts)}
 	if q == nil || x.State != record.DeliveryQueued && x.State != record.DeliveryRetrying {

@@ -234,8 +234,8 @@ type created struct {
 	Detail     []api.ProblemDetail `json:"detail"`
 }
 
-// post sends a request to the API in process and returns the response. An error begins
-// with the location in the seed.
+// post sends a request to the API in the same process and returns the response. Errors
+// begin with the location of the invalid value in the seed.
 func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created, err error) {
 	sent := []byte{}
 	if body != nil {
@@ -297,8 +297,8 @@ func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, erro
 	}, nil
 }
 
-// follows returns an error unless the id of a contact is greater than the
-// previous id.
+// follows returns an error unless a contact's id is greater than the previous contact's
+// id, or both ids are omitted.
 func follows(id, before int64) error {
 	switch {
 	case (id == 0) != (before == 0):

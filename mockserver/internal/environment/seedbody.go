@@ -42,8 +42,8 @@ var SeedSchema = sync.OnceValue(func() *schema.Schema {
 	}.Of(reflect.TypeFor[seed]())
 })
 
-// seed is one object in a seed file. Each item becomes an API request, without the
-// fields that the API does not define.
+// seed is one object in a seed file. Each item is sent as an API request, without the
+// fields that only seeds define.
 type seed struct {
 	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first configured token"`
 	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add to the account; if the account does not exist, it is created"`

@@ -119,8 +119,8 @@ func (w *Environment) AdvanceToNext(ctx context.Context) error {
 	})
 }
 
-// advance advances the clock alarm by alarm to the time that choose() returns. It
-// waits for the work of each alarm before the next step.
+// advance advances the clock alarm by alarm to the time that choose() returns. After
+// each alarm, it waits until the work that the alarm started is done.
 func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
 	hold, err := w.Clock.Hold(ctx)
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	attempts // attempts to make a delivery
 )
 
-// actions returns every action with its kind of target.
+// actions maps each action to the kind of target that it applies to.
 func actions() map[record.FaultAction]aim {
 	return map[record.FaultAction]aim{
 		record.FaultStatus: requests, record.FaultReset: requests, record.FaultHang: requests,
@@ -147,7 +147,7 @@ func respondOversize(f record.Fault, w http.ResponseWriter, response *inproc.Rec
 }
 
 // truncate sends the full Content-Length, but only half of the body. If the body is
-// empty, it closes the connection.
+// empty, truncate closes the connection without a response.
 func truncate(a *inproc.Recording, w http.ResponseWriter) {
 	if a.Body.Len() == 0 {
 		abort(w)

@@ -32,7 +32,7 @@ type Wire struct {
 // FieldErrors contains an error for each invalid field of a fault.
 type FieldErrors []FieldError
 
-// FieldError is an invalid field of a fault, with the violated rule.
+// FieldError describes an invalid field of a fault and the rule that it violates.
 type FieldError struct{ Field, Rule string }
 
 // Error implements error. It returns all errors in one line.
@@ -76,8 +76,8 @@ func check(f record.Fault) (errs FieldErrors) {
 	return errs
 }
 
-// Conditions returns JSON Schema keywords for the rules in check that involve several
-// fields.
+// Conditions returns JSON Schema keywords for the validation rules that involve several
+// fields of a fault.
 func Conditions() map[string]any {
 	type object = map[string]any
 	without := func(names ...[]string) object {

@@ -110,9 +110,9 @@ func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 	return added, nil
 }
 
-// beginLocked assigns the next random stream to a rule. Stream numbers start
-// from 1 again when the seed is set or the plan becomes empty. Therefore the
-// same rules get the same streams, even if other rules existed earlier.
+// beginLocked assigns the next random stream to a rule. Stream numbers start from 1
+// again when the seed is set or the plan becomes empty. Therefore adding the same rules
+// to an empty plan always assigns the same streams.
 func (p *Plan) beginLocked(r *rule) {
 	p.streams++
 	r.Calls, r.Hits = 0, 0

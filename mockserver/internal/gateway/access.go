@@ -45,8 +45,8 @@ func LoopbackAddr(addr net.Addr) bool {
 	return err == nil && to.Addr().Unmap().IsLoopback()
 }
 
-// loopbackName reports whether a Host header is localhost or a loopback address. It
-// does not use DNS.
+// loopbackName reports whether the host in a Host header is localhost or a loopback
+// address. It does not use DNS.
 func loopbackName(host string) bool {
 	name := (&url.URL{Host: host}).Hostname()
 	addr, err := netip.ParseAddr(name)

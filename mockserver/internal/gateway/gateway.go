@@ -79,8 +79,8 @@ func (h handlers) HandleFunc(pattern string, handler func(http.ResponseWriter, *
 // ServeHTTP does nothing.
 func (handlers) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// router finds the operation of each request. All gateways share one router, because its
-// creation takes ten times as long as the rest of New.
+// router finds the operation for each request. All gateways share one router, because
+// its creation takes ten times as long as the rest of New.
 var router = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, o := range contract.Operations() {

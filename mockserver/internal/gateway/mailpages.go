@@ -49,8 +49,8 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 	})
 }
 
-// mailPage handles a link in an existing message. It returns the text and the form of
-// the page. The form may be empty.
+// mailPage handles a link in an existing message. It returns the text of the page and
+// its HTML form, or "" if the page has no form.
 type mailPage func(w http.ResponseWriter, r *http.Request) (status int, text, form string)
 
 // effect returns the page for a link that changes a contact. A HEAD request

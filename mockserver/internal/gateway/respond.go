@@ -78,8 +78,8 @@ func WriteNotAllowed(methods []string, w http.ResponseWriter, r *http.Request) {
 	WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed for this path", "path"))
 }
 
-// Allowed returns the methods of a path, sorted, for the Allow header. The
-// parameter fallback is the pattern of unknown paths.
+// Allowed returns the methods of a path, sorted, for the Allow header. The parameter
+// fallback is the pattern that matches unknown paths.
 func Allowed(routes *http.ServeMux, fallback string, r *http.Request) (methods []string) {
 	for _, method := range []string{
 		http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut,

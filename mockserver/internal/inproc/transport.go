@@ -113,7 +113,7 @@ func (w *responder) Flush() {
 }
 
 // finish sends the rest of the response, even if the handler panicked. The handler's
-// goroutine must defer finish.
+// goroutine must defer a call to finish().
 func (w *responder) finish() {
 	cause := recover()
 	if w.request.Body != nil {

@@ -46,8 +46,8 @@ var (
 	atRule      = regexp.MustCompile(`@[a-z-]+`)
 )
 
-// features contains the HTML and CSS features that a message uses and an email
-// client does not support, keyed by the letter of the client.
+// features maps an email client's letter to the HTML and CSS features in a message that
+// the client does not support.
 type features map[rune][]string
 
 func (f features) use(kind, name string) {

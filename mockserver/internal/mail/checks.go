@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// clipped is the size limit for the HTML of a message, in bytes. Large
-// mailbox providers truncate larger messages and show a link to the rest.
+// clipped is the maximum number of bytes in the HTML of a message that mailbox
+// providers show completely. They truncate longer HTML and show a link to the rest.
 const clipped = 102_000
 
 // Finding is a probable problem in a message.
@@ -119,7 +119,7 @@ func marketing(m record.Message) bool {
 
 // noUnsubscribeLink returns a finding for marketing email without an unsubscribe link.
 // The link can be a merge tag or the sender's own link. A misspelled unsubscribe tag
-// counts as a link, because the check empty_tag reports the tag.
+// counts as a link, because the check empty_tag already reports the misspelling.
 func noUnsubscribeLink(m record.Message, tags Tags) []Finding {
 	links := []string{"unsubscribe_url", "global_unsubscribe_url"}
 	tagged := slices.ContainsFunc(tags.names(), func(name string) bool { return suggest.Closest(name, links) != "" })

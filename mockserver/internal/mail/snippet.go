@@ -33,8 +33,8 @@ func Snippet(text, markup string, value func(name string) string) string {
 	return line
 }
 
-// shown returns the beginning of the visible text of HTML. It does not decode
-// entities.
+// shown returns the beginning of the text that is visible in an HTML document. It does
+// not decode entities.
 func shown(markup string) string {
 	var out strings.Builder
 	for out.Len() < snippetSource {

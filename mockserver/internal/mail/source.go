@@ -56,9 +56,9 @@ func addressed(name string) bool {
 	return false
 }
 
-// encoded returns the value in ASCII. In an address, it encodes only the
-// display name, because an encoded word cannot contain an address (RFC 2047,
-// section 5).
+// encoded returns the header value with non-ASCII text as encoded words. In an address,
+// it encodes only the display name, because an encoded word cannot contain an address
+// (RFC 2047, section 5).
 func encoded(h record.Header) string {
 	value := oneLine(h.Value)
 	encoded := mime.QEncoding.Encode("utf-8", value)
@@ -167,8 +167,8 @@ func quote(w io.Writer, text string) {
 	_ = out.Close()
 }
 
-// fieldName reports whether a header field can have the given name. It returns
-// false for MIME fields, because EML sets MIME fields itself.
+// fieldName reports whether a header field can have the given name. It returns false
+// for MIME fields, because the method EML sets these fields.
 func fieldName(name string) bool {
 	for _, c := range []byte(name) {
 		if c <= ' ' || c >= 0x7f || c == ':' {
@@ -178,8 +178,8 @@ func fieldName(name string) bool {
 	return name != "" && len(name) <= nameLength && name != "Mime-Version" && !strings.HasPrefix(name, "Content-")
 }
 
-// foldable returns a header value that fold can split into lines. Addresses
-// and URLs stay in one piece.
+// foldable returns a header value that fold() can split into lines. Addresses and URLs
+// are not split.
 func foldable(h record.Header) string {
 	name, value := textproto.CanonicalMIMEHeaderKey(h.Name), encoded(h)
 	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // without encoding, mail programs would decode it
@@ -211,7 +211,7 @@ func namesInWords(value string) string {
 	return strings.Join(parts, ", ")
 }
 
-// inWords returns a text as encoded words (RFC 2047).
+// inWords converts text to encoded words (RFC 2047).
 func inWords(text string) string {
 	const most = 42 // bytes; an encoded word has at most 75 characters
 	var words []string

@@ -177,7 +177,7 @@ type addressee struct {
 	slot uint32 // of the contact
 }
 
-// added updates the entry of a contact that was added to a list, possibly again.
+// added updates the entry for the address of a contact that was added to a list.
 func (a addressees) added(l *list, c *contact) {
 	if _, last := a.find(c.Email); last == nil || last.Added < c.Added {
 		a[strings.ToLower(c.Email)] = addressee{l, c.slot}

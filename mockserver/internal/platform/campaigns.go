@@ -77,8 +77,8 @@ func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampai
 	return api.UpdateCampaign200JSONResponse(c.wire()), nil
 }
 
-// changeCampaign applies an update to c. The caller passes a copy, so an invalid
-// update does not change the campaign.
+// changeCampaign applies an update to a campaign. The caller passes a copy, so an
+// invalid update does not change the campaign.
 func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
 	set(&c.Name, in.Name)
 	if in.ListID != nil {

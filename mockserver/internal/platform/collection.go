@@ -17,8 +17,8 @@ type collection[K comparable, T any] struct {
 	places  int64 // last assigned place
 }
 
-// item is a resource and its position in the order of creation. The ids of seeded
-// resources can be in a different order.
+// item is a resource and its position in the order of creation. The order of creation
+// may differ from the order of ids, because seeds can set ids.
 type item[T any] struct {
 	resource *T
 	place    int64

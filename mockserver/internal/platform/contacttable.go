@@ -12,10 +12,10 @@ import (
 )
 
 // contactTable contains the contacts of a list. In a list of a million contacts,
-// reading a page takes microseconds. A page that is both sorted and filtered by a tag
-// or an interest takes milliseconds. The slot of a contact is its index in the table
-// of all contacts. The indexes contain slots. Change only contacts that edit()
-// returned. To change indexed fields, use the methods of the table.
+// reading a page takes microseconds. If the page is sorted and also filtered by a tag
+// or an interest, reading it takes milliseconds. The slot of a contact is its index in
+// the table of all contacts. The indexes contain slots. Change only contacts that
+// edit() returned. To change indexed fields, use the methods of the table.
 type contactTable struct {
 	all       table.Table[contact] // in ascending order of ids
 	byAddress map[string]uint32
@@ -278,8 +278,8 @@ func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint
 }
 
 // inOrder yields the matching slots in the given order, starting at the given rank. If
-// the order contains only matching slots, inOrder reads the order directly. Otherwise
-// it sorts the matching slots if they are few, or searches the whole order.
+// the order contains only matching slots, inOrder reads the order directly. Otherwise,
+// if few slots match, it sorts them. If many slots match, it searches the whole order.
 func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter.Seq[uint32] {
 	switch {
 	case found.orders != nil:

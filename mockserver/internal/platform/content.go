@@ -5,8 +5,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// checkSender returns an error unless the sender has a valid address. A sender that is
-// not required can be empty.
+// checkSender returns an error unless the sender has a valid address. An optional
+// sender may be empty.
 func checkSender(in api.Sender, required bool) error {
 	if !isEmail(in.Email) && (required || in != api.Sender{}) {
 		return problem.Invalid("not an email address", "body", "sender", "email")
@@ -21,7 +21,7 @@ func (t *tx) templateNamed(id int64) error {
 }
 
 // checkContent returns an error unless the content has either an existing template or
-// inline parts. Optional content can omit the template and the inline parts.
+// inline parts. Optional content may omit both the template and the inline parts.
 func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	switch {
 	case c.TemplateID != 0 && hasParts(c):

@@ -9,8 +9,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// submitEmail implements POST /v2/emails. A rejection is not an HTTP error. The
-// status in the response and the event Email.Rejected report the rejection.
+// submitEmail implements POST /v2/emails. If the email is rejected, the HTTP status
+// still reports success. The status field in the response and the event Email.Rejected
+// report the rejection.
 func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
 	if !isEmail(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")

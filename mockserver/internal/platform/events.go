@@ -90,7 +90,7 @@ func eventContact(c *contact) events.Contact {
 	}
 }
 
-// listContact converts a contact and its list for events. Without a contact, it
+// listContact converts a contact and its list for events. If the contact is nil, it
 // returns nil, nil.
 func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 	if c == nil {
@@ -206,8 +206,8 @@ func (t *tx) emailClicked(m *message, url string) {
 	})
 }
 
-// shownContact returns the contact for events. A transactional email is sent to an
-// address, so its events omit the contact.
+// shownContact returns the contact id for the message's events. A transactional email
+// is sent to an address, so its events omit the contact.
 func (m *message) shownContact() events.ID {
 	if m.SentBy == events.SendingTypeTransactional {
 		return events.ID{}

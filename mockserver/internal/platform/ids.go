@@ -16,8 +16,8 @@ import (
 )
 
 // Fixed contains the values that a seed sets for a new record. The platform chooses
-// omitted values. [WithFixed] adds fixed values to a context. Operations with fixed
-// values fire no events.
+// values for omitted fields. [WithFixed] adds fixed values to a context. Operations
+// with fixed values fire no events.
 type Fixed struct {
 	ID       int64                // id of the record; 0 if it is not fixed
 	Contacts map[string]int64     // ids of contacts, by lower-case address
@@ -25,7 +25,8 @@ type Fixed struct {
 	Hash     webhook.HashFunction // hash function of a webhook; as configured if empty
 }
 
-// maxFixedID is the maximum id that a seed can set. The platform can choose greater ids.
+// maxFixedID is the maximum id that a seed can set. Ids that the platform assigns may
+// be greater.
 const maxFixedID int64 = 1e15
 
 type fixedKey struct{}

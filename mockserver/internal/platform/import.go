@@ -38,8 +38,8 @@ func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContac
 	return out, nil
 }
 
-// readEntries returns the valid entries, and adds the errors for invalid entries to
-// the response. The known errors come from package contract.
+// readEntries returns the valid entries, and adds the errors for invalid entries to the
+// response. The errors in known come from request validation in package contract.
 func readEntries(
 	raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse,
 ) []api.ImportContact {

@@ -25,7 +25,7 @@ func insertSlot(sorted []uint32, slot uint32) []uint32 {
 // slotSet is a set of slots, with one bit per slot.
 type slotSet []uint64
 
-// slotSetOf returns a set of the given slots. The set is not nil.
+// slotSetOf returns a set of the given slots. The returned set is never nil.
 func slotSetOf(slots []uint32) slotSet {
 	s := slotSet{}
 	for _, slot := range slots {
@@ -87,8 +87,8 @@ func (s slotSet) word(i int, within slotSet) uint64 {
 func (s slotSet) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
 
 // From yields the slots in ascending order, starting at the given rank. Ranks start at
-// 0. If the second set is not nil, From yields the intersection of both sets. Slots
-// before the given rank are skipped in words of 64 bits.
+// 0. If the second set is not nil, From yields the intersection of both sets. From
+// skips slots before the given rank 64 bits at a time.
 func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range s {
@@ -108,8 +108,8 @@ func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 }
 
 // Ordered yields the slots of the set in the given order, starting at the given rank.
-// Ordered also reads all slots before this rank. Reading half a million slots takes a
-// millisecond.
+// To skip the slots before the given rank, Ordered reads them. Reading half a million
+// slots takes a millisecond.
 func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, block := range by.blocks {
@@ -176,8 +176,8 @@ func (o *order[T]) Remove(item T) {
 	}
 }
 
-// block returns the index of the last block that begins with the item or an earlier
-// item. If all blocks begin with later items, it returns 0.
+// block returns the index of the last block whose first item does not follow the given
+// item, or 0 if there is none.
 func (o *order[T]) block(item T) int {
 	b := sort.Search(len(o.blocks), func(i int) bool { return o.Compare(o.blocks[i][0], item) > 0 })
 	return max(0, b-1)
