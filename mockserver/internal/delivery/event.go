@@ -31,7 +31,7 @@ func (e *Event) encode() {
 	e.Body = body
 }
 
-// ownEvent returns an event with a body that a test provides.
+// ownEvent returns an event with the given body.
 func ownEvent(account int64, body []byte) *Event {
 	var name struct {
 		ID    string      `json:"id"`

@@ -148,8 +148,8 @@ func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	}
 }
 
-// If a held delivery waits for this attempt, attempted adds the held delivery to the
-// front of the queue.
+// attempted adds the delivery that is held until x is attempted, if any, to the front
+// of the queue.
 func (q *queue) attempted(x *delivery) {
 	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
 		delete(q.overtakenBy, x.n)

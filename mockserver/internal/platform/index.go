@@ -108,8 +108,8 @@ func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 }
 
 // Ordered yields the slots of the set in the given order, starting at the given rank.
-// To skip the slots before the given rank, Ordered reads them. Reading half a million
-// slots takes a millisecond.
+// Ordered also reads all slots before the given rank. Reading half a million slots
+// takes a millisecond.
 func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, block := range by.blocks {

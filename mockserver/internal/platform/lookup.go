@@ -36,8 +36,8 @@ func (l LookupLimit) String() string {
 // MarshalText implements [encoding.TextMarshaler].
 func (l LookupLimit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. The text must be
-// min_interval, token_bucket or fixed_window.
+// UnmarshalText implements [encoding.TextUnmarshaler]. The valid values are
+// min_interval, token_bucket and fixed_window.
 func (l *LookupLimit) UnmarshalText(text []byte) error {
 	for _, known := range []LookupLimit{LookupMinInterval, LookupTokenBucket, LookupFixedWindow} {
 		if known.String() == string(text) {

@@ -19,8 +19,8 @@ const (
 )
 
 // shown returns the content for API responses, with either a template id or inline
-// parts. The stored content of a message from a template contains both the template id
-// and the parts.
+// parts. In a message, or after the template was deleted, the stored content contains
+// both the template id and the parts.
 func shown(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {
 		c.HTML, c.Text = "", ""
