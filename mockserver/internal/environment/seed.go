@@ -234,8 +234,8 @@ type created struct {
 	Detail     []api.ProblemDetail `json:"detail"`
 }
 
-// post sends a request to the API in the same process and returns the response. Errors
-// begin with the location of the invalid value in the seed.
+// post sends a request to the API in the same process and returns the response. If the
+// API rejects the request, the error begins with the path of the invalid field.
 func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created, err error) {
 	sent := []byte{}
 	if body != nil {
