@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -138,6 +139,9 @@ func saysNothing(value json.RawMessage) bool {
 func shallow(value json.RawMessage, wantObject bool) any {
 	switch value[0] {
 	case '"':
+		if plain := value[1 : len(value)-1]; bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain) {
+			return string(plain) // json.Unmarshal allocates more memory for each string
+		}
 		var s string
 		_ = json.Unmarshal(value, &s) // the decoder has checked the syntax
 		return s
