@@ -1,7 +1,6 @@
 package events_test
 
 import (
-	"encoding/json"
 	"errors"
 	"runtime"
 	"strings"
@@ -19,25 +18,16 @@ func TestParseErrors(t *testing.T) {
 		event      bool // the rest was read
 	}{
 		{name: "empty", want: "a value"},
-		{name: "not JSON", body: `<html>`, want: "a value"},
 		{
 			name: "truncated",
 			body: `{"event":"Email.Error","data":{"error":"inter`, path: "data.error",
 			want: "the rest of a string", offset: 45,
 		},
-		{name: "truncated envelope", body: `{"event":"Email.Error"`, want: "a comma or }", offset: 22},
-		{name: "trailing bytes", body: `{"event":"Email.Error"} {}`, want: "the end of the text", offset: 24},
 		{
 			name: "too deep",
 			body: `{"event":"x","data":` + deep, path: "data" + strings.Repeat("[0]", 66) + "…",
 			want: "less nesting", offset: 10019,
 		},
-		{
-			name: "too deep in unknown members",
-			body: `{"event":"x","more":` + deep, path: "more" + strings.Repeat("[0]", 66) + "…",
-			want: "less nesting", offset: 10019,
-		},
-		{name: "a control character", body: "{\"event\":\"a\nb\"}", path: "event", want: "the rest of a string", offset: 11},
 		{name: "array", body: `[]`, want: "an object", event: true},
 		{name: "string", body: `"x"`, want: "an object", event: true},
 		{name: "null", body: `null`, path: "event", want: "the name of an event", event: true},
@@ -81,14 +71,11 @@ func TestEnvelopeTypeMismatch(t *testing.T) {
 		offset        int
 	}{
 		{member: "id", value: `{}`, path: "id", want: "a number or a string"},
-		{member: "id", value: `true`, path: "id", want: "a number or a string"},
 		{member: "account_id", value: `"five"`, path: "account_id", want: either},
-		{member: "account_id", value: `""`, path: "account_id", want: either},
 		{member: "account_id", value: `1.5`, path: "account_id", want: integer},
 		{member: "account_id", value: `9223372036854775808`, path: "account_id", want: integer},
 		{member: "account_id", value: `[5]`, path: "account_id", want: "a number"},
 		{member: "ip", value: `["192.0.2.1"]`, path: "ip", want: "a string"},
-		{member: "ip", value: `true`, path: "ip", want: "a string"},
 		{member: "user", value: `[]`, path: "user", want: "an object"},
 		{member: "user", value: `{"id":"five","email":"a@b.c","account_id":2}`, path: "user.id", want: either, offset: 6},
 		{member: "user", value: `{"id":5,"email":2}`, path: "user.email", want: "a string", offset: 16},
@@ -96,7 +83,6 @@ func TestEnvelopeTypeMismatch(t *testing.T) {
 		{member: "created_on", value: `1700000000.5`, path: "created_on", want: integer},
 		{member: "created_on", value: `"1700000000"`, path: "created_on", want: "a number"},
 		{member: "timestamp", value: `1700000000`, path: "timestamp", want: "a date and time as ISO 8601"},
-		{member: "timestamp", value: `"noon"`, path: "timestamp", want: "a date and time as ISO 8601"},
 	} {
 		t.Run(row.member+" "+row.value, func(t *testing.T) {
 			before := `{"event":"Email.Error","` + row.member + `":`
@@ -120,26 +106,6 @@ func TestEnvelopeTypeMismatch(t *testing.T) {
 			ev.Data.(*events.EmailErrored).Error = "y"
 			sameJSON(t, marshal(t, ev), []byte(before+row.value+`,"data":{"error":"y"},"new":1}`))
 		})
-	}
-}
-
-func TestUserTypeMismatch(t *testing.T) {
-	for _, row := range []struct {
-		user string
-		want events.User
-	}{
-		{
-			user: `{"id":{},"email":"a@b.c","account_id":2}`,
-			want: events.User{Email: events.Value("a@b.c"), AccountID: events.Value(int64(2))},
-		},
-		{user: `{"id":1,"email":{},"account_id":2}`, want: events.User{ID: events.Value(int64(1)), AccountID: events.Value(int64(2))}},
-		{user: `{"id":1,"email":"a@b.c","account_id":"x"}`, want: events.User{ID: events.Value(int64(1)), Email: events.Value("a@b.c")}},
-		{user: `"a@b.c"`, want: events.User{}},
-	} {
-		ev := mustParse(t, []byte(`{"event":"x","user":`+row.user+`}`))
-		if ev.User != row.want || ev.Mismatch() == nil {
-			t.Errorf("%s: %+v, %v; want %+v and a mismatch", row.user, ev.User, ev.Mismatch(), row.want)
-		}
 	}
 }
 
@@ -178,8 +144,7 @@ const shape = "an object with one of the fields campaign, automation, transactio
 var misfits = []struct {
 	name, event, data string
 	path, want        string
-	recipient         string
-	partial           bool
+	recipient         string // if a part of the data could be read
 }{
 	{name: "no discriminator", event: "Email.Bounced", data: `{"bounce":{"category":"bounce_hb"}}`, path: "data", want: shape},
 	{name: "discriminator null", event: "Email.Bounced", data: `{"campaign":null,"email":null}`, path: "data", want: shape},
@@ -187,41 +152,35 @@ var misfits = []struct {
 	{name: "bounce without data", event: "Email.Bounced", data: `null`, path: "data", want: shape},
 	{name: "null", event: "Email.Error", data: `null`, path: "data", want: "an object"},
 	{name: "array", event: "Contact.Removed", data: `[{"contact":{}}]`, path: "data", want: "an object"},
-	{name: "number", event: "SuppressedEmail.Added", data: `1e5`, path: "data", want: "an object"},
 	{
 		name:  "a number for a string",
 		event: "Email.Bounced", data: `{"bounce":{"category":7},"campaign":{},"contact":{"email":"a@b.c"}}`,
-		path: "data.bounce.category", want: "a string", recipient: "a@b.c", partial: true,
+		path: "data.bounce.category", want: "a string", recipient: "a@b.c",
 	},
 	{
 		name:  "an object for an id",
 		event: "Email.Bounced", data: `{"bounce":{},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`,
-		path: "data.campaign.id", want: "a number or a string", recipient: "a@b.c", partial: true,
+		path: "data.campaign.id", want: "a number or a string", recipient: "a@b.c",
 	},
 	{
 		name:  "in an array",
 		event: "Email.Rejected", data: `{"contact":{"tags":["a",1],"email":"a@b.c"}}`,
-		path: "data.contact.tags[1]", want: "a string", recipient: "a@b.c", partial: true,
+		path: "data.contact.tags[1]", want: "a string", recipient: "a@b.c",
 	},
 	{
 		name:  "a string for an object",
 		event: "Contact.Removed", data: `{"list":"42","contact":{"email":"a@b.c"}}`, path: "data.list",
-		want: "an object", recipient: "a@b.c", partial: true,
+		want: "an object", recipient: "a@b.c",
 	},
 	{
 		name:  "a string for a time",
 		event: "Email.Unsubscribed", data: `{"contact":{"email":"a@b.c"},"event_time":"now"}`,
-		path: "data.event_time", want: "a number", recipient: "a@b.c", partial: true,
-	},
-	{
-		name:  "out of range",
-		event: "Email.Unsubscribed", data: `{"contact":{"email":"a@b.c"},"event_time":1e30}`,
-		path: "data.event_time", want: "a 64-bit integer", recipient: "a@b.c", partial: true,
+		path: "data.event_time", want: "a number", recipient: "a@b.c",
 	},
 	{
 		name:  "no date",
 		event: "Contact.Added", data: `{"email_address":"a@b.c","added_at":"2025-13-01T00:00:00Z"}`,
-		path: "data.added_at", want: "a date and time as ISO 8601", recipient: "a@b.c", partial: true,
+		path: "data.added_at", want: "a date and time as ISO 8601", recipient: "a@b.c",
 	},
 }
 
@@ -246,8 +205,8 @@ func TestDataTypeMismatch(t *testing.T) {
 				if string(d.Raw) != row.data || string(ev.RawData()) != row.data {
 					t.Errorf("raw data is %s, %s, want %s", d.Raw, ev.RawData(), row.data)
 				}
-				if ev.Recipient() != row.recipient || (d.Partial != nil) != row.partial {
-					t.Errorf("recipient %q, partial %+v, want %q, and partial: %v", ev.Recipient(), d.Partial, row.recipient, row.partial)
+				if ev.Recipient() != row.recipient || (d.Partial != nil) != (row.recipient != "") {
+					t.Errorf("recipient %q, partial %+v, want %q", ev.Recipient(), d.Partial, row.recipient)
 				}
 				if ev.ID != "1" || string(marshal(t, ev)) != body {
 					t.Errorf("order %d: %s, want %s", order, marshal(t, ev), body)
@@ -316,20 +275,16 @@ func TestPayloadTypeWithMoreFields(t *testing.T) {
 		want       events.SendingType
 	}{
 		{
-			name: "an automation beside an Email API email",
+			name: "an automation and an Email API email",
 			data: `{"automation":{"id":1},"event_time":1,"email":{"id":"x"}}`, want: events.SendingTypeEmailAPI,
-		},
-		{
-			name: "a campaign beside an Email API email",
-			data: `{"event_time":1,"email":{"id":"x"},"campaign":{"id":1}}`, want: events.SendingTypeEmailAPI,
 		},
 		{
 			name: "a bounce in an Email API bounce",
 			data: `{"event_time":1,"email":{"id":"x"},"bounce":{"category":"bounce_hb"}}`,
 			want: events.SendingTypeEmailAPI,
 		},
-		{name: "an email beside a campaign", data: `{"email":{"id":"x"},"bounce":{},"campaign":{}}`, want: events.SendingTypeCampaign},
-		{name: "an email behind a workflow", data: `{"automation":{},"bounce":{},"email":{"id":"x"}}`, want: events.SendingTypeWorkflow},
+		{name: "an email and a campaign", data: `{"email":{"id":"x"},"bounce":{},"campaign":{}}`, want: events.SendingTypeCampaign},
+		{name: "a workflow and an email", data: `{"automation":{},"bounce":{},"email":{"id":"x"}}`, want: events.SendingTypeWorkflow},
 		{
 			name: "others null",
 			data: `{"campaign":null,"automation":null,"bounce":{},"transactional_email":{}}`,
@@ -352,38 +307,21 @@ func TestPayloadTypeWithMoreFields(t *testing.T) {
 	}
 }
 
-func TestEventsInEitherEnvelope(t *testing.T) {
-	opened := mustParse(t,
-		[]byte(`{"id":"1","event":"Email.Opened","account_id":2,"created_on":1763651060,"data":{"email_address":"a@b.c"}}`))
-	if _, ok := opened.Data.(*events.EmailOpened); !ok || opened.ID != "1" || opened.AccountID != 2 ||
-		opened.Time.Unix() != 1763651060 {
-		t.Errorf("%+v, want EmailOpened in its envelope", opened)
-	}
-	bounced := mustParse(t, []byte(`{"event":"Email.Bounced","timestamp":"2025-11-20T15:04:20Z","data":{"email":{"id":"x"}}}`))
-	if _, ok := bounced.Data.(*events.EmailAPIBounce); !ok || bounced.ID != "" || bounced.Time.Unix() != 1763651060 {
-		t.Errorf("%+v, want EmailAPIBounce in its envelope", bounced)
-	}
-}
-
+// TestTimesAsISO8601: a time with any of these formats is read. Go cannot write offsets of 24 hours and more, so they are
+// invalid.
 func TestTimesAsISO8601(t *testing.T) {
-	for _, text := range []string{
-		"2025-11-20T15:04:20Z", "2025-11-20T17:04:20+02:00", "2025-11-20T17:04:20+0200", "2025-11-20T15:04:20",
-		"2025-11-20T15:04:20.000Z", "2025-11-20T15:04:20.000",
+	for text, want := range map[string]int64{
+		"2025-11-20T15:04:20Z": 1763651060, "2025-11-20T17:04:20+02:00": 1763651060, "2025-11-20T17:04:20+0200": 1763651060,
+		"2025-11-20T15:04:20": 1763651060, "2025-11-20T15:04:20.000Z": 1763651060, "2025-11-20T15:04:20.000": 1763651060,
+		"2025-11-20T15:04:20+23:59": 1763564720, "2025-11-20T15:04:20-23:59": 1763737400,
+		"2025-11-20T15:04:20+24:00": 0, "2025-11-20T15:04:20-24:00": 0,
 	} {
 		ev := mustParse(t, []byte(`{"event":"Contact.Added","timestamp":"`+text+`","data":{"added_at":"`+text+`"}}`))
-		d, ok := ev.Data.(*events.ContactAdded)
-		if !ok || ev.Time.Unix() != 1763651060 || d.AddedAt.Unix() != 1763651060 {
-			t.Errorf("%s: %+v, want the time that was sent", text, ev)
-		}
-	}
-}
-
-// TestTimeZoneOffsets: Go cannot write offsets of 24 hours and more, so they are invalid.
-func TestTimeZoneOffsets(t *testing.T) {
-	for offset, fits := range map[string]bool{"+23:59": true, "-23:59": true, "+24:00": false, "-24:00": false} {
-		ev := mustParse(t, []byte(`{"event":"x","timestamp":"2025-11-20T15:04:20`+offset+`","data":{}}`))
-		if fits == ev.Time.IsZero() || fits != (ev.Mismatch() == nil) {
-			t.Errorf("%s: %v, %v; want a time: %v", offset, ev.Time, ev.Mismatch(), fits)
+		d, valid := ev.Data.(*events.ContactAdded)
+		if valid != (want != 0) || valid != (ev.Mismatch() == nil) || valid == ev.Time.IsZero() {
+			t.Errorf("%s: %+v, %v; want it to be valid: %v", text, ev, ev.Mismatch(), want != 0)
+		} else if valid && (ev.Time.Unix() != want || d.AddedAt.Unix() != want) {
+			t.Errorf("%s: %+v, want %d", text, ev, want)
 		}
 	}
 }
@@ -437,22 +375,22 @@ func TestParseMemory(t *testing.T) {
 	const size = 1 << 20
 	const maxFactor, free = 12, 256 << 10 // SECURITY.md lists them
 	for name, body := range map[string]string{
-		"deep arrays":      `{"event":"x","data":` + strings.Repeat("[", size),
-		"deep objects":     `{"event":"x","data":` + strings.Repeat(`{"a":`, size/5),
-		"many members":     `{"event":"Email.Error","data":{` + strings.Repeat(`"error":1,`, size/10) + `"error":2}}`,
-		"many datas":       `{` + strings.Repeat(`"data":{"error":1},`, size/20) + `"event":"Email.Error"}`,
-		"many bad datas":   `{"event":"Email.Error",` + strings.Repeat(`"data":1,`, size/9) + `"data":2}`,
-		"many events":      `{"data":{},` + strings.Repeat(`"event":"Email.Error",`, size/20) + `"event":"x"}`,
-		"long name":        `{"event":"x","` + strings.Repeat("n", size) + `":tru}`,
-		"long string":      `{"event":"x","id":"` + strings.Repeat("s", size),
-		"long number":      `{"event":"x","created_on":` + strings.Repeat("9", size) + `}`,
-		"many escapes":     `{"event":"x","id":"` + strings.Repeat(`\u0000`, size/6) + `x`,
-		"not UTF-8":        `{"event":"x","user":"` + strings.Repeat("\xff", size) + `"}`,
-		"many empty":       `{"event":"x","data":[` + strings.Repeat("{},", size/3) + `{}]`,
-		"white space":      `{"event":` + strings.Repeat(" ", size) + `1}`,
-		"commas":           `{"event":"x"` + strings.Repeat(",", size) + `}`,
-		"many strings":     `{"event":"Email.Rejected","data":{"contact":{"tags":[` + strings.Repeat(`"",`, size/3) + `""]}}}`,
-		"ill-typed arrays": `{"event":"Email.Rejected","data":{"contact":{"tags":[` + strings.Repeat("1,", size/2) + `1]}}}`,
+		"deep arrays":       `{"event":"x","data":` + strings.Repeat("[", size),
+		"deep objects":      `{"event":"x","data":` + strings.Repeat(`{"a":`, size/5),
+		"many members":      `{"event":"Email.Error","data":{` + strings.Repeat(`"error":1,`, size/10) + `"error":2}}`,
+		"many datas":        `{` + strings.Repeat(`"data":{"error":1},`, size/20) + `"event":"Email.Error"}`,
+		"many bad datas":    `{"event":"Email.Error",` + strings.Repeat(`"data":1,`, size/9) + `"data":2}`,
+		"many events":       `{"data":{},` + strings.Repeat(`"event":"Email.Error",`, size/20) + `"event":"x"}`,
+		"long name":         `{"event":"x","` + strings.Repeat("n", size) + `":tru}`,
+		"long string":       `{"event":"x","id":"` + strings.Repeat("s", size),
+		"long number":       `{"event":"x","created_on":` + strings.Repeat("9", size) + `}`,
+		"many escapes":      `{"event":"x","id":"` + strings.Repeat(`\u0000`, size/6) + `x`,
+		"not UTF-8":         `{"event":"x","user":"` + strings.Repeat("\xff", size) + `"}`,
+		"many empty":        `{"event":"x","data":[` + strings.Repeat("{},", size/3) + `{}]`,
+		"white space":       `{"event":` + strings.Repeat(" ", size) + `1}`,
+		"commas":            `{"event":"x"` + strings.Repeat(",", size) + `}`,
+		"many strings":      `{"event":"Email.Rejected","data":{"contact":{"tags":[` + strings.Repeat(`"",`, size/3) + `""]}}}`,
+		"other type arrays": `{"event":"Email.Rejected","data":{"contact":{"tags":[` + strings.Repeat("1,", size/2) + `1]}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := []byte(body)
@@ -466,15 +404,5 @@ func TestParseMemory(t *testing.T) {
 				t.Errorf("%d bytes allocated for %d bytes", n, len(text))
 			}
 		})
-	}
-}
-
-func TestUnknownJSON(t *testing.T) {
-	var u events.Unknown
-	if err := json.Unmarshal([]byte(`{"a":1}`), &u); err != nil || string(u.Raw) != `{"a":1}` {
-		t.Errorf("%+v, %v, want the text as it came", u, err)
-	}
-	if got := string(marshal(t, events.Unknown{})); got != "null" {
-		t.Error(got)
 	}
 }

@@ -38,19 +38,20 @@
 //
 // # Payload types
 //
-// The payload type depends on the body, not only on the name. Any event can arrive in
-// either envelope, the compliance envelope or the general envelope. An Email.Bounced
-// or Email.ReportedAsSpam event has one of four payload types, depending on how the
-// email was sent. The documentation of [Data] lists the types of each event.
+// The payload type depends on the body, not only on the event's name. Any event can
+// arrive in either envelope, the compliance envelope or the general envelope. An
+// Email.Bounced or Email.ReportedAsSpam event has one of four payload types,
+// depending on how the email was sent. The documentation of [Data] lists the payload
+// types of each event.
 //
 // Fields can be in any order. If a field is duplicated, the last value is used. Field
-// names are case-sensitive. A missing field becomes the zero value.
+// names are case-sensitive. Parse sets a missing field to its zero value.
 //
 // # Null, absent and zero
 //
 // A field that can be null is a [Null], an [ID], a [time.Time] or a slice. Null becomes
-// the zero value of the field's Go type. A field that can be absent is a pointer or a
-// slice, and is nil if it is absent. Fields of any other type are required.
+// the zero value of the field's Go type. An optional field is a pointer or a slice,
+// which is nil if the field is absent. All fields of other types are required.
 //
 // Times are Unix seconds or ISO 8601 in JSON, and [time.Time] in Go. Unix seconds
 // become times in UTC, and 0 becomes the zero time.
@@ -59,13 +60,14 @@
 //
 // The platform may add events, fields and values at any time. Unknown events, fields
 // and values are not errors. The data of an event with an unknown name is [Unknown].
-// [Event.Raw] and [Event.RawData] contain unknown fields. Parse preserves
-// enumeration values that have no constant.
+// To read unknown fields, use [Event.Raw] or [Event.RawData]. Parse preserves
+// unknown enumeration values.
 //
 // # Errors
 //
 // Parse returns a [*ParseError] with the location if the body is not a JSON object
-// or contains no event name. Parse returns no error for other invalid parts:
+// or contains no event name. Parse returns no error if the data or an envelope
+// field other than the name is invalid:
 //
 //   - An envelope field with the wrong type is zero. [Event.Mismatch] identifies the
 //     first such field. Ids may be numbers or strings.
@@ -91,7 +93,8 @@
 //		Data: &events.EmailAPIBounce{EventTime: time.Now(), Email: events.EmailRef{ID: "01JD…"}},
 //	}
 //
-// The event's name determines the envelope in the JSON.
+// The JSON has the envelope that the specification defines for the event's
+// name.
 //
 // # Concurrency and memory
 //

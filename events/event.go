@@ -13,9 +13,8 @@ type Name string
 // test, see "Encoding" in the package documentation. Concurrent reads of an
 // Event are safe.
 type Event struct {
-	// ID is the id of the event, which is the same in every delivery. If the
-	// platform writes a number, ID contains its digits. ID is empty in the
-	// general envelope.
+	// ID is the id of the event, which is the same in every delivery. A numeric
+	// id is stored as its digits. ID is empty in the general envelope.
 	ID string
 
 	// Name is the name of the event, such as [NameEmailBounced].
@@ -35,7 +34,7 @@ type Event struct {
 	// Contact.Removed events.
 	User User
 
-	// IP is an IP address of the platform. It is empty in the general envelope.
+	// IP is an IP address of the platform, or empty in the general envelope.
 	IP string
 
 	// Data is the payload of the event. The Go type of Data depends on the
@@ -93,9 +92,9 @@ type Unknown struct {
 	Err error
 
 	// Partial contains the valid fields if the data does not match its payload
-	// type. The invalid fields are zero. Partial is nil if the payload type is
-	// unknown. Methods such as [Event.Recipient] read Partial. MarshalJSON ignores
-	// Partial and writes Raw.
+	// type. Invalid fields have their zero values. Partial is nil if the payload
+	// type is unknown. Methods such as [Event.Recipient] use the values in
+	// Partial. MarshalJSON ignores Partial and writes Raw.
 	Partial Data
 }
 
@@ -106,4 +105,84 @@ func (u Unknown) MarshalJSON() ([]byte, error) { return u.Raw.MarshalJSON() }
 func (u *Unknown) UnmarshalJSON(b []byte) error {
 	*u = Unknown{Raw: append(json.RawMessage(nil), b...)}
 	return nil
+}
+
+// SendingType returns the sending type of the email, or "" if the event does
+// not contain it.
+func (e *Event) SendingType() SendingType {
+	switch d := known(e.Data).(type) {
+	case *CampaignBounce, *CampaignComplaint:
+		return SendingTypeCampaign
+	case *WorkflowBounce, *WorkflowComplaint:
+		return SendingTypeWorkflow
+	case *TransactionalBounce, *TransactionalComplaint:
+		return SendingTypeTransactional
+	case *EmailAPIBounce, *EmailAPIComplaint, *EmailUnsubscribed, *EmailGlobalUnsubscribed, *EmailRejected,
+		*EmailErrored:
+		return SendingTypeEmailAPI
+	case *EmailOpened:
+		return ofCampaign(d.CampaignID)
+	case *EmailClicked:
+		return ofCampaign(d.CampaignID)
+	}
+	return ""
+}
+
+// ofCampaign returns the sending type for the id of a campaign, or "" if the
+// id is null.
+func ofCampaign(id ID) SendingType {
+	if id.IsZero() {
+		return ""
+	}
+	return SendingTypeCampaign
+}
+
+// Recipient returns the address of the contact, or "" if the event does not
+// contain the address. If the address is missing, look up the email with
+// [Event.EmailID]. For SuppressedEmail.Added, Recipient returns the new entry
+// in the suppression list, which may be a pattern such as *@example.com.
+func (e *Event) Recipient() string { return recipientOf(known(e.Data)) }
+
+func addressOf(c *Contact) string {
+	if c == nil {
+		return ""
+	}
+	return c.Email
+}
+
+// EmailID returns the id of the email, or "" if the event contains no id, for
+// example for campaigns and workflows. POST /v2/emails returns this id, and GET
+// /v2/emails/{email_id} accepts it.
+func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
+
+// ListID returns the id of the list, or the zero ID if the event contains no
+// list id.
+func (e *Event) ListID() ID { return listOf(known(e.Data)) }
+
+// CampaignID returns the id of the campaign that the event describes or that sent
+// the email. It returns the zero ID if the event contains no campaign id.
+func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
+
+// Bounce returns the bounce, and reports whether the event contains it. Only
+// Email.Bounced events contain a bounce. If the email was sent through the
+// Email API, the event contains no bounce, so look up the email with
+// [Event.EmailID].
+func (e *Event) Bounce() (_ BounceDetail, told bool) {
+	b := bounceOf(known(e.Data))
+	return b, b != (BounceDetail{})
+}
+
+func idOf(l *ListRef) ID {
+	if l == nil {
+		return ID{}
+	}
+	return l.ID
+}
+
+// known returns d, or its valid fields if d does not match its payload type.
+func known(d Data) Data {
+	if u, _ := d.(*Unknown); u != nil {
+		return u.Partial
+	}
+	return d
 }

@@ -29,8 +29,7 @@ func Example() {
 	}`)
 	ev, err := events.Parse(body)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	bounced := func(email string, b events.BounceDetail) {
 		fmt.Printf("%s: %s, hard: %v: %s\n", email, b.Category.Description(), b.Category.Hard(), b.DSNMessage)
@@ -91,8 +90,7 @@ func ExampleEvent() {
 		},
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(string(body))
 	// Output: {"event":"Contact.Added","timestamp":"2026-11-20T15:30:00Z","data":{"contact_id":"90210","list_id":"42","email_address":"ada@example.org","added_at":"2026-11-20T15:29:59Z"}}
@@ -108,16 +106,14 @@ func ExampleEvent_MarshalJSON() {
 		),
 	)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	if d, ok := ev.Data.(*events.SuppressedEmailAdded); ok {
 		d.SuppressedEmail.Email = "redacted@example.org"
 	}
 	body, err := json.Marshal(ev)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(string(body))
 	// Output: {"created_on":1763651060,"data":{"suppressedEmail":{"email":"redacted@example.org","source":"api"}},"event":"SuppressedEmail.Added"}
@@ -128,15 +124,13 @@ func ExampleEvent_RawData() {
 	ev, err := events.Parse(
 		[]byte(`{"event":"Email.Rejected","data":{"reason":"quota","email":{"id":"01JD5K"},"retry_in":60}}`))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	var more struct {
 		RetryIn int `json:"retry_in"`
 	}
 	if err := json.Unmarshal(ev.RawData(), &more); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	d, _ := ev.Data.(*events.EmailRejected)
 	fmt.Println(d.Reason, more.RetryIn)
@@ -148,8 +142,7 @@ func ExampleUnknown() {
 	ev, err := events.Parse(
 		[]byte(`{"event":"Email.Unsubscribed","data":{"event_time":"soon","contact":{"email":"ada@example.org"}}}`))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	if d, ok := ev.Data.(*events.Unknown); ok {
 		fmt.Println(d.Err)
@@ -160,7 +153,7 @@ func ExampleUnknown() {
 	// ada@example.org
 }
 
-// A ParseError names the field and the offset. Parse also returns the readable fields.
+// A ParseError names the field and the offset. Its Event contains the readable fields.
 func ExampleParseError() {
 	_, err := events.Parse([]byte(`{"id":"01JD","event":null,"data":{"error":"internal error; no route"}}`))
 	if pe, ok := errors.AsType[*events.ParseError](err); ok {
@@ -177,8 +170,7 @@ func ExampleEvent_Mismatch() {
 	ev, err := events.Parse(
 		[]byte(`{"event":"Email.Error","ip":["192.0.2.1"],"data":{"error":"internal error; no route"}}`))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	if d, ok := ev.Data.(*events.EmailErrored); ok {
 		fmt.Println(d.Error)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,11 +76,11 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("mismatch %v, want one with a path within data, or none", err)
 		}
 		if ev.Data == nil || !bytes.Equal(ev.Raw(), body) {
-			t.Fatalf("data %v, raw %s; want data, and the bytes as they came", ev.Data, ev.Raw())
+			t.Fatalf("data %v, raw %s; want data, and the received bytes", ev.Data, ev.Raw())
 		}
 		out, err := json.Marshal(ev)
 		if err != nil || !sameValue(out, body) {
-			t.Fatalf("came\n%s\nwritten\n%s\n%v", body, out, err)
+			t.Fatalf("received\n%s\nwritten\n%s\n%v", body, out, err)
 		}
 		rebuild(t, ev)
 		change(t, ev)
@@ -88,32 +90,19 @@ func FuzzParse(f *testing.F) {
 // rebuild writes ev from its fields only, and parses the same data.
 func rebuild(t *testing.T, ev *events.Event) {
 	_, unknown := ev.Data.(*events.Unknown)
-	if year := ev.Time.Year(); unknown || year < 0 || year > 9999 { // which a timestamp cannot tell
+	if year := ev.Time.Year(); unknown || year < 0 || year > 9999 { // a timestamp cannot represent these
 		return
 	}
-	out, err := json.Marshal(
-		events.Event{
-			ID:        ev.ID,
-			Name:      ev.Name,
-			Time:      ev.Time,
-			AccountID: ev.AccountID,
-			User:      ev.User,
-			IP:        ev.IP,
-			Data:      ev.Data,
-		},
-	)
-	fatal(t, err)
+	out := marshal(t, fieldsOf(ev))
 	again, err := events.Parse(out)
 	if err != nil || !reflect.DeepEqual(normal(t, ev.Data), normal(t, again.Data)) {
-		t.Fatalf("%v\ncame\n%s\nread\n%+v\nwritten\n%s\nread\n%+v", err, ev.Raw(), ev.Data, out, again.Data)
+		t.Fatalf("%v\nreceived\n%s\nread\n%+v\nwritten\n%s\nread\n%+v", err, ev.Raw(), ev.Data, out, again.Data)
 	}
 }
 
 // normal returns data as a JSON value without null fields.
 func normal(t *testing.T, data events.Data) (v any) {
-	b, err := json.Marshal(data)
-	fatal(t, err)
-	fatal(t, json.Unmarshal(b, &v))
+	fatal(t, json.Unmarshal(marshal(t, data), &v))
 	return v
 }
 
@@ -123,13 +112,12 @@ func change(t *testing.T, ev *events.Event) {
 		return
 	}
 	ev.ID += "changed"
-	out, err := json.Marshal(ev)
-	fatal(t, err)
+	out := marshal(t, ev)
 	var was, is map[string]json.RawMessage
 	fatal(t, errors.Join(json.Unmarshal(ev.Raw(), &was), json.Unmarshal(out, &is)))
-	id, err := json.Marshal(ev.ID)
-	if err != nil || !sameValue(is["id"], id) {
-		t.Fatalf("id is %s, want %s, %v", is["id"], id, err)
+	id := marshal(t, ev.ID)
+	if !sameValue(is["id"], id) {
+		t.Fatalf("id is %s, want %s", is["id"], id)
 	}
 	was["id"] = id
 	for name, value := range was {
@@ -138,7 +126,7 @@ func change(t *testing.T, ev *events.Event) {
 		}
 	}
 	if len(is) != len(was) {
-		t.Fatalf("came\n%s\nwritten\n%s", ev.Raw(), out)
+		t.Fatalf("received\n%s\nwritten\n%s", ev.Raw(), out)
 	}
 }
 
@@ -190,6 +178,7 @@ func memberNames(t testing.TB) map[string]bool {
 // objects.
 func ambiguous(names map[string]bool, data []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(data))
+	known := slices.Collect(maps.Keys(names))
 	var seen []map[string]bool // of the open objects, nil for arrays
 	isName := false
 	for {
@@ -209,7 +198,7 @@ func ambiguous(names map[string]bool, data []byte) bool {
 		default:
 			if isName {
 				name := token.(string)
-				if seen[len(seen)-1][name] || !names[name] && foldsTo(names, name) {
+				if seen[len(seen)-1][name] || !names[name] && slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
 					return true
 				}
 				seen[len(seen)-1][name] = true
@@ -219,13 +208,4 @@ func ambiguous(names map[string]bool, data []byte) bool {
 		}
 		isName = len(seen) > 0 && seen[len(seen)-1] != nil
 	}
-}
-
-func foldsTo(names map[string]bool, name string) bool {
-	for known := range names {
-		if strings.EqualFold(known, name) {
-			return true
-		}
-	}
-	return false
 }

@@ -47,21 +47,16 @@ func (e *Event) encode() (json.RawMessage, error) {
 	if e.general || e.raw == "" && generalName(e.Name) {
 		return json.Marshal(generalEnvelope{e.Name, e.Time, e.Data, e.ID, e.AccountID, e.User, e.IP})
 	}
-	if data, ok := e.Data.(writer); ok && !reflect.ValueOf(data).IsNil() {
-		return e.write(data), nil
-	}
-	return json.Marshal(complianceEnvelope{
-		ID: e.ID, Event: e.Name, AccountID: e.AccountID, IP: e.IP, User: e.User, CreatedOn: unixSeconds(e.Time), Data: e.Data,
-	})
+	return e.encodeCompliance()
 }
 
 // writer is implemented by payload types that contain times. The method is
 // generated.
 type writer interface{ write(w *jsonwrite.Writer) }
 
-// write writes a complianceEnvelope. encoding/json would check and copy the
-// output of each MarshalJSON method again.
-func (e *Event) write(data writer) json.RawMessage {
+// encodeCompliance returns the compliance envelope. encoding/json would check
+// and copy the output of each MarshalJSON method again.
+func (e *Event) encodeCompliance() (json.RawMessage, error) {
 	w := jsonwrite.Writer{Bytes: make([]byte, 0, 512)}
 	w.Open('{')
 	w.Name(`"id":`)
@@ -79,9 +74,17 @@ func (e *Event) write(data writer) json.RawMessage {
 	w.Name(`"created_on":`)
 	writeUnixTime(&w, e.Time)
 	w.Name(`"data":`)
-	data.write(&w)
+	if data, ok := e.Data.(writer); ok && !reflect.ValueOf(data).IsNil() {
+		data.write(&w)
+	} else {
+		text, err := json.Marshal(e.Data)
+		if err != nil {
+			return nil, err
+		}
+		w.Bytes = append(w.Bytes, text...)
+	}
 	w.Close('}')
-	return w.Bytes
+	return w.Bytes, nil
 }
 
 func (u *User) write(w *jsonwrite.Writer) {
@@ -93,17 +96,6 @@ func (u *User) write(w *jsonwrite.Writer) {
 	w.Name(`"account_id":`)
 	writeNullInt(w, u.AccountID)
 	w.Close('}')
-}
-
-type complianceEnvelope struct {
-	ID             string    `json:"id"`
-	Event          Name      `json:"event"`
-	AccountID      int64     `json:"account_id"`
-	AccountLineage *struct{} `json:"account_lineage"` // always null
-	IP             string    `json:"ip"`
-	User           User      `json:"user"`
-	CreatedOn      int64     `json:"created_on"`
-	Data           Data      `json:"data"`
 }
 
 // generalEnvelope contains fields of the compliance envelope only if they were

@@ -37,10 +37,10 @@ func (e *ParseError) Error() string {
 // general envelope by their fields, not by the name of the event.
 //
 // The error is a [*ParseError] if the body is not a JSON object or has no event
-// name. Parse returns no error if another envelope field or the data is
-// invalid. [Event.Mismatch] returns an error for an invalid envelope field.
-// Parse returns invalid data as an [Unknown], whose field Err contains the
-// reason.
+// name. Parse returns no error if the data or an envelope field other than the
+// name is invalid. [Event.Mismatch] returns an error for an invalid envelope
+// field. Parse returns invalid data as an [Unknown], whose field Err contains
+// the reason.
 //
 // The caller may modify the body after the call. Strings in the event share one
 // copy of the body.
@@ -156,7 +156,6 @@ func (env *envelope) finish() *Event {
 	return env.room
 }
 
-// readData reads the data according to the name of the event.
 func (env *envelope) readData(c *jsonscan.Cursor) {
 	start := c.Offset()
 	var data Data

@@ -3,6 +3,7 @@ package events
 import (
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"example.com/emailplatform/internal/json/jsonscan"
 	"example.com/emailplatform/internal/json/jsonwrite"
@@ -10,7 +11,7 @@ import (
 
 // ID is the id of a contact, a list, a campaign or another resource. The platform writes
 // ids as numbers in some events, and as strings in others. MarshalJSON writes an ID in
-// its original form. The zero ID is null.
+// its original form. The zero ID represents null.
 //
 // Compare ids with [ID.Equal], and use [ID.String] for map keys. IDs cannot be compared
 // with ==, because the number 42 and the string "42" are the same id.
@@ -20,10 +21,10 @@ type ID struct {
 	quoted bool
 }
 
-// IntID returns an ID that is written as the number n.
+// IntID returns an ID whose JSON encoding is the number n.
 func IntID(n int64) ID { return ID{text: strconv.FormatInt(n, 10)} }
 
-// StringID returns an ID that is written as the string s.
+// StringID returns an ID whose JSON encoding is the string s.
 func StringID(s string) ID { return ID{text: s, quoted: true} }
 
 // Equal reports whether both ids have the same characters or are both null. A number
@@ -178,4 +179,52 @@ func readNull[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Null[T] 
 		return Null[T]{}
 	}
 	return Value(read(c))
+}
+
+// readUnixTime reads Unix seconds. Null and 0 are the zero time.
+func readUnixTime(c *jsonscan.Cursor) time.Time {
+	n := c.Int()
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(n, 0).UTC()
+}
+
+// writeUnixTime is the inverse of readUnixTime.
+func writeUnixTime(w *jsonwrite.Writer, t time.Time) {
+	if t.IsZero() {
+		w.Int(0)
+		return
+	}
+	w.Int(t.Unix())
+}
+
+// writeNullUnixTime writes null for the zero time.
+func writeNullUnixTime(w *jsonwrite.Writer, t time.Time) {
+	if t.IsZero() {
+		w.Null()
+		return
+	}
+	w.Int(t.Unix())
+}
+
+// readTime reads an ISO 8601 date and time. Without an offset, the time is UTC. It
+// rejects offsets of a day or more, because Go can parse but not write them.
+func readTime(c *jsonscan.Cursor) time.Time {
+	if c.Null() {
+		return time.Time{}
+	}
+	if c.Peek() == '"' {
+		ahead := *c
+		text := ahead.String()
+		for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05"} {
+			t, err := time.Parse(layout, text)
+			if _, offset := t.Zone(); err == nil && max(offset, -offset) < 24*60*60 {
+				*c = ahead
+				return t
+			}
+		}
+	}
+	c.Mismatch("a date and time as ISO 8601")
+	return time.Time{}
 }

@@ -1,11 +1,9 @@
-package jsonscan_test
+package jsonscan
 
 import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 type inner struct {
@@ -14,7 +12,7 @@ type inner struct {
 }
 
 // readAll reads {"s":string,"b":bool,"in":[{"n":int,"tags":[string]}]}.
-func readAll(c *jsonscan.Cursor) (s string, b bool, in []inner) {
+func readAll(c *Cursor) (s string, b bool, in []inner) {
 	for name := range c.Object() {
 		switch name {
 		case "s":
@@ -22,13 +20,13 @@ func readAll(c *jsonscan.Cursor) (s string, b bool, in []inner) {
 		case "b":
 			b = c.Bool()
 		case "in":
-			in = jsonscan.Slice(c, func(c *jsonscan.Cursor) (v inner) {
+			in = Slice(c, func(c *Cursor) (v inner) {
 				for name := range c.Object() {
 					switch name {
 					case "n":
 						v.n = c.Int()
 					case "tags":
-						v.tags = jsonscan.Slice(c, (*jsonscan.Cursor).String)
+						v.tags = Slice(c, (*Cursor).String)
 					default:
 						c.Skip()
 					}
@@ -43,7 +41,6 @@ func readAll(c *jsonscan.Cursor) (s string, b bool, in []inner) {
 }
 
 func TestErrors(t *testing.T) {
-	long := strings.Repeat("x", 50)
 	for _, row := range []struct {
 		name, text, path, want string
 		offset                 int
@@ -72,17 +69,15 @@ func TestErrors(t *testing.T) {
 		{name: "a bad code unit", text: `{"x":{"y":"a\u00g0"}}`, path: "x.y", want: "four hexadecimal digits", offset: 13, syntax: true},
 		{name: "a bad number", text: `{"x":[01]}`, path: "x[0]", want: "a number", offset: 6, syntax: true},
 		{name: "more text", text: `{} x`, want: "the end of the text", offset: 3, syntax: true},
-		{name: "a name that needs quotes", text: `{"a b":{"":[x]}}`, path: `["a b"][""][0]`, want: "a value", offset: 12, syntax: true},
-		{name: "a long name", text: `{"` + long + `":x}`, path: `["` + long[:40] + `"]`, want: "a value", offset: 54, syntax: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := jsonscan.New(row.text)
+			c := New(row.text)
 			readAll(c)
 			err := c.End()
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if *err != (jsonscan.Error{Offset: row.offset, Path: row.path, Want: row.want, Syntax: row.syntax}) {
+			if *err != (Error{Offset: row.offset, Path: row.path, Want: row.want, Syntax: row.syntax}) {
 				t.Errorf("got %+v", *err)
 			}
 		})
@@ -90,7 +85,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestMismatchKeepsOtherFields(t *testing.T) {
-	c := jsonscan.New(`{"s":["x",{"y":null}],"in":[{"n":"1","tags":["a"]},{"n":7}],"b":true}`)
+	c := New(`{"s":["x",{"y":null}],"in":[{"n":"1","tags":["a"]},{"n":7}],"b":true}`)
 	s, b, in := readAll(c)
 	if c.End() == nil {
 		t.Error("no error")
@@ -102,21 +97,21 @@ func TestMismatchKeepsOtherFields(t *testing.T) {
 
 func TestIsolate(t *testing.T) {
 	for _, row := range []struct{ name, text, isolated, whole string }{
-		{name: "all well", text: `["a","b","c"]`},
+		{name: "no error", text: `["a","b","c"]`},
 		{name: "in the value", text: `["a",1,"c"]`, isolated: "[1]"},
 		{name: "before it", text: `[1,"b","c"]`, whole: "[0]"},
 		{name: "before and in it", text: `[1,2,"c"]`, isolated: "[1]", whole: "[0]"},
-		{name: "behind it", text: `["a",1,2]`, isolated: "[1]", whole: "[2]"},
+		{name: "after it", text: `["a",1,2]`, isolated: "[1]", whole: "[2]"},
 		{name: "not JSON", text: `["a",tru,"c"]`, isolated: "[1]", whole: "[1]"},
-		{name: "not JSON behind a mismatch", text: `[1,tru,"c"]`, isolated: "[1]", whole: "[1]"},
+		{name: "not JSON after a mismatch", text: `[1,tru,"c"]`, isolated: "[1]", whole: "[1]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := jsonscan.New(row.text)
-			var isolated *jsonscan.Error
+			c := New(row.text)
+			var isolated *Error
 			i := 0
 			for range c.Array() {
 				if i == 1 {
-					isolated = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() })
+					isolated = c.Isolate(func(c *Cursor) { _ = c.String() })
 				} else {
 					_ = c.String()
 				}
@@ -130,11 +125,11 @@ func TestIsolate(t *testing.T) {
 }
 
 func TestFirstSyntaxErrorStays(t *testing.T) {
-	for name, read := range map[string]func(*jsonscan.Cursor){
-		"isolated": func(c *jsonscan.Cursor) { _ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() }) },
-		"optional": func(c *jsonscan.Cursor) { jsonscan.Optional(c, (*jsonscan.Cursor).String) },
+	for name, read := range map[string]func(*Cursor){
+		"isolated": func(c *Cursor) { _ = c.Isolate(func(c *Cursor) { _ = c.String() }) },
+		"optional": func(c *Cursor) { Optional(c, (*Cursor).String) },
 	} {
-		c := jsonscan.New(`tru`)
+		c := New(`tru`)
 		c.Skip()
 		read(c)
 		if err := c.End(); err == nil || err.Offset != 0 || !err.Syntax {
@@ -144,15 +139,15 @@ func TestFirstSyntaxErrorStays(t *testing.T) {
 }
 
 func TestIsolateKeepsSyntaxErrors(t *testing.T) {
-	c := jsonscan.New(`1 tru`)
+	c := New(`1 tru`)
 	c.Mismatch("a string")
-	_ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() })
+	_ = c.Isolate(func(c *Cursor) { _ = c.String() })
 	if err := c.End(); err == nil || err.Offset != 2 || !err.Syntax {
 		t.Errorf("%v, want the error at offset 2", err)
 	}
 }
 
-func pathOf(err *jsonscan.Error) string {
+func pathOf(err *Error) string {
 	if err == nil {
 		return ""
 	}
@@ -160,19 +155,18 @@ func pathOf(err *jsonscan.Error) string {
 }
 
 func TestErrorText(t *testing.T) {
-	c := jsonscan.New(`{"s":1}`)
-	readAll(c)
-	if got := c.End().Error(); got != "json: s: expected a string at offset 5" {
-		t.Error(got)
-	}
-	c = jsonscan.New(`x`)
-	readAll(c)
-	if got := c.End().Error(); got != "json: expected a value at offset 0" {
-		t.Error(got)
+	for text, want := range map[string]string{
+		`{"s":1}`: "json: s: expected a string at offset 5", `x`: "json: expected a value at offset 0",
+	} {
+		c := New(text)
+		readAll(c)
+		if got := c.End().Error(); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
 	}
 }
 
-// TestDeepPath: a path of more than 200 bytes ends with an ellipsis.
+// TestDeepPath: if a path is longer than 200 bytes, an ellipsis replaces its further elements.
 func TestDeepPath(t *testing.T) {
 	name := strings.Repeat("n", 39)
 	deep := `{"m` + name + `":` + strings.Repeat(`{"`+name+`":`, 4)
@@ -185,7 +179,7 @@ func TestDeepPath(t *testing.T) {
 		deep + `{"a":{"b":x`:                 whole + ".a…",
 		deep + `[[x`:                         whole + "[0]…",
 	} {
-		c := jsonscan.New(text)
+		c := New(text)
 		c.Skip()
 		if err := c.End(); pathOf(err) != want {
 			t.Errorf("%.100s: path %q, want %q", text, pathOf(err), want)
@@ -193,14 +187,14 @@ func TestDeepPath(t *testing.T) {
 	}
 }
 
-// TestNamesInPaths: short names of letters, digits, hyphens and underscores need no quotes.
+// TestNamesInPaths: names of at most 40 letters, digits, hyphens and underscores have no quotes.
 func TestNamesInPaths(t *testing.T) {
 	for name, plain := range map[string]bool{
 		"azAZ09_-": true, "a": true, "z": true, "A": true, "Z": true, "0": true, "9": true, "_": true, "-": true,
 		"/": false, ":": false, "@": false, "[": false, "`": false, "{": false, " ": false, "é": false, "": false, "~": false,
 		strings.Repeat("x", 40): true, strings.Repeat("x", 41): false,
 	} {
-		c := jsonscan.New(`{"` + name + `":x}`)
+		c := New(`{"` + name + `":x}`)
 		c.Skip()
 		want := name
 		if !plain {

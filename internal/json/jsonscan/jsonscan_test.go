@@ -1,4 +1,4 @@
-package jsonscan_test
+package jsonscan
 
 import (
 	"encoding/json"
@@ -9,11 +9,9 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
-
-	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// texts are valid and invalid JSON texts.
+// texts contains valid and invalid JSON texts.
 var texts = []string{
 	`null`, `true`, `false`, `0`, `-0`, `-1`, `12`, `1.5`, `1e3`, `1E+3`, `1.25e-2`, `9223372036854775807`, `1e999`,
 	`""`, `"a"`, `"\"\\\/\b\f\n\r\t"`, `"\u0041\u00e9\u20AC"`, `"\u0000"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`,
@@ -37,8 +35,8 @@ var texts = []string{
 	strings.Repeat(`{"a":`, 10001) + "1" + strings.Repeat("}", 10001),
 }
 
-// value reads any value as json.Unmarshal does, but numbers as [json.Number].
-func value(c *jsonscan.Cursor) any {
+// value reads any value like json.Unmarshal, except that numbers are [json.Number].
+func value(c *Cursor) any {
 	switch c.Peek() {
 	case '{':
 		m := map[string]any{}
@@ -63,10 +61,10 @@ func value(c *jsonscan.Cursor) any {
 	return json.Number(c.Number())
 }
 
-// check compares the cursor with encoding/json: both accept the same texts and read the same values.
+// check compares the cursor with encoding/json. Both must accept the same texts and read the same values.
 func check(t *testing.T, text string) {
 	valid := json.Valid([]byte(text))
-	c, ahead := jsonscan.New(text), jsonscan.New(text)
+	c, ahead := New(text), New(text)
 	c.Skip()
 	if ahead.Leap(); valid && ahead.Since(0) != c.Since(0) {
 		t.Fatalf("leapt over %q, skipped %q", ahead.Since(0), c.Since(0))
@@ -74,7 +72,7 @@ func check(t *testing.T, text string) {
 	if err := c.End(); (err == nil) != valid {
 		t.Fatalf("Skip: %v, json.Valid: %v, in %.100q", err, valid, text)
 	}
-	c = jsonscan.New(text)
+	c = New(text)
 	got := value(c)
 	err := c.End()
 	if (err == nil) != valid {
@@ -100,7 +98,7 @@ func check(t *testing.T, text string) {
 func TestAgreesWithEncodingJSON(t *testing.T) {
 	for _, text := range texts {
 		check(t, text)
-		if len(text) < 1000 { // between other values and fields
+		if len(text) < 1000 { // also as a part of other values
 			for _, around := range []string{"[%]", `{"a":%}`, `[1,%,2]`, `{"a":%,"b":"c"}`, ` %`, "% "} {
 				check(t, strings.Replace(around, "%", text, 1))
 			}
@@ -108,7 +106,7 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// TestCorruptedTexts replaces, removes or truncates at each byte of each text.
+// TestCorruptedTexts truncates each text before each byte, and removes or replaces that byte.
 func TestCorruptedTexts(t *testing.T) {
 	const bytes = "\"\\{}[]:,0.e-ntu/ \n\x00\x1f\x7f\x80\xff"
 	for _, text := range texts {
@@ -132,13 +130,13 @@ func FuzzCursor(f *testing.F) {
 	f.Fuzz(check)
 }
 
-// TestIs: Is reads a name in its usual form. Otherwise Next still reads the same name.
+// TestIs: Is reads a name if a value other than null follows without white space. Otherwise, the cursor does not move.
 func TestIs(t *testing.T) {
 	for rest, want := range map[string]bool{
 		`,"b":5}`: true, `,"b":"5"}`: true, `,"b":null}`: false, `,"b": 5}`: false, `, "b":5}`: false, `,"c":5}`: false,
 		`,"b":`: false, `,"b"`: false, `}`: false, ``: false,
 	} {
-		c := jsonscan.New(`{"a":1` + rest)
+		c := New(`{"a":1` + rest)
 		c.First()
 		c.Skip()
 		start := c.Offset()
@@ -149,83 +147,38 @@ func TestIs(t *testing.T) {
 	}
 }
 
-func TestNullIsZero(t *testing.T) {
-	c := jsonscan.New(`[null,null,null,null,null,null,null,null]`)
-	i := 0
-	for range c.Array() {
-		var zero bool
-		switch i {
-		case 0:
-			zero = c.String() == ""
-		case 1:
-			zero = c.Int() == 0
-		case 2:
-			zero = !c.Bool()
-		case 3:
-			zero = c.Number() == ""
-		case 4:
-			zero = jsonscan.Pointer(c, (*jsonscan.Cursor).Int) == nil
-		case 5:
-			zero = jsonscan.Slice(c, (*jsonscan.Cursor).Int) == nil
-		case 6:
-			zero = true
-			for range c.Object() {
-				zero = false
-			}
-		case 7:
-			zero = string(c.Raw()) == "null"
-		}
-		if !zero {
-			t.Errorf("element %d is not zero", i)
-		}
-		i++
-	}
-	if err := c.End(); err != nil || i != 8 {
-		t.Errorf("%d elements, %v", i, err)
-	}
-}
-
 func TestValues(t *testing.T) {
-	c := jsonscan.New(`{"ints":[1,-2,9223372036854775807],"none":[],"bools":[true,false],"raw": {"x" : 1} ,"pointer":"p"}`)
-	for name := range c.Object() {
-		switch name {
-		case "ints":
-			if got, want := jsonscan.Slice(c, (*jsonscan.Cursor).Int), []int64{1, -2, math.MaxInt64}; !slices.Equal(got, want) {
-				t.Errorf("ints are %v", got)
-			}
-		case "none":
-			if got := jsonscan.Slice(c, (*jsonscan.Cursor).Int); got == nil || len(got) > 0 {
-				t.Errorf("none is %#v", got)
-			}
-		case "bools":
-			if got := jsonscan.Slice(c, (*jsonscan.Cursor).Bool); !slices.Equal(got, []bool{true, false}) {
-				t.Errorf("bools are %v", got)
-			}
-		case "raw":
-			if got := c.Raw(); string(got) != `{"x" : 1}` {
-				t.Errorf("raw is %s", got)
-			}
-		case "pointer":
-			if got := jsonscan.Pointer(c, (*jsonscan.Cursor).String); got == nil || *got != "p" {
-				t.Errorf("pointer is %v", got)
-			}
+	ints := func(c *Cursor) any { return Slice(c, (*Cursor).Int) }
+	pointer := func(c *Cursor) any { return Pointer(c, (*Cursor).String) }
+	number := func(c *Cursor) any { return c.Number() }
+	raw := func(c *Cursor) any { return string(c.Raw()) }
+	for _, row := range []struct {
+		text string
+		read func(*Cursor) any
+		want any
+	}{
+		{`[1,-2,9223372036854775807]`, ints, []int64{1, -2, math.MaxInt64}},
+		{`[]`, ints, []int64{}},
+		{`[true,false]`, func(c *Cursor) any { return Slice(c, (*Cursor).Bool) }, []bool{true, false}},
+		{` {"x" : 1} `, raw, `{"x" : 1}`},
+		{`"p"`, pointer, new("p")},
+		{`null`, ints, []int64(nil)},
+		{`null`, pointer, (*string)(nil)},
+		{`null`, raw, "null"},
+		{`null`, number, ""},
+		{`null`, func(c *Cursor) any { return c.String() }, ""},
+		{`null`, func(c *Cursor) any { return c.Int() }, int64(0)},
+		{`null`, func(c *Cursor) any { return c.Bool() }, false},
+		{`null`, func(c *Cursor) any { return slices.Collect(c.Object()) }, []string(nil)},
+	} {
+		c := New(row.text)
+		if got := row.read(c); !reflect.DeepEqual(got, row.want) || c.End() != nil {
+			t.Errorf("%s: got %#v, %v; want %#v", row.text, got, c.End(), row.want)
 		}
 	}
-	if err := c.End(); err != nil {
-		t.Error(err)
-	}
 }
 
-func TestLongSlice(t *testing.T) {
-	text := "[" + strings.Repeat(`"a",`, 999) + `"b"]`
-	c := jsonscan.New(text)
-	s := jsonscan.Slice(c, (*jsonscan.Cursor).String)
-	if err := c.End(); err != nil || len(s) != 1000 || s[999] != "b" || cap(s) != 1000 {
-		t.Errorf("%d strings, capacity %d, %v", len(s), cap(s), err)
-	}
-}
-
-// within reports whether s is a part of text in memory.
+// within reports whether s shares the memory of text.
 func within(s, text string) bool {
 	p, start := uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(unsafe.Pointer(unsafe.StringData(text)))
 	return start <= p && p < start+uintptr(len(text))
@@ -234,7 +187,7 @@ func within(s, text string) bool {
 func TestClone(t *testing.T) {
 	for _, clone := range []bool{false, true} {
 		text := `{"name":["a string",12,"another"]}`
-		c := jsonscan.New(text)
+		c := New(text)
 		c.Clone = clone
 		for range c.Object() {
 			for range c.Array() {
@@ -252,7 +205,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestCloneShares: short strings that occur again share their memory, unless the text is too short.
+// TestCloneShares: equal short strings share their memory, unless the text is too short.
 func TestCloneShares(t *testing.T) {
 	const table = 1 << 10
 	for _, s := range []string{"", "a", "tag", "16 bytes of text", "é!", "\x00", "\x00x", "x\x00", "😀", "a string of more than sixteen bytes"} {
@@ -262,9 +215,9 @@ func TestCloneShares(t *testing.T) {
 		}
 		text := fmt.Sprintf("[%s, \"between\", %[1]s]", one)
 		for length, shares := range map[int]bool{table - 1: false, table: true} {
-			c := jsonscan.New(text + strings.Repeat(" ", length-len(text)))
+			c := New(text + strings.Repeat(" ", length-len(text)))
 			c.Clone = true
-			got := jsonscan.Slice(c, (*jsonscan.Cursor).String)
+			got := Slice(c, (*Cursor).String)
 			if err := c.End(); err != nil || !slices.Equal(got, []string{s, "between", s}) {
 				t.Fatalf("%q: %q, %v", s, got, err)
 			}
@@ -276,39 +229,18 @@ func TestCloneShares(t *testing.T) {
 }
 
 func TestIncompleteText(t *testing.T) {
-	c := jsonscan.New("")
+	c := New("")
 	c.QuotedInts = true
 	if n := c.Int(); n != 0 || c.End() == nil {
 		t.Errorf("Int of nothing is %d, %v", n, c.End())
 	}
-	c = jsonscan.New("[null]")
-	got := jsonscan.Slice(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
+	c = New("[null]")
+	got := Slice(c, func(c *Cursor) []string { return Slice(c, (*Cursor).String) })
 	if err := c.End(); err != nil || len(got) != 1 || got[0] != nil {
 		t.Errorf("a list without a list: %v, %v", got, err)
 	}
-	if c = jsonscan.New("nul"); c.Null() || c.End() == nil {
+	if c = New("nul"); c.Null() || c.End() == nil {
 		t.Errorf("nul is null, %v", c.End())
-	}
-}
-
-func TestLookAhead(t *testing.T) {
-	c := jsonscan.New(`{"a":1,"b":2}`)
-	ahead := *c
-	for name := range ahead.Object() {
-		if name == "b" {
-			break
-		}
-		ahead.Skip()
-	}
-	if got := ahead.Int(); got != 2 {
-		t.Errorf("b is %d", got)
-	}
-	if start := c.Offset(); start != 0 {
-		t.Errorf("the cursor moved to %d", start)
-	}
-	c.Skip()
-	if err := c.End(); err != nil || c.Since(0) != `{"a":1,"b":2}` {
-		t.Errorf("%q, %v", c.Since(0), err)
 	}
 }
 
@@ -318,7 +250,7 @@ func TestLeap(t *testing.T) {
 		if len(value) > 5000 || !json.Valid([]byte(value)) {
 			continue
 		}
-		c := jsonscan.New(`{"a":` + value + `,"b":{"c":"}"}}`)
+		c := New(`{"a":` + value + `,"b":{"c":"}"}}`)
 		for name := range c.Object() {
 			start := c.Offset()
 			if c.Leap(); name == "a" && c.Since(start) != strings.TrimSpace(value) {
@@ -330,7 +262,7 @@ func TestLeap(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"{", `{"a"`, `{"a":"}`, `{"a":1`, "", "}"} {
-		c := jsonscan.New(text)
+		c := New(text)
 		if c.Leap(); c.End() == nil {
 			t.Errorf("%q is whole", text)
 		}
@@ -352,13 +284,13 @@ func TestOptional(t *testing.T) {
 		`[x,2]`:     {path: "[0]", syntax: true},
 		`["x`:       {path: "[0]", syntax: true},
 	} {
-		c := jsonscan.New(text)
+		c := New(text)
 		c.QuotedInts = true
 		var got [2]int64
 		i := 0
 		for range c.Array() {
 			if i == 0 {
-				got[i] = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+				got[i] = Optional(c, (*Cursor).Int)
 			} else {
 				got[i] = c.Int()
 			}
@@ -375,14 +307,14 @@ func TestOptional(t *testing.T) {
 }
 
 func TestOptionalAfterError(t *testing.T) {
-	c := jsonscan.New(`["x",[1,"y"],[2,3]]`)
+	c := New(`["x",[1,"y"],[2,3]]`)
 	var got []int64
 	for range c.Array() {
 		if c.Peek() != '[' {
 			c.Int()
 			continue
 		}
-		got = append(got, jsonscan.Optional(c, func(c *jsonscan.Cursor) (sum int64) {
+		got = append(got, Optional(c, func(c *Cursor) (sum int64) {
 			for range c.Array() {
 				sum += c.Int()
 			}
@@ -391,5 +323,27 @@ func TestOptionalAfterError(t *testing.T) {
 	}
 	if err := c.End(); !slices.Equal(got, []int64{0, 5}) || pathOf(err) != "[0]" {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestPlain: plain returns the index of the first byte that is not plain in the complete 8-byte words of a text, or 0.
+func TestPlain(t *testing.T) {
+	for length := range 25 {
+		text := strings.Repeat("a", length)
+		if got := plain(text); got != 0 {
+			t.Errorf("plain(%q) is %d, want 0", text, got)
+		}
+		for at := range length / 8 * 8 {
+			for b := range 256 {
+				want := 0
+				if b < ' ' || b >= 0x80 || b == '"' || b == '\\' {
+					want = at
+				}
+				mixed := text[:at] + string([]byte{byte(b)}) + text[at+1:]
+				if got := plain(mixed); got != want {
+					t.Fatalf("plain(%q) is %d, want %d", mixed, got, want)
+				}
+			}
+		}
 	}
 }

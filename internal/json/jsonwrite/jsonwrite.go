@@ -11,9 +11,14 @@
 package jsonwrite
 
 import (
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // A Writer appends values to Bytes. The zero Writer is ready to use. A Writer
@@ -92,4 +97,139 @@ func (w *Writer) Key(name string) {
 	if !utf8.ValidString(name) {
 		w.Refuse(notUTF8) // after writing the name, so the path of the error contains it
 	}
+}
+
+const notUTF8 = "is not UTF-8"
+
+// Refuse records that the next value cannot be sent. Only the first call has an effect.
+func (w *Writer) Refuse(mistake string) {
+	if w.mistake == "" {
+		w.mistake, w.at = mistake, len(w.Bytes)
+	}
+}
+
+// Err returns an error for the first value that cannot be encoded, such as
+// "contacts.3.tags.0: is not UTF-8", or nil if there is none.
+func (w *Writer) Err() error {
+	if w.mistake == "" {
+		return nil
+	}
+	way := locate(jsonscan.New(string(w.Bytes[:w.at])), nil)
+	if len(way) == 0 {
+		return errors.New(w.mistake)
+	}
+	return fmt.Errorf("%s: %s", strings.Join(way, "."), w.mistake)
+}
+
+// locate reads the next value in an incomplete text. If the text ends in that value,
+// locate returns the path of the missing value; otherwise it returns nil. It parses
+// the written text, so the writer does not have to record paths.
+func locate(c *jsonscan.Cursor, way []string) []string {
+	switch c.Peek() {
+	case '{':
+		for name := range c.Object() {
+			if found := locate(c, append(way, name)); found != nil {
+				return found
+			}
+		}
+	case '[':
+		i := 0
+		for range c.Array() {
+			if found := locate(c, append(way, strconv.Itoa(i))); found != nil {
+				return found
+			}
+			i++
+		}
+	default:
+		c.Skip()
+		if c.Err() != nil {
+			return way
+		}
+	}
+	return nil
+}
+
+// String writes a text. A text that is not UTF-8 is an error.
+func (w *Writer) String(s string) {
+	if !plain(s) {
+		w.escaped(s)
+		return
+	}
+	w.Bytes = append(append(append(w.Bytes, '"'), s...), '"')
+}
+
+const (
+	ones = 0x0101010101010101 // 1 in each of eight bytes
+	tops = 0x80 * ones        // the top bit of each
+)
+
+// special returns a value with a top bit set if one of the eight bytes of b is not
+// ASCII or needs an escape. Quotes, backslashes and control characters need escapes.
+// The result does not identify the byte, because a subtraction borrows from the next
+// byte.
+func special(b uint64) uint64 {
+	quote, backslash, control := (b^ones*'"')-ones, (b^ones*'\\')-ones, b-ones*' '
+	return (b | quote | backslash | control) & tops
+}
+
+// plain reports whether s is ASCII and needs no escapes. It reads eight bytes at a
+// time. In a long text, the last eight bytes may overlap the previous eight.
+func plain(s string) bool {
+	words := len(s) / 8
+	for i := range words {
+		if special(binary.LittleEndian.Uint64([]byte(s[8*i:8*i+8]))) != 0 {
+			return false
+		}
+	}
+	if words > 0 {
+		return special(binary.LittleEndian.Uint64([]byte(s[len(s)-8:]))) == 0
+	}
+	for _, c := range []byte(s) {
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// escaped writes a text that may need escapes.
+func (w *Writer) escaped(s string) {
+	if !utf8.ValidString(s) {
+		w.Refuse(notUTF8)
+		s = string([]rune(s)) // each invalid byte becomes a replacement character, as in encoding/json
+	}
+	b := append(w.Bytes, '"')
+	done := 0
+	for i, r := range s {
+		switch {
+		case r == '\u2028', r == '\u2029': // like encoding/json, because old JavaScript rejects them
+		case r >= ' ' && r != '"' && r != '\\':
+			continue
+		}
+		b = appendEscape(append(b, s[done:i]...), r)
+		done = i + utf8.RuneLen(r)
+	}
+	w.Bytes = append(append(b, s[done:]...), '"')
+}
+
+// appendEscape appends the escape sequence of a character in the basic
+// multilingual plane.
+func appendEscape(b []byte, r rune) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '\\')
+	switch r {
+	case '"', '\\':
+		return append(b, byte(r))
+	case '\b':
+		return append(b, 'b')
+	case '\f':
+		return append(b, 'f')
+	case '\n':
+		return append(b, 'n')
+	case '\r':
+		return append(b, 'r')
+	case '\t':
+		return append(b, 't')
+	}
+	return append(b, 'u', hex[r>>12&0xf], hex[r>>8&0xf], hex[r>>4&0xf], hex[r&0xf])
 }

@@ -1,4 +1,4 @@
-package jsonwrite_test
+package jsonwrite
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
 // plainly returns the output of encoding/json without HTML escapes.
@@ -24,24 +22,24 @@ func plainly(t *testing.T, v any) string {
 }
 
 // holds compares the output of write with encoding/json.
-func holds(t *testing.T, v any, write func(w *jsonwrite.Writer)) {
+func holds(t *testing.T, v any, write func(w *Writer)) {
 	t.Helper()
-	var w jsonwrite.Writer
+	var w Writer
 	write(&w)
 	if want := plainly(t, v); string(w.Bytes) != want || w.Err() != nil {
 		t.Errorf("got %s and %v, want %s", w.Bytes, w.Err(), want)
 	}
 }
 
-// TestCharacters writes every character at every position of eight bytes.
+// TestCharacters writes characters at each offset of an 8-byte word.
 func TestCharacters(t *testing.T) {
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if r > 0x3000 && r < 0xfff0 || r > 0x10100 && r < 0x10ff00 || !utf8.ValidRune(r) {
-			continue // where all are like their neighbors
+			continue // these characters are encoded like their neighbors
 		}
 		text := "123 567" + string(r) + "1234 678"
 		for i := range 8 {
-			holds(t, text[i:], func(w *jsonwrite.Writer) { w.String(text[i:]) })
+			holds(t, text[i:], func(w *Writer) { w.String(text[i:]) })
 		}
 		if t.Failed() {
 			t.Fatalf("it is %U", r)
@@ -49,8 +47,8 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
-// object writes an object of names and texts.
-func object(w *jsonwrite.Writer, pairs ...string) {
+// object writes an object with string values. The arguments alternate between names and values.
+func object(w *Writer, pairs ...string) {
 	w.Open('{')
 	for i := 0; i < len(pairs); i += 2 {
 		w.Key(pairs[i])
@@ -63,24 +61,24 @@ func TestValueTypes(t *testing.T) {
 	type named string
 	type number int64
 	for _, n := range []int64{0, 1, -1, math.MaxInt64, math.MinInt64} {
-		holds(t, n, func(w *jsonwrite.Writer) { w.Int(n) })
-		holds(t, []number{number(n), 2}, func(w *jsonwrite.Writer) { jsonwrite.Ints(w, []number{number(n), 2}) })
+		holds(t, n, func(w *Writer) { w.Int(n) })
+		holds(t, []number{number(n), 2}, func(w *Writer) { Ints(w, []number{number(n), 2}) })
 	}
-	holds(t, true, func(w *jsonwrite.Writer) { w.Bool(true) })
-	holds(t, false, func(w *jsonwrite.Writer) { w.Bool(false) })
-	holds(t, nil, func(w *jsonwrite.Writer) { w.Null() })
-	holds(t, []named{}, func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []named{}) })
-	holds(t, []named{"<a>", "", "\n"}, func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []named{"<a>", "", "\n"}) })
-	holds(t, map[string]string{"\"": "é", "a": "", "b": "&"}, func(w *jsonwrite.Writer) { object(w, "\"", "é", "a", "", "b", "&") })
+	holds(t, true, func(w *Writer) { w.Bool(true) })
+	holds(t, false, func(w *Writer) { w.Bool(false) })
+	holds(t, nil, func(w *Writer) { w.Null() })
+	holds(t, []named{}, func(w *Writer) { Strings(w, []named{}) })
+	holds(t, []named{"<a>", "", "\n"}, func(w *Writer) { Strings(w, []named{"<a>", "", "\n"}) })
+	holds(t, map[string]string{"\"": "é", "a": "", "b": "&"}, func(w *Writer) { object(w, "\"", "é", "a", "", "b", "&") })
 	holds(t, struct {
 		A int64    `json:"a"`
 		B []string `json:"b"`
-	}{1, []string{"c"}}, func(w *jsonwrite.Writer) {
+	}{1, []string{"c"}}, func(w *Writer) {
 		w.Open('{')
 		w.Name(`"a":`)
 		w.Int(1)
 		w.Name(`"b":`)
-		jsonwrite.Strings(w, []string{"c"})
+		Strings(w, []string{"c"})
 		w.Close('}')
 	})
 }
@@ -88,19 +86,19 @@ func TestValueTypes(t *testing.T) {
 // TestInvalidValues: the error names the path of the first invalid value.
 func TestInvalidValues(t *testing.T) {
 	const bad = "M\xfcller"
-	for want, write := range map[string]func(w *jsonwrite.Writer){
-		"is not UTF-8":              func(w *jsonwrite.Writer) { w.String(bad) },
-		"is missing":                func(w *jsonwrite.Writer) { jsonwrite.Ints[int64](w, nil) },
-		"0: is not UTF-8":           func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{bad, bad}) },
-		"2: is not UTF-8":           func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{"\ufffd", `\"[{`, bad}) },
-		"a: is not UTF-8":           func(w *jsonwrite.Writer) { object(w, "a", bad, "b", bad) },
-		"M\ufffdller: is not UTF-8": func(w *jsonwrite.Writer) { object(w, "A", "", bad, bad, "Z", "") },
-		"b.1.c: is missing": func(w *jsonwrite.Writer) {
+	for want, write := range map[string]func(w *Writer){
+		"is not UTF-8":              func(w *Writer) { w.String(bad) },
+		"is missing":                func(w *Writer) { Ints[int64](w, nil) },
+		"0: is not UTF-8":           func(w *Writer) { Strings(w, []string{bad, bad}) },
+		"2: is not UTF-8":           func(w *Writer) { Strings(w, []string{"\ufffd", `\"[{`, bad}) },
+		"a: is not UTF-8":           func(w *Writer) { object(w, "a", bad, "b", bad) },
+		"M\ufffdller: is not UTF-8": func(w *Writer) { object(w, "A", "", bad, bad, "Z", "") },
+		"b.1.c: is missing": func(w *Writer) {
 			w.Open('{')
 			w.Name(`"a":`)
 			object(w, "b", "[", "c", "}")
 			w.Name(`"b":`)
-			jsonwrite.Slice(w, []bool{true, false}, func(b *bool, w *jsonwrite.Writer) {
+			Slice(w, []bool{true, false}, func(b *bool, w *Writer) {
 				w.Open('{')
 				w.Name(`"c":`)
 				if *b {
@@ -113,7 +111,7 @@ func TestInvalidValues(t *testing.T) {
 			w.Close('}')
 		},
 	} {
-		var w jsonwrite.Writer
+		var w Writer
 		write(&w)
 		if err := w.Err(); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -133,12 +131,31 @@ func FuzzString(f *testing.F) {
 	f.Add("12345678\x1f\u2028é\"\\<\xff")
 	f.Fuzz(func(t *testing.T, s string) {
 		if utf8.ValidString(s) {
-			holds(t, s, func(w *jsonwrite.Writer) { w.String(s) })
+			holds(t, s, func(w *Writer) { w.String(s) })
 			return
 		}
-		var w jsonwrite.Writer
+		var w Writer
 		if w.String(s); w.Err() == nil {
 			t.Errorf("%q is not an error", s)
 		}
 	})
+}
+
+// TestPlain: a text of any length is plain unless one of its bytes needs an escape or is not ASCII.
+func TestPlain(t *testing.T) {
+	for length := range 24 {
+		text := strings.Repeat("a", length)
+		if !plain(text) {
+			t.Errorf("%d letters are not plain", length)
+		}
+		for at := range length {
+			for b := range 256 {
+				mixed := text[:at] + string([]byte{byte(b)}) + text[at+1:]
+				want := b >= ' ' && b < 0x80 && b != '"' && b != '\\'
+				if plain(mixed) != want {
+					t.Fatalf("plain(%q) is %v, want %v", mixed, !want, want)
+				}
+			}
+		}
+	}
 }

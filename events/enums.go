@@ -1,5 +1,25 @@
 package events
 
+// SendingType describes how an email was sent, for example by a campaign. The
+// sending type determines the payload type of bounces and spam complaints
+// (specification, "Shape of data by sending type").
+type SendingType string
+
+// The known values of [SendingType].
+const (
+	// SendingTypeCampaign means that a campaign sent the email.
+	SendingTypeCampaign SendingType = "campaign"
+	// SendingTypeWorkflow means that a workflow sent the email, or that the email
+	// is the confirmation email for a double opt-in.
+	SendingTypeWorkflow SendingType = "workflow"
+	// SendingTypeTransactional means that the deprecated endpoint POST /emails
+	// sent the email.
+	SendingTypeTransactional SendingType = "transactional"
+	// SendingTypeEmailAPI means that the endpoint POST /v2/emails sent the email,
+	// including for automations.
+	SendingTypeEmailAPI SendingType = "email_api"
+)
+
 // BounceType is the severity of a bounce. The platform may add bounce types.
 type BounceType string
 
@@ -55,3 +75,17 @@ func (c BounceCategory) Description() string {
 	}
 	return string(c)
 }
+
+// ContactStatus is the status of a contact. The platform may add new statuses.
+type ContactStatus string
+
+// The known values of [ContactStatus].
+const (
+	ContactStatusActive       ContactStatus = "active"
+	ContactStatusPending      ContactStatus = "pending" // the recipient has not confirmed yet
+	ContactStatusUnsubscribed ContactStatus = "unsubscribed"
+	ContactStatusDeleted      ContactStatus = "deleted"
+	ContactStatusSpam         ContactStatus = "spam" // has complained
+	ContactStatusBounced      ContactStatus = "bounced"
+	ContactStatusSuppressed   ContactStatus = "suppressed"
+)

@@ -1,0 +1,231 @@
+package jsonscan
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func names(c *Cursor) string {
+	out := ""
+	for name := range c.Envelope("data") {
+		out += fmt.Sprintf("%s=%s ", name, c.Raw())
+	}
+	return out
+}
+
+func TestEnvelope(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1,"b":2}`:                            "a=1 b=2 ",
+		`{"a":1,"data":{"b":2,"c":3}}`:             "a=1 b=2 c=3 ",
+		`{"data":{"b":2,"c":3},"a":1}`:             "a=1 b=2 c=3 ",
+		`{"data":{"b":2},"b":1}`:                   "b=1 b=2 ",
+		`{"b":1,"data":{"b":null}}`:                "b=1 ",
+		`{"data":{"data":{"b":2}}}`:                `data={"b":2} `,
+		`{"data":{}}`:                              "",
+		`{"x":{"b":2},"data":{"a":1}}`:             `x={"b":2} a=1 `,
+		`{"data":[1]}`:                             "data=[1] ",
+		`{"data":null}`:                            "data=null ",
+		`{"data":{"a":1},"data":{"a":2},"b":3}`:    "b=3 a=2 ",
+		` { "data" : { "a" : 1 } , "b" : [ 2 ] } `: "b=[ 2 ] a=1 ",
+		`null`: "",
+	} {
+		c := New(text)
+		if got, err := names(c), c.End(); got != want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", text, got, err, want)
+		}
+	}
+	c := New(`[{"data":{"a":1}}]`)
+	for range c.Array() {
+		if got := names(c); got != `data={"a":1} ` {
+			t.Errorf("inside: %q", got)
+		}
+	}
+	if err := c.End(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEnvelopeAfterError: the envelope is read after a type mismatch, but not after a syntax error.
+func TestEnvelopeAfterError(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"data":{"a":1},"b":"x"}`: "b=0 a=1 ",
+		`{"data":{"a":1},"b":tru}`: "b=0 ",
+		`{"b":"x","data":{"a":1}}`: "b=0 a=1 ",
+	} {
+		got := ""
+		c := New(text)
+		for name := range c.Envelope("data") {
+			got += fmt.Sprintf("%s=%d ", name, c.Int())
+		}
+		if got != want || c.End() == nil {
+			t.Errorf("%s: %q, %v; want %q and an error", text, got, c.End(), want)
+		}
+	}
+}
+
+func TestMembers(t *testing.T) {
+	for text, want := range map[string]string{`{"a":1,"b":2}`: "a=1 b=2 ", `{}`: "", `null`: "", `[{"a":1}]`: "", `"a"`: "", `7`: ""} {
+		c := New(text)
+		got := ""
+		for name := range c.Members() {
+			got += fmt.Sprintf("%s=%s ", name, c.Raw())
+		}
+		if err := c.End(); got != want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	c := New(`[{"a":1}, {"b":2}]`)
+	for range c.Array() {
+		start, found := c.Offset(), false
+		for name := range c.Object() {
+			found = found || name == "a"
+			c.Skip()
+		}
+		if !found {
+			c.Missing(start, "a")
+		}
+	}
+	if err := c.End(); err == nil || err.Syntax || err.Error() != `json: [1]: expected an object with the field "a" at offset 10` {
+		t.Error(err)
+	}
+}
+
+// FuzzEnvelope: after Envelope, End reports a syntax error for all invalid texts, and only for them.
+func FuzzEnvelope(f *testing.F) {
+	f.Add(`{"a":1,"data":{"b":[2,{"data":{}}]}}`)
+	f.Add(`{"data":{"a":1},"data":{`)
+	f.Add(`{"data":{"a":tru},"b":1}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		c := New(text)
+		names(c)
+		err := c.End()
+		if valid := json.Valid([]byte(text)); valid != (err == nil || !err.Syntax) {
+			t.Errorf("%q: %v, but valid is %v", text, err, valid)
+		}
+	})
+}
+
+// wide needs far more memory than the text of an empty object.
+type wide struct {
+	id   int64
+	tags []string
+	_    [20]int64
+}
+
+func readWide(c *Cursor) (v wide) {
+	for name := range c.Object() {
+		switch name {
+		case "id":
+			v.id = c.Int()
+		case "tags":
+			v.tags = Slice(c, (*Cursor).String)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readWides(c *Cursor) []wide { return Slice(c, readWide) }
+
+func TestSliceLengths(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 8, 9, 10, 17, 63, 64, 65, 127, 128, 129, 130, 257, 10_000} {
+		var items, tags strings.Builder
+		for i := range n {
+			fmt.Fprintf(&items, `, {"id" : %d,"text":"%s","tags":["%[1]d","x"]} `, i, strings.Repeat("long ", 6))
+			fmt.Fprintf(&tags, `,"%d"`, i)
+		}
+		c := New("[" + strings.TrimPrefix(items.String(), ",") + "]")
+		got := readWides(c)
+		if err := c.End(); err != nil || len(got) != n || cap(got) > max(2*n, 1) || got == nil {
+			t.Fatalf("%d large: %d with room for %d, %v", n, len(got), cap(got), err)
+		}
+		for i, v := range got {
+			if v.id != int64(i) || !slices.Equal(v.tags, []string{fmt.Sprint(i), "x"}) {
+				t.Fatalf("%d large: %+v at %d", n, v, i)
+			}
+		}
+		c = New(`[{"tags":[` + strings.TrimPrefix(tags.String(), ",") + `]}]`)
+		got = readWides(c)
+		if err := c.End(); err != nil || len(got[0].tags) != n || cap(got[0].tags) > max(2*n, 1) || n > 0 && got[0].tags[n-1] != fmt.Sprint(n-1) {
+			t.Fatalf("%d small: %d, %v", n, len(got[0].tags), err)
+		}
+	}
+}
+
+func TestSliceMemory(t *testing.T) {
+	const size = 1 << 20
+	for name, tc := range map[string]struct {
+		head, again, tail string
+		fits              bool
+	}{
+		"empty":             {`[`, `{},`, `{}]`, false},
+		"null":              {`[`, `null,`, `null]`, false},
+		"one after another": {`[{"tags":[`, `"",`, `""]}]`, true},
+		"within":            {`[`, `{"tags":["","","","","","","","","","","","","","","","","",""]},`, `{}]`, true},
+		"within, too much":  {`[`, `{"tags":[1]},`, `{}]`, false},
+		"again and again":   {`[{`, `"tags":[""],`, `"id":1}]`, true},
+		"a page, again":     {`[{`, `"tags":["","","","","","","","","","","","","","","","","",""],`, `"id":1}]`, true},
+		"not closed":        {`[`, `{},`, ``, false},
+		"not UTF-8":         {`[{"tags":["`, "\xff", `"]}]`, true},
+		"escapes":           {`[{"tags":["`, `\n`, `"]}]`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := tc.head + strings.Repeat(tc.again, size/len(tc.again)) + tc.tail
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			c := New(text)
+			got := readWides(c)
+			err := c.End()
+			runtime.ReadMemStats(&after)
+			if err != nil == tc.fits && (err.Syntax || tc.fits) {
+				t.Errorf("%d elements, %v; want them to fit: %v", len(got), err, tc.fits)
+			}
+			if taken := after.TotalAlloc - before.TotalAlloc; taken > 8*uint64(len(text))+512<<10 {
+				t.Errorf("%.1f bytes are allocated for each byte of the text", float64(taken)/float64(len(text)))
+			}
+		})
+	}
+}
+
+// TestSliceLimit: elements may need up to 256 KiB plus eight times the size of the text. One byte less text is an error.
+func TestSliceLimit(t *testing.T) {
+	type item [6]int64 // 48 bytes
+	const n = 40_000
+	head, tail := `{"list":[`+strings.Repeat("null,", n-1), "null]}"
+	exact := (48*n - 256<<10) / 8
+	for length, path := range map[int]string{exact: "", exact - 1: "list[9]"} {
+		c := New(head + tail + strings.Repeat(" ", length-len(head+tail)))
+		for range c.Object() {
+			Slice(c, func(c *Cursor) (v item) { c.Skip(); return v })
+		}
+		if err := c.End(); pathOf(err) != path || (err == nil) != (path == "") {
+			t.Errorf("%d bytes of text: %v, want an error in %q", length, err, path)
+		}
+	}
+}
+
+// TestRoom: for large elements, the first page has a fixed capacity. In all other cases, room counts the elements.
+func TestRoom(t *testing.T) {
+	text := strings.Repeat(",0", 10) + "]"
+	for _, row := range []struct {
+		name string
+		room func(c *Cursor) int
+		want int
+	}{
+		{"large, on the first page", func(c *Cursor) int { return cap(room[[64]byte](c, 127)) }, 128},
+		{"large, after the first page", func(c *Cursor) int { return cap(room[[64]byte](c, 128)) }, 128 + 1 + 10},
+		{"small", func(c *Cursor) int { return cap(room[[63]byte](c, 16)) }, 16 + 1 + 10},
+	} {
+		if got := row.room(New(text)); got != row.want {
+			t.Errorf("%s: room for %d elements, want %d", row.name, got, row.want)
+		}
+	}
+}
