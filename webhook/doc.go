@@ -52,8 +52,9 @@
 //
 // # Responses
 //
-// The platform treats any 2xx status as success. After any other result, it retries
-// the delivery for more than 7 hours. The handler responds with these statuses:
+// The platform treats any 2xx status as success. Without a 2xx response, the
+// platform retries the delivery for more than 7 hours. The handler responds with
+// these statuses:
 //
 //	204  the function returned nil, for this or an earlier delivery of the event
 //	400  the body is truncated, or signed but not an event, or the event is older than Options.MaxAge
@@ -64,9 +65,9 @@
 //	503  another delivery of the event is being handled, or the client disconnected before the function
 //	     was called; with Retry-After
 //
-// The handler accepts a signed body if it contains an event name. If other parts of
-// the envelope or the data have unexpected types, the handler still calls the
-// function, which can check [events.Event.Mismatch] and [events.Unknown].
+// The handler accepts a signed body if it contains an event name. Even if envelope
+// fields or the data have unexpected types, the handler calls the function. The
+// function can check [events.Event.Mismatch] and [events.Unknown].
 //
 // The handler reports failures to the log and to [Options].Observe, never to the
 // sender. If the function panics with [http.ErrAbortHandler], net/http closes the
@@ -75,22 +76,24 @@
 // # Duplicate deliveries
 //
 // The platform delivers each event at least once. The signature does not include a
-// timestamp, so a recorded delivery stays valid. A deduplication store, a [Once],
-// remembers the ids of handled events. Events in the general envelope have no id. For
-// these events the handler uses the SHA-256 of the body, so two events with identical
-// bodies count as one.
+// timestamp, so a recorded delivery stays valid. A [Once] is a deduplication store,
+// which records the ids of handled events. Events in the general envelope have no id.
+// For these events the handler uses the SHA-256 of the body, so two events with
+// identical bodies count as one.
 //
 // The handler never calls the function concurrently for the same event. The handler
 // calls the function for each delivery of an event until a call succeeds. It does
 // not call the function for later duplicates. The default store, [MemoryOnce], works
-// within one process. Several processes, or a process that restarts, need a store
-// outside the process, such as a database. If a process crashes between a call to
-// the function and the write to the store, the event is handled again. A store that
-// shares a transaction with the function prevents duplicate writes. See [Once].
+// within one process. To share handled events between processes, or to keep them
+// after a restart, use an external store, such as a database. If a process crashes
+// between a call to the function and the write to the store, the event is handled
+// again. A store that shares a transaction with the function prevents duplicate
+// writes. See [Once].
 //
-// The platform waits 10 seconds for a response and then closes the connection. The
-// closed connection cancels the function's context. Until the function returns, the
-// response to a retry is 503. Use a queue for work that can exceed 10 seconds.
+// The platform waits 10 seconds for a response and then closes the connection.
+// Closing the connection cancels the function's context. Until the function
+// returns, the response to a retry is 503. Use a queue for work that can exceed 10
+// seconds.
 //
 // # Maximum age
 //
@@ -101,8 +104,9 @@
 //
 // # Limits
 //
-// The handler reads a body only up to its limit, and allocates memory as the body
-// arrives. To limit the duration of a request, set ReadTimeout of [http.Server].
+// The handler stops reading a body at [Options].MaxBodyBytes, and allocates
+// memory as the body arrives. To limit the duration of a request, set ReadTimeout
+// of [http.Server].
 //
 // # Concurrency
 //

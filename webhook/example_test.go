@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -17,13 +18,11 @@ import (
 func Example() {
 	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256") // as the platform returned them
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/hook", webhook.NewHandler(verifier, func(_ context.Context, ev *events.Event) error {
@@ -45,8 +44,7 @@ func Example() {
 	for range 2 {
 		req, err := webhook.NewRequest(context.Background(), "http://127.0.0.1/hook", secret, body)
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, req)
@@ -64,22 +62,19 @@ func ExampleNewVerifier_rotation() {
 	for _, text := range []string{"whsec_of_this_year", "whsec_of_last_year", "whsec_of_an_attacker"} {
 		secret, err := webhook.ParseSecret(text, "sha512")
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 		secrets = append(secrets, secret)
 	}
 	verifier, err := webhook.NewVerifier(secrets[:2]...)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	body := []byte(`{"event":"Email.Opened"}`)
 	for _, secret := range secrets {
 		signature, err := webhook.Sign(secret, body)
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 		fmt.Println(verifier.Verify(body, signature))
 	}
@@ -93,13 +88,11 @@ func ExampleNewVerifier_rotation() {
 func ExampleMiddleware() {
 	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	once := webhook.NewMemoryOnce(webhook.MemoryOnceOptions{})
 	own := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -123,8 +116,7 @@ func ExampleMiddleware() {
 	for range 2 {
 		req, err := webhook.NewRequest(context.Background(), "http://127.0.0.1/hook", secret, body)
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, req)
@@ -140,13 +132,11 @@ func ExampleMiddleware() {
 func ExampleOptions_observe() {
 	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	var statuses []int // guard it, where deliveries come at the same time
 	h := webhook.NewHandler(verifier, func(context.Context, *events.Event) error { return nil }, webhook.Options{
@@ -156,8 +146,7 @@ func ExampleOptions_observe() {
 	for _, body := range []string{`{"id":"e1","event":"Email.Error","data":{}}`, `"no event"`} {
 		req, err := webhook.NewRequest(context.Background(), "http://127.0.0.1/hook", secret, []byte(body))
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 		h.ServeHTTP(httptest.NewRecorder(), req)
 	}

@@ -1,4 +1,4 @@
-package webhook_test
+package webhook
 
 import (
 	"bytes"
@@ -19,14 +19,13 @@ import (
 	"testing"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/webhook"
 )
 
 var floodSize = flag.Int("flood.events", 10_000, "how many events a flood has")
 
 // TestFlood: eight senders deliver concurrently. Each repeats an event until it succeeds.
 func TestFlood(t *testing.T) {
-	f := newFlood(t, secret)
+	f := newFlood(t, testSecret)
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range 8 {
@@ -77,15 +76,15 @@ type flood struct {
 	failed, panicked, cut, doubled, duplicates, inFlight, succeeded atomic.Int32
 }
 
-func newFlood(t *testing.T, secrets ...webhook.Secret) *flood {
+func newFlood(t *testing.T, secrets ...Secret) *flood {
 	f := &flood{handled: map[string]int{}}
-	opts := webhook.Options{
-		Once:    webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}),
+	opts := Options{
+		Once:    NewMemoryOnce(MemoryOnceOptions{}),
 		Logger:  slog.New(slog.DiscardHandler),
 		Observe: f.observe,
 	}
 	for range 3 {
-		f.receivers = append(f.receivers, webhook.NewHandler(newVerifier(t, secrets...), f.handle, opts))
+		f.receivers = append(f.receivers, NewHandler(newVerifier(t, secrets...), f.handle, opts))
 	}
 	return f
 }
@@ -102,18 +101,18 @@ func (f *flood) handle(ctx context.Context, _ *events.Event) error {
 		f.failed.Add(1)
 		return errFunction
 	}
-	d, _ := webhook.FromContext(ctx)
+	d, _ := FromContext(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.handled[d.Key]++
 	return nil
 }
 
-func (f *flood) observe(_ context.Context, o webhook.Outcome) {
+func (f *flood) observe(_ context.Context, o Outcome) {
 	switch {
 	case o.Duplicate:
 		f.duplicates.Add(1)
-	case errors.Is(o.Err, webhook.ErrInFlight):
+	case errors.Is(o.Err, ErrInFlight):
 		f.inFlight.Add(1)
 	case o.Err == nil:
 		f.succeeded.Add(1)

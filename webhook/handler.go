@@ -27,8 +27,8 @@ type Options struct {
 	// MaxAge is the maximum age of events. The handler rejects older events and
 	// events without a valid time. By default there is no limit, because a
 	// legitimate delivery can arrive hours after the event, and Once protects
-	// against replays. If an older event has already been handled, the response is
-	// a success.
+	// against replays. For an old event that has already been handled, the handler
+	// returns success.
 	MaxAge time.Duration
 
 	// Once deduplicates events. The default is a new MemoryOnce. Several processes
@@ -37,12 +37,13 @@ type Options struct {
 	// platform retries.
 	Once Once
 
-	// Key returns the key of an event for Once. If Key is nil or returns "", the key
-	// is the id of the event. If there is no id, or if the id contains U+FFFD because
-	// it was not valid UTF-8, the key is "sha256:" followed by the SHA-256 of the
-	// body in hex. Two events without ids count as one if their bodies are identical.
-	// If different handlers share a store, each handler needs its own keys. If two
-	// handlers use the same key for an event, only one of them receives the event.
+	// Key returns the deduplication key of an event. If Key is nil or returns "", the
+	// key is the id of the event. If there is no id, or if the id contains U+FFFD
+	// because it was not valid UTF-8, the key is "sha256:" followed by the SHA-256 of
+	// the body in hex. Two events without ids count as one if their bodies are
+	// identical. If different handlers share a store, each handler needs its own
+	// keys. If two handlers use the same key for an event, only one of them receives
+	// the event.
 	Key func(event *events.Event, body []byte) string
 
 	// Logger receives one record for each delivery. The level is warn for a
@@ -53,8 +54,8 @@ type Options struct {
 	Logger *slog.Logger
 
 	// Observe, if not nil, is called with the outcome of each request before the
-	// response is sent. Use it for metrics, or to report panics. It must be safe for
-	// concurrent use.
+	// response is sent. Observe can record metrics or report panics, and must be
+	// safe for concurrent use.
 	Observe func(ctx context.Context, o Outcome)
 }
 
@@ -69,16 +70,17 @@ type Outcome struct {
 	// Duplicate reports whether the function was not called because the event had
 	// already been handled.
 	Duplicate bool
-	// Err is the reason for a failure, or nil if Status is 2xx. A failure matches
+	// Err is the reason for a failure, or nil if Status is 2xx. Err matches
 	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
 	// *PanicError, an *events.ParseError, or an error from the function or Once.
-	// Any other error contains only a description of the reason.
+	// For failures without an exported error, such as a body that is too large,
+	// Err contains only a description.
 	Err error
 	// Duration is the time from the start of the handler to the response.
 	Duration time.Duration
 }
 
-// PanicError is the [Outcome].Err if the function panicked.
+// PanicError is the error in [Outcome].Err after a panic in the function.
 type PanicError struct {
 	Value any    // value of the panic
 	Stack []byte // stack of the panic, from [debug.Stack]
@@ -94,14 +96,13 @@ type handler struct {
 }
 
 // NewHandler returns a handler that verifies, decodes and deduplicates deliveries
-// and calls handle for each event. See Responses in the package documentation. The
-// handler is safe for concurrent use, and handle must be safe for concurrent use
-// too.
+// and calls handle for each event. See "Responses" in the package documentation.
+// The handler is safe for concurrent use, and the function handle must be too.
 //
 // The context passed to handle is derived from the request's context. The context
-// ends when the platform closes the connection after 10 seconds. If handle returns
-// nil, the event counts as handled. If handle returns an error or panics, the
-// platform retries the delivery. NewHandler panics if v or handle is nil.
+// is canceled when the platform closes the connection after 10 seconds. If handle
+// returns nil, the event counts as handled. If handle returns an error or panics,
+// the platform retries the delivery. NewHandler panics if v or handle is nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
 		panic("webhook: NewHandler needs a function")

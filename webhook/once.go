@@ -31,14 +31,14 @@ type Once interface {
 	//   - A call with this key succeeded before: Do returns false and nil.
 	//   - A call with this key is in progress: Do immediately returns false and
 	//     ErrInFlight.
-	//   - ctx ends before fn is called, or the store fails: Do returns false and an
-	//     error.
+	//   - ctx is canceled or expires before fn is called, or the store fails: Do
+	//     returns false and an error.
 	//   - fn returns nil, but the store cannot record the key: Do returns true and
 	//     an error, and the key is free again.
 	//
 	// The context for fn is ctx or is derived from ctx. A key becomes free even if
-	// ctx has ended. A shared store must free the keys of a process that crashed.
-	// It can use a lease that is longer than the longest call to fn, or a
+	// ctx has been canceled. A shared store must free the keys of a process that
+	// crashed. It can use a lease that is longer than the longest call to fn, or a
 	// transaction that ends with the process.
 	Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error)
 }
@@ -49,8 +49,8 @@ type MemoryOnceOptions struct {
 	// maximum, it deletes the oldest events. An event whose key is a UUID uses
 	// about 200 bytes. 0 or a negative value means 1,000,000.
 	MaxEntries int
-	// MaxAge is the time after which a handled event is deleted. MaxAge should be
-	// more than 8 hours, because the platform retries for more than 7 hours. 0 or a
+	// MaxAge is the time after which a handled event is deleted. To cover the
+	// platform's retry schedule, MaxAge should be more than 8 hours. 0 or a
 	// negative value means 7 days.
 	MaxAge time.Duration
 }

@@ -50,7 +50,6 @@ func FromContext(ctx context.Context) (Delivery, bool) {
 	return *d, true
 }
 
-// refusal describes the response to a rejected request.
 type refusal struct {
 	status int
 	reason error // text of the response
@@ -71,7 +70,6 @@ func (r *refusal) Unwrap() []error {
 	return []error{r.reason, r.detail}
 }
 
-// receiver converts requests to deliveries.
 type receiver struct {
 	verifier *Verifier
 	opts     Options

@@ -35,7 +35,7 @@ func (h HashFunction) function() func() hash.Hash {
 
 const redacted = "[redacted]"
 
-// Secret is the secret of one webhook with its hash function. [ParseSecret] returns
+// Secret is the secret and the hash function of one webhook. [ParseSecret] returns
 // it. Only [Secret.Reveal] returns the text. In printed text, logs and JSON, a Secret
 // is "[redacted]". If a Secret is in an unexported field of a struct, package fmt
 // prints a memory address instead. Two Secrets are equal (==) if they have the same
@@ -96,5 +96,5 @@ func (Secret) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, redacted) }
 func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText implements [encoding.TextMarshaler], which encoding/json uses. The
-// result does not contain the text, so it cannot be unmarshaled.
+// result does not contain the secret, so it cannot be unmarshaled.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -18,9 +18,9 @@ type SourceOptions struct {
 	MaxAge time.Duration
 
 	// MinInterval is the minimum time between two calls to the function. If a
-	// signature matches no secret, the Verifier calls the function, so a new secret
-	// is valid immediately. MinInterval limits how often invalid signatures can
-	// cause a call. 0 or a negative value means 5 seconds.
+	// signature matches no secret, the Verifier reloads the secrets, so a new
+	// secret is valid immediately. MinInterval limits how often invalid signatures
+	// can cause a reload. 0 or a negative value means 5 seconds.
 	MinInterval time.Duration
 
 	// Timeout limits each call to the function. 0 or a negative value means 3
@@ -49,10 +49,10 @@ func (o SourceOptions) withDefaults() SourceOptions {
 // older than [SourceOptions].MaxAge or if no secret matches a signature.
 //
 // Calls to secrets() are never concurrent. Each call runs on the goroutine that
-// calls Verify, with a context that ends after [SourceOptions].Timeout. During a
-// call, other verifications use the last valid secrets. If a signature matches no
-// valid secret, Verify waits up to Timeout for new secrets. If the function fails,
-// or returns no secret or an invalid secret, the Verifier calls
+// calls Verify, with a context that expires after [SourceOptions].Timeout. During
+// a call, other verifications use the last valid secrets. If a signature matches
+// no valid secret, Verify waits up to Timeout for new secrets. If the function
+// fails, or returns no secret or an invalid secret, the Verifier calls
 // [SourceOptions].OnError and keeps the last valid secrets.
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
@@ -152,8 +152,6 @@ func (s *source) load(ctx context.Context) ([]*key, error) {
 	return newKeys(secrets)
 }
 
-// newKeys returns the keys of secrets, or an error if there is no secret or a
-// secret is invalid.
 func newKeys(secrets []Secret) (keys []*key, err error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("webhook: no secret: at least one is required")

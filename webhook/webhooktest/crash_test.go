@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,36 +19,26 @@ var errDown = errors.New("the store is down")
 type leased struct {
 	shared *table
 	faults faults
-
-	mu   sync.Mutex
-	down bool
+	down   atomic.Bool
 }
 
 type table struct {
 	mu      sync.Mutex
-	until   map[string]time.Time // of the leases
+	until   map[string]time.Time // end of each lease
 	handled map[string]bool
 }
+
+func newTable() *table { return &table{until: map[string]time.Time{}, handled: map[string]bool{}} }
 
 // faults are faults of the store.
 type faults struct {
 	forgetsInSilence, keepsForEver, runsUnasked, handledFirst, takesDownForBusy bool
 }
 
-func (s *leased) isDown() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.down
-}
-
-func (s *leased) crash() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = true
-}
+func (s *leased) crash() { s.down.Store(true) }
 
 func (s *leased) begin(key string) (handled bool, err error) {
-	if s.isDown() {
+	if s.down.Load() {
 		if s.faults.takesDownForBusy {
 			return false, webhook.ErrInFlight
 		}
@@ -78,7 +69,7 @@ func (s *leased) Do(ctx context.Context, key string, fn func(context.Context) er
 	if err := fn(ctx); err != nil {
 		return true, err
 	}
-	if s.isDown() {
+	if s.down.Load() {
 		if s.faults.forgetsInSilence {
 			return true, nil
 		}
@@ -113,7 +104,7 @@ func TestCrashRules(t *testing.T) {
 			var reported []string
 			for _, r := range crashRules {
 				synctest.Test(t, func(t *testing.T) {
-					shared := &table{until: map[string]time.Time{}, handled: map[string]bool{}}
+					shared := newTable()
 					dying, other := &leased{shared: shared, faults: tt.faults}, &leased{shared: shared, faults: tt.faults}
 					ctx, cancel := context.WithTimeout(t.Context(), patience)
 					defer cancel()
@@ -130,7 +121,7 @@ func TestCrashRules(t *testing.T) {
 }
 
 func TestSharedStore(t *testing.T) {
-	shared := &table{until: map[string]time.Time{}, handled: map[string]bool{}}
+	shared := newTable()
 	TestCrash(t, func(*testing.T) (webhook.Once, func()) {
 		s := &leased{shared: shared}
 		return s, s.crash

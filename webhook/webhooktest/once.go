@@ -13,8 +13,8 @@ import (
 const patience = 30 * time.Second
 
 // TestOnce tests each rule of [webhook.Once] in a subtest, with a separate store
-// from newOnce(). The stores can share a database, because each rule and each run
-// uses different keys. A subtest that takes longer than 30 seconds fails.
+// from newOnce(). The stores can share a database, because each subtest uses its
+// own keys in each run. A subtest that takes longer than 30 seconds fails.
 func TestOnce(t *testing.T, newOnce func(t *testing.T) webhook.Once) {
 	t.Helper()
 	for _, r := range rules {

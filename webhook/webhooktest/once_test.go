@@ -17,27 +17,6 @@ func TestMemoryOnce(t *testing.T) {
 	TestOnce(t, func(*testing.T) webhook.Once { return webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}) })
 }
 
-// partitions is the store of docs/production.md.
-type partitions []webhook.Once
-
-func (p partitions) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {
-	var hash uint32
-	for _, b := range []byte(key) {
-		hash = hash*31 + uint32(b)
-	}
-	return p[hash%uint32(len(p))].Do(ctx, key, fn)
-}
-
-func TestPartitions(t *testing.T) {
-	TestOnce(t, func(*testing.T) webhook.Once {
-		var p partitions
-		for range 3 {
-			p = append(p, webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}))
-		}
-		return p
-	})
-}
-
 // TestSuiteCatches: the named rules report each broken store.
 func TestSuiteCatches(t *testing.T) {
 	for _, tt := range brokenStores {
@@ -87,72 +66,53 @@ var brokenStores = []struct {
 	reported []string
 }{
 	{
-		fault: "remembers nothing",
-		do:    remembersNothing,
-		reported: []string{
-			"success is recorded", "duplicate in flight is refused", "ended context runs nothing",
-			"many at once succeed once",
-		},
+		"remembers nothing", remembersNothing,
+		[]string{"success is recorded", "duplicate in flight is rejected", "ended context runs nothing", "many at once succeed once"},
 	},
 	{
-		fault: "remembers too early",
-		do:    remembersTooEarly,
-		reported: []string{
-			"failure frees the key", "panic frees the key and continues", "duplicate in flight is refused",
+		"remembers too early", remembersTooEarly,
+		[]string{
+			"failure frees the key", "panic frees the key and continues", "duplicate in flight is rejected",
 			"canceled failure frees the key",
 		},
 	},
-	{fault: "takes a duplicate in flight for handled", do: duplicateIsSuccess, reported: []string{"duplicate in flight is refused"}},
-	{fault: "waits for the one in flight", do: waits, reported: []string{"duplicate in flight is refused"}},
-	{fault: "keeps the key of a panic", do: keepsKeyOfPanic, reported: []string{"panic frees the key and continues"}},
-	{fault: "swallows a panic", do: swallowsPanic, reported: []string{"panic frees the key and continues"}},
-	{fault: "keeps the key of a canceled failure", do: keepsKeyOfCancelled, reported: []string{"canceled failure frees the key"}},
-	{
-		fault: "forgets a canceled success in silence",
-		do:    forgetsCancelledSuccess, reported: []string{"canceled success is kept or undone"},
-	},
-	{fault: "swallows an error", do: swallowsError, reported: []string{"failure frees the key"}},
-	{
-		fault:    "takes all keys for one",
-		do:       withKey(func(string) string { return "key" }),
-		reported: []string{"other keys do not wait", "keys are compared byte for byte"},
-	},
-	{fault: "ignores case", do: withKey(strings.ToLower), reported: []string{"keys are compared byte for byte"}},
-	{fault: "trims spaces", do: withKey(strings.TrimSpace), reported: []string{"keys are compared byte for byte"}},
-	{
-		fault:    "cuts long keys",
-		do:       withKey(func(key string) string { return key[:min(len(key), 64)] }),
-		reported: []string{"keys are compared byte for byte"},
-	},
-	{
-		fault:    "ends keys at a NUL",
-		do:       withKey(func(key string) string { key, _, _ = strings.Cut(key, "\x00"); return key }),
-		reported: []string{"keys are any bytes"},
-	},
-	{
-		fault:    "makes keys valid UTF-8",
-		do:       withKey(func(key string) string { return strings.ToValidUTF8(key, "\ufffd") }),
-		reported: []string{"keys are any bytes"},
-	},
-	{
-		fault:    "refuses what is not UTF-8",
-		do:       refuses(func(key string) bool { return !utf8.ValidString(key) }),
-		reported: []string{"keys are any bytes"},
-	},
-	{
-		fault:    "refuses long keys",
-		do:       refuses(func(key string) bool { return len(key) > 2704 }),
-		reported: []string{"keys are of any length"},
-	},
-	{
-		fault:    "cuts keys at 8,000 bytes",
-		do:       withKey(func(key string) string { return key[:min(len(key), 8000)] }),
-		reported: []string{"keys are of any length"},
-	},
-	{fault: "gives the function a new context", do: newContext, reported: []string{"function gets the context"}},
-	{fault: "shields the function from cancellation", do: shields, reported: []string{"function gets the context"}},
-	{fault: "does not look at the context", do: ignoresContext, reported: []string{"ended context runs nothing"}},
+	{"treats a duplicate in flight as handled", duplicateIsSuccess, []string{"duplicate in flight is rejected"}},
+	{"waits for the delivery in flight", waits, []string{"duplicate in flight is rejected"}},
+	{"keeps the key of a panic", keepsKeyOfPanic, []string{"panic frees the key and continues"}},
+	{"swallows a panic", swallowsPanic, []string{"panic frees the key and continues"}},
+	{"keeps the key of a canceled failure", keepsKeyOfCancelled, []string{"canceled failure frees the key"}},
+	{"does not record a canceled success and reports no error", forgetsCancelledSuccess, []string{"canceled success is kept or undone"}},
+	{"swallows an error", swallowsError, []string{"failure frees the key"}},
+	{"treats all keys as one", withKey(oneKey), []string{"other keys do not wait", "keys are compared byte for byte"}},
+	{"ignores case", withKey(strings.ToLower), []string{"keys are compared byte for byte"}},
+	{"trims spaces", withKey(strings.TrimSpace), []string{"keys are compared byte for byte"}},
+	{"truncates keys to 64 bytes", withKey(truncated(64)), []string{"keys are compared byte for byte"}},
+	{"truncates keys at a NUL", withKey(beforeNUL), []string{"keys are any bytes"}},
+	{"makes keys valid UTF-8", withKey(replaceInvalid), []string{"keys are any bytes"}},
+	{"rejects keys that are not UTF-8", rejects(isInvalid), []string{"keys are any bytes"}},
+	{"rejects long keys", rejects(isLong), []string{"keys are of any length"}},
+	{"truncates keys to 8,000 bytes", withKey(truncated(8000)), []string{"keys are of any length"}},
+	{"gives the function a new context", newContext, []string{"function gets the context"}},
+	{"shields the function from cancellation", shields, []string{"function gets the context"}},
+	{"does not look at the context", ignoresContext, []string{"ended context runs nothing"}},
 }
+
+func oneKey(string) string { return "key" }
+
+func truncated(length int) func(string) string {
+	return func(key string) string { return key[:min(len(key), length)] }
+}
+
+func beforeNUL(key string) string {
+	key, _, _ = strings.Cut(key, "\x00")
+	return key
+}
+
+func replaceInvalid(key string) string { return strings.ToValidUTF8(key, "\ufffd") }
+
+func isInvalid(key string) bool { return !utf8.ValidString(key) }
+
+func isLong(key string) bool { return len(key) > 2704 }
 
 func remembersNothing(ctx context.Context, _ webhook.Once, _ string, fn function) (bool, error) {
 	return true, fn(ctx)
@@ -242,7 +202,7 @@ func withKey(change func(string) string) storeFunc {
 	}
 }
 
-func refuses(bad func(string) bool) storeFunc {
+func rejects(bad func(string) bool) storeFunc {
 	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
 		if bad(key) {
 			return false, errors.New("the key is not allowed")

@@ -17,7 +17,7 @@ var rules = []rule{
 	{"success is recorded", successIsRemembered},
 	{"failure frees the key", failureFreesTheKey},
 	{"panic frees the key and continues", panicFreesTheKey},
-	{"duplicate in flight is refused", duplicateInFlight},
+	{"duplicate in flight is rejected", duplicateInFlight},
 	{"other keys do not wait", otherKeysDoNotWait},
 	{"keys are compared byte for byte", keysByteForByte},
 	{"keys are any bytes", keysAreAnyBytes},

@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"bytes"
+	"context"
 	"crypto/fips140"
 	"crypto/hmac"
 	"crypto/sha512"
@@ -9,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"net/http"
 	"slices"
 	"sync"
 )
@@ -50,9 +53,8 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 // For a Verifier from [NewVerifierFunc], Verify can call the function that
 // returns the secrets.
 //
-// The duration of Verify does not depend on the content of a wrong signature.
-// The duration depends only on the lengths of the body and the signature, and on
-// which secret matches.
+// The duration of Verify depends only on the lengths of the body and the
+// signature, and on which secret matches.
 func (v *Verifier) Verify(body []byte, signature string) error {
 	if signature == "" {
 		return ErrMissingSignature
@@ -131,4 +133,37 @@ func (st *state) encode(body []byte, textLen int) []byte {
 	text := st.text[:textLen]
 	base64.StdEncoding.Encode(text, st.mac.Sum(st.sum[:0]))
 	return text
+}
+
+// DefaultSignatureHeader is the header that carries the signature of a delivery
+// (specification, "Authentication").
+const DefaultSignatureHeader = "X-Service-Signature"
+
+// Sign returns the signature for body: the base64-encoded HMAC, keyed with the
+// secret. Use Sign in tests and in servers that simulate the platform. Sign
+// returns an error if secret is the zero Secret.
+func Sign(secret Secret, body []byte) (string, error) {
+	k, err := newKey(secret)
+	if err != nil {
+		return "", fmt.Errorf("webhook: %w", err)
+	}
+	return k.sign(body), nil
+}
+
+// NewRequest returns a delivery for tests: a POST of body to url, with the signature
+// in [DefaultSignatureHeader]. Pass the request to a handler's ServeHTTP method or
+// send the request with an [http.Client]. NewRequest returns an error if secret is
+// the zero Secret or the URL is invalid.
+func NewRequest(ctx context.Context, url string, secret Secret, body []byte) (*http.Request, error) {
+	k, err := newKey(secret)
+	if err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(DefaultSignatureHeader, k.sign(body))
+	return req, nil
 }
