@@ -46,8 +46,8 @@
 //
 // # Privacy
 //
-// Attributes and statuses contain no token, secret or recipient address. For an
-// error, attributes and statuses contain the type, never the message. Package
-// otelhttp records the URL of each request, and some URLs contain an address.
-// [Transport] removes addresses from URLs.
+// Attributes and statuses do not contain tokens, secrets or recipient
+// addresses. For an error, attributes and statuses contain the type, never the
+// message. Package otelhttp records the URL of each request, and some URLs
+// contain an address. [Transport] removes addresses from URLs.
 package emailotel

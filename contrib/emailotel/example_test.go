@@ -3,6 +3,7 @@ package emailotel_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"net/http"
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
@@ -23,8 +24,7 @@ func Example() {
 
 	telemetry, err := emailotel.New(emailotel.Options{TracerProvider: provider})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	c, err := client.New(client.Config{
 		BaseURL: srv.URL(),
@@ -35,16 +35,13 @@ func Example() {
 		})},
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	if _, err := c.SuppressedEmails.Add(context.Background(), "ada@example.org"); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	if err := c.SuppressedEmails.Remove(context.Background(), "ada@example.org"); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for _, s := range spans.GetSpans() {
 		fmt.Println(s.Name)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"example.com/emailplatform/client"
@@ -80,64 +81,43 @@ func exported(t *testing.T) (names map[string]bool, labels map[string]map[string
 	t.Helper()
 	r := record(t)
 	recordAll(t, r)
-	var all metricdata.ResourceMetrics
-	fatal(t, r.reader.Collect(t.Context(), &all))
 	names, labels = map[string]bool{}, map[string]map[string]bool{}
-	label := func(name, value string) {
-		name = strings.ReplaceAll(name, ".", "_")
-		if labels[name] == nil {
-			labels[name] = map[string]bool{}
+	r.series(func(m metricdata.Metrics, attributes attribute.Set, _ uint64) {
+		name := strings.ReplaceAll(m.Name, ".", "_")
+		if _, sum := m.Data.(metricdata.Sum[int64]); sum { // the unit {request} is not a suffix
+			names[name+"_total"] = true
+			return
 		}
-		labels[name][value] = true
-	}
-	for _, s := range all.ScopeMetrics {
-		if s.Scope.Name != "example.com/emailplatform/contrib/emailotel" {
-			continue
+		if m.Unit != "s" {
+			t.Fatalf("%s: unit %s", name, m.Unit)
 		}
-		for _, m := range s.Metrics {
-			name := strings.ReplaceAll(m.Name, ".", "_")
-			switch d := m.Data.(type) {
-			case metricdata.Histogram[float64]:
-				if m.Unit != "s" {
-					t.Fatalf("%s: unit %s", name, m.Unit)
-				}
-				for _, suffix := range []string{"_bucket", "_count", "_sum"} {
-					names[name+"_seconds"+suffix] = true
-				}
-				for _, p := range d.DataPoints {
-					for _, a := range p.Attributes.ToSlice() {
-						label(string(a.Key), a.Value.String())
-					}
-				}
-			case metricdata.Sum[int64]: // the unit {request} is not a suffix
-				names[name+"_total"] = true
-			default:
-				t.Fatalf("metric %s is a %T", m.Name, d)
+		for _, suffix := range []string{"_bucket", "_count", "_sum"} {
+			names[name+"_seconds"+suffix] = true
+		}
+		for _, a := range attributes.ToSlice() {
+			label := strings.ReplaceAll(string(a.Key), ".", "_")
+			if labels[label] == nil {
+				labels[label] = map[string]bool{}
 			}
+			labels[label][a.Value.String()] = true
 		}
-	}
+	})
 	return names, labels
 }
 
 // recordAll records the outcomes that the rules use.
 func recordAll(t *testing.T, r *recorder) {
 	t.Helper()
-	srv := mockserver.Start(mockserver.Config{})
-	defer srv.Close()
+	srv := startServer(t)
 	c := r.client(srv, nil)
 	_, _ = c.Lists.List(t.Context(), client.ListListsParams{})
 	_, _ = c.Emails.Get(t.Context(), "00000000-0000-4000-8000-000000000000")
-	send := func(to string) {
-		_, _ = c.Emails.Send(t.Context(), client.EmailSubmission{
-			To: to, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
-		})
-	}
+	send := func(to string) { _, _ = c.Emails.Send(t.Context(), email(to)) }
 	send("ada@example.org")
 	send("error@mock.test")
 	for _, status := range []int{401, 503} {
-		if _, err := srv.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: status, Times: 1}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := srv.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: status, Times: 1})
+		fatal(t, err)
 		send("ada@example.org")
 	}
 	for _, result := range []error{nil, errors.New("failed")} {

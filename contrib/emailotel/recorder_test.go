@@ -40,6 +40,19 @@ func record(t testing.TB) *recorder {
 	return r
 }
 
+// startServer starts a mock server that ends with the test.
+func startServer(t testing.TB) *mockserver.Server {
+	srv := mockserver.Start(mockserver.Config{})
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func email(to string) client.EmailSubmission {
+	return client.EmailSubmission{
+		To: to, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
+	}
+}
+
 func (r *recorder) wire(rt http.RoundTripper) http.RoundTripper {
 	return otelhttp.NewTransport(rt, otelhttp.WithTracerProvider(r.tracer), otelhttp.WithMeterProvider(r.meter))
 }
@@ -85,12 +98,11 @@ func attributes(set []attribute.KeyValue) map[string]string {
 	return m
 }
 
-// metrics returns the count or sum of each series of this package, as "name{attributes}".
-func (r *recorder) metrics() map[string]uint64 {
+// series calls f for each series of this package, with its count or sum.
+func (r *recorder) series(f func(m metricdata.Metrics, attributes attribute.Set, n uint64)) {
 	r.t.Helper()
 	var all metricdata.ResourceMetrics
 	fatal(r.t, r.reader.Collect(r.t.Context(), &all))
-	series := map[string]uint64{}
 	for _, s := range all.ScopeMetrics {
 		if s.Scope.Name != "example.com/emailplatform/contrib/emailotel" {
 			continue
@@ -99,17 +111,26 @@ func (r *recorder) metrics() map[string]uint64 {
 			switch d := m.Data.(type) {
 			case metricdata.Histogram[float64]:
 				for _, p := range d.DataPoints {
-					series[m.Name+"{"+p.Attributes.Encoded(attribute.DefaultEncoder())+"}"] = p.Count
+					f(m, p.Attributes, p.Count)
 				}
 			case metricdata.Sum[int64]:
 				for _, p := range d.DataPoints {
-					series[m.Name+"{"+p.Attributes.Encoded(attribute.DefaultEncoder())+"}"] = uint64(p.Value)
+					f(m, p.Attributes, uint64(p.Value))
 				}
 			default:
 				r.t.Errorf("metric %s is a %T", m.Name, d)
 			}
 		}
 	}
+}
+
+// metrics returns the count or sum of each series of this package, as "name{attributes}".
+func (r *recorder) metrics() map[string]uint64 {
+	r.t.Helper()
+	series := map[string]uint64{}
+	r.series(func(m metricdata.Metrics, attributes attribute.Set, n uint64) {
+		series[m.Name+"{"+attributes.Encoded(attribute.DefaultEncoder())+"}"] = n
+	})
 	return series
 }
 

@@ -45,14 +45,11 @@ func (o *once) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestCall: a call with a retry is one span with two spans of the transport.
 func TestCall(t *testing.T) {
-	srv := mockserver.Start(mockserver.Config{})
-	defer srv.Close()
 	r := record(t)
-	c := r.client(srv, &once{next: http.DefaultTransport})
+	c := r.client(startServer(t), &once{next: http.DefaultTransport})
 	ctx, parent := r.tracer.Tracer("app").Start(t.Context(), "nightly")
-	if _, err := c.Lists.List(ctx, client.ListListsParams{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.Lists.List(ctx, client.ListListsParams{})
+	fatal(t, err)
 	parent.End()
 	s := r.span("emailplatform listLists")
 	if s.Parent.SpanID() != parent.SpanContext().SpanID() || s.SpanKind != trace.SpanKindInternal {
@@ -85,10 +82,8 @@ func TestCall(t *testing.T) {
 
 // TestLookup: a lookup also has its time in the queue.
 func TestLookup(t *testing.T) {
-	srv := mockserver.Start(mockserver.Config{})
-	defer srv.Close()
 	r := record(t)
-	_, err := r.client(srv, nil).Emails.Get(t.Context(), "00000000-0000-4000-8000-000000000000")
+	_, err := r.client(startServer(t), nil).Emails.Get(t.Context(), "00000000-0000-4000-8000-000000000000")
 	if !errors.Is(err, client.ErrNotFound) {
 		t.Fatal(err)
 	}
@@ -120,17 +115,13 @@ func TestCallOutcomes(t *testing.T) {
 		{"ada@example.org", mockserver.Fault{Action: mockserver.FaultStatus, Status: 503}, "unknown", "503"},
 		{"ada@example.org", mockserver.Fault{Action: mockserver.FaultStatus, Status: 403}, "failed", "403"},
 	} {
-		srv := mockserver.Start(mockserver.Config{})
-		defer srv.Close()
+		srv := startServer(t)
 		if tt.fault.Action != "" {
-			if _, err := srv.Inject(tt.fault); err != nil {
-				t.Fatal(err)
-			}
+			_, err := srv.Inject(tt.fault)
+			fatal(t, err)
 		}
 		r := record(t)
-		_, _ = r.client(srv, nil).Emails.Send(t.Context(), client.EmailSubmission{
-			To: tt.to, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
-		})
+		_, _ = r.client(srv, nil).Emails.Send(t.Context(), email(tt.to))
 		span := r.span("emailplatform submitEmail")
 		if got := attributes(span.Attributes); got["emailplatform.outcome"] != tt.outcome || got["error.type"] != tt.errorType {
 			t.Errorf("%s: attributes %v", tt.outcome, got)
@@ -153,8 +144,7 @@ func TestErrorTypes(t *testing.T) {
 	cancel()
 	late, stop := context.WithTimeout(t.Context(), 0)
 	defer stop()
-	srv := mockserver.Start(mockserver.Config{})
-	defer srv.Close()
+	srv := startServer(t)
 	for want, ctx := range map[string]context.Context{"canceled": canceled, "timeout": late} {
 		r := record(t)
 		_, _ = r.client(srv, nil).Lists.List(ctx, client.ListListsParams{})
@@ -163,6 +153,8 @@ func TestErrorTypes(t *testing.T) {
 		}
 	}
 }
+
+func succeed(context.Context, *events.Event) error { return nil }
 
 func parsed(t testing.TB) webhook.Secret {
 	parsed, err := webhook.ParseSecret(secret, "")
@@ -197,7 +189,7 @@ func (r *recorder) serve(h http.Handler, body string, change ...func(*http.Reque
 
 func TestDelivery(t *testing.T) {
 	r := record(t)
-	if status := r.receive(func(context.Context, *events.Event) error { return nil }, opened); status != http.StatusNoContent {
+	if status := r.receive(succeed, opened); status != http.StatusNoContent {
 		t.Fatal(status)
 	}
 	s := r.span("process Email.Opened")
@@ -226,7 +218,6 @@ func TestDelivery(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
-	succeed := func(context.Context, *events.Event) error { return nil }
 	fail := func(context.Context, *events.Event) error { return errors.New(address) }
 	for _, tt := range []struct {
 		outcome string
@@ -298,7 +289,7 @@ func TestPanic(t *testing.T) {
 func TestUnknownEvents(t *testing.T) {
 	r := record(t)
 	for i := range 100 {
-		_ = r.Wrap(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: events.Name(fmt.Sprint("Email.New", i)), ID: strings.Repeat("x", 65)})
+		_ = r.Wrap(succeed)(t.Context(), &events.Event{Name: events.Name(fmt.Sprint("Email.New", i)), ID: strings.Repeat("x", 65)})
 	}
 	for _, s := range r.spans.GetSpans() {
 		if got := attributes(s.Attributes); s.Name != "process _OTHER" || got["messaging.destination.name"] != "_OTHER" || got["messaging.message.id"] != "" {
@@ -311,14 +302,12 @@ func TestUnknownEvents(t *testing.T) {
 }
 
 func TestKnownEvents(t *testing.T) {
-	srv := mockserver.Start(mockserver.Config{})
-	defer srv.Close()
 	r := record(t)
 	for _, name := range []events.Name{
 		"Contact.Added", "Contact.Unsubscribed", "Contact.Removed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Email.ReportedAsSpam",
 		"Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "SuppressedEmail.Added", "Campaign.Sent", "Campaign.Scheduled",
 	} {
-		_ = r.Wrap(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: name})
+		_ = r.Wrap(succeed)(t.Context(), &events.Event{Name: name})
 		r.span("process " + string(name))
 	}
 }
@@ -330,7 +319,7 @@ func TestHandleAsync(t *testing.T) {
 	receipt.End()
 	ctx, worker := r.tracer.Tracer("app").Start(t.Context(), "job")
 	defer worker.End()
-	fatal(t, r.HandleAsync(receipt.SpanContext(), func(context.Context, *events.Event) error { return nil })(ctx, &events.Event{Name: "Email.Opened"}))
+	fatal(t, r.HandleAsync(receipt.SpanContext(), succeed)(ctx, &events.Event{Name: "Email.Opened"}))
 	s := r.span("process Email.Opened")
 	if s.Parent.IsValid() || len(s.Links) != 1 || s.Links[0].SpanContext.SpanID() != receipt.SpanContext().SpanID() {
 		t.Errorf("parent %v, links %v", s.Parent, s.Links)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// redacted is the replacement for personal data, as the semantic conventions
-// require.
+// The semantic conventions require "REDACTED" as the replacement for personal
+// data.
 const redacted = "REDACTED"
 
 type urlKey struct{}
@@ -16,9 +16,9 @@ type urlKey struct{}
 // Transport returns an instrumented transport that does not record addresses. The
 // instrument function, such as otelhttp.NewTransport, receives a base transport whose
 // requests have redacted URLs. In redacted URLs, REDACTED replaces addresses in the path,
-// and all query values except page, per_page, sort and with_count. A redacted URL contains
-// no user and no password. The base transport sends requests with their original URLs. If
-// base is nil, it is http.DefaultTransport.
+// and all query values except page, per_page, sort and with_count. A redacted URL does not
+// contain a user name or a password. The base transport sends requests with their original
+// URLs. If base is nil, Transport uses http.DefaultTransport.
 //
 // Headers are not redacted, so the instrumentation must not record the
 // Authorization header.
@@ -42,8 +42,6 @@ func (t hide) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections closes the idle connections of the next transport, if
-// that transport has a method CloseIdleConnections.
 func (t hide) CloseIdleConnections() { closeIdle(t.next) }
 
 type restore struct{ next http.RoundTripper }

@@ -19,16 +19,16 @@ import (
 type handler = func(context.Context, *events.Event) error
 
 // Wrap wraps the function fn for [webhook.NewHandler]. For each call to fn, Wrap
-// records a consumer span and the duration. The parent of the consumer span is the
-// request's span.
+// records a consumer span and the call's duration. The parent of the consumer span
+// is the request's span.
 func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(context.Context, *events.Event) error {
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
 // HandleAsync is a variant of [Telemetry.Wrap] for a worker that reads events from
-// a queue. It starts a new trace with a link to the span that received the event.
-// Store the context of the linked span, trace.SpanContextFromContext(ctx), with
-// the event in the queue.
+// a queue. The worker's span starts a new trace with a link to the span that
+// received the event. Store the context of the linked span,
+// trace.SpanContextFromContext(ctx), with the event in the queue.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,
 ) func(context.Context, *events.Event) error {
@@ -88,9 +88,9 @@ func eventName(name events.Name) string {
 	return other
 }
 
-// ObserveDelivery is a function for [webhook.Options.Observe]. It records the duration
-// of each delivery by outcome. If otelhttp created a span for the request,
-// ObserveDelivery sets the outcome on that span.
+// ObserveDelivery records the duration of each delivery by outcome. Assign
+// ObserveDelivery to [webhook.Options.Observe]. If otelhttp created a span for the
+// request, ObserveDelivery sets the outcome on that span.
 func (t *Telemetry) ObserveDelivery(ctx context.Context, o webhook.Outcome) {
 	set := []attribute.KeyValue{
 		attribute.String("emailplatform.webhook.outcome", outcome(o)), semconv.HTTPResponseStatusCode(o.Status),

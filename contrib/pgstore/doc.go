@@ -34,15 +34,15 @@
 //
 // # Failures
 //
-// If the handler fails or panics, or if its context ends, the store rolls back
-// the transaction. If a process crashes, PostgreSQL rolls back the transaction
-// when it detects the closed connection. If the machine loses its network
-// connection, PostgreSQL by default needs more than two hours to detect the
-// loss. To detect a lost connection sooner, set tcp_keepalives_idle,
+// If the handler fails or panics, or if its context is canceled or expires, the
+// store rolls back the transaction. If a process crashes, PostgreSQL rolls back
+// the transaction when it detects the closed connection. If the machine loses
+// its network connection, PostgreSQL by default takes more than two hours to
+// detect the loss. To detect a lost connection sooner, set tcp_keepalives_idle,
 // tcp_keepalives_interval and tcp_keepalives_count on the server.
 // Alternatively, set idle_in_transaction_session_timeout to more than the
-// duration of a handler. Until the rollback, the response to each further
-// delivery of the event is 503, so the platform retries the delivery.
+// duration of a handler. Until the rollback, other deliveries of the event
+// receive a 503 response, so the platform retries them.
 //
 // If the connection is lost during the commit, the platform delivers the event
 // again. If the commit succeeded, the store detects the second delivery as a

@@ -3,6 +3,7 @@ package pgstore_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"net/http"
 	"os"
 
@@ -23,8 +24,7 @@ func Example() {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, os.Getenv("POSTGRES_URL"))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer pool.Close()
 	if _, err := pool.Exec(ctx, pgstore.Schema); err != nil {
@@ -32,13 +32,11 @@ func Example() {
 	}
 	secret, err := webhook.ParseSecret("whsec_example", "sha256")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST /hook", webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {

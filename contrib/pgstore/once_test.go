@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,9 +47,8 @@ func TestOnceCrash(t *testing.T) {
 func table(t testing.TB, pool *pgxpool.Pool) (name string) {
 	t.Helper()
 	name = "effects_" + strings.ToLower(rand.Text())
-	if _, err := pool.Exec(t.Context(), "CREATE TABLE "+name+" (key text)"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := pool.Exec(t.Context(), "CREATE TABLE "+name+" (key text)")
+	fatal(t, err)
 	t.Cleanup(func() { _, _ = pool.Exec(context.Background(), "DROP TABLE "+name) }) //nolint:usetesting // t.Context has ended
 	return name
 }
@@ -199,10 +197,11 @@ func TestPoolIsExhausted(t *testing.T) {
 	var wg sync.WaitGroup
 	var ready sync.WaitGroup
 	ready.Add(conns)
+	// All calls have the same deadline. If one ended earlier, another could use its connection.
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
 	for range conns {
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
 			ran, err := once.Do(ctx, rand.Text(), func(ctx context.Context) error {
 				ready.Done()
 				ready.Wait()
@@ -225,19 +224,17 @@ func TestForget(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			pool := newPool(t, url)
 			once, young := pgstore.NewOnce(pool, pgstore.OnceOptions{}), rand.Text()
-			if _, err := once.Do(t.Context(), young, func(context.Context) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
+			_, err := once.Do(t.Context(), young, func(context.Context) error { return nil })
+			fatal(t, err)
 			const old = 12_000
-			if _, err := pool.Exec(t.Context(), `INSERT INTO emailplatform_handled
-				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '8 days' FROM generate_series(1, $1::int)`, old); err != nil {
-				t.Fatal(err)
-			}
+			_, err = pool.Exec(t.Context(), `INSERT INTO emailplatform_handled
+				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '8 days' FROM generate_series(1, $1::int)`, old)
+			fatal(t, err)
 			if n, err := once.Forget(t.Context(), 7*24*time.Hour); err != nil || n < old {
 				t.Errorf("forgot %d, %v; want %d", n, err, old)
 			}
 			var left int
-			err := pool.QueryRow(t.Context(), `SELECT count(*) FROM emailplatform_handled
+			err = pool.QueryRow(t.Context(), `SELECT count(*) FROM emailplatform_handled
 				WHERE handled_at BETWEEN now() - interval '9 days' AND now() - interval '7 days'`).Scan(&left)
 			if err != nil || left != 0 {
 				t.Errorf("%d are left, %v", left, err)
@@ -261,9 +258,8 @@ func TestForgetTooYoung(t *testing.T) {
 func TestConcurrentSchema(t *testing.T) {
 	pool := direct(t)
 	schema := "s" + strings.ToLower(rand.Text())
-	if _, err := pool.Exec(t.Context(), "CREATE SCHEMA "+schema); err != nil {
-		t.Fatal(err)
-	}
+	_, err := pool.Exec(t.Context(), "CREATE SCHEMA "+schema)
+	fatal(t, err)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -304,9 +300,8 @@ func TestEarlyEvent(t *testing.T) {
 	ctx := t.Context()
 	exec := func(query string, args ...any) {
 		t.Helper()
-		if _, err := pool.Exec(ctx, query, args...); err != nil {
-			t.Fatal(err)
-		}
+		_, err := pool.Exec(ctx, query, args...)
+		fatal(t, err)
 	}
 	exec("DROP TABLE IF EXISTS recipients")
 	exec("CREATE TABLE recipients (email_id text PRIMARY KEY, bounces int NOT NULL DEFAULT 0)")
@@ -340,16 +335,35 @@ func TestEarlyEvent(t *testing.T) {
 	}
 }
 
-// BenchmarkOnce handles events with 16 callers.
-func BenchmarkOnce(b *testing.B) {
-	pool := direct(b, func(cfg *pgxpool.Config) { cfg.MaxConns = 24 })
-	once := pgstore.NewOnce(pool, pgstore.OnceOptions{})
-	b.SetParallelism(max(1, 16/runtime.GOMAXPROCS(0)))
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, err := once.Do(b.Context(), rand.Text(), func(context.Context) error { return nil }); err != nil {
-				b.Error(err)
-			}
-		}
-	})
+// newPool returns a pool of the PostgreSQL at url with the table.
+func newPool(t testing.TB, url string, change ...func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(url)
+	fatal(t, err)
+	for _, c := range change {
+		c(cfg)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	fatal(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(t.Context(), pgstore.Schema)
+	fatal(t, err)
+	return pool
+}
+
+func direct(t testing.TB, change ...func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	return newPool(t, testdb.URLs(t)["direct"], change...)
+}
+
+func through(wire *testdb.Wire) func(*pgxpool.Config) {
+	return func(cfg *pgxpool.Config) { cfg.ConnConfig.DialFunc = wire.Dial }
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -3,7 +3,10 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // patience is the maximum duration of a call to Redis. By default, go-redis has
@@ -12,16 +15,15 @@ const patience = 2 * time.Second
 
 var errNoAnswer = errors.New("redisstore: Redis did not respond within 2 seconds")
 
-// call is one call to Redis in progress.
 type call[T any] struct {
 	done  chan struct{} // closed when value and err are set
 	value T
 	err   error
 }
 
-// start calls f with a context that does not end with ctx. Otherwise go-redis
-// would close the connection, and it would be unknown whether Redis has run the
-// script.
+// start calls f with a context that ignores the cancellation of ctx. Otherwise
+// go-redis would close the connection, and it would be unknown whether Redis
+// has run the script.
 func start[T any](ctx context.Context, f func(context.Context) (T, error)) *call[T] {
 	c := &call[T]{done: make(chan struct{})}
 	go func() {
@@ -37,8 +39,8 @@ func (c *call[T]) finish(value T, err error) {
 	close(c.done)
 }
 
-// wait returns the result of the call, or an error if ctx ends or patience has
-// passed first. In that case the call continues.
+// wait returns the result of the call. If ctx is canceled or expires, or after
+// the duration patience, wait returns an error and the call continues.
 func (c *call[T]) wait(ctx context.Context) (T, error) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -60,4 +62,94 @@ func (c *call[T]) then(f func()) {
 		<-c.done
 		f()
 	}()
+}
+
+const (
+	// slow is the duration after which a round trip no longer delays the next
+	// round trip.
+	slow = 50 * time.Millisecond
+	// maxTrips is the maximum number of concurrent round trips that are not slow.
+	// With one round trip, a second caller would wait for the first. With more,
+	// fewer callers would share a round trip.
+	maxTrips = 2
+	// maxBatch is the maximum number of commands in a round trip.
+	maxBatch = 128
+)
+
+// pipe sends the commands of concurrent callers together. Commands that arrive
+// during a round trip share the next round trip.
+type pipe struct {
+	rdb   interface{ Pipeline() redis.Pipeliner }
+	alone bool // each command has its own round trip
+
+	mu      sync.Mutex
+	waiting []*command // oldest first
+	running int        // number of runs that will check waiting again
+}
+
+// command is a SET that returns the previous value.
+type command struct {
+	ctx        context.Context //nolint:containedctx // for its values; it does not end
+	key, value string
+	args       redis.SetArgs
+	end        func(before string, err error) // err is redis.Nil if there was no previous value
+	expires    time.Time                      // time after which no caller waits for the result
+}
+
+func (p *pipe) add(c *command) {
+	if p.alone {
+		go p.send([]*command{c})
+		return
+	}
+	c.expires = time.Now().Add(patience)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = append(p.waiting, c)
+	if p.running < maxTrips {
+		p.running++
+		go p.run()
+	}
+}
+
+// run makes round trips until no command is waiting, or until another run has
+// started because a round trip was slow.
+func (p *pipe) run() {
+	for batch := p.take(); len(batch) > 0; batch = p.take() {
+		successor := time.AfterFunc(slow, p.run)
+		p.send(batch)
+		if !successor.Stop() {
+			return
+		}
+	}
+}
+
+// take returns the next commands. It drops commands whose callers no longer
+// wait. Otherwise the queue would grow while Redis does not respond.
+func (p *pipe) take() (batch []*command) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for now := time.Now(); len(p.waiting) > 0 && now.After(p.waiting[0].expires); p.waiting = p.waiting[1:] {
+		p.waiting[0].end("", context.DeadlineExceeded)
+	}
+	n := min(len(p.waiting), maxBatch)
+	batch, p.waiting = p.waiting[:n:n], p.waiting[n:]
+	if n == 0 {
+		p.running--
+		p.waiting = nil
+	}
+	return batch
+}
+
+func (p *pipe) send(batch []*command) {
+	ctx, cancel := context.WithTimeout(batch[0].ctx, patience)
+	defer cancel()
+	pipeline := p.rdb.Pipeline()
+	replies := make([]*redis.StatusCmd, len(batch))
+	for i, c := range batch {
+		replies[i] = pipeline.SetArgs(c.ctx, c.key, c.value, c.args)
+	}
+	_, _ = pipeline.Exec(ctx) // each reply has its own error
+	for i, c := range batch {
+		c.end(replies[i].Result())
+	}
 }

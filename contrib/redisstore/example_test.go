@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 
 	"github.com/redis/go-redis/v9"
@@ -13,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// address is where there is a Redis, or no address if there is none.
+// address returns REDIS_ADDR or an unreachable address.
 func address() string {
 	if addr := os.Getenv("REDIS_ADDR"); addr != "" {
 		return addr
@@ -21,8 +22,8 @@ func address() string {
 	return "127.0.0.1:1"
 }
 
-// Clients of several processes look emails up by turns. While Redis is away, each
-// keeps the platform's limit alone.
+// Clients in several processes share one limit for email lookups. While Redis is unavailable, each
+// process limits only its own lookups.
 func ExampleNewLookupLimiter() {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
@@ -35,20 +36,19 @@ func ExampleNewLookupLimiter() {
 		LookupLimiter: redisstore.NewLookupLimiter(rdb, redisstore.LimiterOptions{Fallback: client.NewLookupLimiter()}),
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	_, err = c.Emails.Get(context.Background(), "00000000-0000-4000-8000-000000000000")
 	fmt.Println(errors.Is(err, client.ErrNotFound))
 	// Output: true
 }
 
-// Replicas of a receiver that use the same Redis handle each event once. A Redis
-// that is away is an error, so that the platform delivers the event again.
+// Replicas of a receiver that use the same Redis handle each event once. If Redis
+// is unavailable, the handler responds with 500, so the platform delivers the event again.
 func ExampleNewOnce() {
 	rdb := redis.NewClient(&redis.Options{Addr: address()})
 	defer func() { _ = rdb.Close() }()
-	once := redisstore.NewOnce(rdb, redisstore.OnceOptions{}) // goes into webhook.Options
+	once := redisstore.NewOnce(rdb, redisstore.OnceOptions{}) // set it as webhook.Options.Once
 
 	handled := 0
 	for range 2 { // the platform delivers again

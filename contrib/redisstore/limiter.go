@@ -46,10 +46,10 @@ type LimiterOptions struct {
 	// process sooner.
 	Lease time.Duration
 
-	// Key identifies the user and account of all callers. By default, each client
-	// computes its key from the base URL, Config.Account and its first token. Set
-	// Key if the processes use a TokenSource, because their first tokens differ.
-	// Key is not secret.
+	// Key identifies the user and account for all callers of the limiter. By
+	// default, each client computes its key from the base URL, Config.Account and
+	// its first token. Set Key if the processes use a TokenSource, because each
+	// process then has a different first token. Key is not secret.
 	Key string
 
 	// Fallback is the limiter to use while Redis is unavailable.
@@ -58,9 +58,9 @@ type LimiterOptions struct {
 	// while Redis is unavailable.
 	Fallback client.LookupLimiter
 
-	// Logger receives a warning for each failed call to Redis. The records contain
-	// no token. The default is slog.Default; slog.New(slog.DiscardHandler) turns
-	// logging off.
+	// Logger receives a warning for each failed call to Redis. Log records never
+	// contain a token. The default is slog.Default; slog.New(slog.DiscardHandler)
+	// turns logging off.
 	Logger *slog.Logger
 }
 
@@ -71,7 +71,6 @@ type Client interface {
 	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
 }
 
-// limiter acquires slots for one process.
 type limiter struct {
 	rdb      Client
 	script   *redis.Script
@@ -188,7 +187,6 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 // after its deadline.
 var errTooLate = fmt.Errorf("redisstore: the slot starts after the deadline: %w", context.DeadlineExceeded)
 
-// sleep waits until the slot may be free.
 func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) error {
 	w.ticket.Store(p.ticket)
 	if ctx.Err() != nil {
@@ -209,7 +207,7 @@ func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) err
 
 // hold renews the lease until the slot is released.
 func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.Duration)) {
-	ctx = context.WithoutCancel(ctx) // the platform may still be processing a lookup whose context has ended
+	ctx = context.WithoutCancel(ctx) // the platform may still be processing a lookup whose context is canceled
 	ended := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(l.opts.Lease / 3)
@@ -243,12 +241,5 @@ func (l *limiter) notify(ctx context.Context, op, key, id string, gap time.Durat
 }
 
 func (l *limiter) warn(ctx context.Context, op string, err error) {
-	logger(l.opts.Logger).WarnContext(ctx, "redisstore: lookup limiter unavailable", "op", op, "error", err)
-}
-
-func logger(l *slog.Logger) *slog.Logger {
-	if l == nil {
-		return slog.Default()
-	}
-	return l
+	cmp.Or(l.opts.Logger, slog.Default()).WarnContext(ctx, "redisstore: lookup limiter unavailable", "op", op, "error", err)
 }

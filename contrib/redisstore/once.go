@@ -41,9 +41,8 @@ type OnceOptions struct {
 	Lease time.Duration
 
 	// MaxAge is the time until the key of a handled event is deleted. The default
-	// is 7 days. It should be more than 8 hours, because the platform retries
-	// deliveries for more than 7 hours. Redis needs about 200 bytes for an event
-	// whose key is a UUID.
+	// is 7 days. To cover the platform's retry schedule, MaxAge should be more
+	// than 8 hours. Redis needs about 200 bytes for an event whose key is a UUID.
 	MaxAge time.Duration
 
 	// Logger receives an error for each event that two processes may have handled,
@@ -55,9 +54,9 @@ type OnceOptions struct {
 // Once is a [webhook.Once] for all processes that share a Redis server. It is
 // safe for concurrent use.
 //
-// A Once handles each event at least once. An event can be handled again if a
-// process crashes after the function has returned and before the key is
-// written. An event can also be handled again if a process is suspended for
+// With a Once, each event is handled at least once. An event can be handled
+// again if a process crashes after the function has returned and before the key
+// is written. An event can also be handled again if a process is suspended for
 // longer than its lease, or if Redis loses keys. If effects must happen exactly
 // once, use the pgstore module or an idempotency key.
 //
@@ -200,7 +199,7 @@ func (o *Once) remember(ctx context.Context, key, token string) (remembered bool
 		return false, err
 	}
 	if state == "lost" {
-		logger(o.opts.Logger).ErrorContext(ctx, "redisstore: lease lost, event may be handled twice", "key", key, "error", ErrLeaseLost)
+		cmp.Or(o.opts.Logger, slog.Default()).ErrorContext(ctx, "redisstore: lease lost, event may be handled twice", "key", key, "error", ErrLeaseLost)
 	}
 	return true, nil
 }
@@ -256,5 +255,5 @@ func (o *Once) lost(ctx context.Context, key, token string) bool {
 }
 
 func (o *Once) warn(ctx context.Context, op string, err error) {
-	logger(o.opts.Logger).WarnContext(ctx, "redisstore: handled events", "op", op, "error", err)
+	cmp.Or(o.opts.Logger, slog.Default()).WarnContext(ctx, "redisstore: handled events", "op", op, "error", err)
 }

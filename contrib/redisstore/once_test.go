@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -84,15 +82,8 @@ func TestOnceRenewsLease(t *testing.T) {
 // reports it.
 func TestLeaseLost(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name   string
-		listen bool // the function looks at its context
-		other  string
-	}{
-		{"function stops", true, "ran"},
-		{"function goes on", false, "ran"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
+	for name, stops := range map[string]bool{"function stops when its context ends": true, "function goes on": false} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n, rdb := newNetwork(t)
 			key := rand.Text()
@@ -103,11 +94,11 @@ func TestLeaseLost(t *testing.T) {
 			ran, err := a.Do(t.Context(), key, func(ctx context.Context) error {
 				resume := n.stall()
 				time.Sleep(2100 * time.Millisecond)
-				expect(t, b, key, tt.other)
+				expect(t, b, key, "ran")
 				resume()
 				<-ctx.Done()
 				cause = context.Cause(ctx)
-				if tt.listen {
+				if stops {
 					return ctx.Err()
 				}
 				return nil
@@ -116,7 +107,7 @@ func TestLeaseLost(t *testing.T) {
 				t.Errorf("the function's context ended with %v", cause)
 			}
 			lost := strings.Contains(logged.String(), "level=ERROR") && strings.Contains(logged.String(), ErrLeaseLost.Error()) && strings.Contains(logged.String(), key)
-			if !ran || (err != nil) != tt.listen || lost == tt.listen {
+			if !ran || (err != nil) != stops || lost == stops {
 				t.Errorf("Do = %v, %v; logged: %s", ran, err, logged)
 			}
 			expect(t, b, key, "handled before")
@@ -231,31 +222,14 @@ func TestNilClientPanics(t *testing.T) {
 		"NewOnce":          func() { NewOnce(nil, OnceOptions{}) },
 		"NewLookupLimiter": func() { NewLookupLimiter(nil, LimiterOptions{}) },
 	} {
-		t.Run(name, func(t *testing.T) {
+		func() {
 			defer func() {
-				if v := recover(); v == nil {
-					t.Error("no panic")
+				if recover() == nil {
+					t.Errorf("%s(nil) does not panic", name)
 				}
 			}()
 			f()
-		})
-	}
-}
-
-// BenchmarkOnce handles events with several callers.
-func BenchmarkOnce(b *testing.B) {
-	for _, callers := range []int{2, 16, 64} {
-		b.Run(fmt.Sprint(callers), func(b *testing.B) {
-			o := NewOnce(newRedis(b), OnceOptions{})
-			b.SetParallelism(max(1, callers/runtime.GOMAXPROCS(0)))
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if _, err := o.Do(b.Context(), rand.Text(), succeed); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		})
+		}()
 	}
 }
 
@@ -278,8 +252,8 @@ func noSetGet(ctx context.Context, cmds []redis.Cmder, next redis.ProcessPipelin
 	return next(ctx, cmds)
 }
 
-// TestRoundTripsHang: other callers succeed while the maximum number of round trips hangs. The callers of these wait
-// until their deadline.
+// TestRoundTripsHang: other callers succeed while the maximum number of round trips hangs. The callers of the hanging
+// round trips wait until they are canceled.
 func TestRoundTripsHang(t *testing.T) {
 	t.Parallel()
 	rdb := newRedis(t)

@@ -39,7 +39,7 @@ type network struct {
 	to   string
 	l    net.Listener
 	gate sync.RWMutex // held while nothing passes
-	cut  atomic.Int64 // number of responses after which a connection loses the next ones; 0: none
+	cut  atomic.Int64 // number of responses before a connection is closed; 0 means no limit
 	mu   sync.Mutex
 	all  []net.Conn
 }

@@ -14,12 +14,11 @@ import (
 // left the queue.
 const linger = 10 * time.Second
 
-// waiter is a caller that waits for a slot.
 type waiter struct {
 	id      string
 	ticket  atomic.Int64  // the place in the queue; 0 if it is unknown
 	gone    atomic.Int64  // number of callers ahead of it that have left since the last check
-	changed chan struct{} // capacity 1; nil without a subscription
+	changed chan struct{} // capacity 1; nil before the first subscription
 	leave   func()        // nil before join
 }
 
@@ -48,7 +47,6 @@ func (w *waiter) done() {
 	}
 }
 
-// watchers contains the subscriptions of this process.
 type watchers struct {
 	mu       sync.Mutex
 	channels map[string]*watch
@@ -61,57 +59,47 @@ type watch struct {
 	ready   chan struct{} // closed when the subscription exists or has failed
 	err     error         // error of a failed subscription
 	pubsub  *redis.PubSub
-	waiters map[*waiter]chan struct{}
+	waiters map[*waiter]bool
 	idle    *time.Timer
 }
 
 // join subscribes w to notifications about callers that leave the queue. If
 // join returns an error, w may sleep too long.
 func (ws *watchers) join(ctx context.Context, rdb Client, channel string, w *waiter) error {
-	changed := make(chan struct{}, 1)
-	s := ws.enter(ctx, rdb, channel, w, changed)
-	w.leave = func() { ws.leave(s, w) }
-	select {
-	case <-s.ready:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if s.err != nil {
-		return s.err
-	}
-	w.changed = changed
-	return nil
-}
-
-// joinReady joins an existing subscription, if there is one.
-func (ws *watchers) joinReady(channel string, w *waiter) {
 	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	s := ws.channels[channel]
-	if s == nil || s.pubsub == nil {
-		return
-	}
-	w.changed, w.leave = make(chan struct{}, 1), func() { ws.leave(s, w) }
-	s.idle.Stop()
-	s.waiters[w] = w.changed
-}
-
-func (ws *watchers) enter(ctx context.Context, rdb Client, channel string, w *waiter, changed chan struct{}) *watch {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
 	if ws.channels == nil {
 		ws.channels = map[string]*watch{}
 	}
 	s := ws.channels[channel]
 	if s == nil {
-		s = &watch{channel: channel, ready: make(chan struct{}), waiters: map[*waiter]chan struct{}{}}
+		s = &watch{channel: channel, ready: make(chan struct{}), waiters: map[*waiter]bool{}}
 		s.idle = time.AfterFunc(linger, func() { ws.close(s) })
 		ws.channels[channel] = s
 		go ws.listen(context.WithoutCancel(ctx), rdb, s)
 	}
+	ws.add(s, w)
+	ws.mu.Unlock()
+	select {
+	case <-s.ready:
+		return s.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// joinReady is like join, but only if the subscription exists.
+func (ws *watchers) joinReady(channel string, w *waiter) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if s := ws.channels[channel]; s != nil && s.pubsub != nil {
+		ws.add(s, w)
+	}
+}
+
+func (ws *watchers) add(s *watch, w *waiter) {
+	w.changed, w.leave = make(chan struct{}, 1), func() { ws.leave(s, w) }
 	s.idle.Stop()
-	s.waiters[w] = changed
-	return s
+	s.waiters[w] = true
 }
 
 func (ws *watchers) leave(s *watch, w *waiter) {
@@ -166,13 +154,13 @@ func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 func (ws *watchers) wake(s *watch, ticket int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	for w, changed := range s.waiters {
+	for w := range s.waiters {
 		if mine := w.ticket.Load(); mine != 0 && mine <= ticket {
 			continue // the caller waits before it; a caller without a ticket may be about to get one
 		}
 		w.gone.Add(1)
 		select {
-		case changed <- struct{}{}:
+		case w.changed <- struct{}{}:
 		default: // it has not read the last notification yet
 		}
 	}

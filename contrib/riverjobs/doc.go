@@ -41,9 +41,10 @@
 //	client.ErrOutcomeUnknown             snoozed for an hour  unknown, see below
 //	the process ends before the result   rescued by River     unknown, see below
 //
-// Snoozing does not count as an attempt in River. The errors of a canceled job
-// contain the reason. If you retry a canceled job in River, the job sends the
-// email. Unless the email will be sent later, the job's output is an [Output].
+// In River, a snooze does not count as an attempt. The errors of a canceled job
+// describe why the email was not sent. If you retry a canceled job in River,
+// the job sends the email. The job's output is an [Output], unless the email
+// will be sent later.
 //
 // A worker commits the state "sending" before it sends the request. If a job
 // starts in the state "sending", an earlier process ended during the request, so
@@ -54,11 +55,11 @@
 // The workers do not resend an email with an unknown outcome. [Jobs.Unknown] lists
 // emails with an unknown outcome, and [Jobs.Resolve] records the decision of an
 // operator. [Jobs.Reconcile] resolves an email without an operator. If no record
-// contains the email id of an event, a job looks up the email, and compares the
-// recipient, the subject and the time with the records. To make subjects unique,
-// include the key in the subject, for example "Your order 17". If the recipient
-// does nothing, the platform sends no event, and an operator must resolve the
-// email.
+// contains the email id of an event, a job looks up the email. The job compares
+// the email's recipient, subject and time with the records. To make subjects
+// unique, include the key in the subject, for example "Your order 17". If the
+// recipient does nothing, the platform sends no event, and an operator must
+// resolve the email.
 //
 // # Outages
 //
@@ -67,11 +68,10 @@
 // email while the other jobs wait. If the request succeeds, the other jobs
 // continue. If the request fails, the pause doubles, up to [Options.MaxPause].
 // If no request has succeeded for 30 seconds, one job sends its email while the
-// other jobs wait. If an outage begins when no job has sent an email for 30
-// seconds, there is at most one unknown outcome for each pause. If an outage
-// begins while jobs are sending emails, the requests in progress, at most
-// MaxWorkers in each replica, can also have unknown outcomes. Waiting jobs are
-// snoozed for the rest of the pause.
+// other jobs wait. If no email was sent in the 30 seconds before an outage,
+// each pause causes at most one unknown outcome. If an outage begins while jobs
+// are sending emails, up to MaxWorkers requests in each replica can also have
+// unknown outcomes. Waiting jobs are snoozed for the rest of the pause.
 //
 // # Shutdown
 //
@@ -81,8 +81,8 @@
 //
 // # Uniqueness
 //
-// An email is sent at most once for each key. While River stores a job, it skips a
-// second job with the same key. By default River deletes a completed job after a
+// An email is sent at most once for each key. River skips a job if it already
+// stores a job with the same key. By default River deletes a completed job after a
 // day. After River deletes a job, a second job with the same key finds the email's
 // record and completes without sending. Call [Jobs.Forget] to delete old records.
 //

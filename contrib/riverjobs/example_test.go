@@ -3,6 +3,7 @@ package riverjobs_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"log/slog"
 	"os"
 	"time"
@@ -22,19 +23,16 @@ func Example() {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, os.Getenv("POSTGRES_URL"))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer pool.Close()
 	c, err := client.New(client.Config{BaseURL: "https://api.example.com", Token: "token"})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	queue, err := newQueue(pool, c)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	if err := run(ctx, pool, queue); err != nil {
 		slog.Error(err.Error()) // a program would end here
@@ -62,7 +60,7 @@ func newQueue(pool *pgxpool.Pool, c *client.Client) (*river.Client[pgx.Tx], erro
 	})
 }
 
-// run works until the program is to end, and then completes the emails in progress.
+// run places one order, and stops after the emails in progress are completed.
 func run(ctx context.Context, pool *pgxpool.Pool, queue *river.Client[pgx.Tx]) error {
 	if err := queue.Start(ctx); err != nil {
 		return err

@@ -27,8 +27,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// shop is a database with a mock server. Its requests pass through front, if that
-// is set.
+// shop is a database with a mock server that limits lookups strictly. Requests to the mock server pass through front if it is set.
 type shop struct {
 	t        *testing.T
 	pool     *pgxpool.Pool
@@ -37,9 +36,11 @@ type shop struct {
 	front    atomic.Pointer[http.HandlerFunc]
 }
 
-func newShop(t *testing.T, cfg mockserver.Config) *shop {
+// newShop runs the test in parallel with other tests, because tests mostly wait.
+func newShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{t: t, pool: newDatabase(t), platform: mockserver.New(cfg)}
+	t.Parallel()
+	s := &shop{t: t, pool: newDatabase(t), platform: mockserver.New(mockserver.Config{Lookups: mockserver.LookupMinInterval})}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if front := s.front.Load(); front != nil {
 			front.ServeHTTP(w, r)
@@ -104,7 +105,7 @@ func (s *shop) client(change ...func(*client.Config)) *client.Client {
 	return c
 }
 
-// jobs are short of patience, unless opts says otherwise.
+// jobs returns Jobs with short pauses unless opts sets them.
 func (s *shop) jobs(c *client.Client, opts riverjobs.Options) *riverjobs.Jobs {
 	s.t.Helper()
 	if opts.Pause == 0 {
@@ -118,7 +119,7 @@ func (s *shop) jobs(c *client.Client, opts riverjobs.Options) *riverjobs.Jobs {
 	return j
 }
 
-// inserter returns a client of River that works on nothing.
+// inserter returns a River client that only inserts jobs.
 func (s *shop) inserter() *river.Client[pgx.Tx] {
 	s.t.Helper()
 	c, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{})
@@ -148,6 +149,13 @@ func (s *shop) start(j *riverjobs.Jobs) *river.Client[pgx.Tx] {
 		_ = c.StopAndCancel(ctx)
 	})
 	return c
+}
+
+// work processes all jobs with a new client until the test ends.
+func (s *shop) work(opts riverjobs.Options) (*riverjobs.Jobs, *river.Client[pgx.Tx]) {
+	s.t.Helper()
+	j := s.jobs(s.client(), opts)
+	return j, s.start(j)
 }
 
 type atOnce struct{}
@@ -183,6 +191,12 @@ func (s *shop) until(id int64, what string, met func(*rivertype.JobRow) bool) *r
 		return met(row)
 	})
 	return row
+}
+
+// reaches waits until the job has the given state.
+func (s *shop) reaches(id int64, state rivertype.JobState) *rivertype.JobRow {
+	s.t.Helper()
+	return s.until(id, string(state), func(row *rivertype.JobRow) bool { return row.State == state })
 }
 
 func (s *shop) wait(what string, met func() bool) {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river/rivertype"
-
 	"example.com/emailplatform/contrib/riverjobs"
 	"example.com/emailplatform/mockserver"
 )
@@ -15,13 +13,12 @@ import (
 // TestOutage: two replicas, an outage of some pauses. Each pause costs at most one
 // unknown outcome; without them, all jobs would be unknown.
 func TestOutage(t *testing.T) {
-	t.Parallel()
 	const orders, pause, maxPause = 30, 200 * time.Millisecond, time.Second
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	s.inject(mockserver.Fault{Action: mockserver.FaultStatus})
 	began := time.Now()
 	for range 2 {
-		s.start(s.jobs(s.client(), riverjobs.Options{Pause: pause, MaxPause: maxPause}))
+		s.work(riverjobs.Options{Pause: pause, MaxPause: maxPause})
 	}
 	var ids []int64
 	for i := range orders {
@@ -46,39 +43,11 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestProbe: after a pause, one job sends while all others wait, and if it succeeds
-// they follow. The same holds for the first job of all.
-func TestProbe(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
-	arrived, release := s.hold()
-	var ids []int64
-	for i := range 10 {
-		ids = append(ids, s.insert(fmt.Sprint("A-", i)))
-	}
-	for range 2 {
-		s.start(s.jobs(s.client(), riverjobs.Options{}))
-	}
-	<-arrived
-	s.wait("snoozed", func() bool { return s.count("river_job WHERE metadata ? 'snoozes'") == len(ids)-1 })
-	if len(arrived) > 0 {
-		t.Error("another job sends during the probe")
-	}
-	release()
-	for _, id := range ids {
-		s.until(id, "completed", func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCompleted })
-	}
-	if n := len(s.platform.Outbox()); n != len(ids) {
-		t.Errorf("%d emails", n)
-	}
-}
-
-// TestPauses: pauses grow up to their limit, Retry-After replaces them, and a
-// success starts over. Failures of requests that began before the pause do not count.
+// TestPauses: pauses grow up to MaxPause, Retry-After replaces them up to 1 hour, and a
+// success starts over.
 func TestPauses(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
-	s.start(s.jobs(s.client(), riverjobs.Options{Pause: 10 * time.Second, MaxPause: 35 * time.Second}))
+	s := newShop(t)
+	s.work(riverjobs.Options{Pause: 10 * time.Second, MaxPause: 35 * time.Second})
 	retryAfter := mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "100", Times: 1}
 	tooLong := mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "86400", Times: 1}
 	plain := mockserver.Fault{Action: mockserver.FaultStatus, Times: 1}
@@ -106,29 +75,30 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestConcurrentFailuresPauseOnce: requests that began before the pause neither extend nor end it.
-func TestConcurrentFailuresPauseOnce(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
-	s.start(s.jobs(s.client(), riverjobs.Options{Pause: time.Minute}))
+// TestConcurrentRequestsPauseOnce: requests that began before the pause neither extend nor end it.
+func TestConcurrentRequestsPauseOnce(t *testing.T) {
+	s := newShop(t)
+	s.work(riverjobs.Options{Pause: time.Minute})
 	s.ended(s.insert("A-0")) // proven, so all jobs send
-	arrived, release := s.hold()
 	s.inject(mockserver.Fault{Action: mockserver.FaultStatus, Times: 2})
-	ids := []int64{s.insert("A-1"), s.insert("A-2"), s.insert("A-3")}
-	for range ids {
-		<-arrived
-	}
+	arrived, release := s.hold()
+	failures := []int64{s.insert("A-1"), s.insert("A-2")}
+	<-arrived
+	<-arrived
+	arrived, releaseSuccess := s.hold()
+	success := s.insert("A-3")
+	<-arrived
 	release()
-	sent, unknown := 0, 0
-	for _, id := range ids {
-		switch _, out := s.ended(id); out.State {
-		case riverjobs.StateSent:
-			sent++
-		case riverjobs.StateUnknown:
-			unknown++
+	for _, id := range failures {
+		if _, out := s.ended(id); out.State != riverjobs.StateUnknown {
+			t.Errorf("%+v, want unknown", out)
 		}
 	}
-	if sent != 1 || unknown != 2 || s.count("emailplatform_pauses WHERE failures = 1 AND paused_until > now() + interval '30 s'") != 1 {
-		t.Errorf("%d sent, %d unknown, %d pauses", sent, unknown, s.count("emailplatform_pauses WHERE failures = 1"))
+	releaseSuccess() // after the failures are recorded
+	if _, out := s.ended(success); out.State != riverjobs.StateSent {
+		t.Errorf("%+v, want sent", out)
+	}
+	if n := s.count("emailplatform_pauses WHERE failures = 1 AND paused_until > now() + interval '30 s'"); n != 1 {
+		t.Errorf("%d queues are paused after one failure, want 1", n)
 	}
 }

@@ -15,8 +15,7 @@ import (
 
 // Schema creates the tables of this package in the first schema of the search path,
 // if the tables do not exist. Run Schema before the first job, or copy the
-// statements into your migrations. Do not run Schema concurrently, because a
-// statement can fail.
+// statements into your migrations. Concurrent runs of Schema can fail.
 const Schema = `
 CREATE TABLE IF NOT EXISTS emailplatform_sends (
 	key       text PRIMARY KEY,
@@ -40,27 +39,19 @@ CREATE TABLE IF NOT EXISTS emailplatform_pauses (
 );
 `
 
-// record is a row of the table emailplatform_sends.
-type record struct {
-	state           State
-	emailID, reason string
-}
-
-func (r record) output() Output { return Output{State: r.state, EmailID: r.emailID, Reason: r.reason} }
-
-// find returns the record of a key, or a record without a state if there is
-// none. If the state is sending, the process that sent the request has ended.
-// find then changes the state to unknown and returns true.
-func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r record, isNew bool, err error) {
+// find returns the record of a key, or a zero Output if there is none. It also sets the job's id in the record. If the state
+// is sending, the process that sent the request has ended. find then changes the
+// state to unknown, and isNew is true.
+func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r Output, isNew bool, err error) {
 	err = j.pool.QueryRow(ctx, `
 		UPDATE emailplatform_sends SET job_id = $2,
 			reason = CASE state WHEN 'sending' THEN 'the process ended while it sent the email' ELSE reason END,
 			since = CASE state WHEN 'sending' THEN now() ELSE since END,
 			state = CASE state WHEN 'sending' THEN 'unknown' ELSE state END
 		WHERE key = $1 RETURNING state, coalesce(email_id, ''), coalesce(reason, ''), since = now()`, key, jobID).
-		Scan(&r.state, &r.emailID, &r.reason, &isNew)
+		Scan(&r.State, &r.EmailID, &r.Reason, &isNew)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return record{}, false, nil
+		return Output{}, false, nil
 	}
 	return r, isNew, wrap(err)
 }
@@ -83,15 +74,15 @@ func (j *Jobs) begin(ctx context.Context, args SendArgs, jobID int64) (started t
 // settle records the outcome of the request that began at the given time. It
 // retries for a moment, because the connection may have been lost during the
 // request.
-func (j *Jobs) settle(ctx context.Context, key string, started time.Time, r record) (err error) {
+func (j *Jobs) settle(ctx context.Context, key string, started time.Time, r Output) (err error) {
 	for range 3 {
-		if r.state == "" || r.state == StateNotQueued { // the email was not sent, so it can be sent later
+		if r.State == "" || r.State == StateNotQueued { // the email was not sent, so it can be sent later
 			_, err = j.pool.Exec(ctx, "DELETE FROM emailplatform_sends WHERE key = $1 AND started = $2", key, started)
 		} else {
 			_, err = j.pool.Exec(ctx, `
 				UPDATE emailplatform_sends SET state = $3, since = now(), email_id = nullif($4, ''), reason = nullif($5, ''),
 					recipient = CASE $3 WHEN 'unknown' THEN recipient END, subject = CASE $3 WHEN 'unknown' THEN subject END
-				WHERE key = $1 AND started = $2`, key, started, r.state, r.emailID, r.reason)
+				WHERE key = $1 AND started = $2`, key, started, r.State, r.EmailID, r.Reason)
 		}
 		if err == nil || ctx.Err() != nil {
 			break

@@ -28,8 +28,7 @@ type Unresolved struct {
 	Reason string    // empty if no worker has recorded the unknown outcome yet
 }
 
-// Unknown returns the emails whose outcome is unknown, oldest first, at most
-// 1,000.
+// Unknown returns up to 1,000 emails whose outcome is unknown, oldest first.
 func (j *Jobs) Unknown(ctx context.Context) ([]Unresolved, error) {
 	rows, err := j.pool.Query(ctx, `
 		SELECT key, job_id, recipient, started, coalesce(reason, '')
@@ -54,10 +53,10 @@ const (
 )
 
 // Resolve records the decision of an operator about an email with an unknown
-// outcome. For any other email, Resolve returns [ErrNotUnknown]. If the job was
-// deleted, the error wraps rivertype.ErrNotFound, but Resolve still records the
-// resolution. If you resolve a deleted job as NotSent, insert a new job with
-// the same key to send the email.
+// outcome. If the outcome is not unknown, Resolve returns [ErrNotUnknown]. If
+// the job was deleted, the error wraps rivertype.ErrNotFound, but Resolve still
+// records the resolution. If you resolve a deleted job as NotSent, insert a new
+// job with the same key to send the email.
 func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
 	const resolved = ` WHERE ` + open + ` AND key = $2 RETURNING job_id`
 	statement := "DELETE FROM emailplatform_sends" + resolved
@@ -108,10 +107,4 @@ func (j *Jobs) Forget(ctx context.Context, olderThan time.Duration) (deleted int
 	tag, err := j.pool.Exec(ctx,
 		"DELETE FROM emailplatform_sends WHERE state = 'sent' AND since < now() - make_interval(secs => $1)", olderThan.Seconds())
 	return tag.RowsAffected(), wrap(err)
-}
-
-// forget deletes the record of an email that the platform rejected.
-func (j *Jobs) forget(ctx context.Context, key string) error {
-	_, err := j.pool.Exec(ctx, "DELETE FROM emailplatform_sends WHERE key = $1 AND state = 'not_queued'", key)
-	return wrap(err)
 }

@@ -1,10 +1,12 @@
 package riverjobs_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,21 +37,18 @@ func (s *shop) lose(submissions ...client.EmailSubmission) (ids []int64) {
 }
 
 func TestResolve(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
-	j := s.jobs(s.client(), riverjobs.Options{})
-	jobs := s.start(j)
+	s := newShop(t)
+	j, jobs := s.work(riverjobs.Options{})
 	ids := s.lose(order("A-1"), order("A-2"), order("A-3"))
 	if list, err := j.Unknown(t.Context()); err != nil || len(list) != 3 || list[0].Key != "A-1" || list[2].JobID != ids[2] {
 		t.Errorf("unknown: %+v, %v", list, err)
 	}
 	fatal(t, j.Resolve(t.Context(), "A-1", riverjobs.Sent))
 	fatal(t, j.Resolve(t.Context(), "A-2", riverjobs.NotSent))
-	completed := func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCompleted }
-	if out := string(s.until(ids[0], "completed", completed).Output()); !strings.Contains(out, "operator") {
+	if out := string(s.reaches(ids[0], rivertype.JobStateCompleted).Output()); !strings.Contains(out, "operator") {
 		t.Errorf("output %s", out)
 	}
-	s.until(ids[1], "completed", completed)
+	s.reaches(ids[1], rivertype.JobStateCompleted)
 	for address, want := range map[string]int{order("A-1").To: 1, order("A-2").To: 2, order("A-3").To: 1} {
 		if n := len(s.platform.OutboxTo(address)); n != want {
 			t.Errorf("%d emails to %s, want %d", n, address, want)
@@ -79,8 +78,7 @@ func TestResolve(t *testing.T) {
 // TestResolveSending: the email of a process that ended can be resolved before a
 // worker notices, and a request in progress cannot.
 func TestResolveSending(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	j := s.jobs(s.client(), riverjobs.Options{})
 	id := s.insert("A-1")
 	s.exec("INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient) VALUES ('A-1', $1, 'sending', now(), now(), 'a')", id)
@@ -96,8 +94,7 @@ func TestResolveSending(t *testing.T) {
 }
 
 func TestForget(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	j := s.jobs(s.client(), riverjobs.Options{})
 	for i, state := range []string{"sent", "sent", "unknown"} {
 		s.exec(`INSERT INTO emailplatform_sends (key, job_id, state, started, since) VALUES ($1, 1, $2, now(), now() - make_interval(hours => $3))`,
@@ -111,25 +108,30 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// reconcile passes an event of an email to Reconcile, and waits for its job. It
-// returns the number of jobs.
-func (s *shop) reconcile(j *riverjobs.Jobs, jobs *river.Client[pgx.Tx], emailID, address string) int {
+// reconcile passes an event of an email to Reconcile, and returns all jobs that
+// compare an email.
+func (s *shop) reconcile(j *riverjobs.Jobs, emailID, address string) []*rivertype.JobRow {
 	s.t.Helper()
 	e, err := events.Parse(fmt.Appendf(nil, `{"id":"e-%s","event":"Email.Opened","created_on":1700000000,
 		"data":{"email_id":%q,"campaign_id":null,"contact_id":null,"list_id":null,"email_address":%q,"opened_at":"2026-01-01T00:00:00Z"}}`, emailID, emailID, address))
 	fatal(s.t, err)
 	fatal(s.t, pgx.BeginFunc(s.t.Context(), s.pool, func(tx pgx.Tx) error { return j.Reconcile(s.t.Context(), tx, e) }))
-	const kind = "emailplatform_reconcile"
-	list, err := jobs.JobList(s.t.Context(), river.NewJobListParams().Kinds(kind))
+	list, err := s.inserter().JobList(s.t.Context(), river.NewJobListParams().Kinds("emailplatform_reconcile"))
 	fatal(s.t, err)
-	for _, row := range list.Jobs {
-		s.until(row.ID, "completed", func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCompleted })
-	}
-	return len(list.Jobs)
+	return list.Jobs
 }
 
-// TestReconcile: an event of an email resolves its outcome, if the email can be no
-// other.
+// reconciled waits for the jobs of reconcile, and returns their number.
+func (s *shop) reconciled(j *riverjobs.Jobs, emailID, address string) int {
+	s.t.Helper()
+	all := s.reconcile(j, emailID, address)
+	for _, row := range all {
+		s.reaches(row.ID, rivertype.JobStateCompleted)
+	}
+	return len(all)
+}
+
+// TestReconcile: an event resolves an unknown outcome if exactly one email matches.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
 	with := func(change func(*client.EmailSubmission)) client.EmailSubmission {
@@ -157,11 +159,10 @@ func TestReconcile(t *testing.T) {
 		{name: "not yet unknown", setup: "UPDATE emailplatform_sends SET state = 'sending', since = now() - interval '1 hour'", want: riverjobs.StateSent},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := newShop(t, mockserver.Config{})
+			s := newShop(t)
 			c := s.client()
 			j := s.jobs(c, riverjobs.Options{})
-			jobs := s.start(j)
+			s.start(j)
 			if tt.lost == nil {
 				tt.lost = []client.EmailSubmission{order("A-1")}
 			}
@@ -175,14 +176,14 @@ func TestReconcile(t *testing.T) {
 				fatal(t, err)
 				about.ID = email.ID
 			}
-			s.reconcile(j, jobs, about.ID, "")
+			s.reconciled(j, about.ID, "")
 			if tt.want == riverjobs.StateUnknown {
 				if n := s.count("emailplatform_sends WHERE state = 'unknown'"); n != len(ids) {
 					t.Errorf("%d of %d are unknown", n, len(ids))
 				}
 				return
 			}
-			row := s.until(ids[0], "completed", func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCompleted })
+			row := s.reaches(ids[0], rivertype.JobStateCompleted)
 			if want := `"email_id": "` + about.ID + `"`; !strings.Contains(string(row.Output()), want) {
 				t.Errorf("output %s, want %s", row.Output(), want)
 			}
@@ -195,8 +196,7 @@ func TestReconcile(t *testing.T) {
 
 // TestReconcileRejected: the response was lost, and the email was rejected.
 func TestReconcileRejected(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	c := s.client()
 	_, err := c.SuppressedEmails.Add(t.Context(), order("A-1").To)
 	fatal(t, err)
@@ -204,7 +204,7 @@ func TestReconcileRejected(t *testing.T) {
 	_, err = c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: "http://shop.test/hook", Events: []events.Name{events.NameEmailRejected}})
 	fatal(t, err)
 	j := s.jobs(c, riverjobs.Options{})
-	jobs := s.start(j)
+	s.start(j)
 	id := s.lose(order("A-1"))[0]
 	rejected := ""
 	for _, fired := range s.platform.Events() {
@@ -212,10 +212,10 @@ func TestReconcileRejected(t *testing.T) {
 			rejected = e.EmailID()
 		}
 	}
-	if n := s.reconcile(j, jobs, rejected, ""); n != 1 {
+	if n := s.reconciled(j, rejected, ""); n != 1 {
 		t.Fatalf("%d lookups of email %q", n, rejected)
 	}
-	row := s.until(id, "canceled", func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCancelled })
+	row := s.reaches(id, rivertype.JobStateCancelled)
 	if len(row.Errors) != 1 || !strings.Contains(row.Errors[0].Error, "suppressed") || s.count("emailplatform_sends") != 0 {
 		t.Errorf("errors %+v", row.Errors)
 	}
@@ -223,24 +223,22 @@ func TestReconcileRejected(t *testing.T) {
 
 // TestReconcileUnrelatedEvents: events that can resolve nothing cost no lookup.
 func TestReconcileUnrelatedEvents(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
-	j := s.jobs(s.client(), riverjobs.Options{})
-	jobs := s.start(j)
-	if n := s.reconcile(j, jobs, "e-1", ""); n != 0 {
+	s := newShop(t)
+	j, _ := s.work(riverjobs.Options{})
+	if n := s.reconciled(j, "e-1", ""); n != 0 {
 		t.Errorf("%d lookups, and no email", n)
 	}
 	_, out := s.ended(s.insert("A-0"))
 	s.lose(order("A-1"))
-	if n := s.reconcile(j, jobs, out.EmailID, ""); n != 0 {
+	if n := s.reconciled(j, out.EmailID, ""); n != 0 {
 		t.Errorf("%d lookups of an email that is known", n)
 	}
-	if n := s.reconcile(j, jobs, "e-1", "eve@example.org"); n != 0 {
+	if n := s.reconciled(j, "e-1", "eve@example.org"); n != 0 {
 		t.Errorf("%d lookups for another recipient", n)
 	}
 	lost := s.platform.OutboxTo(order("A-1").To)[0].ID
 	for range 2 {
-		if n := s.reconcile(j, jobs, lost, strings.ToUpper(order("A-1").To)); n != 1 {
+		if n := s.reconciled(j, lost, strings.ToUpper(order("A-1").To)); n != 1 {
 			t.Errorf("%d lookups, want 1 for all events of an email", n)
 		}
 	}
@@ -248,19 +246,12 @@ func TestReconcileUnrelatedEvents(t *testing.T) {
 
 // TestReconcileWaits: an email in progress may be the one that was looked up.
 func TestReconcileWaits(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
-	j := s.jobs(s.client(), riverjobs.Options{})
-	jobs := s.start(j)
+	s := newShop(t)
+	j, _ := s.work(riverjobs.Options{})
 	s.lose(order("A-1"))
 	s.exec(`INSERT INTO emailplatform_sends SELECT 'A-2', 0, 'sending', now(), now(), recipient, subject FROM emailplatform_sends`)
-	e, err := events.Parse(fmt.Appendf(nil, `{"id":"e","event":"Email.Error","created_on":1,"data":{"error":"internal error; x","event_time":1,"email":{"id":%q}}}`,
-		s.platform.Outbox()[0].ID))
-	fatal(t, err)
-	fatal(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return j.Reconcile(t.Context(), tx, e) }))
-	list, err := jobs.JobList(t.Context(), river.NewJobListParams().Kinds("emailplatform_reconcile"))
-	fatal(t, err)
-	s.until(list.Jobs[0].ID, "snoozed", func(row *rivertype.JobRow) bool {
+	all := s.reconcile(j, s.platform.Outbox()[0].ID, "")
+	s.until(all[0].ID, "snoozed", func(row *rivertype.JobRow) bool {
 		return row.State == rivertype.JobStateScheduled && time.Until(row.ScheduledAt) > 20*time.Second
 	})
 	if n := s.count("emailplatform_sends WHERE state = 'unknown'"); n != 1 {
@@ -270,17 +261,60 @@ func TestReconcileWaits(t *testing.T) {
 
 // TestReconcileInProgress: an event can arrive before the response. The lookup waits.
 func TestReconcileInProgress(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
-	j := s.jobs(s.client(), riverjobs.Options{})
-	jobs := s.start(j)
+	s := newShop(t)
+	j, _ := s.work(riverjobs.Options{})
 	s.exec("INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient) VALUES ('A-1', 1, 'sending', now(), now(), 'a')")
-	e, err := events.Parse([]byte(`{"id":"e","event":"Email.Error","created_on":1,"data":{"error":"internal error; x","event_time":1,"email":{"id":"e-1"}}}`))
+	all := s.reconcile(j, "e-1", "")
+	if len(all) != 1 || all[0].State != rivertype.JobStateScheduled || time.Until(all[0].ScheduledAt) < 20*time.Second {
+		t.Errorf("jobs %+v, want one that waits for longer than SendTimeout", all)
+	}
+}
+
+// TestLookups: two replicas, each with a limiter of its own. Each result is written
+// once, although the callback fails at first.
+func TestLookups(t *testing.T) {
+	s := newShop(t)
+	s.exec("CREATE TABLE results (email_id text, subject text)")
+	var calls atomic.Int64
+	onLookup := func(ctx context.Context, tx pgx.Tx, email client.Email) error {
+		_, err := tx.Exec(ctx, "INSERT INTO results VALUES ($1, $2)", email.ID, email.Subject)
+		if calls.Add(1) == 1 {
+			return errors.Join(err, errors.New("not yet"))
+		}
+		return err
+	}
+	c := s.client()
+	jobs := s.inserter()
+	var ids []int64
+	for i := range 3 {
+		email, err := c.Emails.Send(t.Context(), order(fmt.Sprint("A-", i)))
+		fatal(t, err)
+		res, err := jobs.Insert(t.Context(), riverjobs.LookupArgs{EmailID: email.ID}, nil)
+		fatal(t, err)
+		ids = append(ids, res.Job.ID)
+	}
+	for range 2 {
+		s.work(riverjobs.Options{OnLookup: onLookup})
+	}
+	for _, id := range ids {
+		s.reaches(id, rivertype.JobStateCompleted)
+	}
+	if n, m := s.count("results WHERE subject LIKE 'Your order A-_'"), s.count("(SELECT DISTINCT email_id FROM results) AS ids"); n != 3 || m != 3 || calls.Load() != 4 {
+		t.Errorf("%d results of %d emails after %d calls; want 3, 3, 4", n, m, calls.Load())
+	}
+}
+
+// TestLookupFails: a wrong id is not retried, and a failure of the platform is.
+func TestLookupFails(t *testing.T) {
+	s := newShop(t)
+	_, err := s.platform.Inject(mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 1})
 	fatal(t, err)
-	fatal(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return j.Reconcile(t.Context(), tx, e) }))
-	list, err := jobs.JobList(t.Context(), river.NewJobListParams())
+	email, err := s.client().Emails.Send(t.Context(), order("A-1"))
 	fatal(t, err)
-	if len(list.Jobs) != 1 || list.Jobs[0].State != rivertype.JobStateScheduled || time.Until(list.Jobs[0].ScheduledAt) < 20*time.Second {
-		t.Errorf("jobs %+v, want one that waits for longer than SendTimeout", list.Jobs)
+	s.work(riverjobs.Options{OnLookup: func(context.Context, pgx.Tx, client.Email) error { return nil }})
+	for id, want := range map[string]rivertype.JobState{email.ID: rivertype.JobStateCompleted, "unknown": rivertype.JobStateCancelled} {
+		res, err := s.inserter().Insert(t.Context(), riverjobs.LookupArgs{EmailID: id}, nil)
+		fatal(t, err)
+		s.reaches(res.Job.ID, want)
 	}
 }

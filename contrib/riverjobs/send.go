@@ -11,8 +11,8 @@ import (
 )
 
 // recheck is the interval at which the job of an email with an unknown outcome
-// checks for a resolution. [Jobs.Resolve] and [Jobs.Reconcile] usually run the
-// job earlier.
+// checks for a resolution. [Jobs.Resolve] and [Jobs.Reconcile] usually wake the
+// job before the next check.
 const recheck = time.Hour
 
 type sendWorker struct {
@@ -54,12 +54,13 @@ func (w *sendWorker) prepare(ctx context.Context, job *river.Job[SendArgs]) (sta
 		return time.Time{}, err
 	}
 	if isNew {
-		w.warn(ctx, "email outcome unknown", job, known.reason)
+		w.warn(ctx, "email outcome unknown", job, known.Reason)
 	}
-	if known.state == StateNotQueued { // resolved by Reconcile
-		err = w.forget(ctx, job.Args.Key)
+	if known.State == StateNotQueued { // resolved by Reconcile
+		_, err = w.pool.Exec(ctx, "DELETE FROM emailplatform_sends WHERE key = $1 AND state = 'not_queued'", job.Args.Key)
+		err = wrap(err)
 	}
-	if err != nil || known.state != "" {
+	if err != nil || known.State != "" {
 		return time.Time{}, errors.Join(err, finish(ctx, known))
 	}
 	wait, err := w.enter(ctx, job.Queue)
@@ -81,11 +82,11 @@ func (w *sendWorker) prepare(ctx context.Context, job *river.Job[SendArgs]) (sta
 func (w *sendWorker) conclude(ctx context.Context, job *river.Job[SendArgs], started time.Time, email client.SubmittedEmail, err error) error {
 	r := outcome(email, err)
 	if err := w.settle(ctx, job.Args.Key, started, r); err != nil {
-		w.warn(ctx, "email outcome not recorded", job, r.reason, "state", r.state, "email_id", email.ID)
+		w.warn(ctx, "email outcome not recorded", job, r.Reason, "state", r.State, "email_id", email.ID)
 		return err
 	}
 	switch forbidden := errors.Is(err, client.ErrForbidden); {
-	case r.state == StateSent, r.state == StateNotQueued, forbidden: // the error concerns only this email
+	case r.State == StateSent, r.State == StateNotQueued, forbidden: // the error concerns only this email
 		if err := w.succeeded(ctx, job.Queue, started); err != nil {
 			return err
 		}
@@ -98,51 +99,51 @@ func (w *sendWorker) conclude(ctx context.Context, job *river.Job[SendArgs], sta
 		if failure != nil {
 			return failure
 		}
-		if r.state == "" {
+		if r.State == "" {
 			return river.JobSnooze(wait)
 		}
 	}
-	switch r.state {
+	switch r.State {
 	case StateUnknown:
-		w.warn(ctx, "email outcome unknown", job, r.reason)
+		w.warn(ctx, "email outcome unknown", job, r.Reason)
 	case StateNotQueued:
-		w.warn(ctx, "email not queued", job, r.reason)
+		w.warn(ctx, "email not queued", job, r.Reason)
 	}
 	return finish(ctx, r)
 }
 
-// outcome returns the record for a result of Emails.Send. The record has no
+// outcome returns the Output for a result of Emails.Send. The Output has no
 // state if the email can be sent later. In this case the platform has
 // certainly not processed it, and the email is not the cause.
-func outcome(email client.SubmittedEmail, err error) record {
+func outcome(email client.SubmittedEmail, err error) Output {
 	var e *client.Error
 	switch {
 	case err == nil:
-		return record{state: StateSent, emailID: email.ID}
+		return Output{State: StateSent, EmailID: email.ID}
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		reason := err.Error()
 		if email.ID != "" { // an invalid response, but the id could be read
 			reason += ", with the email id " + email.ID
 		}
-		return record{state: StateUnknown, reason: reason}
+		return Output{State: StateUnknown, Reason: reason}
 	case errors.Is(err, client.ErrNotQueued), errors.Is(err, client.ErrValidation):
-		return record{state: StateNotQueued, emailID: email.ID, reason: err.Error()}
+		return Output{State: StateNotQueued, EmailID: email.ID, Reason: err.Error()}
 	case errors.Is(err, client.ErrUnauthorized), errors.Is(err, client.ErrForbidden), errors.Is(err, client.ErrRateLimited):
-		return record{}
+		return Output{}
 	case errors.As(err, &e) && 400 <= e.StatusCode && e.StatusCode < 500:
-		return record{state: StateNotQueued, reason: err.Error()}
+		return Output{State: StateNotQueued, Reason: err.Error()}
 	}
-	return record{}
+	return Output{}
 }
 
 // finish returns the result of a job whose email already has a record.
-func finish(ctx context.Context, r record) error {
-	if err := river.RecordOutput(ctx, r.output()); err != nil {
+func finish(ctx context.Context, r Output) error {
+	if err := river.RecordOutput(ctx, r); err != nil {
 		return wrap(err)
 	}
-	switch r.state {
+	switch r.State {
 	case StateNotQueued:
-		return river.JobCancel(errors.New(r.reason))
+		return river.JobCancel(errors.New(r.Reason))
 	case StateUnknown:
 		return river.JobSnooze(recheck)
 	}

@@ -3,7 +3,6 @@ package riverjobs_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -20,9 +19,9 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestOutcomes: for each result of a request, the end of the job, its output, and
-// the number of emails. Each job is woken again after its end, as by an impatient
-// operator or by River's rescuer, and sends nothing a second time.
+// TestOutcomes checks the state of the job, its output and the number of emails for each
+// result of a request. A job with the outcome sent or unknown sends nothing when it runs
+// again.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	const sent, notQueued, unknown = riverjobs.StateSent, riverjobs.StateNotQueued, riverjobs.StateUnknown
@@ -52,13 +51,12 @@ func TestOutcomes(t *testing.T) {
 		{name: "no response", fault: mockserver.Fault{Action: "hang"}, end: scheduled, state: unknown, reason: "deadline"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := newShop(t, mockserver.Config{})
+			s := newShop(t)
 			if tt.fault.Action != "" {
 				tt.fault.Times = 1
 				s.inject(tt.fault)
 			}
-			jobs := s.start(s.jobs(s.client(), riverjobs.Options{SendTimeout: 500 * time.Millisecond}))
+			_, jobs := s.work(riverjobs.Options{SendTimeout: 500 * time.Millisecond})
 			id := s.insert("A-1")
 			row, out := s.ended(id)
 			if row.State != tt.end || out.State != tt.state || (out.Reason == "") != (tt.reason == "") || !strings.Contains(out.Reason, tt.reason) {
@@ -106,8 +104,7 @@ func again(s *shop, jobs *river.Client[pgx.Tx], id int64) {
 // TestRejected: an email that the platform rejects is not queued. After the cause
 // is gone, a retry of the job sends it.
 func TestRejected(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	c := s.client()
 	_, err := c.SuppressedEmails.Add(t.Context(), order("A-1").To)
 	fatal(t, err)
@@ -122,7 +119,7 @@ func TestRejected(t *testing.T) {
 	fatal(t, c.SuppressedEmails.Remove(t.Context(), order("A-1").To))
 	_, err = jobs.JobRetry(t.Context(), id)
 	fatal(t, err)
-	s.until(id, "completed", func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCompleted })
+	s.reaches(id, rivertype.JobStateCompleted)
 	if n := len(s.platform.Outbox()); n != 1 {
 		t.Errorf("%d emails, want 1", n)
 	}
@@ -130,8 +127,7 @@ func TestRejected(t *testing.T) {
 
 // TestNoConnection: the job waits until the platform is reachable.
 func TestNoConnection(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	var dials atomic.Int64
 	c := s.client(func(cfg *client.Config) {
 		cfg.HTTPClient = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -150,8 +146,7 @@ func TestNoConnection(t *testing.T) {
 // TestKilledDuringRequest: a job whose process ended during the request is not sent again, but
 // reported.
 func TestKilledDuringRequest(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	id := s.insert("A-1")
 	s.exec(`INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient, subject)
 		VALUES ('A-1', $1, 'sending', now() - interval '1 hour', now() - interval '1 hour', 'ada@example.org', 'Your order')`, id)
@@ -178,11 +173,9 @@ func TestKilledDuringRequest(t *testing.T) {
 // TestLateResult: a request that ends after its job was taken for dead still
 // records its result.
 func TestLateResult(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	arrived, release := s.hold()
-	j := s.jobs(s.client(), riverjobs.Options{})
-	s.start(j)
+	s.work(riverjobs.Options{})
 	id := s.insert("A-1")
 	<-arrived
 	s.exec("UPDATE river_job SET state = 'available' WHERE id = $1", id) // as the rescuer does
@@ -196,13 +189,12 @@ func TestLateResult(t *testing.T) {
 	}
 }
 
-// TestNewerRecordIsKept: a request changes no record but its own. The key has another one
+// TestNewerRecordIsKept: a request changes only its own record. The key has another record
 // if an operator allowed to send it again.
 func TestNewerRecordIsKept(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	arrived, release := s.hold()
-	s.start(s.jobs(s.client(), riverjobs.Options{}))
+	s.work(riverjobs.Options{})
 	id := s.insert("A-1")
 	<-arrived
 	s.exec("UPDATE emailplatform_sends SET started = started + interval '1 second'")
@@ -213,11 +205,10 @@ func TestNewerRecordIsKept(t *testing.T) {
 	}
 }
 
-// TestForbidden: a single email that is not allowed does not stop the others.
+// TestForbidden: a 403 delays only its own job.
 func TestForbidden(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
-	s.start(s.jobs(s.client(), riverjobs.Options{Pause: time.Minute}))
+	s := newShop(t)
+	s.work(riverjobs.Options{Pause: time.Minute})
 	s.inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: http.StatusForbidden, Times: 1})
 	forbidden := s.insert("A-1")
 	s.until(forbidden, "snoozed for MaxPause", func(row *rivertype.JobRow) bool {
@@ -235,10 +226,9 @@ func TestShutdown(t *testing.T) {
 		"soft": (*river.Client[pgx.Tx]).Stop, "hard": (*river.Client[pgx.Tx]).StopAndCancel,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newShop(t, mockserver.Config{})
+			s := newShop(t)
 			arrived, release := s.hold()
-			jobs := s.start(s.jobs(s.client(), riverjobs.Options{}))
+			_, jobs := s.work(riverjobs.Options{})
 			id := s.insert("A-1")
 			<-arrived
 			stopped := make(chan error, 1)
@@ -259,13 +249,12 @@ func TestShutdown(t *testing.T) {
 
 // TestUnique: a key is sent once, even after River has deleted its job.
 func TestUnique(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	id := s.insert("A-1")
 	if again := s.insert("A-1"); again != id {
 		t.Errorf("jobs %d and %d", id, again)
 	}
-	jobs := s.start(s.jobs(s.client(), riverjobs.Options{}))
+	_, jobs := s.work(riverjobs.Options{})
 	_, first := s.ended(id)
 	if again := s.insert("A-1"); again != id {
 		t.Errorf("jobs %d and %d", id, again)
@@ -285,34 +274,8 @@ func TestUnique(t *testing.T) {
 	}
 }
 
-// TestInsertTx: the email and the order are committed together.
-func TestInsertTx(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
-	s.exec("CREATE TABLE orders (id text)")
-	jobs := s.inserter()
-	for i, commit := range []bool{false, true} {
-		tx, err := s.pool.Begin(t.Context())
-		fatal(t, err)
-		key := fmt.Sprint("A-", i)
-		_, err = tx.Exec(t.Context(), "INSERT INTO orders VALUES ($1)", key)
-		fatal(t, err)
-		_, err = jobs.InsertTx(t.Context(), tx, riverjobs.SendArgs{Key: key, Submission: order(key)}, nil)
-		fatal(t, err)
-		if commit {
-			fatal(t, tx.Commit(t.Context()))
-		} else {
-			fatal(t, tx.Rollback(t.Context()))
-		}
-	}
-	if n, m := s.count("orders"), s.count("river_job WHERE kind = 'emailplatform_send' AND args->>'key' = 'A-1'"); n != 1 || m != 1 || s.count("river_job") != 1 {
-		t.Errorf("%d orders, %d jobs", n, m)
-	}
-}
-
 func TestNew(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, mockserver.Config{})
+	s := newShop(t)
 	c := s.client()
 	for name, tt := range map[string]struct {
 		opts riverjobs.Options

@@ -1,3 +1,27 @@
+// Package sqlonce is a deduplication store for webhook events in PostgreSQL. It
+// is equivalent to package pgstore, but uses database/sql with any driver.
+//
+//	db, err := sql.Open("pgx", url)
+//	…
+//	_, err = db.ExecContext(ctx, sqlonce.Schema)
+//	…
+//	h := webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
+//		tx, err := sqlonce.Tx(ctx)
+//		if err != nil {
+//			return err
+//		}
+//		_, err = tx.ExecContext(ctx, "INSERT INTO …")
+//		return err
+//	}, webhook.Options{Once: sqlonce.NewOnce(db, sqlonce.OnceOptions{})})
+//
+// The sections about handlers, failures, PgBouncer and cleanup in the
+// documentation of package pgstore also apply to this package. Packages pgstore
+// and sqlonce use the same table, so a service can switch between them.
+//
+// A commit has an unknown outcome if the connection is lost, or if the context
+// of the delivery is canceled or expires during the commit. With the driver
+// pgx, the commit then stops immediately. With the driver lib/pq, the commit
+// can take longer, because lib/pq does not use the context for commits.
 package sqlonce
 
 import (
@@ -44,9 +68,9 @@ var ErrTxManaged = handled.ErrManaged
 
 var errNoTx = errors.New("sqlonce: no transaction in the context: call Tx with the context of a handler whose webhook.Options.Once is a *sqlonce.Once")
 
-// Tx returns the transaction of the event that is being handled with ctx.
-// Writes in this transaction are committed together with the event's key. For
-// any other context, Tx returns an error.
+// Tx returns the transaction of the event whose handler received ctx. Writes in
+// this transaction are committed together with the event's key. Tx returns an
+// error if ctx contains no transaction.
 //
 // The handler must not end the transaction with Commit, Rollback or SQL. If the
 // handler ends the transaction anyway, the event fails with [ErrTxManaged], and
@@ -86,8 +110,8 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	return true, nil
 }
 
-// transaction is a transaction that does not end with the context of Do.
-// Otherwise database/sql would roll it back in the background, and the key
+// transaction ignores the cancellation of the context of Do. Otherwise
+// database/sql would roll back the transaction in the background, and the key
 // would become free some time after Do has returned.
 type transaction struct {
 	*sql.Tx
@@ -147,8 +171,8 @@ func (tx *transaction) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// commit is canceled if ctx ends, because the driver uses the context of
-// BeginTx for COMMIT.
+// commit stops if ctx is canceled or expires, because the driver uses the
+// context of BeginTx for COMMIT.
 func (tx *transaction) commit(ctx context.Context, sum []byte) error {
 	if _, err := tx.ExecContext(ctx, handled.Remember, sum, tx.guard); errors.Is(err, sql.ErrTxDone) {
 		return ErrTxManaged
@@ -168,30 +192,19 @@ func (tx *transaction) commit(ctx context.Context, sum []byte) error {
 
 // Forget deletes the keys of events that were handled longer ago than
 // olderThan. A good value for olderThan is one week. The minimum is 8 hours,
-// because the platform retries deliveries for more than 7 hours. Forget deletes
-// keys in batches of 5,000, so it does not block handlers for long. Forget
-// returns the number of deleted keys, even if an error occurs. Concurrent calls
-// are safe.
+// which covers the platform's retry schedule. Forget deletes keys in batches of
+// 5,000, so it does not block handlers for long. Forget returns the number of
+// deleted keys, even if an error occurs. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
-	if err := handled.CheckAge(olderThan); err != nil {
-		return 0, fmt.Errorf("sqlonce: Forget: %w", err)
-	}
-	for {
-		n, err := o.forgetBatch(ctx, olderThan)
-		deleted += n
+	deleted, err = handled.ForgetAll(olderThan, func(seconds float64) (int64, error) {
+		result, err := o.db.ExecContext(ctx, handled.Forget, seconds)
 		if err != nil {
-			return deleted, fmt.Errorf("sqlonce: Forget: %w", err)
+			return 0, err
 		}
-		if n < handled.Batch {
-			return deleted, nil
-		}
-	}
-}
-
-func (o *Once) forgetBatch(ctx context.Context, olderThan time.Duration) (int64, error) {
-	result, err := o.db.ExecContext(ctx, handled.Forget, olderThan.Seconds())
+		return result.RowsAffected()
+	})
 	if err != nil {
-		return 0, err
+		return deleted, fmt.Errorf("sqlonce: Forget: %w", err)
 	}
-	return result.RowsAffected()
+	return deleted, nil
 }

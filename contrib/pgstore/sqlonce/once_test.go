@@ -23,15 +23,27 @@ import (
 
 func open(t testing.TB, url string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", url)
+	return openThrough(t, url, &testdb.Wire{})
+}
+
+// openThrough returns a database whose connections go through wire.
+func openThrough(t testing.TB, url string, wire *testdb.Wire) *sql.DB {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(url)
+	fatal(t, err)
+	cfg.DialFunc = wire.Dial
+	db := stdlib.OpenDB(*cfg)
+	t.Cleanup(func() { _ = db.Close() })
+	_, err = db.ExecContext(t.Context(), sqlonce.Schema)
+	fatal(t, err)
+	return db
+}
+
+func fatal(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.ExecContext(t.Context(), sqlonce.Schema); err != nil {
-		t.Fatal(err)
-	}
-	return db
 }
 
 func TestOnce(t *testing.T) {
@@ -46,15 +58,8 @@ func TestOnceCrash(t *testing.T) {
 	for way, url := range testdb.URLs(t) {
 		t.Run(way, func(t *testing.T) {
 			webhooktest.TestCrash(t, func(t *testing.T) (webhook.Once, func()) {
-				cfg, err := pgx.ParseConfig(url)
-				if err != nil {
-					t.Fatal(err)
-				}
 				wire := &testdb.Wire{}
-				cfg.DialFunc = wire.Dial
-				db := stdlib.OpenDB(*cfg)
-				t.Cleanup(func() { _ = db.Close() })
-				return sqlonce.NewOnce(db, sqlonce.OnceOptions{}), wire.Cut
+				return sqlonce.NewOnce(openThrough(t, url, wire), sqlonce.OnceOptions{}), wire.Cut
 			})
 		})
 	}
@@ -65,9 +70,8 @@ func TestOnceCrash(t *testing.T) {
 func TestModel(t *testing.T) {
 	db := open(t, testdb.URLs(t)["direct"])
 	once, effects := sqlonce.NewOnce(db, sqlonce.OnceOptions{}), "effects_"+strings.ToLower(rand.Text())
-	if _, err := db.ExecContext(t.Context(), "CREATE TABLE "+effects+" (key int)"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := db.ExecContext(t.Context(), "CREATE TABLE "+effects+" (key int)")
+	fatal(t, err)
 	store := testdb.Store{
 		Do: func(key string, handler func(func(string, int) error) error) (bool, error) {
 			return once.Do(t.Context(), key, func(ctx context.Context) error {
@@ -115,17 +119,10 @@ func TestTxEndedByMethod(t *testing.T) {
 // TestCommitEndsWithContext: if the server hangs during the commit, Do returns when the context ends, and the
 // connection is not used again.
 func TestCommitEndsWithContext(t *testing.T) {
-	wire := &testdb.Wire{}
-	cfg, err := pgx.ParseConfig(testdb.URLs(t)["direct"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.DialFunc = wire.Dial
-	db := stdlib.OpenDB(*cfg)
-	t.Cleanup(func() { _ = db.Close() })
+	db := open(t, testdb.URLs(t)["direct"])
 	once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
 	slow := slowCommit(t, db)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	start := time.Now()
 	ran, err := once.Do(ctx, rand.Text(), func(ctx context.Context) error {
@@ -151,9 +148,7 @@ func slowCommit(t testing.TB, db *sql.DB) (name string) {
 	_, err := db.ExecContext(t.Context(), strings.ReplaceAll(`CREATE TABLE NAME (n int);
 		CREATE FUNCTION NAME() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(30); RETURN NEW; END';
 		CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON NAME DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION NAME()`, "NAME", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return name
 }
 
@@ -208,10 +203,9 @@ func TestForget(t *testing.T) {
 			db := open(t, url)
 			once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
 			const old = 6000
-			if _, err := db.ExecContext(t.Context(), `INSERT INTO emailplatform_handled
-				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '30 days' FROM generate_series(1, 6000)`); err != nil {
-				t.Fatal(err)
-			}
+			_, err := db.ExecContext(t.Context(), `INSERT INTO emailplatform_handled
+				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '30 days' FROM generate_series(1, 6000)`)
+			fatal(t, err)
 			// Another test may forget some of them at the same time.
 			if _, err := once.Forget(t.Context(), 29*24*time.Hour); err != nil {
 				t.Error(err)

@@ -60,28 +60,35 @@ func Explain(err error) error {
 	return err
 }
 
-// Batch is the maximum number of rows that one [Forget] deletes. It is small,
-// so the locks last only milliseconds.
-const Batch = 5000
-
 // Forget deletes a batch of events that were handled more than $1 seconds ago.
 // Several processes can run it concurrently.
 const Forget = `DELETE FROM emailplatform_handled WHERE ctid = ANY (ARRAY(
 	SELECT ctid FROM emailplatform_handled WHERE handled_at < now() - make_interval(secs => $1::float8)
 	LIMIT 5000 FOR UPDATE SKIP LOCKED))`
 
-// Least is the minimum age of a key that can be deleted. The platform's last
-// attempt to deliver an event is 7 hours and 13 minutes after its first
-// attempt.
-const Least = 8 * time.Hour
+const (
+	batch = 5000 // rows in a batch, so the locks last only milliseconds
+	// least is the minimum age of a key that can be deleted. The platform's last
+	// attempt to deliver an event is 7 hours and 13 minutes after its first
+	// attempt.
+	least = 8 * time.Hour
+)
 
-// CheckAge returns an error if events of this age may still be delivered.
-func CheckAge(olderThan time.Duration) error {
-	if olderThan < Least {
-		return fmt.Errorf("olderThan must be at least %v, got %v: the platform retries deliveries for more than 7 hours",
-			Least, olderThan)
+// ForgetAll deletes all batches. The function exec runs [Forget] and returns the
+// number of deleted rows. ForgetAll returns an error if events of this age may
+// still be delivered.
+func ForgetAll(olderThan time.Duration, exec func(seconds float64) (int64, error)) (deleted int64, err error) {
+	if olderThan < least {
+		return 0, fmt.Errorf("olderThan must be at least %v, got %v: the platform retries deliveries for more than 7 hours",
+			least, olderThan)
 	}
-	return nil
+	for {
+		n, err := exec(olderThan.Seconds())
+		deleted += n
+		if err != nil || n < batch {
+			return deleted, err
+		}
+	}
 }
 
 // CleanUp is the timeout for a rollback.

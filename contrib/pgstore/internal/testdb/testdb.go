@@ -2,7 +2,11 @@
 package testdb
 
 import (
+	"context"
+	"errors"
+	"net"
 	"os"
+	"sync"
 	"testing"
 )
 
@@ -22,4 +26,36 @@ func URLs(t testing.TB) map[string]string {
 		t.Skip("SKIPPED, nothing was proven: set POSTGRES_URL to a PostgreSQL that may be written to")
 	}
 	return urls
+}
+
+// Wire contains the connections of a pool. A test can cut them to simulate a
+// crash.
+type Wire struct {
+	mu    sync.Mutex
+	conns []net.Conn
+	dead  bool
+}
+
+// Dial is a function for pgconn.Config.DialFunc.
+func (w *Wire) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dead {
+		return nil, errors.New("the connection was cut")
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	if err == nil {
+		w.conns = append(w.conns, conn)
+	}
+	return conn, err
+}
+
+// Cut closes all connections and rejects new ones.
+func (w *Wire) Cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dead = true
+	for _, c := range w.conns {
+		_ = c.Close()
+	}
 }
