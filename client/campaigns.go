@@ -10,7 +10,8 @@ import (
 // campaignGap is the maximum interval between two requests from Wait.
 const campaignGap = 30 * time.Second
 
-// CampaignStatus is the status of a campaign. The platform may add values.
+// CampaignStatus is the status of a campaign. The platform may add new
+// statuses.
 type CampaignStatus string
 
 // The known values of [CampaignStatus]. A campaign passes through the known
@@ -66,9 +67,9 @@ func (s *Campaigns) Send(ctx context.Context, campaignID int64) (Campaign, error
 //
 //	campaign, err := c.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled)
 //
-// If a request fails or the context ends, Wait returns the error and the last
-// result. If the context has no deadline and the campaign is never scheduled, Wait
-// does not return.
+// If a request fails, or the context is canceled or expires, Wait returns the
+// error and the last result. If the context has no deadline and the campaign is
+// never scheduled, Wait does not return.
 func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campaign) bool) (Campaign, error) {
 	get := func() (Campaign, error) { return s.Get(ctx, campaignID) }
 	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
@@ -79,9 +80,8 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 // name. If no campaign has the name, the error is [ErrNotFound]. If the name
 // is empty, the error is [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
-	params := ListCampaignsParams{}
 	is := func(c Campaign) bool { return c.Name == name }
-	return find(s.All(ctx, params), listCampaignsRequest(params), "name", name, is)
+	return find(ctx, s.x, readCampaignPage, listCampaignsRequest(ListCampaignsParams{}), "name", name, is)
 }
 
 // List returns one page of campaigns, oldest first.
@@ -94,17 +94,13 @@ func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (Campa
 func (s *Campaigns) All(
 	ctx context.Context, params ListCampaignsParams, opts ...IterOption,
 ) iter.Seq2[Campaign, error] {
-	return paginate(ctx, s.x, readCampaignPage, params.Page, opts, func(page int64) request {
-		params := params
-		params.Page = page
-		return listCampaignsRequest(params)
-	})
+	return paginate(ctx, s.x, readCampaignPage, listCampaignsRequest(params), opts)
 }
 
 func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagination }
 
-// Settled reports whether the status is final. The statuses incomplete, scheduled
-// and delivering are not final, and neither is an empty status.
+// Settled reports whether the status is final. An empty status and the statuses
+// "incomplete", "scheduled" and "delivering" are not final.
 func (c Campaign) Settled() bool {
 	switch c.Status {
 	case "", CampaignStatusIncomplete, CampaignStatusScheduled, CampaignStatusDelivering:

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Client calls the platform. It has a service for each kind of resource. A
+// Client calls the platform through a service for each kind of resource. A
 // Client is immutable and safe for concurrent use.
 type Client struct {
 	Templates        *Templates
@@ -87,6 +87,5 @@ func newExchange(cfg Config, base string) exchange {
 	x = r.retrying(x)                        // each attempt waits for the limiter, gets a token and is logged
 	x = newEncoder().encoded(x)              // outside retrying, so the body is encoded once for all attempts
 	x = caused(x)                            // outside all layers that check the context
-	x = retriesLogged(cfg.Logger, x)
-	return observed(cfg.Observe, x) // outermost, so it sees the final result and the whole duration
+	return observed(cfg.Observe, x)          // outermost, so it sees the final result and the whole duration
 }

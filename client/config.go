@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// version is the version in the User-Agent header. internal/tools/release -prepare
-// writes it.
+// version appears in the User-Agent header. The command internal/tools/release
+// -prepare updates the constant.
 const version = "0.1.0"
 
 // Config configures a [Client]. BaseURL and either Token or TokenSource are
@@ -47,9 +47,9 @@ type Config struct {
 	// Idempotency-Key header, because net/http resends failed HTTP/1 requests that
 	// have this header. The default is a new http.Client with a copy of
 	// http.DefaultTransport. The default client opens up to 100 HTTP/1 connections,
-	// which can all be idle (see [Client.CloseIdleConnections]). Further concurrent
-	// calls wait for a connection, and Timeout includes this wait. Over HTTP/2, many
-	// requests share one connection.
+	// which can all be idle (see [Client.CloseIdleConnections]). Additional
+	// concurrent calls wait for a connection, and Timeout includes this wait. Over
+	// HTTP/2, many requests share one connection.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
@@ -65,8 +65,8 @@ type Config struct {
 	// Retry configures retries.
 	Retry RetryConfig
 
-	// LookupLimiter limits the rate of email lookups. The default is a new
-	// [NewLookupLimiter] for each client.
+	// LookupLimiter limits the rate of email lookups. By default, each client
+	// creates a limiter with [NewLookupLimiter].
 	LookupLimiter LookupLimiter `json:"-"`
 
 	// Logger receives a "platform request" record at debug level for each request,
@@ -90,8 +90,8 @@ type Config struct {
 }
 
 // Format implements [fmt.Formatter]. The verb %p still prints the token, because
-// package fmt does not call Format for %p. The command go vet reports the verb
-// %p for a Config.
+// package fmt does not call Format for %p. Code that prints a Config with %p
+// fails go vet.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
 // String returns the base URL and whether a token or a token source is set.
@@ -107,7 +107,6 @@ func (c Config) String() string {
 	return fmt.Sprintf("client.Config{BaseURL: %s, Token: %s}", printable(c.BaseURL), token)
 }
 
-// printable returns a base URL without its password and query.
 func printable(base string) string {
 	u, err := url.Parse(base)
 	if err != nil || u.Opaque != "" { // "user:password@host" is parsed as a scheme and opaque data
@@ -128,7 +127,7 @@ func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 // and CBOR encoders. MarshalBinary returns the same text as String.
 func (c Config) MarshalBinary() ([]byte, error) { return []byte(c.String()), nil }
 
-// MarshalJSON implements [json.Marshaler]. The JSON contains no token.
+// MarshalJSON implements [json.Marshaler]. The JSON does not contain the token.
 func (c Config) MarshalJSON() ([]byte, error) {
 	type plain Config
 	c.BaseURL = printable(c.BaseURL)
@@ -155,8 +154,6 @@ func (c Config) withDefaults() Config {
 // descriptors.
 const maxConns = 100
 
-// defaultTransport returns a copy of http.DefaultTransport that limits the
-// active and idle connections to the platform.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -175,22 +172,22 @@ type RetryConfig struct {
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum
-	// doubles with each further attempt, up to MaxDelay. The actual delay is a
-	// random duration from 0 to the maximum. The default is 200 ms; a negative
-	// value means no delay.
+	// doubles with each attempt, up to MaxDelay. The actual delay is a random
+	// duration from 0 to the maximum. The default is 200 ms; a negative value
+	// means no delay.
 	BaseDelay time.Duration
 
 	// MaxDelay limits the doubling of BaseDelay. The default is 5 s.
 	MaxDelay time.Duration
 
-	// MaxRetryAfter is the maximum Retry-After that the client waits for. If the
-	// platform requests a longer delay, the call fails immediately, and
+	// MaxRetryAfter is the longest Retry-After delay that the client accepts. If
+	// the platform requests a longer delay, the call fails immediately, and
 	// [Error.RetryAfter] contains the delay. The default is 60 s. If the value is
 	// negative, the client ignores Retry-After.
 	MaxRetryAfter time.Duration
 
 	// Budget is the retry budget that all calls of the client share. A retry costs 1. A
-	// call that succeeds at the first attempt adds 0.2 to the budget. A call that
+	// call that succeeds on the first attempt adds 0.2 to the budget. A call that
 	// succeeds after a retry adds 1 to the budget. The value of Budget is both the
 	// initial and the maximum budget. When the budget is exhausted, calls fail without
 	// a retry, so an outage does not multiply the load. The default is 100; a negative
@@ -215,7 +212,6 @@ func orDefault[T comparable](v, def T) T {
 	return v
 }
 
-// baseURL validates a base URL and removes its trailing slash.
 func baseURL(s string, allowPlain bool) (string, error) {
 	if s == "" {
 		return "", errors.New("must not be empty")

@@ -3,7 +3,10 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -50,14 +53,13 @@ func TestUnusableConnection(t *testing.T) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		return &closeSignal{Conn: conn, closed: make(chan struct{})}, err
 	}
-	c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client(), Retry: RetryConfig{MaxAttempts: 1}})
-	fatal(t, err)
+	c := newClient(t, srv.URL, tr, withoutRetries)
 	get := func() {
 		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
 			t.Error(err)
 		}
 	}
-	get() // net/http uses a connection for several requests only after the first one
+	get() // net/http shares an HTTP/2 connection only after its first request
 
 	chosen := 0
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
@@ -65,7 +67,7 @@ func TestUnusableConnection(t *testing.T) {
 			return
 		}
 		conn := info.Conn.(*tls.Conn)
-		_ = conn.SetReadDeadline(time.Unix(1, 0)) // net/http takes any failed read for the end of the connection
+		_ = conn.SetReadDeadline(time.Unix(1, 0)) // net/http treats any failed read as the end of the connection
 		<-conn.NetConn().(*closeSignal).closed
 		get() // opens the other connection
 	}})
@@ -78,49 +80,55 @@ func TestUnusableConnection(t *testing.T) {
 	}
 }
 
-// pipes is a listener whose connections are pipes, as testing/synctest needs.
-type pipes struct {
-	net.Listener
+// listener accepts the connections of a channel, which several listeners can share.
+type listener struct {
 	conns  chan net.Conn
-	opened atomic.Int64
+	closed chan struct{}
+	close  func()
 }
 
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
+func newListener(conns chan net.Conn) listener {
+	closed := make(chan struct{})
+	return listener{conns, closed, sync.OnceFunc(func() { close(closed) })}
+}
+
+func (l listener) Accept() (net.Conn, error) {
 	select {
-	case p.conns <- there:
-		p.opened.Add(1)
-		return here, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	if c, ok := <-p.conns; ok {
+	case c := <-l.conns:
 		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
 	}
-	return nil, net.ErrClosed
 }
 
-func (*pipes) Close() error   { return nil }
-func (*pipes) Addr() net.Addr { return &net.TCPAddr{} }
+func (l listener) Close() error {
+	l.close()
+	return nil
+}
 
-// TestConnectionPoolSize sends requests in waves: all of them succeed with at most 100
-// connections, and the waves after the first reuse these.
+func (listener) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestConnectionPoolSize sends requests in waves. All of them succeed with at most 100 connections, and later waves
+// reuse the connections of the first one.
 func TestConnectionPoolSize(t *testing.T) {
 	const waves, size, most = 20, 300, 100
 	synctest.Test(t, func(t *testing.T) {
-		p := &pipes{conns: make(chan net.Conn)}
+		var opened atomic.Int64
+		conns := make(chan net.Conn) // in memory, because testing/synctest does not support sockets
 		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			time.Sleep(20 * time.Millisecond)
 			respondWith(http.StatusCreated, "application/json", `{"id":"x"}`)(w, r)
 		})}
-		go srv.Serve(p) //nolint:errcheck // it ends by Close
+		go srv.Serve(newListener(conns)) //nolint:errcheck // Serve returns an error after Close
 		c, err := New(Config{BaseURL: "http://127.0.0.1", Token: testToken})
 		fatal(t, err)
-		c.http.Transport.(*http.Transport).DialContext = p.dial
+		c.http.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+			opened.Add(1)
+			here, there := net.Pipe()
+			conns <- there
+			return here, nil
+		}
 		for range waves {
 			var wave sync.WaitGroup
 			for range size {
@@ -133,11 +141,87 @@ func TestConnectionPoolSize(t *testing.T) {
 			wave.Wait()
 			synctest.Wait() // until every connection is idle
 		}
-		if n := p.opened.Load(); n > most {
+		if n := opened.Load(); n > most {
 			t.Errorf("%d connections for %d waves of %d, want at most %d", n, waves, size, most)
 		}
 		c.CloseIdleConnections()
-		close(p.conns)
 		_ = srv.Close()
 	})
+}
+
+// TestRollingRestarts: a client creates templates while the platform replaces its processes. Each process first
+// completes its requests in progress. No template is duplicated, no call fails, and no outcome is unknown.
+func TestRollingRestarts(t *testing.T) {
+	t.Parallel()
+	const processes, goroutines = 10, 8
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	fatal(t, err)
+	defer l.Close()
+	conns := make(chan net.Conn)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns <- c
+		}
+	}()
+	var created sync.Map
+	served := make(chan struct{}, 1000)
+	start := func() *httptest.Server {
+		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ProtoMajor != 2 {
+				t.Errorf("%s is not HTTP/2", r.Proto)
+			}
+			body, err := io.ReadAll(r.Body)
+			if err != nil || len(body) == 0 {
+				t.Errorf("the body of a request is %q, %v, want the whole of it", body, err)
+			}
+			if _, duplicate := created.LoadOrStore(string(body), true); duplicate {
+				t.Errorf("%q was created more than once", body)
+			}
+			select {
+			case served <- struct{}{}:
+			default:
+			}
+			respondWith(201, "application/json", `{"template_id":1}`)(w, r)
+		}))
+		_ = srv.Listener.Close()
+		srv.Listener, srv.EnableHTTP2 = newListener(conns), true
+		srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+		srv.StartTLS()
+		return srv
+	}
+	process := start()
+	var o observations
+	often := RetryConfig{MaxAttempts: 100, BaseDelay: -1, Budget: -1} // restarts are more frequent than in production
+	c := newClient(t, "https://"+l.Addr().String(), process.Client().Transport, func(cfg *Config) { cfg.Observe, cfg.Retry = o.observe, often })
+	var wg sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	for g := range goroutines {
+		wg.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: fmt.Sprintf("%d-%d", g, i)})
+				if err != nil {
+					t.Errorf("%v; unknown: %v", err, errors.Is(err, ErrOutcomeUnknown))
+				}
+			}
+		})
+	}
+	for n := 0; n < processes || o.retries() == 0; n++ {
+		for range 50 {
+			<-served
+		}
+		old := process
+		process = start()
+		if err := old.Config.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	wg.Wait()
+	process.Client().CloseIdleConnections()
+	process.CloseClientConnections()
+	process.Close()
 }

@@ -56,10 +56,9 @@ func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging
 // the filter. If no contact has the address, the error is [ErrNotFound]. If the
 // address is empty, the error is [ErrValidation].
 func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
-	params := ListContactsParams{Filter: "email:" + email}
-	return find(s.All(ctx, listID, params), listContactsRequest(listID, params), "email", email, func(c Contact) bool {
-		return strings.EqualFold(c.Email, email)
-	})
+	list := listContactsRequest(listID, ListContactsParams{Filter: "email:" + email})
+	is := func(c Contact) bool { return strings.EqualFold(c.Email, email) }
+	return find(ctx, s.x, readContactPage, list, "email", email, is)
 }
 
 // List returns one page of contacts, by default in the order of creation.
@@ -91,11 +90,7 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 func (s *Contacts) All(
 	ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption,
 ) iter.Seq2[Contact, error] {
-	return paginate(ctx, s.x, readContactPage, params.Page, opts, func(page int64) request {
-		params := params
-		params.Page = page
-		return listContactsRequest(listID, params)
-	})
+	return paginate(ctx, s.x, readContactPage, listContactsRequest(listID, params), opts)
 }
 
 func (p ContactPage) items() ([]Contact, Pagination) { return p.Data, p.Pagination }

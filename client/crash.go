@@ -11,8 +11,7 @@ type crash struct {
 
 func (c crash) none() bool { return c.panicked == nil && !c.exited }
 
-// run calls f() and then done() with the crash of f(). Another goroutine can
-// then raise the crash.
+// run calls f, and then calls done, even if f panics or exits.
 func run(f func(), done func(crash)) {
 	c := crash{exited: true}
 	defer func() {

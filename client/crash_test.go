@@ -4,13 +4,14 @@ import (
 	"context"
 	"net/http"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// ending runs f on its own goroutine. It returns the value of its panic and whether it returned.
+// ending runs f on its own goroutine. It returns the value of the panic and whether f returned.
 func ending(f func()) (panicked any, returned bool) {
 	done := make(chan struct{})
 	go run(func() {
@@ -24,8 +25,8 @@ func ending(f func()) (panicked any, returned bool) {
 	return panicked, returned
 }
 
-// TestCallbackPanics: a panic or runtime.Goexit in a callback ends the call, on whichever goroutine the callback
-// runs. No goroutine remains.
+// TestCallbackPanics: a panic or runtime.Goexit in a callback ends the call, even if another goroutine runs the
+// callback. No goroutine remains.
 func TestCallbackPanics(t *testing.T) {
 	ways := map[string]func(){"panic": func() { panic("stop") }, "Goexit": runtime.Goexit}
 	for name, call := range callbackCalls() {
@@ -45,10 +46,10 @@ func TestCallbackPanics(t *testing.T) {
 // callbackCalls returns calls that run crash in a callback.
 func callbackCalls() map[string]func(t *testing.T, crash func()) {
 	pages := func(t *testing.T) *Client {
+		srv := &tagPages{pages: pagesOf(slices.Repeat([]int{1}, 100)...), perPage: 1}
 		return newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
 			time.Sleep(time.Second)
-			page := r.URL.Query().Get("page")
-			return respond(200, `{"data":[{"list_id":`+page+`,"name":"n"}],"pagination":{"page":`+page+`,"per_page":1,"count":100}}`), nil
+			return srv.RoundTrip(r)
 		})
 	}
 	imports := func(t *testing.T, opts ImportOptions) {
@@ -61,13 +62,11 @@ func callbackCalls() map[string]func(t *testing.T, crash func()) {
 	}
 	return map[string]func(t *testing.T, crash func()){
 		"token source": func(t *testing.T, crash func()) {
-			c := newBubbleClient(t, nil, func(cfg *Config) {
-				cfg.Token, cfg.TokenSource = "", func(context.Context) (Token, error) { crash(); return Token{}, nil }
-			})
+			c := newBubbleClient(t, nil, withSource(func(context.Context) (Token, error) { crash(); return Token{}, nil }))
 			_, _ = c.Templates.Get(t.Context(), 1)
 		},
 		"WithResponseHook": func(t *testing.T, crash func()) {
-			_, _ = pages(t).Lists.List(WithResponseHook(t.Context(), func(Response) { crash() }), ListListsParams{Page: 1})
+			_, _ = pages(t).Tags.List(WithResponseHook(t.Context(), func(Response) { crash() }), ListTagsParams{})
 		},
 		"WithResponseHook under Prefetch": func(t *testing.T, crash func()) {
 			var n atomic.Int64
@@ -76,7 +75,7 @@ func callbackCalls() map[string]func(t *testing.T, crash func()) {
 					crash()
 				}
 			})
-			for _, err := range pages(t).Lists.All(ctx, ListListsParams{}, Prefetch(1)) {
+			for _, err := range pages(t).Tags.All(ctx, ListTagsParams{}, Prefetch(1)) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -95,7 +94,7 @@ func callbackCalls() map[string]func(t *testing.T, crash func()) {
 	}
 }
 
-// TestPrefetchCallbackPanics: a callback panics for a prefetched page after the loop ended.
+// TestPrefetchCallbackPanics: the caller gets the panic of a callback for a prefetched page even after the loop ends.
 func TestPrefetchCallbackPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
@@ -107,14 +106,14 @@ func TestPrefetchCallbackPanics(t *testing.T) {
 		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
 			page := r.URL.Query().Get("page")
 			if page == "3" {
-				time.Sleep(time.Second) // in spite of the context
+				time.Sleep(time.Second) // ignores the canceled context
 			}
-			return respond(200, `{"data":[{"list_id":`+page+`,"name":"n"}],"pagination":{"page":`+page+`,"per_page":1,"count":100}}`), nil
+			return respond(200, `{"data":[{"name":"`+page+`"}],"pagination":{"page":`+page+`,"per_page":1}}`), nil
 		})
 		seen := 0
 		panicked, returned := ending(func() {
-			for _, err := range c.Lists.All(ctx, ListListsParams{}, Prefetch(1)) {
-				synctest.Wait() // until the next page is prefetched
+			for _, err := range c.Tags.All(ctx, ListTagsParams{}, Prefetch(1)) {
+				synctest.Wait() // until the request for the next page is sent
 				if seen++; err != nil || seen == 2 {
 					break
 				}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,6 @@ func TestContactsFromCSV(t *testing.T) {
 		"no end of line":    {"email\na@x", CSVOptions{}, "2:a@x{}[] "},
 		"blank lines":       {"email\n\n\na@x\n", CSVOptions{}, "4:a@x{}[] "},
 		"empty header":      {"email,\na@x,z\n", CSVOptions{}, "2:a@x{}[] "},
-		"empty headers":     {"email,,\na@x,1,2\n", CSVOptions{}, "2:a@x{}[] "},
 		"empty file":        {"", CSVOptions{}, "line 1: the file is empty; it must have a header row"},
 		"no email column":   {"name\nAnn\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "name"`},
 		"header twice":      {"email,Name,name\n", CSVOptions{}, "line 1: name: several columns have this header"},
@@ -43,8 +43,8 @@ func TestContactsFromCSV(t *testing.T) {
 	})
 }
 
-// TestContactsFromCSVSkipsWholeRows: lines of a quoted field are not rows. A skipped row is skipped as a whole, and a
-// misplaced quote ends the source.
+// TestContactsFromCSVSkipsWholeRows: the lines of a quoted field are not rows. An invalid row is skipped with all its
+// lines, and a misplaced quote ends the iteration.
 func TestContactsFromCSVSkipsWholeRows(t *testing.T) {
 	const bare, quote = `line 2: bare " in non-quoted-field`, `line 2: extraneous or missing " in quoted-field`
 	testCSV(t, map[string]csvTest{
@@ -83,10 +83,8 @@ func TestContactsFromCSVSpreadsheets(t *testing.T) {
 		"separator of bytes":  {"email§n\n\"a@x\"§b\n", CSVOptions{Comma: '§'}, "2:a@x{n=b}[] "},
 		"UTF-16":              {"\xff\xfee\x00m\x00", CSVOptions{}, "line 1: the file is UTF-16 or another wide encoding; save it as UTF-8"},
 		"UTF-16, big endian":  {"\xfe\xff\x00e\x00m", CSVOptions{}, "line 1: the file is UTF-16 or another wide encoding; save it as UTF-8"},
-		"UTF-16, no mark":     {"e\x00m\x00", CSVOptions{}, "line 1: the file is UTF-16 or another wide encoding; save it as UTF-8"},
 		"UTF-16, NUL first":   {"\x00e\x00m", CSVOptions{}, "line 1: the file is UTF-16 or another wide encoding; save it as UTF-8"},
 		"ten other headers":   {"a,b,c,d,e,f,g,h,i,j\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"`},
-		"wrong separator":     {"email;name\na@x;n\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "email;name"`},
 		"many other headers":  {"a,b,c,d,e,f,g,h,i,j," + strings.Repeat("k", 99) + ",l\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", 2 more`},
 		"long other header":   {strings.Repeat("k", 99) + "\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "` + strings.Repeat("k", 40) + `"`},
 		"header not UTF-8":    {"email,Stra\xdfe\na@x,1\n", CSVOptions{}, "line 1: the header of column 2 is not UTF-8"},
@@ -122,45 +120,34 @@ func testCSV(t *testing.T, tests map[string]csvTest) {
 
 func skipRow(*CSVError) error { return nil }
 
+// TestContactsFromCSVReadFails: the iteration ends if the reader fails, or returns neither bytes nor an error.
 func TestContactsFromCSVReadFails(t *testing.T) {
 	for name, broken := range map[string]error{
 		"gone":        errors.New("the disk is gone"),
 		"wraps EOF":   fmt.Errorf("truncated archive: %w", io.EOF),
-		"no progress": io.ErrNoProgress,
+		"no progress": nil,
 	} {
-		t.Run(name, func(t *testing.T) {
-			for file, want := range map[string]string{"email\na@x\n": "line 3: ", "email\na@x\nb\"": "line 3: ", "email\na@x\n\n\n": "line 5: "} {
-				r := io.MultiReader(strings.NewReader(file), iotestReader{broken})
-				var n int
-				var last error
-				for _, err := range ContactsFromCSV(r, CSVOptions{OnBadRow: skipRow}) {
-					if n++; n > 2 {
-						break
-					}
-					last = err
-				}
-				if n != 2 || !errors.Is(last, broken) || last.Error() != want+broken.Error() {
-					t.Errorf("%q: %d items, then %v", file, n, last)
-				}
+		for file, line := range map[string]string{"email\na@x\n": "line 3: ", "email\na@x\nb\"": "line 3: ", "email\na@x\n\n\n": "line 5: "} {
+			if broken == nil && strings.HasSuffix(file, "\"") {
+				continue // encoding/csv reports the quote first
 			}
-		})
-	}
-}
-
-// TestContactsFromCSVNoProgress: a reader returns neither bytes nor an error.
-func TestContactsFromCSVNoProgress(t *testing.T) {
-	var n int
-	for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{}), CSVOptions{OnBadRow: skipRow}) {
-		if n++; n == 2 && !errors.Is(err, io.ErrNoProgress) || n > 2 {
-			t.Fatalf("item %d: %v", n, err)
+			want := cmp.Or(broken, io.ErrNoProgress)
+			var n int
+			var last error
+			for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader(file), failingReader{broken}), CSVOptions{OnBadRow: skipRow}) {
+				if n++; n > 2 {
+					break
+				}
+				last = err
+			}
+			if n != 2 || !errors.Is(last, want) || last.Error() != line+want.Error() {
+				t.Errorf("%s, %q: %d items, then %v", name, file, n, last)
+			}
 		}
 	}
-	if n != 2 {
-		t.Errorf("%d items, want a contact and an error", n)
-	}
 }
 
-// counted is endless text. It counts the bytes that were read.
+// counted is a reader of endless text. It counts the bytes that were read.
 type counted int
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -168,7 +155,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return copy(p, strings.Repeat("x", len(p))), nil
 }
 
-// TestContactsFromCSVEndlessLine: a row without an end fails at its size limit.
+// TestContactsFromCSVEndlessLine: an endless row fails at the maximum size of a row.
 func TestContactsFromCSVEndlessLine(t *testing.T) {
 	for _, head := range []string{"", "email\n", "email\n\""} {
 		var read counted
@@ -182,9 +169,9 @@ func TestContactsFromCSVEndlessLine(t *testing.T) {
 	}
 }
 
-type iotestReader struct{ err error }
+type failingReader struct{ err error }
 
-func (r iotestReader) Read([]byte) (int, error) { return 0, r.err }
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
 func FuzzImportCSV(f *testing.F) {
 	f.Add("email,tags\na@x,b;c\n", true)

@@ -2,18 +2,24 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net/http"
 	"reflect"
 	"regexp"
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// TestGeneratedDecoders: each generated decoder reads the output of encoding/json for a value with all fields
-// set.
+// TestGeneratedDecoders: each generated decoder reads the output of encoding/json for a value with all fields set.
 func TestGeneratedDecoders(t *testing.T) {
 	readsBack(t, readTemplate)
 	readsBack(t, readTemplatePage)
@@ -39,21 +45,20 @@ func TestGeneratedDecoders(t *testing.T) {
 func readsBack[T any](t *testing.T, read func(*jsonscan.Cursor) T) {
 	t.Helper()
 	var want T
-	n := 0
-	fill(reflect.ValueOf(&want).Elem(), &n)
+	randomFields{Rand: rand.New(rand.NewPCG(1, 2)), all: true}.fill(reflect.ValueOf(&want).Elem())
 	text, err := json.Marshal(want)
 	fatal(t, err)
-	text = bytes.ReplaceAll(text, []byte(redacted), []byte("shown")) // a Secret leaves itself out
+	text = bytes.ReplaceAll(text, []byte(redacted), []byte("shown")) // json.Marshal redacts a Secret
 	var plain T
 	fatal(t, json.Unmarshal(text, &plain))
 	c := jsonscan.New(string(inUnixSeconds(text)))
 	got := read(c)
-	if err := c.End(); err != nil || !reflect.DeepEqual(got, plain) || n == 0 {
+	if err := c.End(); err != nil || !reflect.DeepEqual(got, plain) {
 		t.Errorf("%T: %v\ngot  %+v\nwant %+v", got, err, got, plain)
 	}
 }
 
-// inUnixSeconds replaces the times of a JSON text by Unix seconds.
+// inUnixSeconds replaces the times of a JSON text with Unix seconds.
 func inUnixSeconds(text []byte) []byte {
 	return regexp.MustCompile(`"1970-[^"]*Z"`).ReplaceAllFunc(text, func(quoted []byte) []byte {
 		at, err := time.Parse(`"`+time.RFC3339+`"`, string(quoted))
@@ -73,42 +78,6 @@ func TestWebhookJSONOmitsSecret(t *testing.T) {
 	}
 }
 
-// fill sets each field of v to a different value.
-func fill(v reflect.Value, n *int) {
-	*n++
-	if v.Type() == reflect.TypeFor[Secret]() {
-		v.Set(reflect.ValueOf(NewSecret("text")))
-		return
-	}
-	if v.Type() == reflect.TypeFor[time.Time]() {
-		v.Set(reflect.ValueOf(time.Unix(int64(*n), 0).UTC()))
-		return
-	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString("text " + string(rune('a'+*n%26)) + "\u00e4")
-	case reflect.Int64, reflect.Int:
-		v.SetInt(int64(*n))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), n)
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		fill(v.Index(0), n)
-		fill(v.Index(1), n)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.Tag.Get("json") != "-" {
-				fill(v.Field(i), n)
-			}
-		}
-	default:
-		panic("client: no value for " + v.Type().String())
-	}
-}
-
 func TestTimes(t *testing.T) {
 	for field, want := range map[string]time.Time{
 		`"delivered_on":1700000000`:   time.Date(2023, 11, 14, 22, 13, 20, 0, time.UTC),
@@ -124,4 +93,182 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%s: got %v, %v; want %v", field, email.DeliveredOn, err, want)
 		}
 	}
+}
+
+// TestFieldNamePrecedence: if a response contains a field under both names, the specified name has precedence.
+func TestFieldNamePrecedence(t *testing.T) {
+	for body, want := range map[string]List{
+		`{"list_id":7,"id":8,"name":"n"}`:                       {ID: 7, Name: "n"},
+		`{"id":8,"list_id":7}`:                                  {ID: 7},
+		`{"id":8,"data":{"list_id":7}}`:                         {ID: 7},
+		`{"list_id":7,"data":{"id":8}}`:                         {ID: 7},
+		`{"data":{"list_id":7},"id":8}`:                         {ID: 7},
+		`{"list_id":7,"id":{}}`:                                 {ID: 7},
+		`{"list_id":null,"id":8}`:                               {ID: 8},
+		`{"data":{"id":8,"name":"n"},"name":"success"}`:         {ID: 8, Name: "n"},
+		`{"id":8,"data":{"id":null,"name":null},"name":"n"}`:    {ID: 8, Name: "n"},
+		`{"id":8,"data":[{"id":9}]}`:                            {ID: 8},
+		`{"id":8,"data":"none"}`:                                {ID: 8},
+		`{"id":"8","object":"list","created":true,"data":null}`: {ID: 8},
+	} {
+		c := newTestClient(t, respondWith(200, "text/plain", body))
+		if got, err := c.Lists.Get(t.Context(), 7); got != want || err != nil {
+			t.Errorf("%s: %+v, %v; want %+v", body, got, err, want)
+		}
+	}
+	c := newTestClient(t, respondWith(200, "text/plain", `{"webhook_id":"1","id":2,"events":["a","b"],"event":"c","secret":"s","signature":{"key":"k","hash_function":"sha512"},"hash_function":"sha256"}`))
+	hook, err := c.Webhooks.Get(t.Context(), "1")
+	if want := (Webhook{ID: "1", Events: []events.Name{"a", "b"}, Secret: NewSecret("s"), HashFunction: "sha256"}); !reflect.DeepEqual(hook, want) || err != nil {
+		t.Errorf("%+v, %v", hook, err)
+	}
+	c = newTestClient(t, respondWith(200, "text/plain", `{"campaign_id":1,"audience":{"list_id":2},"list_id":3}`))
+	if got, err := c.Campaigns.Get(t.Context(), 1); got.ListID != 3 || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	c = newTestClient(t, respondWith(200, "text/plain", `{"campaign_id":1,"audience":[2]}`))
+	if got, err := c.Campaigns.Get(t.Context(), 1); got != (Campaign{ID: 1}) || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestBufferReuse: no result shares memory with the buffer of its response, because the next response overwrites the
+// buffer.
+func TestBufferReuse(t *testing.T) {
+	for _, op := range allOperations() {
+		for _, known := range op.known {
+			x := exchange(func(_ context.Context, c *call) error {
+				buffer := []byte(known.body)
+				defer clear(buffer)
+				return c.decode(buffer)
+			})
+			c := &Client{
+				Templates: &Templates{x}, Lists: &Lists{x}, Contacts: &Contacts{x}, Tags: &Tags{x}, Emails: &Emails{x},
+				Campaigns: &Campaigns{x}, Workflows: &Workflows{x}, SuppressedEmails: &SuppressedEmails{x}, Webhooks: &Webhooks{x},
+			}
+			if got, err := op.call(env{c, knownFixture(), t.Context(), nil}); err != nil || !reflect.DeepEqual(got, known.want) {
+				t.Errorf("%s: got %+v, %v, want %+v", op.id, got, err, known.want)
+			}
+		}
+	}
+}
+
+// FuzzFieldOrder: the decoders have a fast path for fields in the order of openapi.yaml without white space. The fast
+// path decodes a text to the same result as the general path.
+func FuzzFieldOrder(f *testing.F) {
+	for _, item := range []string{
+		`{"id":1,"email":"a","status":"active","subscribed_on":7,"custom_attributes":[{"name":"n","value":"v"}],"tags":["t"],"interests":[],"last_bounce_type":"none","bounces_count":0}`,
+		`{"email":"a","id":1,"custom_attributes":[{"value":"v","name":"n"}],"tags":["t"],"status":"active"}`,
+		`{"id":1,"email":"a","id":2,"email":null,"tags":null}`,
+		`{"email":"outer","data":{"id":1,"email":null,"status":"active"}}`,
+		`{"id":1,"email":7,"status":{"email":"inner"}}`,
+		`{"webhook_id":1,"url":"u","events":["e"],"rate_limit":1}`,
+		`{"template_id":1,"name":"n","content":{},"created_on":1,"updated_on":null}`,
+	} {
+		f.Add(item)
+		f.Add(`{"data":[` + item + `,` + item + `],"pagination":{"page":1}}`)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var spaced bytes.Buffer // white space before each name prevents the fast path
+		if len(text) > 2000 || json.Indent(&spaced, []byte(text), "", " ") != nil {
+			return // for longer texts, the memory limit depends on the length
+		}
+		var dense bytes.Buffer
+		if err := json.Compact(&dense, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		sameDecoded(t, dense, spaced, readContact)
+		sameDecoded(t, dense, spaced, readContactPage)
+		sameDecoded(t, dense, spaced, readWebhookPage)
+		sameDecoded(t, dense, spaced, readTemplatePage)
+		sameDecoded(t, dense, spaced, readCampaign)
+	})
+}
+
+// sameDecoded fails if two texts decode to different values, or to errors with a different path or kind.
+func sameDecoded[T any](t *testing.T, dense, spaced bytes.Buffer, read func(*jsonscan.Cursor) T) {
+	t.Helper()
+	got, gotErr := decode(dense.Bytes(), read)
+	want, wantErr := decode(spaced.Bytes(), read)
+	if !reflect.DeepEqual(got, want) || withoutOffset(gotErr) != withoutOffset(wantErr) {
+		t.Errorf("%s: got %+v, %v, want %+v, %v", dense.Bytes(), got, gotErr, want, wantErr)
+	}
+}
+
+func withoutOffset(err error) (e jsonscan.Error) {
+	if p := new(jsonscan.Error); errors.As(err, &p) {
+		e = *p
+		e.Offset = 0
+	}
+	return e
+}
+
+// TestResponseMemory compares the memory that a response needs with the limit in SECURITY.md.
+func TestResponseMemory(t *testing.T) {
+	const maxFactor = 16 // including 4 for the buffer
+	const size = 1 << 19 // large enough to ignore the fixed cost of a response
+	list := func(c *Client) error {
+		_, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
+		return err
+	}
+	get := func(c *Client) error {
+		_, err := c.Contacts.Get(t.Context(), 1, 1)
+		return err
+	}
+	imported := func(c *Client) error {
+		_, err := c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: make([]ImportContact, 1)})
+		return err
+	}
+	for name, tc := range map[string]struct {
+		status            int
+		head, again, tail string
+		call              func(*Client) error
+	}{
+		"empty items":      {200, `{"data":[`, `{},`, `{}]}`, list},
+		"null items":       {200, `{"data":[`, `null,`, `null]}`, list},
+		"empty tags":       {200, `{"id":1,"tags":[`, `"",`, `""]}`, get},
+		"short tags":       {200, `{"id":1,"tags":[`, `"a","b",`, `""]}`, get},
+		"different tags":   {200, `{"id":1,"tags":[`, `"\u00e4","b\u00e4","abcdefghi",`, `""]}`, get},
+		"empty attributes": {200, `{"id":1,"custom_attributes":[`, `{},`, `{}]}`, get},
+		"attributes again": {200, `{`, `"custom_attributes":[{}],`, `"id":1}`, get},
+		"tags of items":    {200, `{"data":[`, `{"tags":["","","","","","","","","","","","","","","","",""]},`, `{}]}`, list},
+		"one of each":      {200, `{"data":[`, `{"tags":[""],"interests":[""],"custom_attributes":[{}]},`, `{}]}`, list},
+		"not UTF-8":        {200, `{"id":1,"email":"`, "\xff", `"}`, get},
+		"escapes":          {200, `{"id":1,"email":"`, `\u00e4`, `"}`, get},
+		"empty errors":     {200, `{"imported":1,"errors":[`, `{},`, `{}]}`, imported},
+		"locations":        {200, `{"imported":1,"errors":[{"loc":[`, `1,`, `0]}]}`, imported},
+		"empty details":    {422, `{"detail":[`, `{},`, `{}]}`, get},
+		"null details":     {422, `{"detail":[`, `null,`, `null]}`, get},
+		"short details":    {422, `{"detail":[`, `{"msg":"m"},`, `{}]}`, get},
+		"long location":    {422, `{"detail":[{"loc":[`, `1,`, `1],"msg":"m"}]}`, get},
+		"one long detail":  {422, `{"detail":[{"msg":"`, `\u00e4`, `"}]}`, get},
+		"a long text":      {422, `{"detail":"`, `ab`, `"}`, get},
+		"the token":        {422, `{"detail":"`, testToken, `"}`, get},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := tc.head + strings.Repeat(tc.again, size/len(tc.again)) + tc.tail
+			as := roundTrip(func(*http.Request) (*http.Response, error) { return respond(tc.status, body), nil })
+			c := newBubbleClient(t, nil, func(cfg *Config) {
+				cfg.HTTPClient.Transport = as // without respelled, because its allocations would count
+				cfg.Retry.MaxAttempts = 1
+			})
+			var err error
+			all := allocated(func() { err = tc.call(c) })
+			buffer := allocated(func() { _, _ = new(bytes.Buffer).ReadFrom(strings.NewReader(body)) }) // 4 times the body, 8 times with -race
+			if factor := float64(all-buffer) / float64(len(body)); factor > maxFactor-4 {
+				t.Errorf("%.1f bytes are allocated for each byte of the response, and its buffer: %.200v", factor, err)
+			}
+			var e *Error
+			if err != nil && !errors.As(err, &e) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

@@ -43,8 +43,8 @@ type Location []string
 // String returns text such as "body.contacts.3.email".
 func (l Location) String() string { return strings.Join(l, ".") }
 
-// UnmarshalJSON implements [json.Unmarshaler], and stores strings and numbers
-// as text. A single string or number becomes a location with one element.
+// UnmarshalJSON implements [json.Unmarshaler] and stores strings and numbers as
+// text. A single string or number becomes a location with one element.
 func (l *Location) UnmarshalJSON(b []byte) error {
 	c := jsonscan.New(string(b))
 	v := readLocation(c)
@@ -95,7 +95,6 @@ func parseDetails(body, token string) (details []ErrorDetail, more int) {
 	return details, more
 }
 
-// readDetails reads an array of details and keeps the first maxDetails.
 func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, more int) {
 	n := 0
 	for range c.Array() {
@@ -116,7 +115,6 @@ func appendDetail(details []ErrorDetail, d ErrorDetail) []ErrorDetail {
 	return append(details, d)
 }
 
-// readDetail reads one detail, or a single string, and truncates long text.
 func readDetail(c *jsonscan.Cursor, token string) (d ErrorDetail) {
 	switch c.Peek() {
 	case '"':

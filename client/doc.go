@@ -39,10 +39,10 @@
 //		fmt.Println(email.ID, email.Status)
 //	}
 //
-// Each kind of resource has a service with a method for each operation. The
-// context passed to a method applies to the whole call, including retries and the wait for
-// the rate limiter. "Specification" in this documentation is the file
-// docs/specification.md in the repository.
+// Each kind of resource has a service with a method for each operation. The context passed
+// to a method applies to the whole call, including retries and the wait for the rate
+// limiter. In this documentation, "Specification" refers to the file docs/specification.md
+// in the repository.
 //
 // # Authentication
 //
@@ -52,8 +52,8 @@
 // redirects. An http URL requires a loopback host or [Config.AllowPlainHTTP].
 //
 // Printed and logged values of this package's types do not contain a token or a
-// webhook's secret, except in two cases. If one of your types has a [Config] or a
-// [Token] in an unexported field, package fmt prints the token, because it does not call
+// webhook's secret, except in three cases. An [Error] can contain a token that you pass as
+// an id. If one of your types has a [Config] or a [Token] in an unexported field, package fmt prints the token, because it does not call
 // the methods of unexported fields. Give your type a Format or String method, or store a
 // [Client] instead. Package fmt also prints the token for the verb %p, but go vet
 // reports this verb.
@@ -71,13 +71,13 @@
 //	case errors.Is(err, context.DeadlineExceeded):
 //	}
 //
-// If the context ended the call, the error wraps ctx.Err() and context.Cause(ctx). If
-// an attempt exceeds [Config.Timeout], the error also wraps [context.DeadlineExceeded].
-// To distinguish an attempt's timeout from a canceled or expired context, check
-// ctx.Err().
+// If the call's context was canceled or has expired, the error wraps ctx.Err() and
+// context.Cause(ctx). If an attempt exceeds [Config.Timeout], the error also wraps
+// [context.DeadlineExceeded]. To distinguish an attempt's timeout from a canceled or
+// expired context, check ctx.Err().
 //
-// A nil error means that the result is complete. A resource contains its id, a page
-// contains its items, and the response to an import includes each contact. An iteration
+// A nil error means that the result is complete. A resource contains its id, and a page
+// contains its items. The response to an import accounts for each contact. An iteration
 // yields as many items as the platform reports. Fields that the specification does not
 // require may be zero.
 //
@@ -93,12 +93,12 @@
 //		// the platform created the list
 //	}
 //
-// The client is a tolerant reader. Every 2xx status is a success. The client
-// ignores unknown fields. Use [WithResponseHook] to read unknown fields. An
-// integer may be a string, and an optional field with the wrong type counts as
-// omitted. The client accepts two response formats, because the specification
-// leaves most response bodies undefined. The file docs/decisions.md describes
-// both formats.
+// Every 2xx status is a success. The client ignores unknown fields. Use
+// [WithResponseHook] to read unknown fields. An integer may be encoded as a
+// string. The client treats an optional field with the wrong type as omitted.
+// The client accepts two response formats, because the specification leaves
+// most response bodies undefined. The file docs/decisions.md describes both
+// formats.
 //
 // # Retries
 //
@@ -122,12 +122,12 @@
 // If the error is [ErrNotQueued], the platform did not send the email, and the
 // client does not retry.
 //
-// "Maybe done" means that the platform may have processed the request. If a call fails
-// after an attempt that was maybe done, its error matches [ErrOutcomeUnknown], unless the
-// call is a GET. If the body of a 2xx response is invalid, the attempt also counts as
-// maybe done. An error that matches neither ErrOutcomeUnknown nor ErrNotQueued means that
-// the request changed nothing. After ErrNotQueued, the platform stores only a record of
-// the email. The file docs/errors.md describes how to resolve an unknown outcome.
+// "Maybe done" means that the platform may have processed the request. If any attempt of
+// a failed call is "maybe done", the error matches [ErrOutcomeUnknown], unless the call
+// is a GET. An attempt is "maybe done" even if the platform returns 2xx with an invalid
+// body. An error that matches neither ErrOutcomeUnknown nor ErrNotQueued means that the
+// request changed nothing. After ErrNotQueued, the platform stores only a record of the
+// email. The file docs/errors.md describes how to resolve an unknown outcome.
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource]
 // is set, the client requests a new token once. The client sends the request
@@ -135,9 +135,9 @@
 // new token does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] is the maximum number of attempts, and [WithMaxAttempts]
-// overrides it for individual calls. Between attempts the client waits for a random time
-// (exponential backoff with full jitter), plus the delay in Retry-After, if any. The
-// client does not retry in these cases:
+// overrides it for individual calls. Between attempts, the client waits for a random
+// time (exponential backoff with full jitter). The client adds the delay from a
+// Retry-After header. The client does not retry in these cases:
 //
 //   - Retry-After is longer than [RetryConfig.MaxRetryAfter]. [Error.RetryAfter]
 //     contains the requested time.
@@ -168,7 +168,7 @@
 //
 // An iteration sends its first request when the loop begins. Each loop over the
 // same iterator requests the pages again. If a request fails, the iteration
-// yields the error after all earlier items, and ends. An iteration requests the
+// yields all earlier items and ends with the error. An iteration requests the
 // total number of items. The page size is 100 unless PerPage is set. [Prefetch]
 // requests pages in advance.
 //
@@ -182,17 +182,18 @@
 //
 // If an item is removed from the list during an iteration, another item may be missing
 // from the result, because later items move to earlier pages. If the total number of
-// items decreases, the iteration ends with [ErrListChanged]. To get all items, iterate
-// again. The client cannot detect a removal if another item is added at the same time.
-// If an item is added during an iteration, other items may be duplicated. [Contacts.All]
-// describes how to read all contacts.
+// items decreases, the iteration ends with [ErrListChanged]. After ErrListChanged,
+// iterate again to get all items. The client cannot detect a removal if another item is
+// added at the same time. If an item is added during an iteration, other items may be
+// duplicated. [Contacts.All] describes how to read all contacts.
 //
 // # Import
 //
 // [Contacts.Import] reads any number of contacts from an iterator and sends them in
-// batches of 1,000. Its [ImportReport] contains the result for each contact. You can
-// resume an import after a failure or a crash without losing a contact. Start from the
-// last checkpoint, or import the contacts that [ImportReport.Remaining] returns.
+// batches of 1,000. The returned [ImportReport] contains the result for each contact.
+// You can resume an import after a failure or a crash without losing a contact. Start
+// from the last checkpoint, or import the contacts that [ImportReport.Remaining]
+// returns.
 //
 // # Lookup rate limit
 //
@@ -211,12 +212,12 @@
 //
 // A [Client], its services and its iterators are immutable and safe for concurrent use.
 // The client does not change arguments or use them after the call, and the caller owns
-// all results. A call or a loop waits for its goroutines before it ends, except for a
-// background call to the [TokenSource]. The client starts a background call to replace
-// a token that expires soon. The background call ends after at most [Config.Timeout],
-// unless the source ignores its context.
+// all results. The client's goroutines end before the call or loop that started them,
+// except for a background call to the [TokenSource]. The client starts a background
+// call to replace a token that expires soon. The background call ends after at most
+// [Config.Timeout], unless the source ignores its context.
 //
-// If a callback on another goroutine panics or calls [runtime.Goexit], as
-// testing.T.FailNow does, the call waits for its requests in flight. After the wait,
-// the caller's goroutine panics or exits in the same way as the callback.
+// If a callback on another goroutine panics or calls [runtime.Goexit] (for example,
+// in testing.T.FailNow), the call first waits for its pending requests. After the
+// wait, the caller's goroutine panics or exits in the same way as the callback.
 package client

@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// EmailStatus is the status of an email. The platform may add values.
+// EmailStatus is the status of an email. The platform may add new statuses.
 type EmailStatus string
 
 // The known values of [EmailStatus].
@@ -78,8 +78,8 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 }
 
 // SendLegacy sends an email through the endpoint POST /emails. You cannot look
-// up an email that SendLegacy sent. Its events have the older, transactional
-// payload types.
+// up an email that SendLegacy sent. The email's events have the older,
+// transactional payload types.
 //
 // Deprecated: Use [Emails.Send] with the content type [EmailTypeTransactional].
 func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) (TransactionalReceipt, error) {
@@ -89,15 +89,15 @@ func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) 
 // Get returns a submitted email. The platform allows one lookup per second for each
 // user and account. Concurrent lookups run in call order. If the platform still
 // rejects the lookup, Get waits and retries up to 60 times. The context limits the
-// wait. The first call in the queue fails immediately if its deadline is before its
-// slot. (Specification: Transactional email, Limits.)
+// wait. The first call in the queue fails immediately if its deadline is before the
+// next slot. (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
 }
 
 // GetAll looks up emails sequentially and yields them in the given order. If a
 // lookup fails, GetAll yields the error with an Email that contains only the
-// id, and continues unless the context has ended.
+// id, and continues unless the context was canceled or has expired.
 func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Email, error] {
 	return func(yield func(Email, error) bool) {
 		for id := range ids {
@@ -118,15 +118,15 @@ func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Ema
 //
 //	email, err := c.Emails.Wait(ctx, emailID, client.Email.Settled)
 //
-// If a lookup fails or the context ends, Wait returns the error and the result of
-// the last lookup.
+// If a lookup fails, or the context is canceled or expires, Wait returns the
+// error and the result of the last lookup.
 func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) bool) (Email, error) {
 	get := func() (Email, error) { return s.Get(ctx, emailID) }
 	return wait(ctx, getEmailRequest(emailID), get, until, lookupGap)
 }
 
-// Settled reports whether the status is final. The statuses queued, submitted
-// and processing are not final, and neither is an empty status.
+// Settled reports whether the status is final. An empty status and the statuses
+// "queued", "submitted" and "processing" are not final.
 func (e Email) Settled() bool {
 	switch e.Status {
 	case "", EmailStatusQueued, "submitted", "processing":

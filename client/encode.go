@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -14,14 +15,12 @@ import (
 // generated.
 type body interface{ write(w *jsonwrite.Writer) }
 
-// encoder encodes bodies and reuses their memory.
 type encoder struct{ writers sync.Pool }
 
 func newEncoder() *encoder {
 	return &encoder{sync.Pool{New: func() any { return new(jsonwrite.Writer) }}}
 }
 
-// encoded encodes the body before the client sends the first request.
 func (e *encoder) encoded(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		c.options = optionsOf(ctx)
@@ -40,10 +39,12 @@ func (e *encoder) encoded(next exchange) exchange {
 	}
 }
 
-// encode encodes the body once for all attempts.
 func (e *encoder) encode(c *call) error {
-	if c.err != nil {
+	switch {
+	case c.err != nil:
 		return c.err
+	case c.page < 0:
+		return fmt.Errorf("page: must be a positive number, got %d", c.page)
 	}
 	if err := c.options.check(); err != nil || c.body == nil {
 		return err
@@ -58,7 +59,6 @@ func (e *encoder) encode(c *call) error {
 	return nil
 }
 
-// recycle makes a writer available for reuse after all readers have finished.
 func (e *encoder) recycle(w *jsonwrite.Writer) {
 	if cap(w.Bytes) <= maxRecycled {
 		w.Reset()
@@ -77,7 +77,7 @@ func writeNullable(w *jsonwrite.Writer, n Nullable[string]) {
 	}
 }
 
-// payload is an encoded body. The encoder reuses the memory after the call has
+// payload is an encoded body. The encoder reuses the buffer after the call has
 // ended and all readers are closed. A transport may read the body even after Do
 // has returned.
 type payload struct {
@@ -110,7 +110,6 @@ func (p *payload) open() (io.ReadCloser, error) {
 	return &payloadReader{payload: p}, nil
 }
 
-// release records that the call or a reader no longer uses p.
 func (p *payload) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,9 +123,9 @@ func (p *payload) release() {
 //
 // If an HTTP/2 connection is unusable before a stream begins, net/http closes
 // the body and sends the same request with the same body on another connection.
-// Therefore, if no byte was read before Close, the reader can be read again
-// until the call ends. If a byte was read before Close, Read returns an error,
-// because the second request would contain an incomplete body.
+// Therefore, if Close was called before any byte was read, Read can be called
+// again until the call ends. If a byte was read before Close, Read returns an
+// error, because the second request would contain an incomplete body.
 type payloadReader struct {
 	payload *payload
 	at      int

@@ -1,96 +1,54 @@
 package client
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"math"
+	"math/rand/v2"
 	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// TestInvalidRequestBodies: an invalid body is not sent, and the error names the field.
+// TestInvalidRequestBodies: an invalid body is not sent, and the error names the first invalid field.
 func TestInvalidRequestBodies(t *testing.T) {
 	const latin1 = "M\xfcller"
-	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
-	ctx := t.Context()
-	for want, send := range map[string]func() error{
-		"contacts.1.custom_attributes.0.value: is not UTF-8": func() error {
-			_, err := c.Contacts.ImportBatch(ctx, 1, ImportBatch{Contacts: []ImportContact{
-				{Email: "a@example.org"},
-				{Email: "b@example.org", CustomAttributes: Attributes{{Name: "name", Value: latin1}}},
-			}})
-			return err
-		},
-		"contacts: is missing": func() error {
-			_, err := c.Contacts.ImportBatch(ctx, 1, ImportBatch{})
-			return err
-		},
-		"tags: is missing": func() error { return c.Contacts.Tag(ctx, 1, ContactTagging{ContactIDs: []int64{1}}) },
-		"events: is missing": func() error {
-			_, err := c.Webhooks.Create(ctx, WebhookCreate{URL: "https://example.org"})
-			return err
-		},
-		"custom_attributes.1.value: is missing": func() error {
-			_, err := c.Contacts.Update(ctx, 1, 1, ContactUpdate{CustomAttributes: []CustomAttributeUpdate{{"a", Null[string]()}, {Name: "b"}}})
-			return err
-		},
-		"content.text: is not UTF-8": func() error {
-			_, err := c.Templates.Update(ctx, 1, TemplateUpdate{Content: &TemplateContentUpdate{Text: Value(latin1)}})
-			return err
-		},
-		"custom_attributes.name: is not UTF-8": func() error {
-			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: Attributes{{Name: "name", Value: latin1}}})
-			return err
-		},
-		"custom_attributes.a: is a duplicate": func() error {
-			attributes := Attributes{{Name: "a", Value: "1"}, {Name: "b"}, {Name: "a", Value: "2"}}
-			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: attributes})
-			return err
-		},
-		"email: is not UTF-8": func() error {
-			_, err := c.SuppressedEmails.Add(ctx, latin1)
-			return err
-		},
-		"custom_attributes.M\ufffdller: is not UTF-8": func() error {
-			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: Attributes{{Name: latin1, Value: "name"}}})
-			return err
-		},
-		"contacts.0.tags.1: is not UTF-8": func() error {
-			_, err := c.Contacts.ImportBatch(ctx, 1, ImportBatch{Contacts: []ImportContact{{Email: "a@x", Tags: []string{"\ufffd", latin1}}}})
-			return err
-		},
-		"email_id: is not UTF-8": func() error {
-			_, err := c.Emails.Get(ctx, latin1)
-			return err
-		},
-		"filter: is not UTF-8": func() error {
-			_, err := c.Contacts.List(ctx, 1, ListContactsParams{Filter: "email:" + latin1})
-			return err
-		},
+	attributes := func(name, value string) *EmailSubmission {
+		return &EmailSubmission{CustomAttributes: Attributes{{Name: "a"}, {Name: name, Value: value}}}
+	}
+	for want, b := range map[string]body{
+		"name: is not UTF-8":                          &ListCreate{Name: latin1},
+		"content.text: is not UTF-8":                  &TemplateUpdate{Content: &TemplateContentUpdate{Text: Value(latin1)}},
+		"custom_attributes.b: is not UTF-8":           attributes("b", latin1),
+		"custom_attributes.M\ufffdller: is not UTF-8": attributes(latin1, ""),
+		"custom_attributes.a: is a duplicate":         attributes("a", ""),
+		"custom_attributes.0.value: is missing":       &ContactUpdate{CustomAttributes: []CustomAttributeUpdate{{Name: "a"}}},
+		"contacts: is missing":                        &ImportBatch{},
+		"contacts.1.tags.0: is not UTF-8":             &ImportBatch{Contacts: []ImportContact{{}, {Tags: []string{latin1}}}},
+		"contact_ids: is missing":                     &ContactTagging{Tags: []string{latin1}},
+		"tags: is missing":                            &ContactTagging{ContactIDs: []int64{1}},
+		"events: is missing":                          &WebhookCreate{},
 	} {
-		err := send()
-		var e *Error
-		if !errors.As(err, &e) || !errors.Is(err, ErrValidation) || e.Attempts != 0 || !strings.HasSuffix(err.Error(), ": "+want) {
-			t.Errorf("got %v, want %s", err, want)
+		var w jsonwrite.Writer
+		if b.write(&w); w.Err() == nil || w.Err().Error() != want {
+			t.Errorf("got %v, want %s", w.Err(), want)
 		}
 	}
-}
-
-// TestReplacementCharacterIsSent: valid text that resembles replaced or null text is sent unchanged.
-func TestReplacementCharacterIsSent(t *testing.T) {
-	const text = "\ufffd, \\ufffd and \":null"
-	sent := ""
-	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body)
-		sent = string(b)
-		respondWith(http.StatusOK, "application/json", `{"template_id":1}`)(w, r)
-	})
-	update := TemplateUpdate{Name: new(text), Content: &TemplateContentUpdate{Text: Null[string]()}}
-	must(t)(c.Templates.Update(t.Context(), 1, update))
-	if want := `{"content":{"text":null},"name":"` + "\ufffd" + `, \\ufffd and \":null"}`; strings.TrimSpace(sent) != want {
-		t.Errorf("sent %s, want %s", sent, want)
+	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("the body was sent") })
+	_, err := c.Lists.Create(t.Context(), ListCreate{Name: latin1})
+	var e *Error
+	if !errors.As(err, &e) || !errors.Is(err, ErrValidation) || e.Attempts != 0 {
+		t.Errorf("got %v, want an ErrValidation without an attempt", err)
 	}
 }
 
@@ -104,5 +62,264 @@ func TestAttributes(t *testing.T) {
 	}
 	if attributes.Get(`z"`) != "<é>" || attributes.Get("a") != "" || attributes.Get("b") != "" {
 		t.Error(attributes)
+	}
+}
+
+// bodies returns a value of each request body type.
+func bodies() []body {
+	return []body{
+		new(CampaignCreate), new(CampaignUpdate), new(campaignSchedule), new(TransactionalSubmission), new(ListCreate),
+		new(ContactCreate), new(ImportBatch), new(ContactTagging), new(ContactUpdate), new(suppressedEmailCreate),
+		new(TemplateCreate), new(TemplateUpdate), new(EmailSubmission), new(WebhookCreate), new(WorkflowCreate),
+	}
+}
+
+// TestBodiesAreComplete compares bodies with the generated requests.
+func TestBodiesAreComplete(t *testing.T) {
+	src, err := os.ReadFile("requests.gen.go")
+	fatal(t, err)
+	var want, got []string
+	for _, m := range regexp.MustCompile(`body (\w+)\) request`).FindAllSubmatch(src, -1) {
+		want = append(want, string(m[1]))
+	}
+	for _, b := range bodies() {
+		got = append(got, reflect.TypeOf(b).Elem().Name())
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestBodiesMatchEncodingJSON compares the bytes of random bodies with encoding/json.
+func TestBodiesMatchEncodingJSON(t *testing.T) {
+	for seed := range uint64(500) {
+		for i := range bodies() {
+			matchEncodingJSON(t, i, seed, "")
+		}
+	}
+}
+
+func FuzzBodies(f *testing.F) {
+	for i := range bodies() {
+		f.Add(uint8(i), uint64(1), "<b class=\"a\">\u2028\\\x00</b>")
+	}
+	f.Fuzz(func(t *testing.T, which uint8, seed uint64, text string) {
+		matchEncodingJSON(t, int(which)%len(bodies()), seed, strings.ToValidUTF8(text, ""))
+	})
+}
+
+// matchEncodingJSON compares the encoding of body i with encoding/json. The random values of the body can include text.
+func matchEncodingJSON(t *testing.T, i int, seed uint64, text string) {
+	t.Helper()
+	b := bodies()[i]
+	randomFields{Rand: rand.New(rand.NewPCG(seed, uint64(i))), more: text}.fill(reflect.ValueOf(b).Elem())
+	switch b := b.(type) { // TestAttributes covers attributes that are written as an object
+	case *EmailSubmission:
+		b.CustomAttributes = nil
+	case *TransactionalSubmission:
+		b.CustomAttributes = nil
+	}
+	var w jsonwrite.Writer
+	b.write(&w)
+	fatal(t, w.Err())
+	var plain bytes.Buffer
+	enc := json.NewEncoder(&plain)
+	enc.SetEscapeHTML(false)
+	fatal(t, enc.Encode(b))
+	if want := bytes.TrimSuffix(plain.Bytes(), []byte("\n")); !bytes.Equal(w.Bytes, want) {
+		t.Fatalf("got  %s\nwant %s", w.Bytes, want)
+	}
+}
+
+// randomFields sets all required fields and some optional fields of a value to random values.
+type randomFields struct {
+	*rand.Rand
+
+	all  bool   // no field is zero
+	more string // an additional text
+}
+
+func (r randomFields) text() string {
+	some := []string{
+		"a", "é", "<b>", "&", "\"", "\\", "/", "\n", "\x00", "\x1f", "\x7f", "\u2028", "\u2029", "\ufffd", "\U0010ffff", "😀", "long enough for eight",
+		"null", `\ufffd`, "\b", "\f", "\t", "\r", "Müller", "<!-- {{name}} -->", r.more,
+	}
+	s := ""
+	for r.all && s == "" || r.IntN(6) > 0 {
+		s += some[r.IntN(len(some))]
+	}
+	return s
+}
+
+func (r randomFields) fill(v reflect.Value) {
+	switch to := v.Addr().Interface().(type) {
+	case *Nullable[string]:
+		*to = []Nullable[string]{Null[string](), Value(""), Value(r.text())}[r.IntN(3)]
+		return
+	case *Secret:
+		*to = NewSecret("text")
+		return
+	case *time.Time:
+		*to = time.Unix(1+r.Int64N(1e6), 0).UTC()
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(r.text())
+	case reflect.Int64, reflect.Int:
+		v.SetInt([]int64{1, -1, 1 + r.Int64N(math.MaxInt64), math.MinInt64}[r.IntN(4)])
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		r.fill(v.Elem())
+	case reflect.Slice:
+		n := r.IntN(3)
+		if r.all {
+			n = 2
+		}
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			r.fill(v.Index(i))
+		}
+	case reflect.Struct:
+		for field, member := range v.Fields() {
+			optional := strings.HasSuffix(field.Tag.Get("json"), ",omitzero")
+			if field.Tag.Get("json") != "-" && (r.all || !optional || r.IntN(2) == 0) {
+				r.fill(member)
+			}
+		}
+	default:
+		panic("no random value for " + v.Type().String())
+	}
+}
+
+func newPayload(t *testing.T, e *encoder, b body) *payload {
+	t.Helper()
+	c := &call{request: request{body: b}}
+	fatal(t, e.encode(c))
+	return c.payload
+}
+
+// TestPayloadReferenceCount: the memory of a body is released after the call has ended and the last reader is closed.
+func TestPayloadReferenceCount(t *testing.T) {
+	p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
+	var open []io.ReadCloser
+	for range 3 {
+		r, err := p.open()
+		fatal(t, err)
+		open = append(open, r)
+	}
+	p.release() // the call is over
+	for i, r := range open {
+		if p.writer == nil {
+			t.Fatalf("the memory is released with %d readers open", len(open)-i)
+		}
+		if got, err := io.ReadAll(r); err != nil || string(got) != `{"name":"Customers"}` {
+			t.Errorf("got %s, %v", got, err)
+		}
+		for range 2 { // a second Close has no effect
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if n, err := r.Read(make([]byte, 1)); n != 0 || !errors.Is(err, errBodyGone) {
+			t.Errorf("a closed body reads %d bytes, %v", n, err)
+		}
+	}
+	if p.writer != nil {
+		t.Error("the memory is not released")
+	}
+	if r, err := p.open(); !errors.Is(err, errBodyGone) {
+		t.Errorf("a body is opened after the call: %v, %v", r, err)
+	}
+}
+
+// TestPayloadAfterClose: a body that was closed before any read is readable from its beginning until its call ends.
+// All other reads after Close must fail, because a transport would send the rest of the body or an empty body.
+func TestPayloadAfterClose(t *testing.T) {
+	const whole = `{"name":"Customers"}`
+	for name, tc := range map[string]struct {
+		read int  // bytes before Close
+		over bool // the call ends before the body is read again
+		want string
+		err  error
+	}{
+		"nothing was read":                      {0, false, whole, nil},
+		"a part was read":                       {1, false, "", errBodyGone},
+		"the whole was read":                    {len(whole), false, "", errBodyGone},
+		"nothing was read and the call is over": {0, true, "", errBodyGone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
+			r, err := p.open()
+			fatal(t, err)
+			must(t)(io.ReadFull(r, make([]byte, tc.read)))
+			_ = r.Close()
+			if tc.over {
+				p.release()
+			}
+			if got, err := io.ReadAll(r); string(got) != tc.want || !errors.Is(err, tc.err) {
+				t.Errorf("got %q, %v, want %q, %v", got, err, tc.want, tc.err)
+			}
+		})
+	}
+}
+
+// TestPayloadReadAgain: a body that is read after Close keeps its memory until the next Close, even if the call ends
+// before that.
+func TestPayloadReadAgain(t *testing.T) {
+	p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
+	r, err := p.open()
+	fatal(t, err)
+	_ = r.Close()
+	first := make([]byte, 1)
+	must(t)(r.Read(first))
+	p.release() // the call is over
+	if p.writer == nil {
+		t.Fatal("the memory is released during the second reading")
+	}
+	if rest, err := io.ReadAll(r); err != nil || string(first)+string(rest) != `{"name":"Customers"}` {
+		t.Errorf("got %s%s, %v", first, rest, err)
+	}
+	_ = r.Close()
+	if p.writer != nil {
+		t.Error("the memory is not released")
+	}
+}
+
+// TestGetBody: a transport can read a body again with GetBody, for example if an idle connection was closed.
+func TestGetBody(t *testing.T) {
+	var again func() (io.ReadCloser, error)
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		if r.ContentLength != int64(len(`{"name":"Customers"}`)) {
+			t.Errorf("the length is %d", r.ContentLength)
+		}
+		again = r.GetBody
+		fresh, err := r.GetBody()
+		fatal(t, err)
+		for _, body := range []io.ReadCloser{r.Body, fresh} {
+			if got, err := io.ReadAll(body); err != nil || string(got) != `{"name":"Customers"}` {
+				t.Errorf("got %s, %v", got, err)
+			}
+			_ = body.Close()
+		}
+		return respond(201, `{"list_id":1}`), nil
+	}, func(cfg *Config) { cfg.BaseURL = "http://127.0.0.1" }) // with https, the client omits GetBody
+	must(t)(c.Lists.Create(t.Context(), ListCreate{Name: "Customers"}))
+	if _, err := again(); !errors.Is(err, errBodyGone) {
+		t.Errorf("a body is made when the call is over: %v", err)
+	}
+}
+
+func TestPayloadReleasedWithoutRequest(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := &call{request: request{op: "createList", body: &ListCreate{Name: "Customers"}}}
+	err := newEncoder().encoded(func(context.Context, *call) error { t.Error("it is sent"); return nil })(ctx, c)
+	if !errors.Is(err, context.Canceled) || c.payload.writer != nil {
+		t.Errorf("%v, and its memory is %v", err, c.payload.writer)
 	}
 }

@@ -1,4 +1,4 @@
-package client_test
+package client
 
 import (
 	"context"
@@ -8,24 +8,20 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
-func subscription(events ...events.Name) client.WebhookCreate {
-	return client.WebhookCreate{URL: "http://hooks.test/ensured", Events: events}
+func subscription(events ...events.Name) WebhookCreate {
+	return WebhookCreate{URL: "http://hooks.test/ensured", Events: events}
 }
 
 func TestEnsureWebhook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t)
-		defer p.Close()
+	withPlatform(t, func(t *testing.T, p *platform) {
 		c, ctx := p.clean, t.Context()
-		ensure := func(w client.WebhookCreate) client.Webhook {
+		ensure := func(w WebhookCreate) Webhook {
 			t.Helper()
 			hook, err := c.Webhooks.Ensure(ctx, w)
 			if err != nil || hook.Secret.Reveal() == "" || hook.HashFunction != "sha256" {
@@ -33,56 +29,54 @@ func TestEnsureWebhook(t *testing.T) {
 			}
 			return hook
 		}
-		count := func() int { return size(p, c.Webhooks.All(ctx, client.ListWebhooksParams{})) }
+		count := func() int { return size(p, c.Webhooks.All(ctx, ListWebhooksParams{})) }
 
 		first := ensure(subscription(events.NameEmailBounced, events.NameEmailClicked))
 		turned := subscription(events.NameEmailClicked, events.NameEmailBounced)
 		turned.URL = "HTTP://Hooks.test/ensured"
 		if again := ensure(turned); again.ID != first.ID || count() != 1 {
-			t.Errorf("the same in other words: got %v, want %v", again.ID, first.ID)
+			t.Errorf("the same events and URL in another spelling: got %v, want %v", again.ID, first.ID)
 		}
 		if other := ensure(subscription(events.NameCampaignSent)); other.ID == first.ID || count() != 2 {
-			t.Error("one without a common event is in the way")
+			t.Error("a webhook without a common event prevents a new one")
 		}
-		for name, w := range map[string]client.WebhookCreate{
+		for name, w := range map[string]WebhookCreate{
 			"one event more": subscription(events.NameEmailBounced, events.NameEmailClicked, events.NameEmailOpened),
 			"one event less": subscription(events.NameEmailBounced),
-			"a rate limit":   {URL: first.URL, Events: turned.Events, RateLimit: 5, RateLimitPeriod: client.RateLimitPeriodMinute},
+			"a rate limit":   {URL: first.URL, Events: turned.Events, RateLimit: 5, RateLimitPeriod: RateLimitPeriodMinute},
 		} {
 			_, err := c.Webhooks.Ensure(ctx, w)
-			if !errors.Is(err, client.ErrConflict) || !strings.Contains(err.Error(), first.ID) || count() != 2 {
+			if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), first.ID) || count() != 2 {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
 		fatal(t, c.Webhooks.Archive(ctx, first.ID))
 		if next := ensure(turned); next.ID == first.ID || count() != 3 {
-			t.Error("an archived one came back")
+			t.Error("got an archived webhook")
 		}
-		limited := client.WebhookCreate{URL: "http://hooks.test/", Events: turned.Events, RateLimit: 5}
+		limited := WebhookCreate{URL: "http://hooks.test/", Events: turned.Events, RateLimit: 5}
 		if a, b := ensure(limited), ensure(limited); a.ID != b.ID {
-			t.Error("a rate limit without a period: created twice")
+			t.Error("a rate limit without a period: got two webhooks")
 		}
-		limited.RateLimitPeriod = client.RateLimitPeriodMinute
-		if _, err := c.Webhooks.Ensure(ctx, limited); !errors.Is(err, client.ErrConflict) {
+		limited.RateLimitPeriod = RateLimitPeriodMinute
+		if _, err := c.Webhooks.Ensure(ctx, limited); !errors.Is(err, ErrConflict) {
 			t.Errorf("a rate limit with another period: got %v", err)
 		}
-		unlimited := client.WebhookCreate{URL: "http://hooks.test/unlimited", Events: turned.Events, RateLimitPeriod: client.RateLimitPeriodMinute}
+		unlimited := WebhookCreate{URL: "http://hooks.test/unlimited", Events: turned.Events, RateLimitPeriod: RateLimitPeriodMinute}
 		if a, b := ensure(unlimited), ensure(unlimited); a.ID != b.ID {
-			t.Error("a period without a rate limit: created twice")
+			t.Error("a period without a rate limit: got two webhooks")
 		}
 	})
 }
 
-// TestWebhookRotation checks that a successor has the configuration and another
-// secret, that Rotate can be called again, and that Active returns both.
+// TestWebhookRotation: a successor has the same configuration and another secret. A repeated Rotate returns the same
+// successor, and Active returns both webhooks.
 func TestWebhookRotation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t)
-		defer p.Close()
+	withPlatform(t, func(t *testing.T, p *platform) {
 		c, ctx := p.clean, t.Context()
-		created, err := c.Webhooks.Create(ctx, client.WebhookCreate{
+		created, err := c.Webhooks.Create(ctx, WebhookCreate{
 			URL: "http://hooks.test/rotated", Events: []events.Name{events.NameEmailBounced, events.NameEmailOpened},
-			RateLimit: 5, RateLimitPeriod: client.RateLimitPeriodMinute,
+			RateLimit: 5, RateLimitPeriod: RateLimitPeriodMinute,
 		})
 		must(t)(created, err)
 		must(t)(c.Webhooks.Create(ctx, subscription(events.NameEmailBounced))) // at another URL
@@ -101,43 +95,41 @@ func TestWebhookRotation(t *testing.T) {
 		}
 		lost := mockserver.Fault{Operation: "createWebhook", Times: 1, Action: mockserver.FaultReset, AfterProcessing: true}
 		must(t)(p.Inject(lost))
-		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, client.ErrOutcomeUnknown) {
+		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, ErrOutcomeUnknown) {
 			t.Errorf("lost response: got %v", err)
 		}
-		var next client.Webhook
+		var next Webhook
 		for range 2 {
-			var old client.Webhook
+			var old Webhook
 			old, next, err = c.Webhooks.Rotate(ctx, created.ID)
 			if err != nil || old.ID != created.ID || next.ID == old.ID || next.Secret == old.Secret || next.Secret.Reveal() == "" ||
 				old.Secret.Reveal() == "" || !slices.Equal(next.Events, created.Events) || next.RateLimit != 5 ||
-				next.RateLimitPeriod != client.RateLimitPeriodMinute || next.Status != client.WebhookStatusActive {
+				next.RateLimitPeriod != RateLimitPeriodMinute || next.Status != WebhookStatusActive {
 				t.Errorf("got %+v, %+v, %v; want a successor of %+v", old, next, err, created)
 			}
 			active(created.ID, next.ID)
 		}
 		fatal(t, c.Webhooks.Archive(ctx, created.ID))
 		active(next.ID)
-		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, client.ErrConflict) {
+		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, ErrConflict) {
 			t.Errorf("of an archived webhook: got %v", err)
 		}
 		_, third, err := c.Webhooks.Rotate(ctx, next.ID)
 		must(t)(third, err)
 		active(next.ID, third.ID)
-		if _, err := c.Webhooks.Active(ctx, "http://hooks.test/none"); !errors.Is(err, client.ErrNotFound) {
+		if _, err := c.Webhooks.Active(ctx, "http://hooks.test/none"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("active at another URL: got %v", err)
 		}
-		if _, _, err := c.Webhooks.Rotate(ctx, "missing"); !errors.Is(err, client.ErrNotFound) {
+		if _, _, err := c.Webhooks.Rotate(ctx, "missing"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("of a missing webhook: got %v", err)
 		}
 	})
 }
 
-// TestEnsureConcurrent starts several processes on an empty account. All get the
-// same webhook, list and template.
+// TestEnsureConcurrent starts several processes on an empty account. All get the same webhook, successor, list and
+// template.
 func TestEnsureConcurrent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t)
-		defer p.Close()
+	withPlatform(t, func(t *testing.T, p *platform) {
 		ctx := t.Context()
 		for _, operation := range []string{"listWebhooks", "createWebhook", "listLists", "createList", "listTemplates", "createTemplate"} {
 			must(t)(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: 30 * time.Millisecond}))
@@ -149,8 +141,8 @@ func TestEnsureConcurrent(t *testing.T) {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i) * 20 * time.Millisecond)
 				hook, err := p.clean.Webhooks.Ensure(ctx, subscription(events.NameEmailBounced))
-				list, err2 := p.clean.Lists.Ensure(ctx, client.ListCreate{Name: "Berlin"})
-				template, err3 := p.clean.Templates.Ensure(ctx, client.TemplateCreate{Name: "Ticket"})
+				list, err2 := p.clean.Lists.Ensure(ctx, ListCreate{Name: "Berlin"})
+				template, err3 := p.clean.Templates.Ensure(ctx, TemplateCreate{Name: "Ticket"})
 				_, next, err4 := p.clean.Webhooks.Rotate(ctx, hook.ID)
 				if err := errors.Join(err, err2, err3, err4); err != nil {
 					t.Error(err)
@@ -168,25 +160,23 @@ func TestEnsureConcurrent(t *testing.T) {
 		if err != nil || len(hooks) != 2 {
 			t.Errorf("%d active webhooks, %v; want one and its successor", len(hooks), err)
 		}
-		if n := size(p, p.clean.Webhooks.All(ctx, client.ListWebhooksParams{})); n < 3 {
+		if n := size(p, p.clean.Webhooks.All(ctx, ListWebhooksParams{})); n < 3 {
 			t.Errorf("%d webhooks: the replicas did not race", n)
 		}
-		if n := size(p, p.clean.Templates.All(ctx, client.ListTemplatesParams{})); n != 1 {
+		if n := size(p, p.clean.Templates.All(ctx, ListTemplatesParams{})); n != 1 {
 			t.Errorf("%d templates, want 1", n)
 		}
 	})
 }
 
-// TestEnsureConcurrentConflict starts two processes with different events. One of
-// them gets its webhook, and the other an error.
+// TestEnsureConcurrentConflict starts two processes with different events. One of them gets its webhook, and the other
+// one gets ErrConflict.
 func TestEnsureConcurrentConflict(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t)
-		defer p.Close()
+	withPlatform(t, func(t *testing.T, p *platform) {
 		for _, operation := range []string{"listWebhooks", "createWebhook"} {
 			must(t)(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second}))
 		}
-		wants := []client.WebhookCreate{
+		wants := []WebhookCreate{
 			subscription(events.NameEmailBounced), subscription(events.NameEmailBounced, events.NameEmailOpened),
 		}
 		var errs [2]error
@@ -195,7 +185,7 @@ func TestEnsureConcurrentConflict(t *testing.T) {
 			wg.Go(func() { _, errs[i] = p.clean.Webhooks.Ensure(t.Context(), want) })
 		}
 		wg.Wait()
-		if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs[:]...), client.ErrConflict) {
+		if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs[:]...), ErrConflict) {
 			t.Errorf("got %v, want one ErrConflict", errs)
 		}
 		hooks, err := p.clean.Webhooks.Active(t.Context(), wants[0].URL)
@@ -205,38 +195,17 @@ func TestEnsureConcurrentConflict(t *testing.T) {
 	})
 }
 
-// TestEnsureAfterLostResponse: a second call finds the webhook whose response was lost.
-func TestEnsureAfterLostResponse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t)
-		defer p.Close()
-		c, ctx := p.clean, t.Context()
-		lost := mockserver.Fault{Operation: "createWebhook", Times: 1, Action: mockserver.FaultReset, AfterProcessing: true}
-		must(t)(p.Inject(lost))
-		want := subscription(events.NameEmailBounced)
-		if _, err := c.Webhooks.Ensure(ctx, want); !errors.Is(err, client.ErrOutcomeUnknown) {
-			t.Fatalf("got %v", err)
-		}
-		hook, err := c.Webhooks.Ensure(ctx, want)
-		if n := size(p, c.Webhooks.All(ctx, client.ListWebhooksParams{})); err != nil || hook.Secret.Reveal() == "" || n != 1 {
-			t.Errorf("got %v, %v and %d webhooks", hook.ID, err, n)
-		}
-	})
-}
-
 func TestFind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t)
-		defer p.Close()
+	withPlatform(t, func(t *testing.T, p *platform) {
 		c, f, ctx := p.clean, p.fixture(), t.Context()
-		for i := range 120 { // what is looked for is on the second page
-			must(t)(c.Lists.Create(ctx, client.ListCreate{Name: fmt.Sprint("list ", i)}))
-			must(t)(c.Templates.Create(ctx, client.TemplateCreate{Name: fmt.Sprint("template ", i)}))
-			must(t)(c.Campaigns.Create(ctx, client.CampaignCreate{Name: fmt.Sprint("campaign ", i)}))
+		for i := range 120 { // more items than fit on the first page
+			must(t)(c.Lists.Create(ctx, ListCreate{Name: fmt.Sprint("list ", i)}))
+			must(t)(c.Templates.Create(ctx, TemplateCreate{Name: fmt.Sprint("template ", i)}))
+			must(t)(c.Campaigns.Create(ctx, CampaignCreate{Name: fmt.Sprint("campaign ", i)}))
 		}
 		older, err := c.Templates.Find(ctx, "template 119")
 		must(t)(older, err)
-		must(t)(c.Templates.Create(ctx, client.TemplateCreate{Name: "template 119"}))
+		must(t)(c.Templates.Create(ctx, TemplateCreate{Name: "template 119"}))
 		list, err := c.Lists.Find(ctx, "list 119")
 		if err != nil || list.Name != "list 119" {
 			t.Errorf("got %+v, %v", list, err)
@@ -258,9 +227,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindNotFound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t)
-		defer p.Close()
+	withPlatform(t, func(t *testing.T, p *platform) {
 		c, f := p.clean, p.fixture()
 		for name, find := range map[string]func(context.Context, string) error{
 			"contact":  func(ctx context.Context, email string) error { return last(c.Contacts.Find(ctx, f.list, email)) },
@@ -268,30 +235,21 @@ func TestFindNotFound(t *testing.T) {
 			"campaign": func(ctx context.Context, name string) error { return last(c.Campaigns.Find(ctx, name)) },
 			"template": func(ctx context.Context, name string) error { return last(c.Templates.Find(ctx, name)) },
 		} {
-			_, own := errors.AsType[*client.Error](find(t.Context(), "nobody@example.com"))
-			if err := find(t.Context(), "nobody@example.com"); !own || !errors.Is(err, client.ErrNotFound) {
-				t.Errorf("%s: got %v", name, err)
+			if e, ok := errors.AsType[*Error](find(t.Context(), "missing@example.com")); !ok || !errors.Is(e, ErrNotFound) {
+				t.Errorf("%s: got %v", name, e)
 			}
 			before := len(p.Requests())
-			if err := find(t.Context(), ""); !errors.Is(err, client.ErrValidation) || len(p.Requests()) != before {
+			if err := find(t.Context(), ""); !errors.Is(err, ErrValidation) || len(p.Requests()) != before {
 				t.Errorf("%s: got %v for no name", name, err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			if err := find(ctx, "x"); !errors.Is(err, context.Canceled) || errors.Is(err, client.ErrNotFound) {
+			if err := find(ctx, "x"); !errors.Is(err, context.Canceled) || errors.Is(err, ErrNotFound) {
 				t.Errorf("%s: got %v when the context has ended", name, err)
 			}
 		}
-		if err := last(c.Contacts.Find(t.Context(), 99, "ann@example.com")); !errors.Is(err, client.ErrNotFound) {
+		if err := last(c.Contacts.Find(t.Context(), 99, "ann@example.com")); !errors.Is(err, ErrNotFound) {
 			t.Errorf("on a list that is not there: %v", err)
 		}
 	})
-}
-
-// must ends the test if a call fails.
-func must(t *testing.T) func(any, error) {
-	return func(_ any, err error) {
-		t.Helper()
-		fatal(t, err)
-	}
 }

@@ -38,13 +38,12 @@ var (
 	errErrorInSuccess    = errors.New("the body of a 2xx response contains an error")                 // always an ErrInvalidResponse
 )
 
-// maxErrorBody is the maximum length of [Error.Body] in bytes.
 const maxErrorBody = 4 << 10
 
 // Error describes a failed call to the platform. [Contacts.Import] can also
 // return an error that is not an *Error. Use [errors.As] to get an *Error from
-// an error. An Error contains no token. Do not change an Error, because several
-// calls may share it.
+// an error. An Error does not contain the token, unless you pass the token as
+// an id. Do not change an Error, because several calls may share it.
 type Error struct {
 	Op         string        // operation, such as "createTemplate"
 	Method     string        // HTTP method
@@ -160,7 +159,8 @@ func (e *Error) hasDetail(rule string) bool {
 // error.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Format implements [fmt.Formatter]. Every verb prints the result of Error.
+// Format implements [fmt.Formatter]. For all verbs, Format prints the text that
+// Error returns.
 func (e *Error) Format(f fmt.State, verb rune) {
 	if verb == 'q' {
 		_, _ = fmt.Fprintf(f, "%q", e.Error())
@@ -198,8 +198,8 @@ func (e *Error) later() *Error {
 	return &late
 }
 
-// joined returns an error that wraps both e and err. If e must change, the
-// result is a copy, because another caller may still use e.
+// joined returns an error that wraps both e and err. joined does not change e,
+// because other callers may use it.
 func (e *Error) joined(err error) *Error {
 	if err == nil || errors.Is(e.cause, err) {
 		return e
@@ -212,7 +212,8 @@ func (e *Error) joined(err error) *Error {
 	return &both
 }
 
-// caused adds the context's cause to an error if the context ended the call.
+// If a call fails because its context was canceled or has expired, caused adds
+// the context's cause to the error.
 func caused(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		err := next(ctx, c)
@@ -225,16 +226,14 @@ func caused(next exchange) exchange {
 	}
 }
 
-// lineError wraps an error and escapes line breaks in its text.
 type lineError struct{ err error }
 
 func (e *lineError) Error() string { return visible(e.err.Error()) }
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// visible returns s without line breaks. Like strconv.Quote, visible escapes
-// control characters, line separators and characters that change the text
-// direction.
+// visible escapes control characters, line separators and characters that
+// change the text direction, as strconv.Quote does.
 func visible(s string) string {
 	hidden := func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,23 +14,41 @@ import (
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
-// newExampleClient returns a client of a mock server. A real program sets the
-// platform's URL and token.
-func newExampleClient() (c *client.Client, stop func()) {
-	srv := mockserver.Start(mockserver.Config{})
-	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token()})
+// newExample returns a client of a mock server, and the server, which can simulate recipients and network failures. A
+// real program sets the platform's URL and token.
+func newExample(cfg client.Config) (*client.Client, *mockserver.Server) {
+	platform := mockserver.New(mockserver.Config{})
+	cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.HTTPClient()
+	if cfg.TokenSource == nil {
+		cfg.Token = platform.Token()
+	}
+	c, err := client.New(cfg)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return c, srv.Close
+	return c, platform
+}
+
+// newExampleList returns a client of a mock server, the server, and a list with an accepted policy.
+func newExampleList() (*client.Client, *mockserver.Server, client.List) {
+	c, platform := newExample(client.Config{})
+	list, err := c.Lists.Create(context.Background(), client.ListCreate{Name: "Readers"})
+	if err == nil {
+		err = c.Lists.AcceptPolicy(context.Background(), list.ID)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return c, platform, list
 }
 
 // Send submits an email, and Wait returns its final status.
 func Example() {
-	c, stop := newExampleClient()
-	defer stop()
+	c, platform := newExample(client.Config{})
+	defer platform.Close()
 	ctx := context.Background()
 
 	template, err := c.Templates.Create(ctx, client.TemplateCreate{
@@ -58,13 +77,9 @@ func Example() {
 
 // Without a filter, All yields each contact of the list in any status.
 func ExampleContacts_All() {
-	c, stop := newExampleClient()
-	defer stop()
+	c, platform, list := newExampleList()
+	defer platform.Close()
 	ctx := context.Background()
-	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
-	if err != nil {
-		log.Fatal(err)
-	}
 	for _, email := range []string{"cy@example.com", "bob@example.com", "ann@example.com"} {
 		contact, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: email})
 		if err == nil && email == "bob@example.com" {
@@ -75,8 +90,7 @@ func ExampleContacts_All() {
 		}
 	}
 
-	// Without a filter the iteration is complete even if recipients unsubscribe
-	// while it runs.
+	// Without a filter, the iteration is complete even if recipients unsubscribe in the meantime.
 	for contact, err := range c.Contacts.All(ctx, list.ID, client.ListContactsParams{}, client.Prefetch(3)) {
 		if err != nil {
 			log.Fatal(err)
@@ -92,13 +106,9 @@ func ExampleContacts_All() {
 
 // Import skips invalid rows and reports each of them.
 func ExampleContacts_Import() {
-	c, stop := newExampleClient()
-	defer stop()
+	c, platform, list := newExampleList()
+	defer platform.Close()
 	ctx := context.Background()
-	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
-	if err != nil {
-		log.Fatal(err)
-	}
 
 	file := strings.NewReader("email,first_name,tags\nann@example.com,Ann,vip;new\nann,Bob,\n,Cy,\n")
 	contacts := client.ContactsFromCSV(file, client.CSVOptions{
@@ -123,13 +133,9 @@ func ExampleContacts_Import() {
 
 // An import can add contacts as unsubscribed.
 func ExampleContactsFromAddresses() {
-	c, stop := newExampleClient()
-	defer stop()
+	c, platform, list := newExampleList()
+	defer platform.Close()
 	ctx := context.Background()
-	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
-	if err != nil {
-		log.Fatal(err)
-	}
 
 	customers := map[string]string{"ann@example.com": "Ann", "bob@example.com": "Bob"}
 	addresses := client.ContactsFromAddresses(maps.Keys(customers)) // or slices.Values
@@ -143,8 +149,8 @@ func ExampleContactsFromAddresses() {
 
 // An Error contains the operation, the status and the details of a failure.
 func ExampleError() {
-	c, stop := newExampleClient()
-	defer stop()
+	c, platform := newExample(client.Config{})
+	defer platform.Close()
 
 	_, err := c.Templates.Get(context.Background(), 4711)
 	var e *client.Error
@@ -156,8 +162,8 @@ func ExampleError() {
 
 // An update changes only the fields that it sets.
 func ExampleTemplateUpdate() {
-	c, stop := newExampleClient()
-	defer stop()
+	c, platform := newExample(client.Config{})
+	defer platform.Close()
 	ctx := context.Background()
 	template, err := c.Templates.Create(ctx, client.TemplateCreate{
 		Name: "Welcome", Content: client.TemplateContent{HTML: "<p>Hello</p>", Text: "Hello"},
@@ -166,7 +172,7 @@ func ExampleTemplateUpdate() {
 		log.Fatal(err)
 	}
 
-	// The name is set, the text is removed, and the HTML stays as it is.
+	// The update sets the name, removes the text and does not change the HTML.
 	template, err = c.Templates.Update(ctx, template.ID, client.TemplateUpdate{
 		Name:    new("Welcome (2026)"),
 		Content: &client.TemplateContentUpdate{Text: client.Null[string]()},
@@ -178,51 +184,30 @@ func ExampleTemplateUpdate() {
 	// Output: Welcome (2026) <p>Hello</p> ""
 }
 
-// counterVec has the methods of Prometheus's CounterVec that the example needs.
-type counterVec map[string]float64
-
-func (v counterVec) WithLabelValues(values ...string) counter {
-	return counter{v, strings.Join(values, " ")}
-}
-
-type counter struct {
-	vec  counterVec
-	name string
-}
-
-func (c counter) Add(n float64) { c.vec[c.name] += n }
-func (c counter) Inc()          { c.Add(1) }
-
-// Observe counts calls by operation and status, and retries. With Prometheus, the
-// vectors are for example
+// Observe counts calls by operation and status, and retries. A program with Prometheus can increment a counter such as
 //
 //	calls := promauto.NewCounterVec(prometheus.CounterOpts{Name: "platform_calls_total"}, []string{"op", "status"})
 //
 // No label contains the text of an error, because it can contain an address.
 func ExampleConfig_observe() {
-	calls, seconds, retries := counterVec{}, counterVec{}, counterVec{}
+	calls, retries := map[string]int{}, map[string]int{}
 	observe := func(ctx context.Context, call client.Call) (context.Context, client.Observer) {
 		return ctx, client.Observer{
-			Retry: func(o client.Observation) { retries.WithLabelValues(call.Op, strconv.Itoa(o.StatusCode)).Inc() },
+			Retry: func(o client.Observation) { retries[fmt.Sprint(call.Op, " ", o.StatusCode)]++ },
 			End: func(o client.Observation) {
 				status := strconv.Itoa(o.StatusCode) // 0: no response
-				if errors.Is(o.Err, client.ErrOutcomeUnknown) {
+				if o.Outcome() == client.OutcomeUnknown {
 					status = "unknown"
 				}
-				calls.WithLabelValues(call.Op, status).Inc()
-				seconds.WithLabelValues(call.Op).Add(o.Duration.Seconds())
+				calls[call.Op+" "+status]++
 			},
 		}
 	}
 
-	srv := mockserver.Start(mockserver.Config{})
-	defer srv.Close()
-	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token(), Observe: observe})
-	if err != nil {
-		log.Fatal(err)
-	}
+	c, platform := newExample(client.Config{Observe: observe})
+	defer platform.Close()
 	busy := mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, Operation: "listTags", Times: 1}
-	if _, err := srv.Inject(busy); err != nil {
+	if _, err := platform.Inject(busy); err != nil {
 		log.Fatal(err)
 	}
 	_, _ = c.Templates.Get(context.Background(), 4711)
@@ -236,8 +221,8 @@ func ExampleConfig_observe() {
 
 // The hook gets each response of the call.
 func ExampleWithResponseHook() {
-	c, stop := newExampleClient()
-	defer stop()
+	c, platform := newExample(client.Config{})
+	defer platform.Close()
 
 	ctx := client.WithResponseHook(context.Background(), func(r client.Response) {
 		fmt.Println(r.Op, r.StatusCode, r.Header.Get("Content-Type"))
@@ -250,13 +235,9 @@ func ExampleWithResponseHook() {
 
 // Find returns the contact with an address, or ErrNotFound.
 func ExampleContacts_Find() {
-	c, stop := newExampleClient()
-	defer stop()
+	c, platform, list := newExampleList()
+	defer platform.Close()
 	ctx := context.Background()
-	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
-	if err != nil {
-		log.Fatal(err)
-	}
 	if _, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "ann@example.com"}); err != nil {
 		log.Fatal(err)
 	}
@@ -277,11 +258,11 @@ func ExampleContacts_Find() {
 	// bob@example.com is not on the list
 }
 
-// Ensure creates the webhook, and returns the same webhook again.
+// Ensure creates the webhook. A second call returns the same webhook.
 func ExampleWebhooks_Ensure() {
-	c, stop := newExampleClient()
-	defer stop()
-	// At every start of the program: created the first time, found after that.
+	c, platform := newExample(client.Config{})
+	defer platform.Close()
+	// A program can call Ensure at each start.
 	for range 2 {
 		hook, err := c.Webhooks.Ensure(context.Background(), client.WebhookCreate{
 			URL:    "https://shop.example.com/hook",
@@ -290,7 +271,7 @@ func ExampleWebhooks_Ensure() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		// webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction) is what a receiver needs.
+		// A receiver calls webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction).
 		fmt.Println(hook.URL, hook.Secret, hook.HashFunction)
 	}
 	for hook, err := range c.Webhooks.All(context.Background(), client.ListWebhooksParams{}) {
@@ -304,17 +285,10 @@ func ExampleWebhooks_Ensure() {
 
 // Wait returns the campaign after it was sent.
 func ExampleCampaigns_Wait() {
-	c, stop := newExampleClient()
-	defer stop()
+	c, platform, list := newExampleList()
+	defer platform.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := c.Lists.AcceptPolicy(ctx, list.ID); err != nil {
-		log.Fatal(err)
-	}
 	campaign, err := c.Campaigns.Create(ctx, client.CampaignCreate{
 		Name: "May", ListID: list.ID, Sender: client.Sender{Email: "shop@example.com"},
 		Content: client.MessageContent{Subject: "News", Text: "New in May"},
@@ -332,15 +306,12 @@ func ExampleCampaigns_Wait() {
 
 // The client fetches the next token before the current one expires.
 func ExampleTokenSource_expiring() {
-	platform := mockserver.Start(mockserver.Config{})
-	defer platform.Close()
 	endpoint := func(context.Context) (token string, expiresIn int, err error) { // POST /oauth/token
 		fmt.Println("fetching a token")
-		return platform.Token(), 3600, nil
+		return mockserver.DefaultToken, 3600, nil
 	}
 
-	c, err := client.New(client.Config{
-		BaseURL: platform.URL(),
+	c, platform := newExample(client.Config{
 		TokenSource: func(ctx context.Context) (client.Token, error) {
 			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 			defer cancel()
@@ -348,9 +319,7 @@ func ExampleTokenSource_expiring() {
 			return client.Token{Value: token, Expiry: time.Now().Add(time.Duration(expiresIn) * time.Second)}, err
 		},
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	defer platform.Close()
 	for _, name := range []string{"Customers", "Readers"} {
 		list, err := c.Lists.Create(context.Background(), client.ListCreate{Name: name})
 		fmt.Println(list.Name, err)
@@ -359,4 +328,269 @@ func ExampleTokenSource_expiring() {
 	// fetching a token
 	// Customers <nil>
 	// Readers <nil>
+}
+
+// Send returns ErrOutcomeUnknown if the response is lost, and does not send the email
+// again. The platform has processed the second email here.
+func ExampleEmails_Send() {
+	c, platform := newExample(client.Config{})
+	defer platform.Close()
+	for _, order := range []string{"A-16", "A-17"} {
+		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
+			To:               "ada@example.org",
+			Sender:           client.Sender{Name: "Shop", Email: "shop@example.com"},
+			Content:          client.EmailContent{Subject: "Order {{order}}", Text: "Thank you.", Type: client.EmailTypeTransactional},
+			CustomAttributes: client.Attributes{{Name: "order", Value: order}},
+		})
+		switch {
+		case err == nil:
+			fmt.Println(order, email.Status)
+		case errors.Is(err, client.ErrOutcomeUnknown):
+			fmt.Println(order, "may have been sent: check before you send it again")
+		default:
+			fmt.Println(order, "was not sent:", err)
+		}
+		lost := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1}
+		if _, err := platform.Inject(lost); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(len(platform.Outbox()), "emails")
+	// Output:
+	// A-16 queued
+	// A-17 may have been sent: check before you send it again
+	// 2 emails
+}
+
+// GetAll looks up ids from a channel. By default it looks up one per second.
+func ExampleEmails_GetAll() {
+	c, platform := newExample(client.Config{LookupLimiter: client.NoLookupLimit{}}) // no wait in this example
+	defer platform.Close()
+	platform.SetLookupLimit(mockserver.LookupTokenBucket)
+	ids := make(chan string, 100) // filled by the handler of a webhook
+	for _, address := range []string{"bounce+hb@mock.test", "bounce+sb@mock.test"} {
+		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
+			To: address, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		ids <- email.ID
+	}
+	close(ids) // at the end of the program
+
+	queue := func(yield func(string) bool) {
+		for id := range ids {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+	for email, err := range c.Emails.GetAll(context.Background(), queue) {
+		if err != nil {
+			fmt.Println(email.ID, "comes again later:", err)
+			continue
+		}
+		fmt.Println(email.To, email.Bounce != nil && email.Bounce.Hard())
+	}
+	// Output:
+	// bounce+hb@mock.test true
+	// bounce+sb@mock.test false
+}
+
+// The header of the file names the columns. All columns except email, tags and interests
+// are custom attributes.
+func ExampleContactsFromCSV() {
+	file := strings.NewReader("Email,Tags,City\nann@example.com,vip;new,Paris\n\"bob@example.com\",,\"Rome, Italy\"\n")
+	for contact, err := range client.ContactsFromCSV(file, client.CSVOptions{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(contact.Line, contact.Email, contact.Tags, contact.CustomAttributes)
+	}
+	// Output:
+	// 2 ann@example.com [vip new] [{City Paris}]
+	// 3 bob@example.com [] [{City Rome, Italy}]
+}
+
+// With double opt-in the platform sends an email with a link, and the contact becomes active when its recipient follows
+// the link. For a second email, delete the contact and create it again.
+func ExampleContacts_Create_doubleOptIn() {
+	c, platform, list := newExampleList()
+	defer platform.Close()
+	ctx := context.Background()
+	signUp := client.ContactCreate{Email: "ann@example.com", DoubleOptIn: true}
+	ann, err := c.Contacts.Create(ctx, list.ID, signUp)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ann.Status)
+	if err := c.Contacts.Delete(ctx, list.ID, ann.ID); err != nil {
+		log.Fatal(err)
+	}
+	if ann, err = c.Contacts.Create(ctx, list.ID, signUp); err != nil {
+		log.Fatal(err)
+	}
+
+	if err := platform.Confirm(platform.Outbox()[1].ID); err != nil { // simulates that Ann follows the second link
+		log.Fatal(err)
+	}
+	ann, err = c.Contacts.Get(ctx, list.ID, ann.ID)
+	fmt.Println(ann.Status, err)
+	// Output:
+	// pending
+	// active <nil>
+}
+
+// A scheduled campaign is sent to all contacts that are active at that time. If
+// the outcome is unknown, Get returns the status.
+func ExampleCampaigns_Schedule() {
+	c, platform := newExample(client.Config{})
+	defer platform.Close()
+	ctx := context.Background()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Readers"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	campaign, err := c.Campaigns.Create(ctx, client.CampaignCreate{
+		Name: "May", ListID: list.ID, Sender: client.Sender{Email: "shop@example.com"},
+		Content: client.MessageContent{Subject: "News", Text: "New in May"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	tomorrow := platform.Now().AddDate(0, 0, 1)
+	_, err = c.Campaigns.Schedule(ctx, campaign.ID, tomorrow)
+	fmt.Println(errors.Is(err, client.ErrPolicyNotAccepted))
+
+	if err := c.Lists.AcceptPolicy(ctx, list.ID); err != nil {
+		log.Fatal(err)
+	}
+	lost := mockserver.Fault{Operation: "scheduleCampaign", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1}
+	if _, err := platform.Inject(lost); err != nil {
+		log.Fatal(err)
+	}
+	_, err = c.Campaigns.Schedule(ctx, campaign.ID, tomorrow)
+	fmt.Println(errors.Is(err, client.ErrOutcomeUnknown))
+	campaign, err = c.Campaigns.Get(ctx, campaign.ID)
+	fmt.Println(campaign.Status, err)
+	// Output:
+	// true
+	// true
+	// scheduled <nil>
+}
+
+// The client calls the source before the first request and after a 401 response,
+// here because the token was revoked.
+func ExampleTokenSource() {
+	tokens := []string{mockserver.DefaultToken, "second"}
+	source := func(context.Context) (client.Token, error) { // for example from a file or a vault
+		token := tokens[0]
+		tokens = slices.Delete(tokens, 0, 1)
+		fmt.Println("fetched a token; remaining:", len(tokens))
+		return client.Token{Value: token}, nil
+	}
+	c, platform := newExample(client.Config{TokenSource: source})
+	defer platform.Close()
+	if err := platform.Seed(strings.NewReader(`{"tokens": [{"token": "second"}]}`)); err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		list, err := c.Lists.Create(context.Background(), client.ListCreate{Name: "News"})
+		fmt.Println(list.Name, err)
+		if err := platform.RevokeToken(mockserver.DefaultToken); err != nil {
+			break // already revoked
+		}
+	}
+	// Output:
+	// fetched a token; remaining: 1
+	// News <nil>
+	// fetched a token; remaining: 0
+	// News <nil>
+}
+
+// The context sets the number of attempts of a single call.
+func ExampleWithMaxAttempts() {
+	c, platform := newExample(client.Config{})
+	defer platform.Close()
+	if _, err := platform.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 503}); err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range []int{1, 2} {
+		_, err := c.Tags.List(client.WithMaxAttempts(context.Background(), n), client.ListTagsParams{})
+		if e, ok := errors.AsType[*client.Error](err); ok {
+			fmt.Println(e.StatusCode, e.Attempts)
+		}
+	}
+	// Output:
+	// 503 1
+	// 503 2
+}
+
+// Create adds a contact that has unsubscribed only if Resubscribe is set.
+func ExampleContactCreate_resubscribe() {
+	c, platform, list := newExampleList()
+	defer platform.Close()
+	ctx := context.Background()
+	ann, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "ann@example.com"})
+	err = errors.Join(err, c.Contacts.Unsubscribe(ctx, list.ID, ann.ID))
+	_, again := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: ann.Email})
+	fmt.Println(errors.Is(again, client.ErrContactExists), err)
+	ann, err = c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: ann.Email, Resubscribe: true})
+	fmt.Println(ann.Status, err)
+	// Output:
+	// true <nil>
+	// active <nil>
+}
+
+// Rotate creates a second webhook with a new secret. The receiver accepts both secrets until the first webhook is
+// archived.
+func ExampleWebhooks_Rotate() {
+	c, platform := newExample(client.Config{})
+	defer platform.Close()
+	ctx := context.Background()
+	hook, err := c.Webhooks.Create(ctx, client.WebhookCreate{URL: "https://shop.test/hook", Events: []events.Name{events.NameEmailBounced}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, _, err := c.Webhooks.Rotate(ctx, hook.ID); err != nil {
+		log.Fatal(err)
+	}
+	active, err := c.Webhooks.Active(ctx, hook.URL)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var secrets []webhook.Secret
+	for _, hook := range active {
+		secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
+		if err != nil {
+			log.Fatal(err)
+		}
+		secrets = append(secrets, secret)
+	}
+	verifier, err := webhook.NewVerifier(secrets...)
+	fmt.Println(len(secrets), verifier != nil, err)
+	// Output: 2 true <nil>
+}
+
+// An update changes only the given attributes. Null removes an attribute.
+func ExampleContactUpdate() {
+	c, platform, list := newExampleList()
+	defer platform.Close()
+	ctx := context.Background()
+	attributes := client.Attributes{{Name: "city", Value: "Bern"}, {Name: "plan", Value: "free"}}
+	ann, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "ann@example.com", CustomAttributes: attributes})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ann, err = c.Contacts.Update(ctx, list.ID, ann.ID, client.ContactUpdate{CustomAttributes: []client.CustomAttributeUpdate{
+		{Name: "city", Value: client.Value("Basel")},
+		{Name: "plan", Value: client.Null[string]()},
+	}})
+	fmt.Println(ann.CustomAttributes.Get("city"), len(ann.CustomAttributes), err)
+	_, err = c.Contacts.Update(ctx, list.ID, ann.ID, client.ContactUpdate{CustomAttributes: []client.CustomAttributeUpdate{{Name: "city"}}})
+	fmt.Println(err)
+	// Output:
+	// Basel 1 <nil>
+	// updateContact: PATCH /lists/1/contacts/2: custom_attributes.0.value: is missing
 }

@@ -1,7 +1,6 @@
-package client_test
+package client
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,13 +9,9 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -27,8 +22,8 @@ type fault struct {
 	rule mockserver.Fault
 
 	dial    bool // the connection fails
-	refused bool // certainly not processed
-	hidden  bool // without effect on a response without a body
+	refused bool // the platform did not process the request
+	hidden  bool // no effect on a response without a body
 }
 
 func faults() []fault {
@@ -58,12 +53,12 @@ func faults() []fault {
 	return all
 }
 
-// dialer rejects connections if refuse returns true.
+// dialer refuses connections if refuse returns true.
 type dialer struct {
 	http.RoundTripper
 	mu     sync.Mutex
 	refuse func() bool
-	sent   int // requests, refused ones included
+	sent   int // number of requests, including refused connections
 }
 
 func (d *dialer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -80,17 +75,15 @@ func (d *dialer) RoundTrip(r *http.Request) (*http.Response, error) {
 // unsafe reports whether the operation creates or sends something.
 func unsafe(op operation) bool { return op.count != nil && op.id != "addSuppressedEmail" }
 
-// TestFaultMatrix: every operation meets every fault one, two and three times.
+// TestFaultMatrix: each operation runs with each fault for its first one, two or three requests.
 func TestFaultMatrix(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
 			for _, times := range []int{1, 2, 3} {
-				synctest.Test(t, func(t *testing.T) {
-					p := newPlatform(t)
-					defer p.Close()
+				withPlatform(t, func(t *testing.T, p *platform) {
 					fx := p.fixture()
-					for _, op := range operations() {
+					for _, op := range allOperations() {
 						callUnderFault(t, p, fx, op, f, times)
 					}
 				})
@@ -99,11 +92,11 @@ func TestFaultMatrix(t *testing.T) {
 	}
 }
 
-// callUnderFault calls op while its next requests meet f.
+// callUnderFault calls op while f applies to its next requests.
 func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f fault, times int) {
 	t.Helper()
 	if op.id == "renderTemplate" && f.rule.Action == mockserver.FaultNotJSON {
-		return // HTML is what it expects
+		return // the operation expects HTML
 	}
 	d := &dialer{RoundTripper: p.Transport(), refuse: func() bool { return false }}
 	if f.dial {
@@ -115,14 +108,11 @@ func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f faul
 		must(t)(p.Inject(rule))
 		defer p.ClearFaults()
 	}
-	c := p.client(client.Config{HTTPClient: &http.Client{Transport: d}, MaxResponseBytes: 16 << 10, LookupLimiter: client.NoLookupLimit{}})
-	before := count(p, fx, op)
-	err := op.call(t.Context(), c, fx)
-	done := count(p, fx, op) - before
+	c := p.client(d, func(cfg *Config) { cfg.MaxResponseBytes = 16 << 10 })
+	done, err := effect(p, c, fx, op)
 	name := fmt.Sprintf("%s, %d times %s", op.id, times, f.name)
 	checkEffect(t, name, op, err, done)
 
-	// What the fault leads to.
 	fails := times >= 3 || unsafe(op) && !f.refused
 	switch {
 	case mayPass(op, f, err):
@@ -130,7 +120,7 @@ func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f faul
 		t.Errorf("%s: no error", name)
 	case !fails && err != nil:
 		t.Errorf("%s: %v", name, err)
-	case fails && unsafe(op) && errors.Is(err, client.ErrOutcomeUnknown) == f.refused:
+	case fails && unsafe(op) && errors.Is(err, ErrOutcomeUnknown) == f.refused:
 		t.Errorf("%s: %v, want the outcome to be known: %v", name, err, f.refused)
 	}
 	if unsafe(op) && !f.refused && d.sent != 1 {
@@ -138,33 +128,40 @@ func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f faul
 	}
 }
 
-// mayPass reports whether op may end differently under f.
+// mayPass reports whether err is an allowed exception for op under f.
 func mayPass(op operation, f fault, err error) bool {
 	switch {
 	case err == nil && f.hidden:
-		return true // what has no body cannot be too large
+		return true // a response without a body cannot be too large
 	case err == nil && op.id == "getEmail":
-		return f.rule.Status == http.StatusTooManyRequests || f.rule.AfterProcessing || f.rule.Action == mockserver.FaultTruncate // a rejection is retried
+		return f.rule.Status == http.StatusTooManyRequests || f.rule.AfterProcessing || f.rule.Action == mockserver.FaultTruncate // Get retries a 429 more often
 	case op.id == "removeSuppressedEmail" || op.id == "deleteContact" || op.id == "deleteTemplate":
 		acted := f.rule.AfterProcessing || f.rule.Action == mockserver.FaultTruncate || f.hidden
-		return acted && (err == nil || errors.Is(err, client.ErrOutcomeUnknown)) // what is gone counts as done
+		return acted && (err == nil || errors.Is(err, ErrOutcomeUnknown)) // a repeated deletion succeeds
 	}
 	return false
 }
 
-func count(p *platform, fx *fixture, op operation) int {
-	if op.count == nil {
-		return 0
+// effect calls op with c. It returns the number of records that op created, or of emails that it sent.
+func effect(p *platform, c *Client, fx *fixture, op operation) (done int, err error) {
+	ctx := p.t.Context()
+	count := func() int {
+		if op.count == nil {
+			return 0
+		}
+		return op.count(env{p.clean, fx, ctx, p})
 	}
-	return op.count(p, fx)
+	before := count()
+	_, err = op.call(env{c, fx, ctx, p})
+	return count() - before, err
 }
 
 // checkEffect checks that the operation was processed at most once and that the error reports its outcome.
 func checkEffect(t *testing.T, name string, op operation, err error, done int) {
 	t.Helper()
 	if err != nil {
-		if _, ok := errors.AsType[*client.Error](err); !ok {
-			t.Errorf("%s: %T is not a *client.Error", name, err)
+		if _, ok := errors.AsType[*Error](err); !ok {
+			t.Errorf("%s: %T is not a *Error", name, err)
 		}
 	}
 	if op.count == nil {
@@ -175,22 +172,22 @@ func checkEffect(t *testing.T, name string, op operation, err error, done int) {
 		t.Errorf("%s: processed %d times (%v)", name, done, err)
 	case err == nil && done != 1:
 		t.Errorf("%s: no error, but not processed", name)
-	case err != nil && !errors.Is(err, client.ErrOutcomeUnknown) && done != 0:
+	case err != nil && !errors.Is(err, ErrOutcomeUnknown) && done != 0:
 		t.Errorf("%s: processed, but the error says that it was not: %v", name, err)
 	}
 }
 
-// TestSeeds: all operations meet random faults.
+// TestSeeds: all operations run under random faults.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a plan leaves nothing that is worth looking for
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a run keeps little memory
 	n := *seeds
 	if testing.Short() {
 		n /= 10
 	}
 	hits := 0
 	for seed := range n {
-		synctest.Test(t, func(t *testing.T) { hits += runRandomFaults(t, uint64(seed)+1) })
+		withPlatform(t, func(t *testing.T, p *platform) { hits += runRandomFaults(t, p, uint64(seed)+1) })
 		if t.Failed() {
 			t.Fatalf("seed %d", seed+1)
 		}
@@ -201,15 +198,13 @@ func TestSeeds(t *testing.T) {
 }
 
 // runRandomFaults returns the number of injected faults.
-func runRandomFaults(t *testing.T, seed uint64) (hits int) {
-	p := newPlatform(t)
-	defer p.Close()
+func runRandomFaults(t *testing.T, p *platform, seed uint64) (hits int) {
 	fx := p.fixture()
 	random := rand.New(rand.NewPCG(seed, 1))
 	p.SeedFaults(seed)
 	faulty := false
 	d := &dialer{RoundTripper: p.Transport(), refuse: func() bool { return faulty && random.IntN(20) == 0 }}
-	c := p.client(client.Config{HTTPClient: &http.Client{Transport: d}, MaxResponseBytes: 16 << 10, LookupLimiter: client.NoLookupLimit{}, Retry: client.RetryConfig{Budget: -1}})
+	c := p.client(d, func(cfg *Config) { cfg.MaxResponseBytes, cfg.Retry.Budget = 16<<10, -1 })
 	var rules []mockserver.Fault
 	for _, f := range faults() {
 		if f.rule.Action != "" && f.rule.Action != mockserver.FaultNotJSON {
@@ -225,35 +220,19 @@ func runRandomFaults(t *testing.T, seed uint64) (hits int) {
 			fatal(t, p.EnableFault(r.ID, on))
 		}
 	}
-	for _, op := range operations() {
-		on(false)
-		before := count(p, fx, op)
-		on(true)
-		err := op.call(t.Context(), c, fx)
-		on(false)
-		checkEffect(t, op.id, op, err, count(p, fx, op)-before)
+	on(false)
+	for _, op := range allOperations() {
+		call := op.call
+		op.call = func(e env) (any, error) {
+			on(true)
+			defer on(false)
+			return call(e)
+		}
+		done, err := effect(p, c, fx, op)
+		checkEffect(t, op.id, op, err, done)
 	}
 	for _, r := range p.Faults() {
 		hits += r.Hits
 	}
 	return hits
-}
-
-func TestCancelEachOperation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t)
-		defer p.Close()
-		fx := p.fixture()
-		must(t)(p.Inject(mockserver.Fault{Action: mockserver.FaultHang}))
-		for _, op := range operations() {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			c := p.client(client.Config{})
-			err := op.call(ctx, c, fx)
-			cancel()
-			read := strings.HasPrefix(op.id, "get") || strings.HasPrefix(op.id, "list") || strings.HasPrefix(op.id, "render")
-			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, client.ErrOutcomeUnknown) == read {
-				t.Errorf("%s: %v", op.id, err)
-			}
-		}
-	})
 }

@@ -1,20 +1,21 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
+
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // maxPerPage is the maximum number of items on a page. (Specification: Not shown.)
 const maxPerPage = 100
 
-// ensure returns the item that find() returns. If find() returns ErrNotFound,
-// ensure calls create(). Afterwards, ensure calls find() again, because another
-// process may have created an item at the same time. With the second call of
-// find(), all processes get the oldest item. The second result is the item that
-// ensure created, if any.
+// If find() returns ErrNotFound, ensure calls create(). Afterwards, ensure
+// calls find() again to get the oldest item, because another process may have
+// created an item at the same time. The second result is the item that ensure
+// created, if any.
 func ensure[T any](find, create func() (T, error)) (first, own T, err error) {
 	if first, err = find(); !errors.Is(err, ErrNotFound) {
 		return first, own, err
@@ -28,16 +29,16 @@ func ensure[T any](find, create func() (T, error)) (first, own T, err error) {
 	return first, own, nil
 }
 
-// find returns the first item that is() accepts. The parameter r is the request
-// that lists the items. The parameter what names the searched field in error
-// messages, for example "email".
-func find[T any](all iter.Seq2[T, error], r request, what, name string, is func(T) bool) (found T, err error) {
+// The parameter what is the name of the searched field, for example "email".
+func find[P pager[T], T any](
+	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, list request, what, name string, is func(T) bool,
+) (found T, err error) {
 	if name == "" {
-		e := newError(r, fmt.Errorf("%s must not be empty", what))
+		e := newError(list, fmt.Errorf("%s must not be empty", what))
 		e.badRequest = true
 		return found, e
 	}
-	for item, err := range all {
+	for item, err := range paginate(ctx, x, read, list, nil) {
 		if err != nil {
 			return found, err
 		}
@@ -45,7 +46,7 @@ func find[T any](all iter.Seq2[T, error], r request, what, name string, is func(
 			return item, nil
 		}
 	}
-	e := newError(r, fmt.Errorf("the %s %.200q: %w", what, name, ErrNotFound))
+	e := newError(list, fmt.Errorf("the %s %.200q: %w", what, name, ErrNotFound))
 	e.StatusCode = http.StatusOK
 	return found, e
 }

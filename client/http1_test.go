@@ -4,27 +4,23 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 )
 
-// http1Platform responds to HTTP/1.1 requests on connections in memory. Only the
-// client of its test can reach it. A port of the loopback interface can have belonged
-// to another process before, whose clients may still send requests to it.
+// http1Platform responds to HTTP/1.1 requests on in-memory connections. Only the client of its test can reach it. On a
+// loopback port, requests for an earlier process with the same port could arrive.
 //
-// Its tests need a bubble of synctest. Otherwise net/http does not use a connection
-// again on a busy machine, because it waits at most 50 ms for the goroutine that wrote
-// the request.
+// Its tests need a synctest bubble. Otherwise, net/http may not reuse a connection on a busy machine, because it waits
+// at most 50 ms for the goroutine that wrote the request.
 type http1Platform struct {
 	whole    int    // number of requests that get the whole response
-	response string // what the others get before the platform closes the connection
-	reset    bool   // the client sees a reset where the platform closes a connection
+	response string // response to other requests, before the platform closes the connection
+	reset    bool   // the client gets a reset when the platform closes a connection
 	room     *int   // number of bytes that the client can write on the first connection; nil: no limit
 
 	transport *http.Transport
@@ -32,23 +28,17 @@ type http1Platform struct {
 
 	mu       sync.Mutex
 	dialed   []*memoryConn
-	requests int // requests with at least one byte that arrived
-	history  []string
+	requests int // number of requests that arrived, at least in part
 }
 
 // http1Response is a whole response.
 const http1Response = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n{\"template_id\":1}"
 
-// client returns a client whose connections all lead to p.
+// client returns a client that connects only to p.
 func (p *http1Platform) client(t *testing.T, attempts int) *Client {
 	t.Helper()
 	p.transport = &http.Transport{DialContext: p.dial}
-	c, err := New(Config{
-		BaseURL: "http://127.0.0.1", Token: testToken, HTTPClient: &http.Client{Transport: p.transport},
-		Retry: RetryConfig{MaxAttempts: attempts, BaseDelay: -1},
-	})
-	fatal(t, err)
-	return c
+	return newClient(t, "http://127.0.0.1", p.transport, func(cfg *Config) { cfg.Retry = RetryConfig{MaxAttempts: attempts, BaseDelay: -1} })
 }
 
 func (p *http1Platform) dial(context.Context, string, string) (net.Conn, error) {
@@ -59,59 +49,48 @@ func (p *http1Platform) dial(context.Context, string, string) (net.Conn, error) 
 		c.room = *p.room
 	}
 	p.dialed = append(p.dialed, c)
-	number := len(p.dialed)
 	p.mu.Unlock()
 	p.serving.Go(func() {
 		defer there.Close()
-		p.note("connection %d is closed: %v", number, p.serve(there, number))
+		p.serve(there)
 	})
 	return c, nil
 }
 
-// serve responds to the requests on a connection and returns why it ends.
-func (p *http1Platform) serve(conn net.Conn, number int) error {
+// serve responds to the requests on a connection until an error occurs or a response is incomplete.
+func (p *http1Platform) serve(conn net.Conn) {
 	for r := bufio.NewReader(conn); ; {
 		if _, err := r.Peek(1); err != nil {
-			return err
+			return
 		}
 		p.mu.Lock()
 		p.requests++
 		n := p.requests
 		p.mu.Unlock()
-		p.note("connection %d: request %d begins", number, n)
 		req, err := http.ReadRequest(r)
 		if err != nil {
-			return err
+			return
 		}
-		body, err := io.ReadAll(req.Body)
-		p.note("connection %d: %s %s %q, %v", number, req.Method, req.URL, body, err)
-		if err != nil {
-			return err
+		if _, err := io.Copy(io.Discard, req.Body); err != nil {
+			return
 		}
+		response := http1Response
 		if n > p.whole {
-			_, err := io.WriteString(conn, p.response)
-			return err
+			response = p.response
 		}
-		if _, err := io.WriteString(conn, http1Response); err != nil {
-			return err
+		if _, err := io.WriteString(conn, response); err != nil || n > p.whole {
+			return
 		}
 	}
 }
 
-func (p *http1Platform) note(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.history = append(p.history, fmt.Sprintf(format, args...))
-}
-
-// end closes the idle connections and waits for the end of all connections. After
-// that, the number of requests is final. It returns that number and the history.
-func (p *http1Platform) end() (requests int, history string) {
+// end closes the idle connections and waits until all connections have ended. It returns the final number of requests.
+func (p *http1Platform) end() (requests int) {
 	p.transport.CloseIdleConnections()
 	p.serving.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.requests, strings.Join(p.history, "\n")
+	return p.requests
 }
 
 // memoryConn is the client's side of a connection.
@@ -121,7 +100,7 @@ type memoryConn struct {
 
 	mu   sync.Mutex
 	room int  // number of bytes that can be written before the connection breaks; -1: no limit
-	cut  bool // it broke
+	cut  bool // the connection broke
 }
 
 var errReset = errors.New("connection reset")
@@ -166,8 +145,7 @@ func (c *memoryConn) broke() bool {
 	return c.cut
 }
 
-// TestNoResendAfterCutHTTP1Response cuts the response at every byte, on a fresh connection and on
-// one that was used before.
+// TestNoResendAfterCutHTTP1Response cuts the response at every byte, on a new connection and on a reused connection.
 func TestNoResendAfterCutHTTP1Response(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, cutResponses)
@@ -176,9 +154,9 @@ func TestNoResendAfterCutHTTP1Response(t *testing.T) {
 func cutResponses(t *testing.T) {
 	for warm := range 2 {
 		for cut := range len(http1Response) {
-			for op := range operations(nil) {
+			for op := range kinds(nil) {
 				cutResponse(t, cut, op, 3, warm, false)
-				if cut%10 == 0 { // where it makes a difference to net/http, and some more
+				if cut%10 == 0 { // 0 is a special case of net/http; the others are samples
 					cutResponse(t, cut, op, 3, warm, true)
 					cutResponse(t, cut, op, 1, warm, false)
 				}
@@ -194,27 +172,25 @@ func cutResponse(t *testing.T, cut int, op string, attempts, warm int, reset boo
 	for range warm {
 		must(t)(c.Templates.Get(t.Context(), 1))
 	}
-	err := operations(c)[op](t.Context())
+	err := kinds(c)[op](t.Context())
 	want := attempts
 	switch {
 	case op == "create":
 		want = 1
 	case op == "read" && warm > 0 && cut == 0:
-		want++ // net/http takes it for a connection that was closed while idle, and a GET for harmless
+		want++ // net/http assumes that the connection was closed while idle, and resends a GET
 	}
-	got, history := p.end()
-	if got -= warm; got != want {
-		t.Errorf("%s with %d attempts, cut at byte %d after %d responses, reset %v, arrived %d times, want %d:\n%s", op, attempts, cut, warm, reset, got, want, history)
+	if got := p.end() - warm; got != want {
+		t.Errorf("%s with %d attempts, cut at byte %d after %d responses, reset %v, arrived %d times, want %d", op, attempts, cut, warm, reset, got, want)
 	}
 	if err == nil || errors.Is(err, ErrOutcomeUnknown) != (op != "read") {
 		t.Errorf("%s, cut at byte %d: %v", op, cut, err)
 	}
 }
 
-// TestNoResendAfterCutHTTP1Request cuts a create at every byte of the request, on a fresh
-// connection and on one that was used before. net/http itself sends it on another
-// connection if it wrote nothing of it on the used one. If one byte was written, the
-// create must not be sent a second time.
+// TestNoResendAfterCutHTTP1Request cuts a create at every byte of the request, on a new connection and on a reused
+// connection. If no byte was written on the reused connection, net/http sends the create on another one. If a byte
+// was written, the create must not be sent a second time.
 func TestNoResendAfterCutHTTP1Request(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -243,15 +219,15 @@ func cutRequest(t *testing.T, cut, warm int) bool {
 		p.dialed[0].breakAfter(cut)
 	}
 	_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
-	got, history := p.end()
+	got := p.end() - warm
 	broke := p.dialed[0].broke()
 	sent := !broke || cut == 0 && warm > 0
 	want := 0
 	if cut > 0 || sent {
 		want = 1
 	}
-	if got -= warm; got != want {
-		t.Errorf("a create that was cut at byte %d after %d responses arrived %d times, want %d:\n%s", cut, warm, got, want, history)
+	if got != want {
+		t.Errorf("a create that was cut at byte %d after %d responses arrived %d times, want %d", cut, warm, got, want)
 	}
 	if sent && err != nil || !sent && !errors.Is(err, ErrOutcomeUnknown) {
 		t.Errorf("a create that was cut at byte %d after %d responses: %v", cut, warm, err)

@@ -15,8 +15,8 @@ import (
 // Limits.)
 const maxImportBatch = 1000
 
-// maxConcurrency limits the memory for an import. The value exceeds the
-// number of concurrent requests that any platform accepts.
+// maxConcurrency limits the memory usage of an import. No platform accepts this
+// many concurrent requests.
 const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
@@ -67,8 +67,8 @@ type ImportOptions struct {
 	// stored number. If OnCheckpoint returns an error, the import ends.
 	//
 	// A resumed import repeats the batches that were imported after the
-	// checkpoint. If no batch fails, the import repeats at most Concurrency-1
-	// batches.
+	// checkpoint. If no batch failed, a resumed import repeats at most
+	// Concurrency-1 batches.
 	OnCheckpoint func(confirmed int64) error
 
 	// OnRejected, if not nil, is called for each contact that the platform rejects. By
@@ -77,13 +77,13 @@ type ImportOptions struct {
 
 	// OnBatchError, if not nil, is called for each batch whose request failed
 	// after all retries. If OnBatchError returns nil, the import continues. If
-	// OnBatchError returns an error, the import sends no further batch. By
+	// OnBatchError returns an error, the import sends no more batches. By
 	// default, the import stops at the first failed batch; see [ContinueOnError].
 	OnBatchError func(ImportFailure) error
 }
 
-// ContinueOnError is a function for [ImportOptions.OnBatchError] that always
-// continues.
+// ContinueOnError continues an import after failed batches. Assign
+// ContinueOnError to [ImportOptions.OnBatchError].
 func ContinueOnError(ImportFailure) error { return nil }
 
 // ImportFailure is a batch whose request failed.
@@ -93,19 +93,19 @@ type ImportFailure struct {
 }
 
 // Import adds any number of contacts to a list, in batches of 1,000. Only the batches
-// in flight are in memory. The report needs memory for each group of consecutive
+// in flight are in memory. The report stores one entry for each group of consecutive
 // contacts with the same status. Importing a contact again does not create a
 // duplicate. [Contacts.ImportBatch] describes how an import changes existing
-// contacts. If the source contains an address several times, ignoring letter case,
-// Import sends these contacts in source order. For each field, the last imported
-// value replaces earlier values.
+// contacts. Import sends contacts with the same address, ignoring letter case, in
+// source order. For each field, the last imported value replaces earlier values.
 //
 // The report is never nil. If an option is invalid, the error is [ErrValidation], and
 // Import does not read the source. The error is nil if Import read the whole source
 // and all batches succeeded, even if the platform rejected some contacts. If a
 // running import fails, the error wraps the errors from the source, the first failed
-// batch and the context, if any. The error itself is not an [*Error]. If the source
-// yields an error, Import sends the contacts before the error and ends.
+// batch and the context, if any. An error from a running import is not an [*Error].
+// If the source yields an error, Import sends the contacts before the error and then
+// returns.
 //
 // If the context is canceled, Import returns as soon as the source returns.
 // After a cancellation, the outcome of the batches in flight is unknown.
@@ -153,8 +153,8 @@ func joinImport(errs ...error) error {
 	return &lineError{all}
 }
 
-// importer is one running import. The calling goroutine reads the source into
-// batches. A separate goroutine sends each batch.
+// importer is an import in progress. The calling goroutine reads the source
+// into batches. A separate goroutine sends each batch.
 type importer struct {
 	opts ImportOptions // callbacks run while mu is held
 	send func([]ImportContact) (ImportResult, error)
@@ -174,7 +174,7 @@ type importer struct {
 	batches  int                 // number of finished batches
 	failed   int
 	first    error // error of the first batch that failed
-	stopped  error // reason why the import sends no further batch
+	stopped  error // reason why the import sends no more batches
 	crash    crash // of a callback
 }
 
@@ -246,7 +246,7 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 		done = im.start(ctx, b)
 	}
 	if failed == nil && done && n < im.opts.Skip {
-		failed = fmt.Errorf("must contain at least the %d contacts to skip", im.opts.Skip)
+		failed = fmt.Errorf("must contain at least %d contacts, because Skip is %[1]d", im.opts.Skip)
 	}
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -255,7 +255,6 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	return failed
 }
 
-// wants reports whether ImportOptions.Filter, if set, accepts a contact.
 func (im *importer) wants(contact ImportContact) bool {
 	if im.opts.Filter == nil {
 		return true
@@ -333,8 +332,8 @@ func (im *importer) sendBatch(b *batch) {
 	im.spare <- b // before release starts another batch; otherwise spare could block
 }
 
-// crashed stores the first crash of a callback, which Import repeats at its
-// end.
+// crashed stores the first crash of a callback. Import repeats the crash before
+// it returns.
 func (im *importer) crashed(c crash) {
 	if c.none() {
 		return
@@ -400,7 +399,6 @@ func (im *importer) fail(f ImportFailure) {
 	}
 }
 
-// failure returns the error that describes the failed batches.
 func (im *importer) failure() error {
 	err := im.first
 	if im.failed > 1 {

@@ -23,8 +23,8 @@ const (
 	// ImportUpdated means that the contact was on the list and was updated.
 	ImportUpdated
 	// ImportAccepted means that the contact was imported or updated. Import uses
-	// this status if the batch contains both new and existing contacts, or if an
-	// earlier attempt may have imported the contact.
+	// ImportAccepted if the batch contains both new and existing contacts, or if
+	// an earlier attempt may have imported the contact.
 	ImportAccepted
 	// ImportRejected means that the platform rejected the contact. Correct the
 	// contact before you import it again.
@@ -51,8 +51,6 @@ func (s ImportStatus) String() string {
 	return names[s]
 }
 
-// confirmed reports whether the contact was imported, updated, rejected, skipped or
-// filtered.
 func (s ImportStatus) confirmed() bool {
 	return ImportSkipped <= s && s <= ImportRejected || s == ImportFiltered
 }
@@ -199,7 +197,6 @@ func (r *ImportReport) fail(b *batch, err error) {
 	r.take(b, func(int64) ImportStatus { return status })
 }
 
-// take records the status of each contact in a batch, in order.
 func (r *ImportReport) take(b *batch, status func(place int64) ImportStatus) {
 	var spans []span
 	next := b.from

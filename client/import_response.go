@@ -17,9 +17,9 @@ import (
 // If the list contains the contact, the platform updates it, except for omitted
 // attributes, tags and interests. A contact that has unsubscribed or is pending
 // becomes active only if batch.Resubscribe is set. Contacts that complained or
-// bounced never become active. The platform treats a deleted contact as if it
-// still had its status from before the deletion. If batch.ImportTo is a status
-// other than active, all contacts get that status.
+// bounced never become active. For a deleted contact, the platform uses the
+// status before its deletion. If batch.ImportTo is a status other than active,
+// all contacts get that status.
 //
 // The result includes each contact in Imported, Updated, Accepted or Errors. If
 // the response does not account for each contact, the error is
@@ -45,7 +45,6 @@ func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBa
 	return ImportResult{}, err
 }
 
-// importResponse is the response to a batch.
 type importResponse struct {
 	ImportResult // the Index of a rejected entry is -1 if the response does not contain it
 
@@ -71,7 +70,7 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 }
 
 // readCount reads a count, which may be a number or a string. If the value is
-// an array, the count is the length of the array. If the value is true, the
+// an array, the count is the length of the array. The value true means that the
 // platform accepted the contacts but did not count them.
 func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	switch c.Peek() {
@@ -137,7 +136,8 @@ func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 }
 
 // entry returns the index of an entry in the batch, which is the first integer
-// in the location. If the location contains no integer, entry returns -1.
+// in the location. If the location does not contain an integer, entry returns
+// -1.
 func (l Location) entry() int64 {
 	for _, s := range l {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -168,8 +168,8 @@ func (v *importResponse) check(batch []ImportContact) error {
 	return nil
 }
 
-// different returns the minimum number of contacts that a complete response
-// accounts for. A platform may count duplicate addresses as one contact.
+// different counts duplicate addresses once, because a platform may count them
+// as one contact.
 func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	addresses := map[string]bool{}
 	for i, contact := range batch {

@@ -1,10 +1,12 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"net/http"
@@ -19,10 +21,10 @@ import (
 // importServer accepts imports. It rejects addresses without an @.
 type importServer struct {
 	mu       sync.Mutex
-	list     map[string]int // how often an address was sent and taken
+	list     map[string]int // number of times that each address was accepted
 	requests int
 	batches  []int
-	before   func(request int) (status int) // 0 goes on
+	before   func(request int) (status int) // 0 processes the request
 	after    func(request int) (abort bool)
 }
 
@@ -49,10 +51,19 @@ func (s *importServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(out)
 }
 
+// run imports contacts with a new client.
+func (s *importServer) run(t *testing.T, contacts iter.Seq2[ImportContact, error], opts ImportOptions) (*ImportReport, error) {
+	t.Helper()
+	return newTestClient(t, s.ServeHTTP).Contacts.Import(t.Context(), 1, contacts, opts)
+}
+
 func (s *importServer) take(in ImportBatch) ImportResult {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := ImportResult{Errors: []RejectedEntry{}}
+	if s.list == nil {
+		s.list = map[string]int{}
+	}
 	s.batches = append(s.batches, len(in.Contacts))
 	for i, c := range in.Contacts {
 		switch {
@@ -69,7 +80,7 @@ func (s *importServer) take(in ImportBatch) ImportResult {
 	return out
 }
 
-// numbered yields n contacts; every bad-th is rejected.
+// numbered yields n contacts. Every bad-th contact has an invalid address.
 func numbered(n, bad int) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		for i := range n {
@@ -98,11 +109,10 @@ func TestImport(t *testing.T) {
 		{95, 10, 3, 10, 10},
 	} {
 		t.Run(fmt.Sprintf("%d by %d", tc.n, tc.concurrency), func(t *testing.T) {
-			srv := &importServer{list: map[string]int{}}
-			c := newTestClient(t, srv.ServeHTTP)
+			srv := &importServer{}
 			var progress []ImportProgress
 			var checkpoints []int64
-			report, err := c.Contacts.Import(t.Context(), 1, numbered(tc.n, tc.bad), ImportOptions{
+			report, err := srv.run(t, numbered(tc.n, tc.bad), ImportOptions{
 				Concurrency: tc.concurrency, BatchSize: tc.batch,
 				OnProgress:   func(p ImportProgress) { progress = append(progress, p) },
 				OnCheckpoint: func(n int64) error { checkpoints = append(checkpoints, n); return nil },
@@ -149,16 +159,15 @@ func TestImport(t *testing.T) {
 func TestImportStatuses(t *testing.T) {
 	srv := &importServer{list: map[string]int{"c0@example.com": 1, "c3@example.com": 1, "c4@example.com": 1, "c5@example.com": 1}}
 	srv.before = func(n int) int { return map[int]int{3: 422, 4: 500, 5: 500, 6: 500}[n] }
-	c := newTestClient(t, srv.ServeHTTP)
 	var failures []ImportFailure
-	report, err := c.Contacts.Import(t.Context(), 1, numbered(15, 0), ImportOptions{
+	report, err := srv.run(t, numbered(15, 0), ImportOptions{
 		BatchSize: 3, OnBatchError: func(f ImportFailure) error { failures = append(failures, f); return nil },
 	})
 	var e *Error
 	if !errors.Is(err, ErrValidation) || !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v, want the first batch's", err)
 	}
-	// Batches: mixed; updated; refused; failed three times; imported.
+	// The batches are mixed, updated, rejected with 422, failed three times with 500, and imported.
 	want := []ImportStatus{4, 4, 4, 3, 3, 3, 6, 6, 6, 7, 7, 7, 2, 2, 2, 0}
 	for i, w := range want {
 		if got := report.Status(int64(i)); got != w {
@@ -170,79 +179,6 @@ func TestImportStatuses(t *testing.T) {
 	}
 	if report.Confirmed != 6 || len(failures) != 2 || failures[1].From != 9 || !errors.Is(failures[1].Err, ErrOutcomeUnknown) {
 		t.Errorf("confirmed %d, failures %v", report.Confirmed, failures)
-	}
-	var left []string
-	for c, err := range report.Remaining(numbered(16, 0)) {
-		fatal(t, err)
-		left = append(left, c.Email[:strings.Index(c.Email, "@")])
-	}
-	if got := strings.Join(left, " "); got != "c6 c7 c8 c9 c10 c11 c15" {
-		t.Errorf("left %s", got)
-	}
-}
-
-func TestImportInvalidResponse(t *testing.T) {
-	c := newTestClient(t, respondWith(202, "application/json", `{"imported":1,"updated":0,"errors":[{"index":2}]}`))
-	_, err := c.Contacts.Import(t.Context(), 73, numbered(2, 0), ImportOptions{})
-	var e *Error
-	if !errors.As(err, &e) || e.Path != "/lists/73/contacts/import" || e.StatusCode != 202 || e.Attempts != 3 || e.RequestID != "req-1" {
-		t.Errorf("error %v", err)
-	}
-}
-
-func TestImportResponses(t *testing.T) {
-	for name, tc := range map[string]struct {
-		body string
-		want ImportStatus
-		fail error
-	}{
-		"empty":               {``, ImportUnknown, ErrInvalidResponse},
-		"nobody":              {`{"imported":0,"updated":0,"errors":[]}`, ImportUnknown, ErrOutcomeUnknown},
-		"nobody else":         {`{"imported":0,"updated":0,"errors":[{"index":1}]}`, ImportUnknown, ErrOutcomeUnknown},
-		"refused":             {`{"imported":false,"errors":[]}`, ImportUnknown, ErrInvalidResponse},
-		"an error":            {`{"error":"no"}`, ImportUnknown, ErrInvalidResponse},
-		"null":                {`null`, ImportUnknown, ErrInvalidResponse},
-		"other shape":         {`{"job":7}`, ImportUnknown, ErrInvalidResponse},
-		"true":                {`{"import_id":7,"id":[1,2],"imported":true,"data":[{"id":1},{"id":2}],"errors":[]}`, ImportAccepted, nil},
-		"true but for one":    {`{"imported":true,"errors":[{"loc":["body","contacts",1,"email"],"msg":"no","code":8001}]}`, ImportRejected, nil},
-		"counts as text":      {`{"imported":"2","updated":"0"}`, ImportImported, nil},
-		"number in location":  {`{"imported":1,"updated":0,"errors":[{"loc":["body","contacts",1,"email",0],"msg":"no"}]}`, ImportRejected, nil},
-		"number as text":      {`{"imported":1,"updated":0,"errors":[{"index":null,"loc":["1"]}]}`, ImportRejected, nil},
-		"index before number": {`{"imported":1,"updated":0,"errors":[{"loc":["body",0],"index":1}]}`, ImportRejected, nil},
-		"no place":            {`{"imported":1,"updated":0,"errors":[{"loc":["body","email"],"msg":"no","type":"t"}]}`, ImportUnknown, ErrOutcomeUnknown},
-		"no location":         {`{"imported":1,"updated":0,"errors":[{"msg":"no"}]}`, ImportUnknown, ErrInvalidResponse},
-		"odd error":           {`{"imported":1,"updated":0,"errors":[{"index":1,"msg":{},"type":7,"loc":5.5,"email":[]}]}`, ImportRejected, nil},
-		"not all":             {`{"imported":1,"updated":0,"errors":[]}`, ImportUnknown, ErrOutcomeUnknown},
-		"empty list":          {`{"imported":[],"updated":[],"errors":[]}`, ImportUnknown, ErrOutcomeUnknown},
-		"empty object":        {`{"imported":{}}`, ImportUnknown, ErrInvalidResponse},
-		"object":              {`{"imported":{"job":7}}`, ImportAccepted, nil},
-		"list":                {`{"imported":["a","b"]}`, ImportImported, nil},
-		"shorter list":        {`{"imported":["a"]}`, ImportUnknown, ErrInvalidResponse},
-		"empty text":          {`{"imported":""}`, ImportUnknown, ErrInvalidResponse},
-		"false as text":       {`{"imported":"false"}`, ImportUnknown, ErrInvalidResponse},
-		"true as text":        {`{"imported":"true"}`, ImportAccepted, nil},
-		"true, and an error":  {`{"imported":true,"error":"no"}`, ImportUnknown, ErrOutcomeUnknown},
-		"two, and details":    {`{"imported":2,"detail":[{"msg":"no"}]}`, ImportUnknown, ErrInvalidResponse},
-		"two, and no error":   {`{"imported":2,"error":null,"detail":[]}`, ImportImported, nil},
-		"wrong sum":           {`{"imported":9,"updated":0,"errors":[]}`, ImportAccepted, nil},
-		"negative":            {`{"imported":3,"updated":-1,"errors":[]}`, ImportAccepted, nil},
-		"index out of range":  {`{"imported":1,"updated":0,"errors":[{"index":2}]}`, ImportUnknown, ErrOutcomeUnknown},
-		"negative index":      {`{"imported":1,"updated":0,"errors":[{"index":-1}]}`, ImportUnknown, ErrInvalidResponse},
-		"same index twice":    {`{"imported":0,"updated":0,"errors":[{"index":1},{"index":0},{"index":1}]}`, ImportRejected, nil},
-		"numbers in location": {`{"imported":0,"updated":0,"errors":[{"index":1,"loc":["body",1]},{"index":0}]}`, ImportRejected, nil},
-		"not JSON":            {`<`, ImportUnknown, ErrOutcomeUnknown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := newTestClient(t, respondWith(200, "application/json", tc.body))
-			report, err := c.Contacts.Import(t.Context(), 1, numbered(2, 0), ImportOptions{})
-			if !errors.Is(err, tc.fail) || (err == nil) != (tc.fail == nil) {
-				t.Errorf("error %v, want %v", err, tc.fail)
-			}
-			sum := report.Imported + report.Updated + report.Accepted + report.Rejected + report.Failed + report.Unknown
-			if got := report.Status(1); got != tc.want || sum != 2 {
-				t.Errorf("Status = %v, want %v; counts %+v", got, tc.want, report.ImportCounts)
-			}
-		})
 	}
 }
 
@@ -270,22 +206,8 @@ func TestImportSources(t *testing.T) {
 			t.Errorf("status %d has no name", int(s))
 		}
 	}
-	if got := (ImportFiltered + 1).String(); got != "ImportStatus(9)" {
-		t.Errorf("got %s", got)
-	}
-}
-
-func TestImportSkipBeyondSource(t *testing.T) {
-	srv := &importServer{list: map[string]int{}}
-	c := newTestClient(t, srv.ServeHTTP)
-	if report, err := c.Contacts.Import(t.Context(), 1, numbered(5, 0), ImportOptions{Skip: 5}); err != nil || !report.Complete {
-		t.Errorf("nothing left: %v, %+v", err, report)
-	}
-	if report, err := c.Contacts.Import(t.Context(), 1, numbered(5, 0), ImportOptions{Skip: 6}); err == nil || report.Complete || report.Read != 5 {
-		t.Errorf("another source: %v, %+v", err, report)
-	}
-	if srv.requests != 0 {
-		t.Errorf("%d requests", srv.requests)
+	if a, b := ImportStatus(-1).String(), (ImportFiltered + 1).String(); a != "ImportStatus(-1)" || b != "ImportStatus(9)" {
+		t.Errorf("other statuses print as %s and %s", a, b)
 	}
 }
 
@@ -297,11 +219,10 @@ func TestImportStops(t *testing.T) {
 		"by checkpoint": {OnCheckpoint: func(int64) error { return stop }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := &importServer{list: map[string]int{}, before: func(n int) int { return map[int]int{2: 403}[n] }}
-			c := newTestClient(t, srv.ServeHTTP)
+			srv := &importServer{before: func(n int) int { return map[int]int{2: 403}[n] }}
 			read := 0
 			opts.BatchSize = 10
-			report, err := c.Contacts.Import(t.Context(), 1, func(yield func(ImportContact, error) bool) {
+			report, err := srv.run(t, func(yield func(ImportContact, error) bool) {
 				for c, err := range numbered(1000, 0) {
 					read++
 					if !yield(c, err) {
@@ -322,22 +243,26 @@ func TestImportStops(t *testing.T) {
 	}
 }
 
-func TestImportInvalidOptions(t *testing.T) {
-	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
-	for _, opts := range []ImportOptions{{BatchSize: 1001}, {BatchSize: -1}, {Concurrency: -1}, {Concurrency: maxConcurrency + 1}, {Concurrency: math.MaxInt}, {Skip: -1}} {
-		report, err := c.Contacts.Import(t.Context(), 1, numbered(3, 0), opts)
-		if !errors.Is(err, ErrValidation) || report == nil {
-			t.Errorf("%+v: report %v, error %v", opts, report, err)
-		}
-	}
-}
-
-func TestImportValidOptions(t *testing.T) {
-	for _, opts := range []ImportOptions{{BatchSize: 1}, {BatchSize: 1000}, {Concurrency: 1}, {Concurrency: maxConcurrency}} {
-		srv := &importServer{list: map[string]int{}}
-		report, err := newTestClient(t, srv.ServeHTTP).Contacts.Import(t.Context(), 1, numbered(3, 0), opts)
-		if err != nil || report.Imported != 3 {
-			t.Errorf("%+v: report %v, error %v", opts, report, err)
+func TestImportOptions(t *testing.T) {
+	for _, tc := range []struct {
+		opts  ImportOptions
+		valid bool
+	}{
+		{ImportOptions{BatchSize: 1}, true},
+		{ImportOptions{BatchSize: 1000}, true},
+		{ImportOptions{BatchSize: 1001}, false},
+		{ImportOptions{BatchSize: -1}, false},
+		{ImportOptions{Concurrency: 1}, true},
+		{ImportOptions{Concurrency: maxConcurrency}, true},
+		{ImportOptions{Concurrency: maxConcurrency + 1}, false},
+		{ImportOptions{Concurrency: math.MaxInt}, false},
+		{ImportOptions{Concurrency: -1}, false},
+		{ImportOptions{Skip: -1}, false},
+	} {
+		srv := &importServer{}
+		report, err := srv.run(t, numbered(3, 0), tc.opts)
+		if report == nil || tc.valid && (err != nil || report.Imported != 3) || !tc.valid && (!errors.Is(err, ErrValidation) || srv.requests != 0) {
+			t.Errorf("%+v: report %v, error %v", tc.opts, report, err)
 		}
 	}
 }
@@ -369,63 +294,50 @@ func TestImportCanceled(t *testing.T) {
 // TestImportResumes stops an import at each of 25 batches, and resumes it from its last checkpoint.
 func TestImportResumes(t *testing.T) {
 	t.Parallel()
-	const n, batch = 250, 10
+	const batches = 25
 	for _, concurrency := range []int{1, 4} {
 		for _, when := range []string{"canceled before", "canceled during", "connection lost", "canceled after"} {
 			t.Run(fmt.Sprintf("%s, %d at a time", when, concurrency), func(t *testing.T) {
-				for at := 1; at <= n/batch; at++ {
-					killAndResume(t, n, batch, concurrency, at, when)
+				for at := 1; at <= batches; at++ {
+					stopAndResume(t, ImportOptions{BatchSize: 10, Concurrency: concurrency}, 10*batches, at, when)
 				}
 			})
 		}
 	}
 }
 
-func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
+// stopAndResume imports n contacts. The first import stops at the batch with the given number.
+func stopAndResume(t *testing.T, opts ImportOptions, n, at int, when string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	srv := &importServer{list: map[string]int{}}
-	var resumed atomic.Bool
-	switch when {
-	case "canceled before":
-		srv.before = func(n int) int {
-			if n == at && !resumed.Load() {
-				cancel()
-				return 503
-			}
-			return 0
+	srv := &importServer{}
+	srv.before = func(n int) int {
+		if n == at && when == "canceled before" {
+			cancel()
+			return 503
 		}
-	case "canceled during", "connection lost":
-		srv.after = func(n int) bool {
-			if n != at || resumed.Load() {
-				return false
-			}
-			if when == "canceled during" {
-				cancel()
-			}
-			return true
-		}
+		return 0
 	}
-	c := newTestClient(t, srv.ServeHTTP, withoutRetries)
-	opts := ImportOptions{BatchSize: batch, Concurrency: concurrency}
-	checkpoint := int64(0)
-	finished := 0
-	opts.OnCheckpoint = func(n int64) error { checkpoint = n; return nil }
-	opts.OnProgress = func(ImportProgress) {
+	srv.after = func(n int) bool {
+		if n == at && when == "canceled during" {
+			cancel()
+		}
+		return n == at && (when == "canceled during" || when == "connection lost")
+	}
+	checkpoint, finished := int64(0), 0
+	observed := opts
+	observed.OnCheckpoint = func(n int64) error { checkpoint = n; return nil }
+	observed.OnProgress = func(ImportProgress) {
 		if finished++; finished == at && when == "canceled after" {
 			cancel()
 		}
 	}
-	first, err := c.Contacts.Import(ctx, 1, numbered(n, 7), opts)
-	if err == nil && (when != "canceled after" || !first.Complete) {
-		t.Fatalf("batch %d: the import did not fail", at)
+	c := newTestClient(t, srv.ServeHTTP, withoutRetries)
+	first, err := c.Contacts.Import(ctx, 1, numbered(n, 7), observed)
+	if err == nil && (when != "canceled after" || !first.Complete) || checkpoint != first.Confirmed {
+		t.Fatalf("batch %d: %v, checkpoint %d, confirmed %d", at, err, checkpoint, first.Confirmed)
 	}
-	if checkpoint != first.Confirmed {
-		t.Fatalf("batch %d: checkpoint %d, confirmed %d", at, checkpoint, first.Confirmed)
-	}
-	resumed.Store(true)
-	opts.OnProgress, opts.OnCheckpoint = nil, nil
 	opts.Skip = checkpoint
 	second, err := c.Contacts.Import(t.Context(), 1, numbered(n, 7), opts)
 	if err != nil || second.Confirmed != int64(n) {
@@ -433,18 +345,15 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 	}
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
-	for i := range n {
-		bad := i%7 == 6
-		if on := srv.list[fmt.Sprintf("c%d@example.com", i)] > 0; on == bad {
-			t.Fatalf("batch %d: contact %d on the list: %v", at, i, on)
+	for i := range int64(n) {
+		report := first // of the contacts before the checkpoint
+		if i >= checkpoint {
+			report = second
 		}
-		status := second.Status(int64(i))
-		if int64(i) < checkpoint { // reported by the first import only
-			if status != ImportSkipped || !first.Status(int64(i)).confirmed() {
-				t.Fatalf("batch %d: contact %d is %v, then %v", at, i, first.Status(int64(i)), status)
-			}
-		} else if (status == ImportRejected) != bad || !status.confirmed() || status == ImportSkipped {
-			t.Fatalf("batch %d: contact %d is %v", at, i, status)
+		status := report.Status(i)
+		want := i%7 != 6 // the address is valid
+		if on := srv.list[fmt.Sprintf("c%d@example.com", i)] > 0; on != want || !status.confirmed() || (status != ImportRejected) != want || (second.Status(i) == ImportSkipped) != (i < checkpoint) {
+			t.Fatalf("batch %d: contact %d is %v, on the list: %v", at, i, status, on)
 		}
 	}
 }
@@ -463,7 +372,7 @@ func TestImportErrorText(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before  func(int) int
 		opts    ImportOptions
-		want    string // without the text after the first status
+		want    string
 		batches int
 	}{
 		"one fails":     {failing(2), ImportOptions{}, "import: " + one, 2},
@@ -472,23 +381,15 @@ func TestImportErrorText(t *testing.T) {
 		"two of two":    {failing(1, 2), ImportOptions{OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line < 6 }}, "import: 2 of 2 batches failed; first error: " + strings.Replace(one, "2 to 3", "0 to 1", 1), 2},
 		"stopped":       {failing(2), ImportOptions{OnBatchError: func(ImportFailure) error { return stop }}, "import: " + one + "; stop here", 2},
 		"no checkpoint": {failing(), ImportOptions{OnCheckpoint: func(int64) error { return full }}, "import: checkpoint: disk full", 1},
-		"too many":      {failing(), ImportOptions{Skip: 7}, "import: source, after 6 contacts: must contain at least the 7 contacts to skip", 0},
+		"too many":      {failing(), ImportOptions{Skip: 7}, "import: source, after 6 contacts: must contain at least 7 contacts, because Skip is 7", 0},
+		"nothing left":  {failing(), ImportOptions{Skip: 6}, "<nil>", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := &importServer{list: map[string]int{}, before: tc.before}
-			c := newTestClient(t, srv.ServeHTTP)
+			srv := &importServer{before: tc.before}
 			tc.opts.BatchSize = 2
-			_, err := c.Contacts.Import(t.Context(), 1, numbered(6, 0), tc.opts)
-			text := fmt.Sprint(err)
-			if before, after, ok := strings.Cut(text, "422 Unprocessable Entity"); ok {
-				_, more, _ := strings.Cut(after, ";")
-				text = before + "422 Unprocessable Entity"
-				if more != "" {
-					text += ";" + more
-				}
-			}
-			if text != tc.want || srv.requests != tc.batches {
-				t.Errorf("got  %s\nwant %s\nafter %d requests, want %d", text, tc.want, srv.requests, tc.batches)
+			_, err := srv.run(t, numbered(6, 0), tc.opts)
+			if got := fmt.Sprint(err); got != tc.want || srv.requests != tc.batches {
+				t.Errorf("got  %s\nwant %s\nafter %d requests, want %d", got, tc.want, srv.requests, tc.batches)
 			}
 		})
 	}
@@ -497,9 +398,8 @@ func TestImportErrorText(t *testing.T) {
 func TestImportEndsAtSourceError(t *testing.T) {
 	broken := errors.New("unreadable")
 	for _, skip := range []int64{0, 5} {
-		srv := &importServer{list: map[string]int{}}
-		c := newTestClient(t, srv.ServeHTTP)
-		report, err := c.Contacts.Import(t.Context(), 1, func(yield func(ImportContact, error) bool) {
+		srv := &importServer{}
+		report, err := srv.run(t, func(yield func(ImportContact, error) bool) {
 			_ = yield(ImportContact{Email: "a@x"}, nil) && yield(ImportContact{}, broken) && yield(ImportContact{Email: "b@x"}, nil)
 		}, ImportOptions{Skip: skip})
 		if !errors.Is(err, broken) || strings.Contains(err.Error(), "skip") || report.Read != 1 || report.Complete || srv.list["b@x"] != 0 || (srv.list["a@x"] == 1) != (skip == 0) {
@@ -509,11 +409,11 @@ func TestImportEndsAtSourceError(t *testing.T) {
 }
 
 func TestImportWithCanceledContext(t *testing.T) {
-	srv := &importServer{list: map[string]int{}}
+	srv := &importServer{}
 	c := newTestClient(t, srv.ServeHTTP)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 20 { // a free slot and the end of the context are a choice by chance
+	for range 20 { // select chooses at random between a free slot and a canceled context
 		report, err := c.Contacts.Import(ctx, 1, numbered(3, 0), ImportOptions{})
 		if !errors.Is(err, context.Canceled) || report.Failed+report.Unknown != 0 || report.Status(0) != ImportNotSent || report.Complete {
 			t.Fatalf("%v, %+v", err, report)
@@ -521,27 +421,6 @@ func TestImportWithCanceledContext(t *testing.T) {
 	}
 	if srv.requests != 0 {
 		t.Errorf("%d requests", srv.requests)
-	}
-}
-
-// TestImportProgressCountsBatches: a batch whose contacts are all filtered is not counted, and its places are
-// confirmed.
-func TestImportProgressCountsBatches(t *testing.T) {
-	srv := &importServer{list: map[string]int{}}
-	c := newTestClient(t, srv.ServeHTTP)
-	var got []string
-	opts := ImportOptions{
-		BatchSize: 2, Filter: func(c ImportContact) bool { return c.Line < 6 },
-		OnProgress: func(p ImportProgress) { got = append(got, fmt.Sprintf("%d:%d", p.Batches, p.Confirmed)) },
-	}
-	report, err := c.Contacts.Import(t.Context(), 1, numbered(9, 0), opts)
-	if err != nil || report.Filtered != 5 || report.Confirmed != 9 || fmt.Sprint(got) != "[1:2 2:4]" {
-		t.Errorf("%v, %+v, progress %v", err, report, got)
-	}
-	for i, want := range []ImportStatus{ImportImported, ImportImported, ImportImported, ImportImported, ImportFiltered, ImportFiltered, ImportFiltered, ImportFiltered, ImportFiltered, ImportNotSent} {
-		if s := report.Status(int64(i)); s != want {
-			t.Errorf("contact %d is %v, want %v", i, s, want)
-		}
 	}
 }
 
@@ -577,9 +456,8 @@ func TestImportReportOutOfOrder(t *testing.T) {
 	broken := errors.New("unreadable")
 	var left []string
 	for c, err := range r.Remaining(func(yield func(ImportContact, error) bool) {
-		_ = yield(ImportContact{}, broken)
 		for c, err := range numbered(13, 0) {
-			if !yield(c, err) {
+			if !yield(c, err) || c.Line == 2 && !yield(ImportContact{}, broken) { // after the first contact
 				return
 			}
 		}
@@ -590,7 +468,107 @@ func TestImportReportOutOfOrder(t *testing.T) {
 	if got, want := strings.Join(left, " "), "unreadable c9@example.com<nil> c10@example.com<nil> c12@example.com<nil> unreadable"; got != want {
 		t.Errorf("left %s, want %s", got, want)
 	}
-	if a, b, c := ImportStatus(-1).String(), ImportFiltered.String(), (ImportFiltered + 1).String(); a != "ImportStatus(-1)" || b != "filtered" || c != "ImportStatus(9)" {
-		t.Errorf("statuses print as %s, %s, %s", a, b, c)
+}
+
+// TestImportFilter: the filter excludes contacts and does not change the indexes of other contacts.
+func TestImportFilter(t *testing.T) {
+	srv := &importServer{before: func(n int) int { return map[int]int{2: 400}[n] }}
+	var failures []ImportFailure
+	var checkpoints []int64
+	opts := ImportOptions{
+		Skip: 2, BatchSize: 3,
+		Filter:       func(c ImportContact) bool { return (c.Line-2)%3 != 0 && c.Line-2 < 20 }, // excludes 3, 6, … and 20 to 24
+		OnBatchError: func(f ImportFailure) error { failures = append(failures, f); return nil },
+		OnCheckpoint: func(n int64) error { checkpoints = append(checkpoints, n); return nil },
+	}
+	report, err := srv.run(t, numbered(25, 8), opts)
+	if !errors.Is(err, ErrValidation) || !report.Complete || report.Read != 25 {
+		t.Fatalf("%v, %+v", err, report)
+	}
+	// The batches contain 2 4 5, 7 8 10, 11 13 14, 16 17 19. The second is rejected with 400, and 7 is invalid.
+	var got []ImportStatus
+	for i := range int64(26) {
+		got = append(got, report.Status(i))
+	}
+	const n, s, i, r, f, l = ImportNotSent, ImportSkipped, ImportImported, ImportRejected, ImportFailed, ImportFiltered
+	if want := []ImportStatus{s, s, i, l, i, i, l, f, f, l, f, i, l, i, i, l, i, i, l, i, l, l, l, l, l, n}; !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if want := (ImportCounts{Imported: 9, Failed: 3, Filtered: 11}); report.ImportCounts != want {
+		t.Errorf("counts %+v, want %+v", report.ImportCounts, want)
+	}
+	if report.Confirmed != 7 || !slices.Equal(checkpoints, []int64{6, 7}) || len(failures) != 1 || failures[0].From != 6 || failures[0].To != 11 {
+		t.Errorf("confirmed %d, checkpoints %v, failures %v", report.Confirmed, checkpoints, failures)
+	}
+	opts.Skip, opts.OnCheckpoint = report.Confirmed, nil
+	second, err := srv.run(t, numbered(25, 8), opts)
+	if err != nil || second.Status(7) != r || second.Rejections[0].Contact.Email != "bad7" || second.Confirmed != 25 {
+		t.Errorf("resumed: %v, %+v", err, second)
+	}
+	for i := range 25 {
+		wanted := i >= 2 && i < 20 && i%3 != 0 && i%8 != 7
+		if on := srv.list[fmt.Sprintf("c%d@example.com", i)] > 0; on != wanted {
+			t.Errorf("contact %d on the list: %v", i, on)
+		}
+	}
+}
+
+// TestImportFilterAll: if all contacts are filtered, no request is sent, and there is a checkpoint at the end.
+func TestImportFilterAll(t *testing.T) {
+	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
+	var at int64
+	report, err := c.Contacts.Import(t.Context(), 1, numbered(5000, 0), ImportOptions{
+		Filter:       func(ImportContact) bool { return false },
+		OnCheckpoint: func(n int64) error { at = n; return nil },
+		OnProgress:   func(ImportProgress) { t.Error("progress") },
+	})
+	if err != nil || !report.Complete || report.Filtered != 5000 || report.Confirmed != 5000 || at != 5000 {
+		t.Errorf("%v, %+v, checkpoint %d", err, report, at)
+	}
+}
+
+// TestImportCheckpointDistance: while the first batch is slow, at most the documented number of batches completes after
+// the checkpoint. A batch with an address from the first batch waits for it.
+func TestImportCheckpointDistance(t *testing.T) {
+	for _, tc := range []struct {
+		concurrency int
+		third       string // first address of the third batch
+		want        int64
+	}{
+		{1, "c20@example.com", 0}, {2, "c20@example.com", 1}, {5, "c20@example.com", 4}, {5, "C0@EXAMPLE.com", 1},
+	} {
+		t.Run(fmt.Sprintf("%d, %s", tc.concurrency, tc.third), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var done atomic.Int64
+				slow := make(chan struct{})
+				c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+					if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte("c0@")) {
+						<-slow
+					}
+					return respond(200, `{"imported":10,"updated":0,"errors":[]}`), nil
+				})
+				var contacts []ImportContact
+				for contact, err := range numbered(1000, 0) {
+					fatal(t, err)
+					contacts = append(contacts, contact)
+				}
+				contacts[20].Email = tc.third
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					report, err := c.Contacts.Import(t.Context(), 1, ContactsFromSlice(contacts), ImportOptions{
+						BatchSize: 10, Concurrency: tc.concurrency, OnProgress: func(ImportProgress) { done.Add(1) },
+					})
+					if err != nil || report.Imported != 1000 {
+						t.Errorf("%v, %+v", err, report)
+					}
+				})
+				synctest.Wait()
+				if got := done.Load(); got != tc.want {
+					t.Errorf("%d batches completed after the checkpoint, want %d", got, tc.want)
+				}
+				close(slow)
+				wg.Wait()
+			})
+		})
 	}
 }

@@ -31,8 +31,8 @@ func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 // no list has the name, the error is [ErrNotFound]. If the name is empty, the
 // error is [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
-	params := ListListsParams{}
-	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })
+	is := func(l List) bool { return l.Name == name }
+	return find(ctx, s.x, readListPage, listListsRequest(ListListsParams{}), "name", name, is)
 }
 
 // Ensure returns the oldest list with the name list.Name. If no list has the name,
@@ -58,11 +58,7 @@ func (s *Lists) List(ctx context.Context, params ListListsParams) (ListPage, err
 // All iterates over all items, starting at params.Page. See Pagination in the
 // package documentation.
 func (s *Lists) All(ctx context.Context, params ListListsParams, opts ...IterOption) iter.Seq2[List, error] {
-	return paginate(ctx, s.x, readListPage, params.Page, opts, func(page int64) request {
-		params := params
-		params.Page = page
-		return listListsRequest(params)
-	})
+	return paginate(ctx, s.x, readListPage, listListsRequest(params), opts)
 }
 
 func (p ListPage) items() ([]List, Pagination) { return p.Data, p.Pagination }

@@ -6,7 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // opLookup is the operation that the platform limits to one call per second.
@@ -68,8 +71,128 @@ func (l lookups) spaced(next exchange) exchange {
 }
 
 // key identifies the user and account without revealing a token. The hash
-// includes the first token, because a refreshed token belongs to the same user.
+// includes the first token instead of the current token, so a refreshed token
+// does not change the key.
 func (l lookups) key() string {
 	sum := sha256.Sum256([]byte(l.scope + "\x00" + *l.tokens.first.Load()))
 	return hex.EncodeToString(sum[:])
+}
+
+// lookupGap is the minimum time between the response to a lookup and the next
+// request. The platform requires an interval of at least one second. The
+// additional millisecond allows for differences between clocks.
+const lookupGap = time.Second + time.Millisecond
+
+// LookupLimiter limits the rate of lookups of submitted emails. The platform
+// allows one lookup per second for each user and account. Clients with the same
+// user and account can share a LookupLimiter. A LookupLimiter must be safe for
+// concurrent use.
+//
+// The key identifies the platform, the account and the user. The client identifies
+// the user by its first token, so a refreshed token does not change the key. If
+// clients of the same user start with different tokens, for example in several
+// processes with a [TokenSource], use a limiter that ignores the key.
+type LookupLimiter interface {
+	// Acquire waits for the slot for the given key, in call order, and returns a
+	// function that releases the slot. The caller must call release() once, after
+	// the platform has responded to the lookup. The minimum interval from release
+	// to the next slot for the same key is one second or atLeast, whichever is
+	// longer. If the context is canceled or expires first, Acquire immediately
+	// returns an error that wraps the context's error, and does not delay other
+	// callers.
+	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
+}
+
+// NewLookupLimiter returns a [LookupLimiter] for the clients of one process.
+func NewLookupLimiter() LookupLimiter { return &processLimiter{turns: map[string]*turn{}} }
+
+// NoLookupLimit is a [LookupLimiter] that never waits, for platforms without
+// the limit.
+type NoLookupLimit struct{}
+
+// Acquire implements [LookupLimiter].
+func (NoLookupLimit) Acquire(ctx context.Context, _ string) (func(time.Duration), error) {
+	return func(time.Duration) {}, ctx.Err()
+}
+
+type processLimiter struct {
+	mu    sync.Mutex
+	turns map[string]*turn
+}
+
+// turn is the slot for a key. The channel serves its receivers in order. Unlike
+// a caller of rate.Limiter.Wait, a receiver that stops waiting does not delay
+// the other receivers.
+type turn struct {
+	free  chan *rate.Limiter // contains the limiter while the slot is free
+	users int                // number of callers that hold the slot or wait for it
+	idle  time.Time          // time after which the slot can be deleted
+}
+
+// Acquire implements [LookupLimiter].
+func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Duration), error) {
+	t := p.enter(key)
+	var l *rate.Limiter
+	select {
+	case l = <-t.free:
+	case <-ctx.Done():
+		p.leave(t, time.Time{})
+		return nil, ctx.Err()
+	}
+	now := time.Now()
+	r := l.ReserveN(now, 1)
+	d := r.DelayFrom(now)
+	r.CancelAt(now) // do not wait until ctx ends; release replaces the limiter
+	err := context.DeadlineExceeded
+	if !endsWithin(ctx, d) {
+		err = pause(ctx, d)
+	} else if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		t.free <- l
+		p.leave(t, now.Add(d))
+		return nil, err
+	}
+	return func(atLeast time.Duration) {
+		gap := max(atLeast, lookupGap)
+		t.free <- emptyLimiter(gap)
+		p.leave(t, time.Now().Add(gap))
+	}, nil
+}
+
+// emptyLimiter returns a limiter that does not allow an event until the given
+// duration has passed.
+func emptyLimiter(gap time.Duration) *rate.Limiter {
+	l := rate.NewLimiter(rate.Every(gap), 1)
+	l.Allow()
+	return l
+}
+
+func (p *processLimiter) enter(key string) *turn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	for k, t := range p.turns {
+		if t.users == 0 && now.After(t.idle) && k != key {
+			delete(p.turns, k)
+		}
+	}
+	t := p.turns[key]
+	if t == nil {
+		t = &turn{free: make(chan *rate.Limiter, 1)}
+		t.free <- rate.NewLimiter(rate.Inf, 1)
+		p.turns[key] = t
+	}
+	t.users++
+	return t
+}
+
+func (p *processLimiter) leave(t *turn, idle time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.users--
+	if idle.After(t.idle) {
+		t.idle = idle
+	}
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,6 @@ func (o Observation) Outcome() Outcome {
 // errAbandoned is the Observation.Err of a call that ended with a panic.
 var errAbandoned = errors.New("a callback panicked or ended its goroutine")
 
-// observed reports the retries and the end of each call to its observer.
 func observed(observe func(context.Context, Call) (context.Context, Observer), next exchange) exchange {
 	if observe == nil {
 		return next
@@ -114,8 +114,9 @@ func (r Response) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r))
 
 type responseKey struct{}
 
-// WithResponseHook returns a copy of ctx. Calls with the returned context pass
-// each response to f, including error responses that the client retries:
+// WithResponseHook returns a copy of ctx with a response hook. Calls with the
+// returned context pass each response to f, including error responses that the
+// client retries:
 //
 //	var last client.Response
 //	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })
@@ -133,4 +134,47 @@ func report(ctx context.Context, c *call, resp *http.Response, body []byte, d ti
 			RequestID: redact(resp.Header.Get("X-Request-Id"), c.token), Duration: d, Body: bytes.Clone(body),
 		})
 	}
+}
+
+func logged(l *slog.Logger, next exchange) exchange {
+	return func(ctx context.Context, c *call) error {
+		c.logger = cmp.Or(l, slog.Default()) // logRetry uses it too, after a request
+		if !c.logger.Enabled(ctx, slog.LevelDebug) {
+			return next(ctx, c)
+		}
+		started := time.Now()
+		err := next(ctx, c)
+		attrs := append(c.attrs(), slog.Duration("duration", time.Since(started)))
+		if e, ok := ownError(err); ok {
+			now := *e // a copy, because the outer layers change e later
+			attrs = append(attrs, slog.Any("error", &now))
+		} else if err != nil {
+			attrs = append(attrs, slog.Any("error", err))
+		}
+		c.logger.LogAttrs(ctx, slog.LevelDebug, "platform request", attrs...)
+		return err
+	}
+}
+
+func (c *call) logRetry(ctx context.Context, err error, delay time.Duration) {
+	l := cmp.Or(c.logger, slog.Default())
+	if !l.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	attrs := append(c.attrs(), slog.Duration("delay", delay), slog.Any("error", err))
+	l.LogAttrs(ctx, slog.LevelInfo, "retrying platform request", attrs...)
+}
+
+func (c *call) attrs() []slog.Attr {
+	attrs := []slog.Attr{
+		slog.String("op", c.op),
+		slog.String("method", c.method),
+		slog.String("path", redact(c.path, c.token)),
+		slog.Int("attempt", c.attempts),
+		slog.Int("status", c.status),
+	}
+	if c.requestID != "" {
+		attrs = append(attrs, slog.String("request_id", c.requestID))
+	}
+	return attrs
 }

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// observations are the calls of an Observer.
+// observations records the calls of Config.Observe and of its Observers.
 type observations struct {
 	mu    sync.Mutex
 	begun []string
@@ -32,8 +32,6 @@ func (o *observations) retries() int {
 	return len(o.retry)
 }
 
-type observedKey struct{}
-
 func (o *observations) observe(ctx context.Context, call Call) (context.Context, Observer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -45,7 +43,7 @@ func (o *observations) observe(ctx context.Context, call Call) (context.Context,
 			*to = append(*to, ob)
 		}
 	}
-	return context.WithValue(ctx, observedKey{}, call.Op), Observer{Retry: note(&o.retry), End: note(&o.end)}
+	return WithHeader(ctx, "X-Operation", call.Op), Observer{Retry: note(&o.retry), End: note(&o.end)}
 }
 
 func TestObserve(t *testing.T) {
@@ -53,7 +51,7 @@ func TestObserve(t *testing.T) {
 		var o observations
 		requests := 0
 		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
-			if r.Context().Value(observedKey{}) != "getTemplate" {
+			if r.Header.Get("X-Operation") != "getTemplate" {
 				t.Error("sent without the context that Observe returned")
 			}
 			time.Sleep(time.Second)
@@ -131,12 +129,9 @@ func TestObserveEveryEnd(t *testing.T) {
 	} {
 		var o observations
 		var asked atomic.Int64
-		c := newTestClient(t, respondWith(401, "application/json", ""), func(cfg *Config) {
-			cfg.Observe, cfg.Token = o.observe, ""
-			cfg.TokenSource = func(context.Context) (Token, error) {
-				return Token{Value: strings.Repeat(testToken, int(asked.Add(1)))}, nil
-			}
-		})
+		c := newTestClient(t, respondWith(401, "application/json", ""), withSource(func(context.Context) (Token, error) {
+			return Token{Value: strings.Repeat(testToken, int(asked.Add(1)))}, nil
+		}), func(cfg *Config) { cfg.Observe = o.observe })
 		func() {
 			defer func() { _ = recover() }()
 			_, err := c.Templates.Get(tc.ctx, tc.id)
@@ -151,7 +146,7 @@ func TestObserveEveryEnd(t *testing.T) {
 	}
 }
 
-// TestObserveCalls: each page and batch is a call, and an empty Observer is allowed.
+// TestObserveCalls: the client observes each page and each import batch as a call. An Observer can be empty.
 func TestObserveCalls(t *testing.T) {
 	var o observations
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -176,47 +171,39 @@ func TestObserveCalls(t *testing.T) {
 	}
 }
 
-// TestMain discards the records of clients without a logger.
+// TestMain discards the log records of clients without a logger.
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())
 }
 
-// TestDefaultLogger: without Config.Logger, records go to slog.Default at the time of
-// the call.
-func TestDefaultLogger(t *testing.T) {
-	c := newTestClient(t, respondWith(503, "text/html", "<h1>down</h1>"), func(cfg *Config) { cfg.Logger = nil })
-	var log bytes.Buffer
-	defer slog.SetDefault(slog.Default())
-	slog.SetDefault(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	_, _ = c.Templates.Get(t.Context(), 1)
-	var got []string
-	for line := range strings.Lines(log.String()) {
-		got = append(got, checkRecord(t, line))
-	}
-	if len(got) != 5 {
-		t.Errorf("got the records %q, want three requests and two retries", got)
-	}
-}
-
-// TestLogger compares the records of a call with three attempts with the documentation of Config.Logger.
+// TestLogger compares the records of a call with three attempts with the documentation of Config.Logger. Without a
+// logger, each call uses the current slog.Default.
 func TestLogger(t *testing.T) {
+	request, retry := "platform request", "retrying platform request"
 	for name, tc := range map[string]struct {
 		level slog.Level
-		want  []string // messages
+		own   bool     // Config.Logger is set
+		want  []string // messages of the records
 	}{
-		"debug": {slog.LevelDebug, []string{
-			"platform request", "retrying platform request", "platform request",
-			"retrying platform request", "platform request",
-		}},
-		"info": {slog.LevelInfo, []string{"retrying platform request", "retrying platform request"}},
-		"warn": {slog.LevelWarn, nil},
+		"debug":   {slog.LevelDebug, true, []string{request, retry, request, retry, request}},
+		"info":    {slog.LevelInfo, true, []string{retry, retry}},
+		"warn":    {slog.LevelWarn, true, nil},
+		"default": {slog.LevelDebug, false, []string{request, retry, request, retry, request}},
 	} {
 		var log bytes.Buffer
+		logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: tc.level}))
 		c := newTestClient(t, respondWith(503, "text/html", "<h1>down</h1>"), func(cfg *Config) {
-			cfg.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: tc.level}))
+			if tc.own {
+				cfg.Logger = logger
+			}
 		})
+		before := slog.Default()
+		if !tc.own {
+			slog.SetDefault(logger)
+		}
 		_, _ = c.Templates.Get(t.Context(), 1)
+		slog.SetDefault(before)
 		var got []string
 		for line := range strings.Lines(log.String()) {
 			got = append(got, checkRecord(t, line))
@@ -228,21 +215,17 @@ func TestLogger(t *testing.T) {
 }
 
 func TestLoggerOfSuccess(t *testing.T) {
-	for status, failed := range map[int]bool{200: false, 404: true} {
-		var log bytes.Buffer
-		c := newTestClient(t, respondWith(status, "application/json", `{"template_id":1}`), func(cfg *Config) {
-			cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		})
-		if _, err := c.Templates.Get(t.Context(), 1); (err != nil) != failed {
-			t.Fatal(err)
-		}
-		if strings.Count(log.String(), "\n") != 1 || strings.Contains(log.String(), "error") != failed {
-			t.Errorf("status %d: %s", status, log.String())
-		}
+	var log bytes.Buffer
+	c := newTestClient(t, respondWith(200, "application/json", `{"template_id":1}`), func(cfg *Config) {
+		cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	must(t)(c.Templates.Get(t.Context(), 1))
+	if strings.Count(log.String(), "\n") != 1 || strings.Contains(log.String(), "error") {
+		t.Errorf("got the records %s, want 1 without an error", log.String())
 	}
 }
 
-// checkRecord checks the keys of a record, and returns its message.
+// checkRecord checks the keys and values of a log record and returns its message.
 func checkRecord(t *testing.T, line string) string {
 	t.Helper()
 	var record map[string]any

@@ -16,19 +16,21 @@ import (
 // once ensures that the transport sends a request only once, and records whether the
 // request was sent.
 //
-// Over HTTP/2, net/http and x/net/http2 resend a request after GOAWAY or after a refused
-// or reset stream, even if the platform may have processed the request. The retry layer
-// cannot detect resent requests. If a request without a body gets a second connection,
-// gotConn cancels the request's context, which the transport checks before it writes. An
-// HTTP/2 request with a body has no GetBody, so the transport returns an error instead of
-// resending the request. The transport sends the same body again only if the connection
-// was unusable before a stream began; see payloadReader.
+// An HTTP/2 transport resends a request after GOAWAY or after a refused or reset stream,
+// even if the platform may have processed the request. The retry layer cannot detect
+// resent requests. If the transport obtains a second connection for a
+// request without a body, gotConn cancels the request's context. The transport checks the
+// context before it writes. An HTTP/2 request with a body has no GetBody, so the
+// transport returns an error instead of resending the request. The transport sends the
+// same body again only if the connection was unusable before a stream began; see
+// payloadReader.
 //
 // Over HTTP/1, net/http resends a body only if the connection was idle and no
-// byte of the request was written. Resending an unwritten request is safe but
-// requires GetBody. The client therefore sets GetBody only if it expects
-// HTTP/1, for example after an HTTP/1 response. If a request with GetBody gets
-// a second HTTP/2 connection, gotConn cancels the request's context.
+// byte of the request was written. If no byte was written, resending the
+// request is safe but requires GetBody. The client therefore sets GetBody only
+// if it expects HTTP/1, for example after an HTTP/1 response. If the transport
+// obtains a second HTTP/2 connection for a request with GetBody, gotConn
+// cancels the request's context.
 type once struct {
 	stop       context.CancelFunc
 	asked, got atomic.Bool // whether a connection was requested, and obtained
@@ -39,17 +41,17 @@ type once struct {
 	trace      httptrace.ClientTrace
 }
 
-// watch returns a copy of ctx that traces a request. The parameter http1 is
-// true if the last response came over HTTP/1. If http1 is true, watch omits
-// the hook for header fields, which allocates memory for each HTTP/1 field.
-// gotConn then detects HTTP/2 only by the negotiated TLS protocol.
+// watch returns a copy of ctx that traces a request. If the last response used
+// HTTP/1, watch omits the WroteHeaderField hook, because the hook allocates
+// memory for each HTTP/1 field. Without this hook, gotConn detects HTTP/2 only
+// by the negotiated TLS protocol.
 func (o *once) watch(ctx context.Context, http1 bool) context.Context {
 	o.trace = httptrace.ClientTrace{
 		GetConn: func(string) { o.asked.Store(true) },
 		GotConn: o.gotConn,
 		// A custom transport may send several requests in succession, so each
-		// response clears written. A 1xx response is not final, so got1xx sets
-		// written again.
+		// response resets the field written. A 1xx response is not final, so
+		// got1xx sets the field again.
 		GotFirstResponseByte: func() { o.written.Store(false) },
 		Got1xxResponse:       o.got1xx,
 	}
@@ -75,7 +77,6 @@ func (o *once) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// settledHTTP2 reports whether TLS negotiated HTTP/2.
 func settledHTTP2(conn net.Conn) bool {
 	c, ok := conn.(interface{ ConnectionState() tls.ConnectionState })
 	return ok && c.ConnectionState().NegotiatedProtocol == "h2"
@@ -105,8 +106,8 @@ func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 var errNotTwice = errors.New("the HTTP/2 stream was refused or reset")
 
 // These patterns match errors from net/http and x/net/http2 that have no
-// exported type. If an error message changes, the client reports an unknown
-// outcome instead of a known outcome.
+// exported type. If net/http changes an error message, the client reports the
+// outcome as unknown.
 var (
 	cannotRetry  = regexp.MustCompile(`^http2: Transport: cannot retry err \[(.*)\] after Request\.Body was written`)
 	notProcessed = regexp.MustCompile(`^(?:` + strings.Join([]string{
@@ -148,8 +149,6 @@ func (o *once) mayHaveSent(err error) bool {
 	return !isDialError(err)
 }
 
-// isDialError reports whether err occurred before a connection was
-// established.
 func isDialError(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"

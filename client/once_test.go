@@ -14,17 +14,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // loss is a way to lose a request or a response.
 type loss struct {
 	name    string
 	lose    func(c h2Conn, stream uint32)
-	certain bool // HTTP/2 says that the request was not processed
+	certain bool // HTTP/2 guarantees that the request was not processed
 }
 
-// losses returns all error codes, before and after the start of a response, and GOAWAY.
+// losses returns a closed connection, and RST_STREAM and GOAWAY with each error code, before and during a response.
 func losses() []loss {
 	all := []loss{{"closed", func(c h2Conn, _ uint32) { _ = c.Close() }, false}}
 	for i, name := range errorCodes {
@@ -56,7 +55,7 @@ func losses() []loss {
 	return all
 }
 
-// transports are ways to send over HTTP/2.
+// transports contains functions that return a transport unchanged or wrapped.
 var transports = map[string]func(http.RoundTripper) http.RoundTripper{
 	"net/http": func(t http.RoundTripper) http.RoundTripper { return t },
 	"wrapped": func(t http.RoundTripper) http.RoundTripper {
@@ -70,11 +69,10 @@ var transports = map[string]func(http.RoundTripper) http.RoundTripper{
 	},
 }
 
-// TestNoResendOverHTTP2: net/http itself would send a request again after most losses.
+// TestNoResendOverHTTP2: each attempt sends one request, although net/http resends requests after most losses.
 func TestNoResendOverHTTP2(t *testing.T) {
 	t.Parallel()
-	// The key is the number of earlier responses on the connection. Without TLS,
-	// a response shows that it is HTTP/2.
+	// The index is the number of earlier responses. Without TLS, the client detects HTTP/2 by the first response.
 	platforms := []*h2Platform{newH2Platform(t), newPlainH2Platform(t)}
 	for name, wrap := range transports {
 		for warm, p := range platforms {
@@ -83,7 +81,7 @@ func TestNoResendOverHTTP2(t *testing.T) {
 					break
 				}
 				t.Run(fmt.Sprintf("%s, %s after %d responses", name, l.name, warm), func(t *testing.T) {
-					for op := range operations(nil) {
+					for op := range kinds(nil) {
 						loseOverHTTP2(t, p, l, op, wrap, 1, warm)
 						loseOverHTTP2(t, p, l, op, wrap, 3, warm)
 					}
@@ -93,21 +91,17 @@ func TestNoResendOverHTTP2(t *testing.T) {
 	}
 }
 
-// loseOverHTTP2 calls op while each request meets l.
+// loseOverHTTP2 calls op after warm successful calls. The platform applies l to each request of op.
 func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(http.RoundTripper) http.RoundTripper, attempts, warm int) {
 	t.Helper()
 	p.lost(warm, l.lose)
 	hc := p.client(t)
 	defer hc.CloseIdleConnections()
-	c, err := New(Config{
-		BaseURL: p.base, Token: testToken, HTTPClient: &http.Client{Transport: wrap(hc.Transport)},
-		Retry: RetryConfig{MaxAttempts: attempts, BaseDelay: -1},
-	})
-	fatal(t, err)
+	c := newClient(t, p.base, wrap(hc.Transport), func(cfg *Config) { cfg.Retry = RetryConfig{MaxAttempts: attempts, BaseDelay: -1} })
 	for range warm {
 		must(t)(c.Templates.Get(t.Context(), 1))
 	}
-	err = operations(c)[op](t.Context())
+	err := kinds(c)[op](t.Context())
 	want := attempts
 	if op == "create" && !l.certain {
 		want = 1
@@ -125,33 +119,7 @@ func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(htt
 	}
 }
 
-func TestResendOfUnprocessedHTTP2Request(t *testing.T) {
-	p := newH2Platform(t)
-	for _, l := range losses() {
-		if !l.certain {
-			continue
-		}
-		p.lost(0, func(c h2Conn, stream uint32) {
-			if p.arrived() == 1 {
-				l.lose(c, stream)
-				return
-			}
-			c.answer(stream, `{"template_id":7}`)
-		})
-		var o observations
-		c, err := New(Config{
-			BaseURL: p.base, Token: testToken, HTTPClient: p.client(t),
-			Retry: RetryConfig{BaseDelay: -1}, Observe: o.observe,
-		})
-		fatal(t, err)
-		template, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
-		if err != nil || template.ID != 7 || p.arrived() != 2 || o.end[0].Attempts != 2 {
-			t.Errorf("%s: got %d, %v after %d requests, want 7 after 2; observed %+v", l.name, template.ID, err, p.arrived(), o.end)
-		}
-	}
-}
-
-// TestTransportSendsOtherRequests: a RoundTripper can send other requests with the context of the call.
+// TestTransportSendsOtherRequests: a RoundTripper can send additional requests with the context of the call.
 func TestTransportSendsOtherRequests(t *testing.T) {
 	p := newH2Platform(t)
 	p.lost(10, nil)
@@ -168,14 +136,13 @@ func TestTransportSendsOtherRequests(t *testing.T) {
 		_ = resp.Body.Close()
 		return tr.RoundTrip(r)
 	})
-	c, err := New(Config{BaseURL: p.base, Token: testToken, HTTPClient: &http.Client{Transport: around}})
-	fatal(t, err)
+	c := newClient(t, p.base, around)
 	if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); err != nil || p.arrived() != 2-10 {
 		t.Errorf("got %v, %d requests in all, want the other one and the create", err, p.arrived()+10)
 	}
 }
 
-// TestNoResendAfterProtocolChange: the platform uses HTTP/1, so requests have GetBody, and then HTTP/2.
+// TestNoResendAfterProtocolChange: after a response over HTTP/1, requests have GetBody. The next one uses HTTP/2.
 func TestNoResendAfterProtocolChange(t *testing.T) {
 	p := newH2Platform(t)
 	h1 := httptest.NewTLSServer(respondWith(200, "application/json", `{"template_id":1}`))
@@ -183,20 +150,16 @@ func TestNoResendAfterProtocolChange(t *testing.T) {
 	for _, l := range losses() {
 		p.lost(0, l.lose)
 		asked, tr := 0, p.client(t).Transport
-		c, err := New(Config{
-			BaseURL: p.base, Token: testToken, Timeout: 5 * time.Second, Retry: RetryConfig{MaxAttempts: 1},
-			HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-				if asked++; asked == 1 {
-					r = r.Clone(r.Context())
-					r.URL.Host = h1.Listener.Addr().String()
-					return h1.Client().Transport.RoundTrip(r)
-				}
-				return tr.RoundTrip(r)
-			})},
-		})
-		fatal(t, err)
+		c := newClient(t, p.base, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if asked++; asked == 1 {
+				r = r.Clone(r.Context())
+				r.URL.Host = h1.Listener.Addr().String()
+				return h1.Client().Transport.RoundTrip(r)
+			}
+			return tr.RoundTrip(r)
+		}), withoutRetries)
 		must(t)(c.Templates.Get(t.Context(), 1))
-		_, err = c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+		_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
 		if got := p.arrived(); got != 1 || err == nil || !l.certain && !errors.Is(err, ErrOutcomeUnknown) {
 			t.Errorf("%s: arrived %d times, %v", l.name, got, err)
 		}
@@ -220,15 +183,14 @@ func TestEndlessInformationalResponses(t *testing.T) {
 		c.answer(stream, `{"template_id":1}`)
 	})
 	for base, hc := range map[string]*http.Client{h1.URL: h1.Client(), p.base: p.client(t)} {
-		c, err := New(Config{BaseURL: base, Token: testToken, HTTPClient: hc, Timeout: -1, Retry: RetryConfig{MaxAttempts: 1}})
-		fatal(t, err)
+		c := newClient(t, base, hc.Transport, withoutRetries, func(cfg *Config) { cfg.Timeout = -1 })
 		if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
 }
 
-// TestInformationalResponseLimit: 1xx responses may have 1 MiB in total.
+// TestInformationalResponseLimit: the 1xx responses to a request may have a total size of 1 MiB.
 func TestInformationalResponseLimit(t *testing.T) {
 	const line = len("HTTP/1.1 103 \r\n\r\n") + len("Link: \r\n")
 	for _, parts := range []int{1, 4} {
@@ -291,7 +253,7 @@ func (c settledConn) ConnectionState() tls.ConnectionState {
 	return tls.ConnectionState{NegotiatedProtocol: c.protocol}
 }
 
-// Types and flags of HTTP/2 frames. (RFC 9113, section 6.)
+// Types and flags of HTTP/2 frames (RFC 9113, section 6).
 const (
 	frameData     = 0x0
 	frameHeaders  = 0x1
@@ -305,7 +267,7 @@ const (
 	flagEndHeaders = 0x4
 )
 
-// errorCodes are the codes of RFC 9113, section 7, in their order, and an unknown code.
+// errorCodes contains the names of the error codes in RFC 9113, section 7, by code, and one unknown code.
 var errorCodes = []string{
 	"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
 	"FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
@@ -320,7 +282,7 @@ type h2Conn struct {
 func (c h2Conn) frame(kind, flags byte, stream uint32, payload []byte) {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(payload))<<8|uint32(kind))
 	b = binary.BigEndian.AppendUint32(append(b, flags), stream)
-	_, _ = c.Write(append(b, payload...)) // the client may have gone
+	_, _ = c.Write(append(b, payload...)) // the client may have closed the connection
 }
 
 func (c h2Conn) reset(stream, code uint32) {
@@ -332,7 +294,7 @@ func (c h2Conn) goAway(last, code uint32) {
 	c.frame(frameGoAway, 0, 0, binary.BigEndian.AppendUint32(b, code))
 }
 
-// headers starts a response. Its only field is the status, a literal whose name has index 8 in HPACK's static table.
+// headers starts a response with only a status, as a literal with name index 8 in HPACK's static table.
 func (c h2Conn) headers(stream uint32, status int) {
 	c.frame(frameHeaders, flagEndHeaders, stream, fmt.Appendf([]byte{0x48, 3}, "%d", status))
 }
@@ -342,7 +304,7 @@ func (c h2Conn) answer(stream uint32, body string) {
 	c.frame(frameData, flagEndStream, stream, []byte(body))
 }
 
-// serve calls request after each complete request.
+// serve reads frames and calls request after each complete request.
 func (c h2Conn) serve(request func(c h2Conn, stream uint32)) {
 	defer c.Close()
 	r := bufio.NewReader(c)
@@ -375,7 +337,7 @@ func (c h2Conn) serve(request func(c h2Conn, stream uint32)) {
 // h2Platform responds with frames and counts requests.
 type h2Platform struct {
 	base      string
-	transport *http.Transport // that trusts it; to be cloned
+	transport *http.Transport // client returns clones of it
 
 	mu       sync.Mutex
 	requests int
@@ -386,20 +348,20 @@ type h2Platform struct {
 
 func newH2Platform(t *testing.T) *h2Platform {
 	t.Helper()
-	srv := httptest.NewUnstartedServer(nil) // has a certificate, and a client that trusts it
+	srv := httptest.NewUnstartedServer(nil) // provides a certificate and a client that trusts it
 	srv.StartTLS()
 	srv.Close()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: srv.TLS.Certificates, NextProtos: []string{"h2"}})
 	fatal(t, err)
 	p := &h2Platform{base: "https://" + l.Addr().String(), transport: srv.Client().Transport.(*http.Transport).Clone()}
 	p.transport.ForceAttemptHTTP2 = true
-	p.transport.TLSClientConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1) // handshakes take most of the time
-	p.transport.TLSClientConfig.CurvePreferences = []tls.CurveID{tls.CurveP256}      // and of them, the exchange of keys
+	p.transport.TLSClientConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1) // handshakes are slow
+	p.transport.TLSClientConfig.CurvePreferences = []tls.CurveID{tls.CurveP256}      // a fast key exchange
 	p.listen(t, l)
 	return p
 }
 
-// newPlainH2Platform returns a platform without TLS, because handshakes take most of the time.
+// newPlainH2Platform returns a platform without TLS, because TLS handshakes are slow.
 func newPlainH2Platform(t *testing.T) *h2Platform {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -438,7 +400,7 @@ func (p *h2Platform) client(t *testing.T) *http.Client {
 	return &http.Client{Transport: tr}
 }
 
-// lost closes all connections. The next warm requests get a response; lose handles the others.
+// lost closes all connections. The next warm requests get a response. The function lose handles the others.
 func (p *h2Platform) lost(warm int, lose func(c h2Conn, stream uint32)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// options contains the options in the context of a call. It is immutable.
+// Contexts share their options, so WithHeader must copy the header.
 type options struct {
 	header      http.Header
 	maxAttempts int // 0 means the value in Config
@@ -17,8 +17,8 @@ type options struct {
 
 type optionsKey struct{}
 
-// optionsOf returns the options in ctx. The context stores a pointer, because
-// package fmt prints a pointer in a context as an address.
+// The context stores a pointer, because package fmt prints a pointer in a
+// context as an address.
 func optionsOf(ctx context.Context) options {
 	if o, ok := ctx.Value(optionsKey{}).(*options); ok {
 		return *o
@@ -26,8 +26,8 @@ func optionsOf(ctx context.Context) options {
 	return options{}
 }
 
-// WithHeader returns a copy of ctx. Calls with the returned context send the
-// header with each request, including retries:
+// WithHeader returns a copy of ctx with a request header. Calls with the
+// returned context send the header with each request, including retries:
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //
@@ -50,11 +50,11 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// WithMaxAttempts returns a copy of ctx. Calls with the returned context make at
-// most n attempts. If n is 1 or negative, the client does not retry. If n is 0,
-// [RetryConfig.MaxAttempts] applies. WithMaxAttempts does not apply to calls
-// from a [TokenSource]. To limit the duration of a call, use
-// [context.WithTimeout].
+// WithMaxAttempts returns a copy of ctx with a limit on attempts. Calls with the
+// returned context make at most n attempts. If n is 1 or negative, the client
+// does not retry. If n is 0, [RetryConfig.MaxAttempts] applies. WithMaxAttempts
+// does not apply to calls from a [TokenSource]. To limit the duration of a call,
+// use [context.WithTimeout].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n
@@ -94,7 +94,6 @@ func isHeaderName(s string) bool {
 	})
 }
 
-// isReserved reports whether name is a reserved header.
 func isReserved(name string) bool {
 	name = http.CanonicalHeaderKey(name)
 	return strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "If-") || strings.HasPrefix(name, "Proxy-") ||

@@ -21,36 +21,40 @@ type IterOption func(*iteration)
 // Prefetch sets the number of pages that an iterator requests in advance. The
 // default is 0. An iteration with n prefetched pages can be n+1 times as fast.
 // The iterator stores up to n+1 pages in memory, and may send up to n
-// unnecessary requests at the end. It starts to prefetch after it receives the
-// first page.
+// unnecessary requests at the end. Prefetching starts after the first page.
 func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
 
-// iteration configures how an iterator requests pages.
 type iteration struct {
 	first     int64 // number of the first page
 	lookahead int
 }
 
-// pager is a response that contains one page of items.
 type pager[T any] interface {
 	items() ([]T, Pagination)
 }
 
-// paginate iterates over all items. The parameter first is the number of the
-// first page. The function list creates the request for one page, and must be
-// safe for concurrent use. Each range loop requests the pages again.
+// paginate iterates over all items. The parameter list is the request for the
+// first page. Each range loop requests the pages again.
+//
+// Unless the caller set other values, paginate requests the number of items and
+// the maximum page size. If the responses contain the number of items, the
+// iterator does not need to request the page after the last page.
 func paginate[P pager[T], T any](
-	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, first int64, opts []IterOption,
-	list func(page int64) request,
+	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, list request, opts []IterOption,
 ) iter.Seq2[T, error] {
-	it := iteration{first: max(first, 1)}
+	it := iteration{first: max(list.page, 1)}
 	for _, o := range opts {
 		o(&it)
 	}
-	list = withPageDefaults(list)
+	list.addQueryDefault("per_page", strconv.Itoa(maxPerPage))
+	list.addQueryDefault("with_count", "true")
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		q := &prefetch[P]{next: it.first, get: func(n int64) (P, error) { return do(ctx, x, list(n), read) }}
+		q := &prefetch[P]{next: it.first, get: func(n int64) (P, error) {
+			r := list
+			r.page = n
+			return do(ctx, x, r, read)
+		}}
 		defer q.end()
 		defer cancel()
 		w := walk[T]{skipped: it.first - 1}
@@ -74,7 +78,7 @@ func paginate[P pager[T], T any](
 			}
 			if err != nil {
 				var zero T
-				yield(zero, asPageError(list(n), err))
+				yield(zero, asPageError(list, err))
 			}
 			if last || err != nil {
 				return
@@ -84,18 +88,6 @@ func paginate[P pager[T], T any](
 				q.depth = 0 // this page should not exist
 			}
 		}
-	}
-}
-
-// withPageDefaults requests the number of items and, unless the caller set
-// another size, the maximum page size. If the responses contain the number of
-// items, the iterator does not need to request the page after the last page.
-func withPageDefaults(list func(page int64) request) func(page int64) request {
-	return func(page int64) request {
-		r := list(page)
-		r.addQueryDefault("per_page", strconv.Itoa(maxPerPage))
-		r.addQueryDefault("with_count", "true")
-		return r
 	}
 }
 
@@ -127,7 +119,6 @@ type fetched[P any] struct {
 	counted int64 // value of prefetch.counted before the request was sent
 }
 
-// take returns the next page.
 func (q *prefetch[P]) take() fetched[P] {
 	if q.depth == 0 && len(q.queue) == 0 {
 		q.next++
@@ -185,8 +176,8 @@ type walk[T any] struct {
 	short   bool  // whether the previous page was short and there is no count
 }
 
-// step processes page n, or the error from the request for page n. step
-// returns the items to yield, and reports whether the iteration ends.
+// step checks page n or the error from its request. step returns the items to
+// yield, and reports whether the iteration ends.
 func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
 	if w.isBehind(items, err) {
 		return nil, true, w.changed
@@ -227,11 +218,11 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 
 // isLast reports whether a page is the last page. A short page has fewer items
 // than a full page. A short page is the last page if all counted items were
-// seen. If the responses contain no count, the iterator also requests the page
-// after a short page. An empty page is the last page if it is the first page,
-// if it follows a short or empty page, or if all counted items were seen. Empty
-// pages before the last page are possible, because a platform may filter the
-// items of a page.
+// seen. If the responses do not contain a count, the iterator also requests the
+// page after a short page. An empty first page is the last page. Any other
+// empty page is the last page if it follows a short or empty page, or if all
+// counted items were seen. Empty pages before the last page are possible,
+// because a platform may filter the items of a page.
 func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	w.pages++
 	w.seen += len(items)
@@ -281,21 +272,22 @@ func (w *walk[T]) isBehind(items []T, err error) bool {
 	return w.short && same(items, w.previous)
 }
 
-// doubts reports whether a page contains items although the previous page was
-// short. Items may have been added to the short page in the meantime.
+// doubts reports whether a page contains items even though the previous page
+// was short. Items may have been added to the previous page since the client
+// requested it.
 func (w *walk[T]) doubts(items []T) bool {
 	return w.short && w.full > 0 && len(items) > 0 && !same(items, w.previous)
 }
 
-// grown clears the field short if a second request shows that the short page
-// is now full.
+// grown clears w.short if a second request for the short page returns a full
+// page.
 func (w *walk[T]) grown(items []T, p Pagination) {
 	if int64(len(items)) >= max(p.PerPage, 1) {
 		w.short = false
 	}
 }
 
-// atEnd returns an error if the list is incomplete at its end.
+// atEnd returns an error if items are missing after the last page.
 func (w *walk[T]) atEnd() error {
 	if w.changed != nil {
 		return w.changed

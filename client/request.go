@@ -9,21 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// request describes a request. The functions in requests.gen.go create
-// requests, and the function do sends them.
+// The functions in requests.gen.go create requests.
 type request struct {
 	op         string // operationId in the OpenAPI document
 	method     string
 	repeatable bool   // can be sent again after an unknown outcome
 	path       string // relative to the base URL, escaped
-	query      string // escaped
+	page       int64  // number of the page; 0 means no page
+	query      string // the other parameters, escaped
 	body       body   // encoded as JSON; nil means no body
 	html       bool   // the response is HTML, not JSON
-	err        error  // error of the first invalid argument
+	err        error  // error of the first invalid argument; encode checks the page
 }
 
-// setPath sets the path. It replaces the parameters in template, such as
-// {list_id}, with the arguments, in order.
+// setPath replaces the parameters in a path template, such as {list_id}, with
+// the arguments in order.
 func (r *request) setPath(template string, args ...any) {
 	segments := strings.Split(template, "/")
 	for i, s := range segments {
@@ -39,8 +39,8 @@ func (r *request) setPath(template string, args ...any) {
 	r.path = strings.Join(segments, "/")
 }
 
-// pathSegment escapes one segment of a path. It returns an error for "", "."
-// and "..", which would select another endpoint.
+// pathSegment escapes one segment of a path. The segments "", "." and ".." are
+// errors, because they would select another endpoint.
 func pathSegment(v any) (string, error) {
 	switch v := v.(type) {
 	case int64:
@@ -58,6 +58,18 @@ func pathSegment(v any) (string, error) {
 		return url.PathEscape(v), nil
 	}
 	return "", errors.New("must be an id")
+}
+
+// target returns the path and the query.
+func (r *request) target() string {
+	target, sep := r.path, "?"
+	if r.page != 0 {
+		target, sep = target+"?page="+strconv.FormatInt(r.page, 10), "&"
+	}
+	if r.query != "" {
+		target += sep + r.query
+	}
+	return target
 }
 
 // addQueryIfSet adds a parameter unless v is nil or the zero value.
@@ -96,7 +108,6 @@ func (r *request) addQuery(name, value string) {
 	r.query += name + "=" + url.QueryEscape(value)
 }
 
-// addQueryDefault adds a parameter unless the query already contains it.
 func (r *request) addQueryDefault(name, value string) {
 	if !strings.Contains("&"+r.query, "&"+name+"=") {
 		r.addQuery(name, value)

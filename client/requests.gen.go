@@ -10,7 +10,7 @@ import (
 func listCampaignsRequest(params ListCampaignsParams) request {
 	r := request{op: "listCampaigns", method: http.MethodGet, repeatable: true}
 	r.setPath("/campaigns")
-	r.addQueryIfSet("page", params.Page)
+	r.page = params.Page
 	r.addQueryIfSet("per_page", params.PerPage)
 	r.addQueryIfSet("with_count", params.WithCount)
 	return r
@@ -59,7 +59,7 @@ func sendTransactionalEmailRequest(body TransactionalSubmission) request {
 func listListsRequest(params ListListsParams) request {
 	r := request{op: "listLists", method: http.MethodGet, repeatable: true}
 	r.setPath("/lists")
-	r.addQueryIfSet("page", params.Page)
+	r.page = params.Page
 	r.addQueryIfSet("per_page", params.PerPage)
 	r.addQueryIfSet("with_count", params.WithCount)
 	return r
@@ -91,7 +91,7 @@ func acceptListPolicyRequest(listID int64) request {
 func listContactsRequest(listID int64, params ListContactsParams) request {
 	r := request{op: "listContacts", method: http.MethodGet, repeatable: true}
 	r.setPath("/lists/{list_id}/contacts", listID)
-	r.addQueryIfSet("page", params.Page)
+	r.page = params.Page
 	r.addQueryIfSet("per_page", params.PerPage)
 	r.addQueryIfSet("with_count", params.WithCount)
 	r.addQueryIfSet("sort", params.Sort)
@@ -158,7 +158,7 @@ func unsubscribeContactRequest(listID int64, contactID int64) request {
 func listSuppressedEmailsRequest(params ListSuppressedEmailsParams) request {
 	r := request{op: "listSuppressedEmails", method: http.MethodGet, repeatable: true}
 	r.setPath("/suppressed-emails")
-	r.addQueryIfSet("page", params.Page)
+	r.page = params.Page
 	r.addQueryIfSet("per_page", params.PerPage)
 	r.addQueryIfSet("with_count", params.WithCount)
 	r.addQueryIfSet("filter", params.Filter)
@@ -184,7 +184,7 @@ func removeSuppressedEmailRequest(email string) request {
 func listTagsRequest(params ListTagsParams) request {
 	r := request{op: "listTags", method: http.MethodGet, repeatable: true}
 	r.setPath("/tags")
-	r.addQueryIfSet("page", params.Page)
+	r.page = params.Page
 	r.addQueryIfSet("per_page", params.PerPage)
 	r.addQueryIfSet("with_count", params.WithCount)
 	return r
@@ -194,7 +194,7 @@ func listTagsRequest(params ListTagsParams) request {
 func listTemplatesRequest(params ListTemplatesParams) request {
 	r := request{op: "listTemplates", method: http.MethodGet, repeatable: true}
 	r.setPath("/templates")
-	r.addQueryIfSet("page", params.Page)
+	r.page = params.Page
 	r.addQueryIfSet("per_page", params.PerPage)
 	r.addQueryIfSet("with_count", params.WithCount)
 	return r
@@ -256,7 +256,7 @@ func getEmailRequest(emailID string) request {
 func listWebhooksRequest(params ListWebhooksParams) request {
 	r := request{op: "listWebhooks", method: http.MethodGet, repeatable: true}
 	r.setPath("/webhooks")
-	r.addQueryIfSet("page", params.Page)
+	r.page = params.Page
 	r.addQueryIfSet("per_page", params.PerPage)
 	r.addQueryIfSet("with_count", params.WithCount)
 	return r
@@ -295,7 +295,7 @@ func unarchiveWebhookRequest(webhookID string) request {
 func listWorkflowsRequest(params ListWorkflowsParams) request {
 	r := request{op: "listWorkflows", method: http.MethodGet, repeatable: true}
 	r.setPath("/workflows")
-	r.addQueryIfSet("page", params.Page)
+	r.page = params.Page
 	r.addQueryIfSet("per_page", params.PerPage)
 	r.addQueryIfSet("with_count", params.WithCount)
 	return r

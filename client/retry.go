@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// verdict describes what the outcome of an attempt means for the call.
 type verdict struct {
 	again     bool // the request can be sent again
 	maybeDone bool // the platform may have processed the request
@@ -74,8 +73,8 @@ func (r RetryConfig) attempts(c *call) int {
 }
 
 // prepare waits for the delay before attempt n+1. If the delay is too long or
-// the budget is exhausted, prepare returns the error e. If the context has
-// ended, the returned error also wraps the context's error.
+// the budget is exhausted, prepare returns e. If the context was canceled or
+// has expired, the returned error also wraps the context's error.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if p.tooLong(e.RetryAfter) {
 		return e.later()
@@ -91,20 +90,19 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	return nil
 }
 
-// tooLong reports whether Retry-After exceeds MaxRetryAfter. A retry before
-// Retry-After would only add to the platform's load.
+// tooLong reports whether Retry-After exceeds MaxRetryAfter. A retry before the
+// Retry-After delay has passed would only add to the platform's load.
 func (r RetryConfig) tooLong(retryAfter time.Duration) bool {
 	return r.MaxRetryAfter >= 0 && retryAfter > r.MaxRetryAfter
 }
 
-// delay returns the delay after attempt n. It adds jitter to Retry-After,
-// because other clients may have received the same Retry-After.
+// delay returns the delay after attempt n. Other clients may have received the
+// same Retry-After value, so the delay includes jitter.
 func (r RetryConfig) delay(n int, retryAfter time.Duration) time.Duration {
 	return max(min(retryAfter, r.MaxRetryAfter), 0) + r.jitter(n)
 }
 
-// jitter returns a random duration, whose upper limit doubles with each
-// attempt.
+// jitter returns a random duration. The upper limit doubles with each attempt.
 func (r RetryConfig) jitter(n int) time.Duration {
 	bound := min(r.BaseDelay<<(n-1), r.MaxDelay)
 	if r.BaseDelay > r.MaxDelay>>(n-1) { // prevents an overflow of the shift
@@ -116,8 +114,8 @@ func (r RetryConfig) jitter(n int) time.Duration {
 	return randomUpTo(bound)
 }
 
-// randomUpTo returns a random duration from 0 to bound. It uses crypto/rand,
-// because tests can make it deterministic with testing/cryptotest.
+// randomUpTo returns a random duration from 0 to bound. Tests make crypto/rand
+// deterministic with testing/cryptotest.
 func randomUpTo(bound time.Duration) time.Duration {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -137,8 +135,6 @@ func newBudget(retries int) *budget {
 	return &budget{left: most, max: most, unlimited: retries < 0}
 }
 
-// spend removes the tokens for one retry, and reports whether there were enough
-// tokens.
 func (b *budget) spend() bool {
 	if b.unlimited {
 		return true

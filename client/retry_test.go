@@ -40,7 +40,7 @@ var ends = map[string][]*Error{
 		{StatusCode: 101, invalidResponse: true},
 	},
 	"another 5xx": {{StatusCode: 501}, {StatusCode: 505}, {StatusCode: 599}, {StatusCode: 600}},
-	"401":         {{StatusCode: 401}}, // the layer below has asked for another token; see auth_test.go
+	"401":         {{StatusCode: 401}}, // authorized has already requested another token; see auth_test.go
 	"another 4xx": {{StatusCode: 400}, {StatusCode: 404}, {StatusCode: 409}, {StatusCode: 422}},
 }
 
@@ -74,20 +74,17 @@ func TestRetryTable(t *testing.T) {
 	}
 }
 
-func operations(c *Client) map[string]func(context.Context) error {
+func kinds(c *Client) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"read":   func(ctx context.Context) error { _, err := c.Templates.Get(ctx, 1); return err },
-		"update": func(ctx context.Context) error { _, err := c.Templates.Update(ctx, 1, TemplateUpdate{}); return err },
+		"read":   func(ctx context.Context) error { return last(c.Templates.Get(ctx, 1)) },
+		"update": func(ctx context.Context) error { return last(c.Templates.Update(ctx, 1, TemplateUpdate{})) },
 		"delete": func(ctx context.Context) error { return c.Templates.Delete(ctx, 1) },
 		"state":  func(ctx context.Context) error { return c.Webhooks.Archive(ctx, "1") },
-		"create": func(ctx context.Context) error {
-			_, err := c.Templates.Create(ctx, TemplateCreate{Name: "n"})
-			return err
-		},
+		"create": func(ctx context.Context) error { return last(c.Templates.Create(ctx, TemplateCreate{Name: "n"})) },
 	}
 }
 
-// hijack writes raw on the connection and closes it.
+// hijack writes raw to the connection and closes it.
 func hijack(t *testing.T, w http.ResponseWriter, raw string) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -98,69 +95,48 @@ func hijack(t *testing.T, w http.ResponseWriter, raw string) {
 	_ = conn.Close()
 }
 
-func TestFaults(t *testing.T) {
-	status := func(code int, header ...string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			for i := 0; i < len(header); i += 2 {
-				w.Header().Set(header[i], header[i+1])
-			}
-			w.WriteHeader(code)
-			if code >= 200 && code < 300 {
-				_, _ = io.WriteString(w, "<html>")
-			}
-		}
-	}
-	raw := func(s string) func(*testing.T) http.HandlerFunc {
-		return func(t *testing.T) http.HandlerFunc {
-			return func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body)
-				hijack(t, w, s)
-			}
-		}
-	}
-	plain := func(h http.HandlerFunc) func(*testing.T) http.HandlerFunc {
-		return func(*testing.T) http.HandlerFunc { return h }
-	}
+// TestUnusableResponses: the client sends a create once, and other operations three times. TestFaultMatrix covers
+// temporary faults.
+func TestUnusableResponses(t *testing.T) {
 	for name, tc := range map[string]struct {
-		fault   func(*testing.T) http.HandlerFunc
-		refused bool // certainly nothing was done
-		is      error
+		response string
+		is       error // nil: any error
 	}{
-		"429":                    {plain(status(429)), true, ErrRateLimited},
-		"429 with Retry-After":   {plain(status(429, "Retry-After", "0")), true, ErrRateLimited},
-		"503 with Retry-After":   {plain(status(503, "Retry-After", "0")), true, ErrServer},
-		"503 with garbage":       {plain(status(503, "Retry-After", "soon")), false, ErrServer},
-		"500":                    {plain(status(500)), false, ErrServer},
-		"502":                    {plain(status(502, "Content-Type", "text/html")), false, ErrServer},
-		"503":                    {plain(status(503)), false, ErrServer},
-		"504":                    {plain(status(504)), false, ErrServer},
-		"closed before answer":   {raw(""), false, io.EOF},
-		"closed in the header":   {raw("HTTP/1.1 200 OK\r\n"), false, io.ErrUnexpectedEOF},
-		"not HTTP":               {raw("SSH-2.0-x\r\n"), false, ErrOutcomeUnknown},
-		"truncated":              {raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"template_id\":1"), false, io.ErrUnexpectedEOF},
-		"truncated chunk":        {raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"template_id\":1"), false, io.ErrUnexpectedEOF},
-		"too large by header":    {raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"), false, ErrInvalidResponse},
-		"too large":              {raw("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat(" ", 2000)), false, ErrInvalidResponse},
-		"HTML":                   {plain(status(200, "Content-Type", "text/html; charset=utf-8")), false, ErrInvalidResponse},
-		"redirect":               {plain(status(302, "Location", "/login?session=1")), false, ErrInvalidResponse},
-		"redirect with the body": {plain(status(307, "Location", "/elsewhere")), false, ErrInvalidResponse},
-		"redirect to nowhere":    {plain(status(301)), false, ErrInvalidResponse},
-		"redirect to garbage":    {plain(status(301, "Location", "http://[")), false, ErrInvalidResponse},
-		"not modified":           {plain(status(304)), false, ErrInvalidResponse},
+		"503 with garbage":       {"HTTP/1.1 503 x\r\nRetry-After: soon\r\n\r\n", ErrServer},
+		"closed before answer":   {"", io.EOF},
+		"closed in the header":   {"HTTP/1.1 200 OK\r\n", io.ErrUnexpectedEOF},
+		"not HTTP":               {"SSH-2.0-x\r\n", nil},
+		"truncated":              {"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"template_id\":1", io.ErrUnexpectedEOF},
+		"truncated chunk":        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"template_id\":1", io.ErrUnexpectedEOF},
+		"too large by header":    {"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", ErrInvalidResponse},
+		"too large":              {"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat(" ", 2000), ErrInvalidResponse},
+		"redirect with the body": {"HTTP/1.1 307 x\r\nLocation: /elsewhere\r\n\r\n", ErrInvalidResponse},
+		"redirect to nowhere":    {"HTTP/1.1 301 x\r\n\r\n", ErrInvalidResponse},
+		"redirect to garbage":    {"HTTP/1.1 301 x\r\nLocation: http://[\r\n\r\n", ErrInvalidResponse},
+		"not modified":           {"HTTP/1.1 304 x\r\nConnection: close\r\n\r\n", ErrInvalidResponse},
 	} {
-		for _, op := range []string{"read", "update", "delete", "state", "create"} {
+		for op := range kinds(nil) {
 			t.Run(name+"/"+op, func(t *testing.T) {
-				for passes := range 4 { // how many requests callUnderFault the fault
-					var requests atomic.Int64
-					fault := tc.fault(t)
-					c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
-						if int(requests.Add(1)) <= passes {
-							fault(w, r)
-							return
-						}
-						respondWith(200, "application/json", `{"template_id":1}`)(w, r)
-					}, func(cfg *Config) { cfg.MaxResponseBytes = 1000 })
-					checkFault(t, operations(c)[op](t.Context()), op, passes, int(requests.Load()), tc.refused, tc.is)
+				requests := 0
+				c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+					requests++
+					_, _ = io.Copy(io.Discard, r.Body)
+					hijack(t, w, tc.response)
+				}, func(cfg *Config) { cfg.MaxResponseBytes = 1000 })
+				err := kinds(c)[op](t.Context())
+				attempts := 3
+				if op == "create" {
+					attempts = 1
+				}
+				var e *Error
+				if !errors.As(err, &e) || tc.is != nil && !errors.Is(err, tc.is) || e.Attempts != attempts || requests != attempts {
+					t.Fatalf("error %v after %d requests, want %v after %d", err, requests, tc.is, attempts)
+				}
+				if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "no response within") {
+					t.Errorf("error %v, though no attempt took too long", err)
+				}
+				if unknown := op != "read"; errors.Is(err, ErrOutcomeUnknown) != unknown {
+					t.Errorf("%v is ErrOutcomeUnknown: %v, want %v", err, !unknown, unknown)
 				}
 			})
 		}
@@ -175,63 +151,14 @@ func TestRedirectHidesSecrets(t *testing.T) {
 		"?session=1": "to ", "#session": "to ", "https://@x/": "to https://x/",
 	} {
 		var header string
-		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Location", location)
-			w.WriteHeader(302)
-		})
+		c := newBubbleClient(t, inOrder(respond(302, "", "Location", location)))
 		ctx := WithResponseHook(t.Context(), func(r Response) { header = r.Header.Get("Location") })
-		err := operations(c)["create"](ctx)
+		err := kinds(c)["create"](ctx)
 		if !errors.Is(err, ErrInvalidResponse) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "session") {
 			t.Errorf("%s: got %v, want %q", location, err, want)
 		}
 		if header != location {
 			t.Errorf("WithResponseHook got the Location %q, want %q", header, location)
-		}
-	}
-}
-
-// checkFault checks a call whose first faulty requests met a fault.
-func checkFault(t *testing.T, err error, op string, faulty, requests int, refused bool, is error) {
-	t.Helper()
-	attempts := min(faulty+1, 3)
-	if op == "create" && !refused {
-		attempts = 1
-	}
-	if requests != attempts {
-		t.Errorf("%d requests with %d faults, want %d (%v)", requests, faulty, attempts, err)
-	}
-	if faulty < attempts {
-		if err != nil {
-			t.Errorf("after %d faults: %v", faulty, err)
-		}
-		return
-	}
-	var e *Error
-	if !errors.As(err, &e) {
-		t.Fatalf("error %v, want an *Error", err)
-	}
-	if is != ErrOutcomeUnknown && !errors.Is(err, is) || e.Attempts != attempts || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v after %d attempts, want %v after %d", err, e.Attempts, is, attempts)
-	}
-	if strings.Contains(err.Error(), "no response within") {
-		t.Errorf("error %v, though no attempt took too long", err)
-	}
-	if unknown := op != "read" && !refused; errors.Is(err, ErrOutcomeUnknown) != unknown {
-		t.Errorf("%v is ErrOutcomeUnknown: %v, want %v", err, !unknown, unknown)
-	}
-}
-
-func TestDialRefused(t *testing.T) {
-	// No server listens on port 1. A free port could soon belong to a test in another
-	// process.
-	const nobody = "http://127.0.0.1:1"
-	c, err := New(Config{BaseURL: nobody, Token: testToken, Retry: RetryConfig{BaseDelay: -1}})
-	fatal(t, err)
-	for name, call := range operations(c) {
-		var e *Error
-		err := call(t.Context())
-		if !errors.As(err, &e) || e.Attempts != 3 || errors.Is(err, ErrOutcomeUnknown) {
-			t.Errorf("%s: %v, want 3 attempts and a known outcome", name, err)
 		}
 	}
 }
@@ -247,19 +174,11 @@ func TestCanceledInFlight(t *testing.T) {
 				cancel()
 				<-r.Context().Done()
 			})
-			err := operations(c)[op](ctx)
+			err := kinds(c)[op](ctx)
 			if !errors.Is(err, context.Canceled) || errors.Is(err, ErrOutcomeUnknown) != (op != "read") || requests.Load() != 1 {
 				t.Errorf("%v after %d requests", err, requests.Load())
 			}
 		})
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("for a reason"))
-	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
-	for name, call := range operations(c) {
-		if err := call(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrOutcomeUnknown) {
-			t.Errorf("%s with a dead context: %v", name, err)
-		}
 	}
 }
 
@@ -285,76 +204,44 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
-// TestOutcomeStaysUnknown: the first attempt may have been processed, the second certainly was not.
+// TestOutcomeStaysUnknown: the platform may have processed the first attempt, although it rejects the second.
 func TestOutcomeStaysUnknown(t *testing.T) {
-	for name, second := range map[string]int{"429": 429, "403": 403, "422": 422} {
-		var requests atomic.Int64
-		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
-			if requests.Add(1) == 1 {
-				w.WriteHeader(500)
-				return
-			}
-			w.WriteHeader(second)
-		})
-		if err := operations(c)["update"](t.Context()); !errors.Is(err, ErrOutcomeUnknown) {
-			t.Errorf("500, then %s: %v, want ErrOutcomeUnknown", name, err)
+	for _, second := range []int{403, 422} {
+		c := newBubbleClient(t, inOrder(respond(500, ""), respond(second, "")), withoutPauses)
+		if err := kinds(c)["update"](t.Context()); !errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("500, then %d: %v, want ErrOutcomeUnknown", second, err)
 		}
 	}
 }
 
+// TestDeleteNotFoundAfterRetry: a 404 is a success if an earlier attempt may have deleted the record.
 func TestDeleteNotFoundAfterRetry(t *testing.T) {
 	for name, tc := range map[string]struct {
-		first   int
-		header  string
-		want    error
-		request int64
+		first *http.Response
+		want  error
 	}{
-		"at once":                 {404, "", ErrNotFound, 1},
-		"after it maybe was done": {500, "", nil, 2},
-		"after it was refused":    {503, "0", ErrNotFound, 2},
-		"after too many requests": {429, "", ErrNotFound, 2},
+		"outcome unknown":   {respond(500, ""), nil},
+		"not processed":     {respond(503, "", "Retry-After", "0"), ErrNotFound},
+		"too many requests": {respond(429, ""), ErrNotFound},
 	} {
-		var requests atomic.Int64
-		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
-			if requests.Add(1) == 1 {
-				if tc.header != "" {
-					w.Header().Set("Retry-After", tc.header)
-				}
-				w.WriteHeader(tc.first)
-				return
-			}
-			w.WriteHeader(404)
-		})
-		if err := c.Templates.Delete(t.Context(), 1); !errors.Is(err, tc.want) || requests.Load() != tc.request {
-			t.Errorf("%s: %v after %d requests, want %v", name, err, requests.Load(), tc.want)
+		c := newBubbleClient(t, inOrder(tc.first, respond(404, "")), withoutPauses)
+		if err := c.Templates.Delete(t.Context(), 1); !errors.Is(err, tc.want) {
+			t.Errorf("%s: got %v, want %v", name, err, tc.want)
 		}
 	}
-}
-
-func TestRetriesOff(t *testing.T) {
-	var requests atomic.Int64
-	c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
-		requests.Add(1)
-		w.WriteHeader(429)
-	}, withoutRetries)
-	_, _ = c.Templates.Get(t.Context(), 1)
-	_, _ = c.Emails.Get(t.Context(), "1")
-	if requests.Load() != 2 {
-		t.Errorf("%d requests, want one each", requests.Load())
+	if err := newBubbleClient(t, inOrder(respond(404, ""))).Templates.Delete(t.Context(), 1); !errors.Is(err, ErrNotFound) {
+		t.Errorf("without a retry: got %v", err)
 	}
 }
 
-// TestBudget: 1,000 calls fail with a 503.
+// TestBudget: the budget limits the retries of 1,000 calls that fail with a 503.
 func TestBudget(t *testing.T) {
 	for name, tc := range map[string]struct{ budget, most int }{"default": {0, 1100}, "none": {-1, 3000}, "small": {10, 1010}} {
 		var requests atomic.Int64
-		c := newTestClient(t, nil, func(cfg *Config) {
-			cfg.Retry.Budget = tc.budget
-			cfg.HTTPClient = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
-				requests.Add(1)
-				return respond(503, ""), nil
-			})}
-		})
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			requests.Add(1)
+			return respond(503, ""), nil
+		}, func(cfg *Config) { cfg.Retry.Budget, cfg.Retry.BaseDelay = tc.budget, -1 })
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
@@ -386,45 +273,29 @@ func TestBudgetDoesNotOverflow(t *testing.T) {
 	}
 }
 
+// TestBudgetRecovers: five successes at the first attempt, or one success after a retry, restore one retry. The budget
+// does not grow beyond its size.
 func TestBudgetRecovers(t *testing.T) {
 	b := newBudget(2)
-	for range 2 {
-		if !b.spend() {
-			t.Fatal("the budget is smaller than said")
+	for i, step := range "rr-1111-1r-2r-22222222222rr-" {
+		switch step {
+		case '1', '2':
+			b.succeeded(int(step - '0'))
+		default:
+			if b.spend() != (step == 'r') {
+				t.Fatalf("step %d: a retry is allowed: %v, want %v", i, step != 'r', step == 'r')
+			}
 		}
-	}
-	if b.spend() {
-		t.Fatal("the budget is larger than said")
-	}
-	for range 4 {
-		b.succeeded(1)
-	}
-	if b.spend() {
-		t.Error("four successes give a retry back")
-	}
-	b.succeeded(1)
-	if !b.spend() {
-		t.Error("five successes give no retry back")
-	}
-	b.succeeded(2)
-	if !b.spend() {
-		t.Error("a success after a retry does not give it back")
-	}
-	for range 100 {
-		b.succeeded(2)
-	}
-	if b.left != b.max {
-		t.Errorf("%d left of at most %d", b.left, b.max)
 	}
 }
 
 func TestPauses(t *testing.T) {
-	const jitter = 600 * time.Millisecond // of two pauses together, at most
+	const jitter = 600 * time.Millisecond // maximum sum for two pauses
 	for name, tc := range map[string]struct {
 		retryAfter string
 		date       string
 		cfg        RetryConfig
-		from, to   time.Duration // of the two pauses together
+		from, to   time.Duration // limits of the sum of both pauses
 	}{
 		"backoff":               {"", "", RetryConfig{}, 0, jitter},
 		"none":                  {"", "", RetryConfig{BaseDelay: -1}, 0, 0},
@@ -445,7 +316,7 @@ func TestPauses(t *testing.T) {
 		"date in the past":      {"Fri, 31 Dec 1999 00:00:00 GMT", "", RetryConfig{}, 0, jitter},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // begins at 2000-01-01 00:00:00 UTC
+			synctest.Test(t, func(t *testing.T) { // starts at 2000-01-01 00:00:00 UTC
 				c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 					h := []string{"Retry-After", tc.retryAfter}
 					if tc.date != "" {
@@ -463,7 +334,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestJitter: pauses are distributed over their range and added to Retry-After.
+// TestJitter: random delays cover their range, and the client adds them to Retry-After.
 func TestJitter(t *testing.T) {
 	r := RetryConfig{}.withDefaults()
 	for n := 1; n <= 70; n++ {
@@ -488,31 +359,18 @@ func TestJitter(t *testing.T) {
 	if d := (RetryConfig{BaseDelay: 1}).withDefaults().delay(1, 0); d < 0 || d > 1 {
 		t.Errorf("pause is %v, want up to 1ns", d)
 	}
-	none := RetryConfig{BaseDelay: -time.Second}.withDefaults()
-	for n := 1; n <= 70; n++ {
-		if d := none.delay(n, 0); d != 0 {
-			t.Errorf("pause %d is %v with a negative BaseDelay, want none", n, d)
-		}
-	}
 }
 
 func TestRetryAfterTooLong(t *testing.T) {
-	var requests atomic.Int64
-	c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
-		requests.Add(1)
-		w.Header().Set("Retry-After", "3600")
-		w.WriteHeader(429)
-	})
-	for name, call := range map[string]func(context.Context) error{
-		"create": operations(c)["create"],
-		"lookup": func(ctx context.Context) error { _, err := c.Emails.Get(ctx, "1"); return err },
-	} {
-		requests.Store(0)
-		err := call(t.Context())
+	for _, op := range []string{"create", "lookup"} {
+		c := newBubbleClient(t, inOrder(respond(429, "", "Retry-After", "3600")))
+		calls := kinds(c)
+		calls["lookup"] = func(ctx context.Context) error { return last(c.Emails.Get(ctx, "1")) }
+		err := calls[op](t.Context())
 		var e *Error
-		if !errors.As(err, &e) || e.RetryAfter != time.Hour || !errors.Is(err, ErrRateLimited) || requests.Load() != 1 ||
+		if !errors.As(err, &e) || e.RetryAfter != time.Hour || !errors.Is(err, ErrRateLimited) || e.Attempts != 1 ||
 			!strings.Contains(err.Error(), "retry not before 1h0m0s") {
-			t.Errorf("%s: %v after %d requests, want the hour in the error after one", name, err, requests.Load())
+			t.Errorf("%s: %v, want the hour in the error after one request", op, err)
 		}
 	}
 }
@@ -550,31 +408,27 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// TestRetryDiscardsInvalidResponse: no field of an invalid response remains after a successful retry.
+// TestRetryDiscardsInvalidResponse: no field of an invalid response remains after a retry.
 func TestRetryDiscardsInvalidResponse(t *testing.T) {
-	then := func(first, second string) *Client {
-		var asked atomic.Int64
-		return newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
-			if asked.Add(1) == 1 {
-				respondWith(http.StatusOK, "application/json", first)(w, r)
-				return
-			}
-			respondWith(http.StatusOK, "application/json", second)(w, r)
-		})
+	then := func(first string, status int, second string) *Client {
+		return newBubbleClient(t, inOrder(respond(200, first), respond(status, second)), withoutPauses)
 	}
-	list, err := then(`{"list_id":7,"name":false,"policy_accepted":true}`, `{"list_id":99}`).Lists.Get(t.Context(), 99)
-	if err != nil || list != (List{ID: 99}) {
+	const invalid = `{"list_id":7,"name":false,"policy_accepted":true}`
+	if list, err := then(invalid, 200, `{"list_id":99}`).Lists.Get(t.Context(), 99); err != nil || list != (List{ID: 99}) {
 		t.Errorf("got %+v, %v", list, err)
 	}
+	if list, err := then(invalid, 404, "").Lists.Get(t.Context(), 99); !errors.Is(err, ErrNotFound) || list != (List{}) {
+		t.Errorf("with a 404: got %+v, %v", list, err)
+	}
 	for _, first := range []string{`{"imported":1,"updated":1.5}`, `{"errors":[{"index":5000}]}`} {
-		report, err := then(first, `{"imported":true}`).Contacts.Import(t.Context(), 1, numbered(1, 0), ImportOptions{})
+		report, err := then(first, 200, `{"imported":true}`).Contacts.Import(t.Context(), 1, numbered(1, 0), ImportOptions{})
 		if err != nil || report.Imported != 0 || report.Accepted != 1 {
 			t.Errorf("%s: got %+v, %v", first, report.ImportCounts, err)
 		}
 	}
 }
 
-// closing is the body of a response. It records its use.
+// closing is a response body that records whether it was read and closed.
 type closing struct {
 	io.Reader
 	read, closed bool
@@ -590,7 +444,8 @@ func (c *closing) Close() error {
 	return nil
 }
 
-// TestResponseBodyIsClosed: an open body keeps its connection. The body of a 101 never ends, so it is not read.
+// TestResponseBodyIsClosed: the client closes each response body, because an open body keeps its connection. It does
+// not read the body of a 101, because that body never ends.
 func TestResponseBodyIsClosed(t *testing.T) {
 	for name, row := range map[string]struct {
 		status int
@@ -603,15 +458,10 @@ func TestResponseBodyIsClosed(t *testing.T) {
 		"switching protocols": {101, "", false},
 	} {
 		body := &closing{Reader: strings.NewReader(row.body)}
-		transport := roundTrip(func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: row.status, Proto: "HTTP/1.1", ProtoMajor: 1, ContentLength: -1, Body: body, Request: r}, nil
-		})
-		c, err := New(Config{
-			BaseURL: "https://platform.example", Token: testToken, MaxResponseBytes: 50,
-			HTTPClient: &http.Client{Transport: transport}, Retry: RetryConfig{MaxAttempts: 1},
-		})
-		fatal(t, err)
-		_, err = c.Templates.Get(t.Context(), 1)
+		c := newClient(t, "https://example.com", roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: row.status, ContentLength: -1, Body: body}, nil
+		}), withoutRetries, func(cfg *Config) { cfg.MaxResponseBytes = 50 })
+		_, err := c.Templates.Get(t.Context(), 1)
 		if !body.closed || body.read != row.read {
 			t.Errorf("%s (%v): closed is %v, want true; read is %v, want %v", name, err, body.closed, body.read, row.read)
 		}

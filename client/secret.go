@@ -18,7 +18,7 @@ const redacted = "[redacted]"
 // Secret is a string that only [Secret.Reveal] returns. In printed text, logs and
 // JSON, a Secret is "[redacted]", even as the key of a map. If a Secret is in an
 // unexported field of a struct, package fmt prints a memory address instead. The
-// operator == compares the contents of two Secrets. The zero Secret is the empty
+// == operator compares the contents of two Secrets. The zero Secret is the empty
 // string.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
@@ -52,8 +52,8 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText implements [encoding.TextMarshaler].
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for
-// the placeholder "[redacted]", which MarshalText writes.
+// UnmarshalText implements [encoding.TextUnmarshaler]. UnmarshalText returns an
+// error for the placeholder "[redacted]", which MarshalText writes.
 func (s *Secret) UnmarshalText(b []byte) error {
 	if string(b) == redacted {
 		return errors.New("the secret is a placeholder, because secrets are redacted when they are encoded")
@@ -108,8 +108,7 @@ func spelled(s, token string) int {
 	return n
 }
 
-// spelledByte returns the length of the byte c at the beginning of s, even if
-// the byte is escaped.
+// spelledByte is like spelled with a token of one byte.
 func spelledByte(s string, c byte) int {
 	switch {
 	case s == "":
@@ -149,7 +148,6 @@ func redactError(err error, token string) error {
 	return &redactedError{text: text, err: err}
 }
 
-// redactedError replaces an error whose text contained a token.
 type redactedError struct {
 	text string
 	err  error

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 )
@@ -57,7 +58,21 @@ func TestShortTokenKeepsIDs(t *testing.T) {
 	}
 }
 
-// TestRedactEncodedToken: encoded forms of a token are hidden, and other text is not changed.
+// TestTokenAsID: if an application passes the token as an id, the log and the error of a response do not contain the
+// token.
+func TestTokenAsID(t *testing.T) {
+	var log strings.Builder
+	c := newTestClient(t, respondWith(404, "application/json", `{}`), func(cfg *Config) {
+		cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	_, err := c.Emails.Get(t.Context(), testToken)
+	hidesToken(t, err)
+	if !strings.Contains(log.String(), "emails/"+redacted) || !strings.Contains(err.Error(), "emails/"+redacted) {
+		t.Errorf("got error %v and log %s", err, &log)
+	}
+}
+
+// TestRedactEncodedToken: redact replaces encoded forms of a token, and changes no other text.
 func TestRedactEncodedToken(t *testing.T) {
 	const token = `a"&/`
 	for text, want := range map[string]string{

@@ -48,8 +48,6 @@ func renameHeader(h http.Header, from, to string) {
 	}
 }
 
-// sender sends a request and reads the response. It is the innermost layer of
-// the client.
 type sender struct {
 	base      string
 	http      *http.Client
@@ -125,11 +123,7 @@ func (s *sender) recycle(b *bytes.Buffer) {
 }
 
 func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error) {
-	address := s.base + c.path
-	if c.query != "" {
-		address += "?" + c.query
-	}
-	req, err := http.NewRequestWithContext(ctx, c.method, address, nil)
+	req, err := http.NewRequestWithContext(ctx, c.method, s.base+c.target(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +141,7 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	return req, c.payload.give(req)
 }
 
-// read reads the body of the response into b. It returns an error if the body
-// is incomplete or too large.
+// read returns an error if the body is incomplete or too large.
 func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	if resp.StatusCode < 200 {
 		return nil // the body is the connection, which does not end

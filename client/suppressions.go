@@ -31,11 +31,7 @@ func (s *SuppressedEmails) List(ctx context.Context, params ListSuppressedEmails
 func (s *SuppressedEmails) All(
 	ctx context.Context, params ListSuppressedEmailsParams, opts ...IterOption,
 ) iter.Seq2[SuppressedEmail, error] {
-	return paginate(ctx, s.x, readSuppressedEmailPage, params.Page, opts, func(page int64) request {
-		params := params
-		params.Page = page
-		return listSuppressedEmailsRequest(params)
-	})
+	return paginate(ctx, s.x, readSuppressedEmailPage, listSuppressedEmailsRequest(params), opts)
 }
 
 func (p SuppressedEmailPage) items() ([]SuppressedEmail, Pagination) { return p.Data, p.Pagination }

@@ -16,11 +16,7 @@ func (s *Tags) List(ctx context.Context, params ListTagsParams) (TagPage, error)
 // All iterates over all items, starting at params.Page. See Pagination in the
 // package documentation.
 func (s *Tags) All(ctx context.Context, params ListTagsParams, opts ...IterOption) iter.Seq2[Tag, error] {
-	return paginate(ctx, s.x, readTagPage, params.Page, opts, func(page int64) request {
-		params := params
-		params.Page = page
-		return listTagsRequest(params)
-	})
+	return paginate(ctx, s.x, readTagPage, listTagsRequest(params), opts)
 }
 
 func (p TagPage) items() ([]Tag, Pagination) { return p.Data, p.Pagination }

@@ -42,14 +42,13 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 	return html, err
 }
 
-// Find returns the oldest template with the given name. It iterates over all
+// Find returns the oldest template with the given name. Find iterates over all
 // templates, 100 per request, because the platform cannot filter templates by name.
 // If no template has this name, the error is [ErrNotFound]. If the name is empty,
 // the error is [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
-	params := ListTemplatesParams{}
 	is := func(t Template) bool { return t.Name == name }
-	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, is)
+	return find(ctx, s.x, readTemplatePage, listTemplatesRequest(ListTemplatesParams{}), "name", name, is)
 }
 
 // Ensure returns the oldest template with the name template.Name. If no template has
@@ -81,11 +80,7 @@ func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (Templ
 func (s *Templates) All(
 	ctx context.Context, params ListTemplatesParams, opts ...IterOption,
 ) iter.Seq2[Template, error] {
-	return paginate(ctx, s.x, readTemplatePage, params.Page, opts, func(page int64) request {
-		params := params
-		params.Page = page
-		return listTemplatesRequest(params)
-	})
+	return paginate(ctx, s.x, readTemplatePage, listTemplatesRequest(params), opts)
 }
 
 func (p TemplatePage) items() ([]Template, Pagination) { return p.Data, p.Pagination }

@@ -1,14 +1,17 @@
 package client
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// maxTokenMargin limits how early the client replaces a token. The client
-// replaces a token when a tenth of its lifetime remains, but at most
-// maxTokenMargin before the expiry.
+// maxTokenMargin limits how long before the expiry the client replaces a token.
 const maxTokenMargin = time.Minute
 
 // Token is an access token. A printed, logged or encoded Token does not contain
@@ -24,7 +27,8 @@ type Token struct {
 }
 
 // Format implements [fmt.Formatter]. Only the verb %p prints the token's value,
-// because package fmt does not call Format for %p. The tool go vet rejects %p.
+// because package fmt does not call Format for %p. Code that prints a Token
+// with %p fails go vet.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, t.String()) }
 
 // String returns the expiry.
@@ -57,17 +61,251 @@ func newLife(now, expiry time.Time) life {
 	return life{refresh: expiry.Add(-min(expiry.Sub(now)/10, maxTokenMargin)), expiry: expiry}
 }
 
-// stale reports whether the token must be replaced.
 func (l life) stale(now time.Time) bool {
 	return !l.expiry.IsZero() && (!now.Before(l.refresh) || l.ended(now))
 }
 
 func (l life) ended(now time.Time) bool { return !l.expiry.IsZero() && !now.Before(l.expiry) }
 
-// prolonged returns l with a later refresh time.
 func (l life) prolonged(now time.Time) life {
 	if !l.expiry.IsZero() {
 		l.refresh = now.Add(max(l.expiry.Sub(now)/2, time.Second))
 	}
 	return l
+}
+
+// A TokenSource is a function that returns a new access token, for example:
+//
+//	cfg.TokenSource = func(ctx context.Context) (client.Token, error) {
+//		t, err := credentials.Token(ctx) // a *clientcredentials.Config of golang.org/x/oauth2
+//		if err != nil {
+//			return client.Token{}, err
+//		}
+//		return client.Token{Value: t.AccessToken, Expiry: t.Expiry}, nil
+//	}
+//
+// The client caches the token and calls the source before the first request. The
+// client replaces a token when a tenth of its lifetime remains, or one minute before
+// the expiry, whichever is later. The client also calls the source after a 401
+// response, because a platform can revoke a token early. The source must fetch a new
+// token in each call and must not cache tokens. If the source returns an expired
+// token, the calls that waited still use this token, because the local clock may be
+// wrong. The next call requests a new token.
+//
+// While the current token is valid, calls use it and do not wait for its replacement.
+// If the source fails, the client waits for half of the token's remaining lifetime,
+// but at least one second, and calls the source again. If the source still fails
+// after the token has expired, calls return the error from the source.
+//
+// The client never calls the source concurrently. Calls that wait for a token share
+// the result: the token, the error or the panic. If the source panics while no call
+// waits, the next call panics with the same value. The source runs on its own
+// goroutine. The source's context contains the values from a caller's context. The
+// client cancels the source's context after [Config.Timeout], or when all calls that
+// waited for the token have ended. If a source ignores its context, each later call
+// waits until the source returns or the call's own context is canceled or expires.
+//
+// The source must not use its context for calls to the same client. A call that
+// uses the source's context fails if it must wait for a new token. Use a separate
+// client in the source.
+type TokenSource func(ctx context.Context) (Token, error)
+
+// grant is the result of the last call to the source.
+type grant struct {
+	token string
+	life  life
+	err   error // why the token is still the previous one
+}
+
+// sourceKey marks the context that the client passes to a source.
+type sourceKey struct{ tokens *tokens }
+
+var errOwnSource = errors.New("the token source must not call its own client; use another client")
+
+type tokens struct {
+	source  TokenSource   // nil for a fixed token
+	timeout time.Duration // maximum duration of a call to the source, if positive
+	current atomic.Pointer[grant]
+	first   atomic.Pointer[string] // the first token, which identifies the user
+
+	mu     sync.Mutex
+	asking *asking // nil unless the source is being called
+	crash  crash   // panic of the source, if no caller waited for it
+}
+
+// asking is a call to the token source that all waiting callers share.
+type asking struct {
+	cancel     context.CancelFunc
+	waiting    int           // number of waiting callers
+	background bool          // whether the call continues without callers, because the token expires soon
+	left       bool          // whether the call was canceled because all callers left
+	done       chan struct{} // closed when the other fields are set
+	given      grant
+	crash      crash
+}
+
+func newTokens(fixed string, source TokenSource, timeout time.Duration) *tokens {
+	t := &tokens{source: source, timeout: timeout}
+	if source == nil {
+		t.keep(&grant{token: fixed})
+	}
+	return t
+}
+
+func (t *tokens) keep(g *grant) {
+	t.first.CompareAndSwap(nil, &g.token)
+	t.current.Store(g)
+}
+
+// After a rejection, get returns a later grant, which may contain the same
+// token. A fixed token has only one grant.
+func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
+	for {
+		g := t.current.Load()
+		if t.source == nil || rejected == nil && g != nil && !g.life.stale(time.Now()) {
+			return g, nil
+		}
+		if rejected != nil && g != rejected {
+			return g, g.err
+		}
+		valid := rejected == nil && g != nil && !g.life.ended(time.Now())
+		if !valid && ctx.Value(sourceKey{t}) != nil {
+			return nil, errOwnSource
+		}
+		a := t.join(ctx, g, valid)
+		if a == nil {
+			continue // another call requested a token in the meantime
+		}
+		if valid {
+			return g, nil
+		}
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			t.leave(a)
+			return nil, ctx.Err()
+		}
+		a.crash.raise()
+		if a.given.err == nil || !a.left { // otherwise the call may have failed because all callers had left
+			return &a.given, a.given.err
+		}
+	}
+}
+
+// join calls the source unless a call to the source is in progress. The
+// parameter background is true if the caller does not wait for the result. If
+// the grant g is no longer current, join returns nil.
+func (t *tokens) join(ctx context.Context, g *grant, background bool) *asking {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.current.Load() != g {
+		return nil
+	}
+	if t.asking == nil {
+		c := t.crash
+		t.crash = crash{}
+		c.raise()
+		t.asking = t.start(context.WithoutCancel(withoutOptions(ctx)))
+	}
+	if background {
+		t.asking.background = true
+	} else {
+		t.asking.waiting++
+	}
+	return t.asking
+}
+
+func (t *tokens) start(ctx context.Context) *asking {
+	var cancel context.CancelFunc
+	if t.timeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, t.timeout)
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
+	}
+	a := &asking{cancel: cancel, done: make(chan struct{})}
+	go run(func() { a.given = t.ask(ctx) }, func(c crash) {
+		a.crash = c
+		t.finish(a)
+	})
+	return a
+}
+
+func (t *tokens) ask(ctx context.Context) grant {
+	token, err := t.source(context.WithValue(ctx, sourceKey{t}, true))
+	if err == nil {
+		err = checkToken(token.Value)
+	}
+	if err != nil {
+		return grant{err: fmt.Errorf("token source: %w", err)}
+	}
+	return grant{token: token.Value, life: newLife(time.Now(), token.Expiry)}
+}
+
+// If the source failed, the previous token stays in use.
+func (t *tokens) finish(a *asking) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer close(a.done)
+	a.cancel()
+	t.asking = nil
+	if a.waiting == 0 {
+		t.crash = a.crash
+	}
+	before := t.current.Load()
+	switch {
+	case a.given.token != "":
+		t.keep(&a.given)
+	case before != nil && a.given.err != nil && !a.left:
+		t.keep(&grant{token: before.token, life: before.life.prolonged(time.Now()), err: a.given.err})
+	}
+}
+
+func (t *tokens) leave(a *asking) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a.waiting--; a.waiting == 0 && !a.background {
+		a.left = true
+		a.cancel()
+	}
+}
+
+// checkToken returns an error if a token is not valid in an Authorization
+// header. The error does not contain the token.
+func checkToken(token string) error {
+	if token == "" {
+		return errors.New("the access token is empty")
+	}
+	for i := range len(token) {
+		if token[i] <= ' ' || token[i] > '~' {
+			return fmt.Errorf("byte %d of the access token is not a visible ASCII character", i)
+		}
+	}
+	return nil
+}
+
+// authorized adds a token to each request. After a 401, authorized requests a
+// new token once. A request that gets a 401 has no effect, so the client can
+// send it again.
+func (t *tokens) authorized(next exchange) exchange {
+	return func(ctx context.Context, c *call) error {
+		g, err := t.get(ctx, nil)
+		if err != nil {
+			return err
+		}
+		c.token = g.token
+		err = next(ctx, c)
+		e, ok := ownError(err)
+		if !ok || e.StatusCode != http.StatusUnauthorized {
+			return err
+		}
+		if g, err = t.get(ctx, g); err != nil {
+			return e.joined(redactError(err, c.token))
+		}
+		if g.token == c.token {
+			return e
+		}
+		c.token = g.token
+		c.retries(ctx, e, 0)
+		return next(ctx, c)
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"expvar"
 	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -25,13 +24,13 @@ import (
 // issuer issues expiring tokens and accepts the last two.
 type issuer struct {
 	mu      sync.Mutex
-	life    time.Duration // of each token; 0 is without end
+	life    time.Duration // lifetime of each token; 0: no expiry
 	takes   time.Duration
 	broken  error
 	issued  int
-	asked   []time.Duration // since the start
+	asked   []time.Duration // times of the calls, since start
 	start   time.Time
-	before  string // the token before the last one
+	before  string // previous token
 	valid   string
 	refused int
 }
@@ -66,12 +65,12 @@ func (i *issuer) answer(r *http.Request) (*http.Response, error) {
 	return respond(200, `{"template_id": 1}`), nil
 }
 
-// expiring runs f in a bubble with a client whose tokens i issues.
+// expiring runs f in a synctest bubble. The function get calls the platform with a token from i.
 func expiring(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		i.start = time.Now()
-		c := newBubbleClient(t, i.answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", i.fetch })
+		c := newBubbleClient(t, i.answer, withSource(i.fetch))
 		f(t, func() error {
 			_, err := c.Templates.Get(t.Context(), 1)
 			return err
@@ -79,8 +78,8 @@ func expiring(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
 	})
 }
 
-// TestTokensReplacedBeforeExpiry: with a call per second for hours, no request is rejected. A token is fetched a
-// minute, or a tenth of its lifetime, before it expires.
+// TestTokensReplacedBeforeExpiry: with one call per second for hours, no request is rejected. The client refreshes a
+// token a minute or a tenth of its lifetime before the expiry, whichever is shorter.
 func TestTokensReplacedBeforeExpiry(t *testing.T) {
 	for life, want := range map[time.Duration][]time.Duration{
 		time.Hour:         {0, 59 * time.Minute, 118 * time.Minute},
@@ -101,8 +100,8 @@ func TestTokensReplacedBeforeExpiry(t *testing.T) {
 	}
 }
 
-// TestTokenRefreshFails: the valid token is used, the source is called again after half of the remaining lifetime,
-// and calls fail after the token has expired.
+// TestTokenRefreshFails: the valid token stays in use. The client calls the source again after half of the remaining
+// lifetime. Calls fail after the token has expired.
 func TestTokenRefreshFails(t *testing.T) {
 	i := &issuer{life: time.Hour}
 	expiring(t, i, func(t *testing.T, get func() error) {
@@ -161,7 +160,7 @@ func TestTokenRefreshHangs(t *testing.T) {
 	})
 }
 
-// TestTokenSourcePanicsInBackground: the next call gets the panic.
+// TestTokenSourcePanicsInBackground: the next call panics with the same value.
 func TestTokenSourcePanicsInBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -193,8 +192,8 @@ func TestTokenSourcePanicsInBackground(t *testing.T) {
 	})
 }
 
-// TestExpiredTokens: an expired token from the source is used for the calls that wait for it only, because the clock
-// may be wrong.
+// TestExpiredTokens: only the calls that wait for the source use an expired token from it. The token may be valid if
+// the local clock is wrong.
 func TestExpiredTokens(t *testing.T) {
 	i := &issuer{life: -time.Minute}
 	expiring(t, i, func(t *testing.T, get func() error) {
@@ -229,9 +228,9 @@ func TestSourceCallsItsOwnClient(t *testing.T) {
 					return Token{Value: valid}, nil
 				}
 			}
-			own = newBubbleClient(t, answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", source(&own) })
-			around := newBubbleClient(t, answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", source(&other) })
-			other = newBubbleClient(t, answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", source(&around) })
+			own = newBubbleClient(t, answer, withSource(source(&own)))
+			around := newBubbleClient(t, answer, withSource(source(&other)))
+			other = newBubbleClient(t, answer, withSource(source(&around)))
 			for _, c := range []*Client{own, around} {
 				if rejected {
 					call, valid = false, "a"
@@ -253,9 +252,8 @@ func TestSourceCallsItsOwnClient(t *testing.T) {
 	}
 }
 
-// TestEncodersHideSecrets includes the methods that encoders of other formats call:
-// MarshalText for YAML and TOML, and MarshalBinary for CBOR and MessagePack. Without them
-// these encoders write the exported fields.
+// TestEncodersHideSecrets: no encoder writes a secret. Encoders for YAML and TOML call MarshalText, and encoders for
+// CBOR and MessagePack call MarshalBinary. Without these methods, they would write the exported fields.
 func TestEncodersHideSecrets(t *testing.T) {
 	secret := NewSecret(testToken)
 	values := []any{
@@ -270,34 +268,25 @@ func TestEncodersHideSecrets(t *testing.T) {
 		pointer.Elem().Set(reflect.ValueOf(v))
 		for _, v := range []any{v, pointer.Interface(), struct{ V any }{v}} {
 			hidesToken(t, v)
-			for name, encode := range map[string]func(io.Writer) error{
-				"json": func(w io.Writer) error { return json.NewEncoder(w).Encode(v) },
-				"xml":  func(w io.Writer) error { return xml.NewEncoder(w).Encode(v) },
-				"gob":  func(w io.Writer) error { return gob.NewEncoder(w).Encode(v) },
-				"text": func(w io.Writer) error {
-					if m, ok := v.(encoding.TextMarshaler); ok {
-						text, err := m.MarshalText()
-						fmt.Fprintf(w, "%s", text)
-						return err
-					}
-					return nil
+			encoders := map[string]func() ([]byte, error){
+				"json": func() ([]byte, error) { return json.Marshal(v) },
+				"xml":  func() ([]byte, error) { return xml.Marshal(v) },
+				"gob": func() ([]byte, error) {
+					var b bytes.Buffer
+					err := gob.NewEncoder(&b).Encode(v)
+					return b.Bytes(), err
 				},
-				"binary": func(w io.Writer) error {
-					if m, ok := v.(encoding.BinaryMarshaler); ok {
-						text, err := m.MarshalBinary()
-						fmt.Fprintf(w, "%s", text)
-						return err
-					}
-					return nil
-				},
-				"expvar": func(w io.Writer) error {
-					_, err := io.WriteString(w, expvar.Func(func() any { return v }).String())
-					return err
-				},
-			} {
-				var out bytes.Buffer
-				if err := encode(&out); strings.Contains(out.String(), testToken) || strings.Contains(fmt.Sprint(err), testToken) {
-					t.Errorf("%s of %T: %q, %v", name, v, out.String(), err)
+				"expvar": func() ([]byte, error) { return []byte(expvar.Func(func() any { return v }).String()), nil },
+			}
+			if m, ok := v.(encoding.TextMarshaler); ok {
+				encoders["text"] = m.MarshalText
+			}
+			if m, ok := v.(encoding.BinaryMarshaler); ok {
+				encoders["binary"] = m.MarshalBinary
+			}
+			for name, encode := range encoders {
+				if out, err := encode(); bytes.Contains(out, []byte(testToken)) || strings.Contains(fmt.Sprint(err), testToken) {
+					t.Errorf("%s of %T: %q, %v", name, v, out, err)
 				}
 			}
 		}
@@ -310,14 +299,40 @@ var _ = []interface {
 	encoding.BinaryMarshaler
 }{Token{}, Config{}}
 
-func TestTokenHidesValue(t *testing.T) {
-	token := Token{Value: testToken, Expiry: time.Unix(0, 0).UTC()}
-	text, err := json.Marshal(token)
-	shown := []string{fmt.Sprintf("%v %+v %#v %s %q %x", token, token, token, token, token, &token), token.LogValue().String(), string(text)}
-	if err != nil || strings.Contains(strings.Join(shown, "\n"), testToken) || !strings.Contains(shown[0], "1970-01-01T00:00:00Z") {
-		t.Errorf("got %q, %v", shown, err)
+// TestTokenString: a printed token contains only its expiry.
+func TestTokenString(t *testing.T) {
+	with, without := Token{Value: testToken, Expiry: time.Unix(0, 0).UTC()}.String(), Token{Value: testToken}.String()
+	if !strings.Contains(with, "1970-01-01T00:00:00Z") || without != "client.Token{}" {
+		t.Errorf("got %q and %q", with, without)
 	}
-	if got := (Token{Value: testToken}).String(); got != "client.Token{}" {
-		t.Errorf("got %q", got)
-	}
+}
+
+// TestTokenReplacedWithoutCallers: a source call that started before the expiry continues even if no caller waits.
+func TestTokenReplacedWithoutCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		tokens := newTokens("", func(ctx context.Context) (Token, error) {
+			if asked++; asked == 2 {
+				select {
+				case <-time.After(50 * time.Second):
+				case <-ctx.Done():
+					return Token{}, ctx.Err()
+				}
+			}
+			return Token{Value: fmt.Sprint("t", asked), Expiry: time.Now().Add(time.Hour)}, nil
+		}, time.Minute)
+		for _, then := range []time.Duration{59*time.Minute + 30*time.Second, 31 * time.Second} { // until the refresh starts, then until the expiry
+			_, err := tokens.get(t.Context(), nil)
+			fatal(t, err)
+			time.Sleep(then)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := tokens.get(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a caller that left: %v", err)
+		}
+		if g, err := tokens.get(t.Context(), nil); err != nil || g.token != "t2" {
+			t.Errorf("got %+v, %v after %d calls of the source", g, err, asked)
+		}
+	})
 }

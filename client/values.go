@@ -8,11 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// readAnyID reads an id that the platform may write as a string or as a number.
+// readAnyID reads an id that may be encoded as a string or a number.
 func readAnyID(c *jsonscan.Cursor) string {
 	if b := c.Peek(); b == '-' || '0' <= b && b <= '9' {
 		return strings.Clone(c.Number())
@@ -27,6 +28,40 @@ func readTime(c *jsonscan.Cursor) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(n, 0).UTC()
+}
+
+// The following functions read values in the second response format.
+// client.overlay.yaml specifies the fields.
+
+func readOne(c *jsonscan.Cursor) []events.Name {
+	if name := jsonscan.Text[events.Name](c); name != "" {
+		return []events.Name{name}
+	}
+	return nil
+}
+
+// readTimes reads a count. The value true means 1.
+func readTimes(c *jsonscan.Cursor) int64 {
+	if b := c.Peek(); b != 't' && b != 'f' {
+		return c.Int()
+	}
+	if c.Bool() {
+		return 1
+	}
+	return 0
+}
+
+func readHardBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, events.BounceTypeHard) }
+
+func readSoftBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, events.BounceTypeSoft) }
+
+// readBouncedAs reads a boolean, and returns a bounce of the given type if the
+// value is true.
+func readBouncedAs(c *jsonscan.Cursor, kind events.BounceType) *EmailBounce {
+	if !c.Bool() {
+		return nil
+	}
+	return &EmailBounce{Type: kind}
 }
 
 // Attributes are the custom attributes of a contact or an email.
@@ -56,8 +91,8 @@ func writeAttributes(w *jsonwrite.Writer, attributes Attributes) {
 	w.Close('}')
 }
 
-// Nullable is a field of a partial update that can be omitted, null or a value. The
-// zero Nullable is omitted.
+// Nullable is a field of a partial update. The field can be omitted, set to null or
+// set to a value. The zero Nullable is omitted.
 type Nullable[T any] struct {
 	value T
 	state nullableState
@@ -84,8 +119,8 @@ func (n Nullable[T]) IsZero() bool { return n.state == leftOut }
 func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }
 
 // MarshalJSON implements [json.Marshaler]. MarshalJSON returns an error if n is
-// omitted. Encoders skip an omitted Nullable if its field has the option
-// omitzero.
+// omitted. Encoders skip an omitted Nullable if its field has the omitzero
+// option.
 func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	switch n.state {
 	case given:

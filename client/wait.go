@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// wait calls get() until the result satisfies until(). The interval doubles
-// from one second up to the duration longest. The parameter r is the request
-// that get() sends.
+// wait doubles the interval between requests from one second up to the given
+// maximum. The parameter r is the request that get() sends.
 func wait[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {
@@ -28,13 +27,11 @@ func wait[T any](
 	}
 }
 
-// endsWithin reports whether ctx ends before d has passed.
 func endsWithin(ctx context.Context, d time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) <= d
 }
 
-// pause waits for the duration d. If ctx ends first, pause returns ctx.Err().
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestWaitForCampaign: the status is read after 1, 2, 4, … seconds, and at least every 30 s.
+// TestWaitForCampaign: Wait reads the status after pauses of 1, 2, 4, … seconds, up to 30 s.
 func TestWaitForCampaign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, looks := time.Now(), []int{}
@@ -36,15 +36,7 @@ func TestWaitForCampaign(t *testing.T) {
 
 func TestWaitForCampaignEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answers := []string{`{"campaign_id": 7, "status": "incomplete"}`, ``}
-		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
-			if len(answers) == 1 {
-				return respond(404, `{}`), nil
-			}
-			answer := answers[0]
-			answers = answers[1:]
-			return respond(200, answer), nil
-		})
+		c := newBubbleClient(t, inOrder(respond(200, `{"campaign_id": 7, "status": "incomplete"}`), respond(404, `{}`)))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		campaign, err := c.Campaigns.Wait(ctx, 7, Campaign.Settled)
@@ -57,13 +49,20 @@ func TestWaitForCampaignEnds(t *testing.T) {
 	})
 }
 
-func TestSettledCampaigns(t *testing.T) {
+func TestSettled(t *testing.T) {
 	for status, want := range map[CampaignStatus]bool{
 		"": false, CampaignStatusIncomplete: false, CampaignStatusScheduled: false, CampaignStatusDelivering: false,
 		CampaignStatusDelivered: true, "canceled": true,
 	} {
 		if got := (Campaign{Status: status}).Settled(); got != want {
-			t.Errorf("%q: got %v", status, got)
+			t.Errorf("campaign %q: got %v", status, got)
+		}
+	}
+	for status, want := range map[EmailStatus]bool{
+		"": false, "queued": false, "submitted": false, "processing": false, "delivered": true, "bounce": true, "rejected": true,
+	} {
+		if got := (Email{Status: status}).Settled(); got != want {
+			t.Errorf("email %q: got %v", status, got)
 		}
 	}
 }
@@ -72,7 +71,7 @@ func TestHardBounces(t *testing.T) {
 	for bounce, want := range map[EmailBounce]bool{
 		{Type: "hard", Category: "bounce_df"}: true,
 		{Category: "bounce_hb"}:               true,
-		{Type: "soft", Category: "bounce_hb"}: false, // the type counts
+		{Type: "soft", Category: "bounce_hb"}: false, // the type has precedence over the category
 		{Category: "bounce_sb"}:               false,
 		{Type: "unheard-of"}:                  false,
 		{}:                                    false,
@@ -83,8 +82,8 @@ func TestHardBounces(t *testing.T) {
 	}
 }
 
-// TestScheduleAtZeroTime: a zero time must not send the campaign at once, because the request would have no
-// scheduled_for.
+// TestScheduleAtZeroTime: Schedule rejects a zero time. Its request would omit scheduled_for, so the platform would
+// send the campaign immediately.
 func TestScheduleAtZeroTime(t *testing.T) {
 	requests := 0
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {

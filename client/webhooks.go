@@ -2,11 +2,18 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"example.com/emailplatform/events"
 )
 
-// WebhookStatus is the status of a webhook. The platform may add statuses.
+// WebhookStatus is the status of a webhook. The platform may add new statuses.
 type WebhookStatus string
 
 // The known values of [WebhookStatus].
@@ -27,7 +34,7 @@ func (w Webhook) Format(f fmt.State, verb rune) {
 type Webhooks struct{ x exchange }
 
 // Create subscribes a URL to events. The result contains the secret for signing
-// the deliveries. If the result contains no secret, call Get.
+// the deliveries. If the result does not contain a secret, call Get.
 func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	return do(ctx, s.x, createWebhookRequest(webhook), readWebhook)
 }
@@ -59,11 +66,188 @@ func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (Webhook
 func (s *Webhooks) All(
 	ctx context.Context, params ListWebhooksParams, opts ...IterOption,
 ) iter.Seq2[WebhookSummary, error] {
-	return paginate(ctx, s.x, readWebhookPage, params.Page, opts, func(page int64) request {
-		params := params
-		params.Page = page
-		return listWebhooksRequest(params)
-	})
+	return paginate(ctx, s.x, readWebhookPage, listWebhooksRequest(params), opts)
 }
 
 func (p WebhookPage) items() ([]WebhookSummary, Pagination) { return p.Data, p.Pagination }
+
+// Ensure returns the webhook that subscribes a URL to events, with its secret.
+// [Webhook.HashFunction] is empty if the platform does not return a hash function.
+// If no existing webhook matches, Ensure creates a webhook with the given
+// settings:
+//
+//	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: names})
+//
+// An existing webhook matches if it is not archived and has the same URL, events and
+// rate limit. Ensure ignores the order of the events. If RateLimitPeriod is empty,
+// any period of the rate limit matches. If several webhooks match, Ensure returns
+// the first in the list.
+//
+// Several processes can call Ensure at the same time. After it has created a
+// webhook, Ensure lists the webhooks again. If another process created a matching
+// webhook earlier, Ensure archives its own webhook and returns the earlier
+// webhook. If the platform lists webhooks in creation order, all processes
+// therefore get the same webhook.
+//
+// If another active webhook has the same URL and one of the events, the error is
+// [ErrConflict], because both webhooks would deliver this event with different
+// signatures. If Ensure detects the conflict after it has created a webhook,
+// Ensure archives the new webhook. Archive the other webhook before you call
+// Ensure again, because the API cannot change a webhook.
+//
+// If the platform returns no secret, the error is [ErrInvalidResponse]. Ensure may
+// return the known fields of the webhook together with an error. If a request fails,
+// even with [ErrOutcomeUnknown], call Ensure again to get the webhook.
+func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
+	return s.ensure(ctx, webhook, "")
+}
+
+// Rotate creates a successor to a webhook, with the same URL, events and rate limit
+// but a new secret. Rotate returns both webhooks with their secrets.
+//
+// Before you call Rotate, configure the receiver to accept the secrets that
+// [Webhooks.Active] returns. Until you archive the old webhook, both webhooks deliver
+// each event, so the receiver must deduplicate the deliveries. Wait 8 hours after
+// Rotate before you call [Webhooks.Archive] for the old webhook, because the platform
+// does not retry deliveries of an archived webhook.
+//
+// If the webhook already has a successor, Rotate returns it. You can therefore call
+// Rotate again after an error, or from several processes. If the webhook is
+// archived, the error is [ErrConflict].
+func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor Webhook, err error) {
+	if old, err = s.withSecret(ctx, Webhook{ID: webhookID}); err != nil {
+		return old, Webhook{}, err
+	}
+	if old.Status == WebhookStatusArchived {
+		e := newError(getWebhookRequest(webhookID), fmt.Errorf("the webhook is archived: %w", ErrConflict))
+		e.StatusCode = http.StatusOK
+		return old, Webhook{}, e
+	}
+	successor, err = s.ensure(ctx, WebhookCreate{
+		URL: old.URL, Events: old.Events, RateLimit: old.RateLimit, RateLimitPeriod: old.RateLimitPeriod,
+	}, old.ID)
+	return old, successor, err
+}
+
+// Active returns the webhooks for a URL that are not archived, with their secrets,
+// in the order of the list. During a rotation the URL has two active webhooks. If
+// the URL has no active webhook, the error is [ErrNotFound].
+func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
+	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
+		if err != nil {
+			return nil, err
+		}
+		if hook.Status == WebhookStatusArchived || !sameURL(hook.URL, url) {
+			continue
+		}
+		shown, err := s.withSecret(ctx, Webhook{ID: hook.ID})
+		if err != nil {
+			return nil, err
+		}
+		active = append(active, shown)
+	}
+	if active == nil {
+		e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf("no active webhook has this URL: %w", ErrNotFound))
+		e.StatusCode = http.StatusOK
+		return nil, e
+	}
+	return active, nil
+}
+
+// ensure implements Ensure. The parameter after is the id of the last webhook to
+// skip, or "" to search all webhooks.
+func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, error) {
+	id, err := s.find(ctx, want, after, "")
+	if err != nil {
+		return Webhook{}, err
+	}
+	if id != "" {
+		return s.withSecret(ctx, Webhook{ID: id})
+	}
+	own, err := s.Create(ctx, want)
+	if err != nil {
+		return own, err
+	}
+	id, err = s.find(ctx, want, after, own.ID)
+	if conflict := errors.Is(err, ErrConflict); err == nil && id != own.ID && id != "" || conflict {
+		if failed := s.Archive(ctx, own.ID); failed != nil {
+			return own, failed
+		}
+		own = Webhook{ID: id}
+	}
+	if err != nil {
+		return own, err
+	}
+	return s.withSecret(ctx, own)
+}
+
+// withSecret may return a webhook together with an error.
+func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error) {
+	shown, err := s.Get(ctx, hook.ID)
+	if err != nil {
+		return hook, err
+	}
+	if shown.Secret == (Secret{}) {
+		e := newError(getWebhookRequest(hook.ID), errors.New("the secret is missing"))
+		e.StatusCode, e.invalidResponse = http.StatusOK, true
+		return shown, e
+	}
+	return shown, nil
+}
+
+// find returns the id of the first webhook that matches, or "" if there is none.
+// If after is not empty, the search starts after the webhook with this id. The
+// parameter own is the id of the last webhook to search, or "" to search all
+// webhooks.
+func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, err error) {
+	skip := after != ""
+	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
+		switch {
+		case err != nil:
+			return "", err
+		case hook.ID == after:
+			skip = false
+		case hook.Status == WebhookStatusArchived || !sameURL(hook.URL, want.URL):
+		case want.isSetUpAs(hook):
+			if id == "" && !skip {
+				id = hook.ID
+			}
+		case slices.ContainsFunc(want.Events, hook.has):
+			e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf(
+				"webhook %.100q has this URL and one of these events, but other events or another rate limit: %w",
+				hook.ID, ErrConflict))
+			e.StatusCode = http.StatusOK
+			return "", e
+		}
+		if hook.ID == own {
+			break
+		}
+	}
+	return id, nil
+}
+
+func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
+	return w.RateLimit == hook.RateLimit &&
+		(w.RateLimit == 0 || w.RateLimitPeriod == "" || w.RateLimitPeriod == hook.RateLimitPeriod) &&
+		!slices.ContainsFunc(w.Events, func(e events.Name) bool { return !hook.has(e) }) &&
+		!slices.ContainsFunc(hook.Events, func(e events.Name) bool { return !slices.Contains(w.Events, e) })
+}
+
+func (w WebhookSummary) has(event events.Name) bool { return slices.Contains(w.Events, event) }
+
+// sameURL reports whether two URLs are equivalent. sameURL ignores the case
+// of the host and treats an empty path as "/", because a platform may
+// normalize URLs in this way.
+func sameURL(a, b string) bool { return plainURL(a) == plainURL(b) }
+
+func plainURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return s
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String()
+}

@@ -5,7 +5,8 @@ import (
 	"iter"
 )
 
-// WorkflowStatus is the status of a workflow. The platform may add statuses.
+// WorkflowStatus is the status of a workflow. The platform may add new
+// statuses.
 type WorkflowStatus string
 
 // The known values of [WorkflowStatus].
@@ -48,11 +49,7 @@ func (s *Workflows) List(ctx context.Context, params ListWorkflowsParams) (Workf
 func (s *Workflows) All(
 	ctx context.Context, params ListWorkflowsParams, opts ...IterOption,
 ) iter.Seq2[Workflow, error] {
-	return paginate(ctx, s.x, readWorkflowPage, params.Page, opts, func(page int64) request {
-		params := params
-		params.Page = page
-		return listWorkflowsRequest(params)
-	})
+	return paginate(ctx, s.x, readWorkflowPage, listWorkflowsRequest(params), opts)
 }
 
 func (p WorkflowPage) items() ([]Workflow, Pagination) { return p.Data, p.Pagination }

@@ -10,14 +10,14 @@
 //
 // # What is tested
 //
-// The first slot starts immediately. Each further slot starts at least one
-// second after the end of the previous slot, or later if the previous caller
-// requires a longer interval. Only one caller at a time holds the slot, and
-// callers get it in the order of their calls. If a context ends while its
+// The first slot starts immediately. Each later slot starts at least one second
+// after the previous slot ends. The previous caller can require a longer
+// interval. Only one caller holds the slot at a time. Callers acquire the slot
+// in the order of their calls. If a context is canceled or expires while its
 // caller waits, the call returns immediately with the context's error and does
-// not delay other callers. If the context ends after a caller has acquired a
-// slot, the caller still holds the slot. Callers with different keys do not
-// wait for each other.
+// not delay other callers. If the context is canceled or expires after a caller
+// has acquired a slot, the caller still holds the slot. Callers with different
+// keys do not wait for each other.
 //
 // # What is not tested
 //

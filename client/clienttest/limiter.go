@@ -11,13 +11,12 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// patience is the maximum duration of a rule.
+// patience is the time limit for each rule.
 const patience = time.Minute
 
-// TestLookupLimiter tests each rule in a parallel subtest with its own limiter
-// from newLimiter. The limiters can share storage, because each rule and each
-// run uses a different key. A rule that takes longer than a minute fails. If a
-// slot is late, the rule runs up to three times, because the cause may be a
+// TestLookupLimiter runs all rules concurrently, each with its own limiter from newLimiter, and reports each rule in
+// a subtest. The limiters can share storage, because each rule and each run uses a different key. A rule fails if it
+// does not finish within a minute. If a slot is late, the rule runs up to three times, because the cause may be a
 // busy machine.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
@@ -45,7 +44,7 @@ func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.
 	})
 }
 
-// processes is a limiter that calls its limiters in turn.
+// processes simulates several processes with one limiter each.
 type processes struct {
 	limiters []client.LookupLimiter
 	next     atomic.Uint64
@@ -60,7 +59,7 @@ func (p *processes) Acquire(ctx context.Context, key string) (func(time.Duration
 // because opening a connection may be slow.
 func warm(ctx context.Context, l client.LookupLimiter) error {
 	for range 3 {
-		release, _, err := turn(ctx, l, newKey())
+		release, _, err := acquire(ctx, l, newKey())
 		if err != nil {
 			return err
 		}

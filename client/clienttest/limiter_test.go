@@ -6,11 +6,10 @@ import (
 	"flag"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"example.com/emailplatform/client"
 )
@@ -32,7 +31,7 @@ func TestProcessLimiter(t *testing.T) {
 	TestLookupLimiter(t, func(*testing.T) client.LookupLimiter { return client.NewLookupLimiter() })
 }
 
-// TestShared uses the same limiter in every process.
+// TestShared uses the same limiter for each simulated process.
 func TestShared(t *testing.T) {
 	inRealTime(t)
 	t.Parallel()
@@ -40,7 +39,7 @@ func TestShared(t *testing.T) {
 	TestSharedLookupLimiter(t, func(*testing.T) client.LookupLimiter { return shared })
 }
 
-// limiterFunc is a limiter that is based on a correct one.
+// limiterFunc is an Acquire method that can use the correct limiter sound.
 type limiterFunc func(ctx context.Context, sound client.LookupLimiter, key string) (func(time.Duration), error)
 
 type broken struct {
@@ -57,20 +56,19 @@ var brokenLimiters = []struct {
 	acquire  limiterFunc
 	reported []string
 }{
-	{"is sound", sound, nil},
-	{"is sound, and another", (&queues{gap: gap}).acquire, nil},
+	{"is correct", sound, nil},
+	{"is correct and independent", (&slots{gap: gap}).acquire, nil},
 	{"never waits", neverWaits, []string{"slots are one second apart", "only one caller holds the slot", "slot lasts until it is released"}},
-	{"counts from the turn's begin", fromBegin(), []string{"slot lasts until it is released", "only one caller holds the slot"}},
-	{"does not hear what release asks for", ignoresDelay, []string{"release requires a longer interval"}},
-	{"is a little early", (&queues{gap: gap - 10*time.Millisecond}).acquire, []string{"slots are one second apart"}},
-	{"asks for twice the time", slow, []string{"slots are one second apart"}},
-	{"serves the last first", (&queues{gap: gap, lastFirst: true}).acquire, []string{"first come, first served"}},
-	{"does not look at the context", ignoresContext, []string{"canceled call leaves the queue", "ended context gets no slot"}},
-	{"has an error of its own", ownError, []string{"canceled call leaves the queue", "ended context gets no slot"}},
-	{"gives turns to those who left", keepsCanceled, []string{"canceled calls delay no other call"}},
-	{"ends the turn with its context", tiedToContext, []string{"canceled holder keeps the slot"}},
-	{"takes all keys for one", oneKey, []string{"other keys do not wait"}},
-	{"looks at the context late", checksContextLate, []string{"canceled call leaves the queue"}},
+	{"ignores the interval of release", ignoresDelay, []string{"release requires a longer interval"}},
+	{"is a little early", (&slots{gap: gap - 10*time.Millisecond}).acquire, []string{"slots are one second apart"}},
+	{"waits twice as long", slow, []string{"slots are one second apart"}},
+	{"delays every second caller", (&delay{}).acquire, []string{"first come, first served"}},
+	{"ignores the context", ignoresContext, []string{"canceled call leaves the queue", "ended context gets no slot"}},
+	{"returns its own error", ownError, []string{"canceled call leaves the queue", "ended context gets no slot"}},
+	{"gives slots to canceled callers", keepsCanceled, []string{"canceled calls delay no other call"}},
+	{"ends the slot with its context", tiedToContext, []string{"canceled holder keeps the slot"}},
+	{"ignores the key", oneKey, []string{"other keys do not wait"}},
+	{"checks the context late", checksContextLate, []string{"canceled call leaves the queue"}},
 	{"hangs", hangs, []string{"first slot is immediate"}},
 }
 
@@ -91,14 +89,14 @@ func TestSuiteCatches(t *testing.T) {
 	}
 }
 
-// failures returns the names of the rules that the limiter breaks, on virtual time.
+// failures returns the names of the rules that the limiter violates. It runs them on virtual time.
 func failures(t *testing.T, acquire limiterFunc) (names []string) {
 	for _, r := range rules {
 		synctest.Test(t, func(t *testing.T) {
 			if err := r.run(t.Context(), broken{client.NewLookupLimiter(), acquire}); err != nil {
 				names = append(names, r.name)
 			}
-			time.Sleep(10 * patience) // until what hangs has ended
+			time.Sleep(10 * patience) // until blocked calls have returned
 		})
 	}
 	return names
@@ -112,95 +110,38 @@ func neverWaits(ctx context.Context, _ client.LookupLimiter, key string) (func(t
 	return client.NoLookupLimit{}.Acquire(ctx, key)
 }
 
-// fromBegin returns a limiter of x/time/rate, which counts from the start of a slot.
-func fromBegin() limiterFunc {
-	var mu sync.Mutex
-	limiters := map[string]*rate.Limiter{}
-	return func(ctx context.Context, _ client.LookupLimiter, key string) (func(time.Duration), error) {
-		mu.Lock()
-		l := limiters[key]
-		if l == nil {
-			l = rate.NewLimiter(1, 1)
-			limiters[key] = l
-		}
-		mu.Unlock()
-		return func(time.Duration) {}, l.Wait(ctx)
-	}
-}
-
 func ignoresDelay(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
 	release, err := l.Acquire(ctx, key)
 	return func(time.Duration) { release(0) }, err
 }
 
-// queues is a separate limiter. It is correct with an interval of a second and if lastFirst is false.
-type queues struct {
-	gap       time.Duration
-	lastFirst bool
-
-	mu   sync.Mutex
-	keys map[string]*queue
+// slots is an independent limiter with a channel for each key. It is correct if gap is a second.
+type slots struct {
+	gap  time.Duration
+	keys sync.Map
 }
 
-type queue struct {
-	busy    bool
-	waiting []chan struct{}
-}
-
-func (q *queues) acquire(ctx context.Context, _ client.LookupLimiter, key string) (func(time.Duration), error) {
+func (s *slots) acquire(ctx context.Context, _ client.LookupLimiter, key string) (func(time.Duration), error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	release := func(atLeast time.Duration) { time.AfterFunc(max(q.gap, atLeast), func() { q.pass(key) }) }
-	turn := q.enter(key)
+	value, _ := s.keys.LoadOrStore(key, make(chan struct{}, 1))
+	slot := value.(chan struct{}) // senders wait in order
 	select {
-	case <-turn:
-		return release, nil
+	case slot <- struct{}{}:
+		return func(atLeast time.Duration) { time.AfterFunc(max(s.gap, atLeast), func() { <-slot }) }, nil
 	case <-ctx.Done():
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	k := q.keys[key]
-	if i := slices.Index(k.waiting, turn); i >= 0 {
-		k.waiting = slices.Delete(k.waiting, i, i+1)
 		return nil, ctx.Err()
 	}
-	return release, nil // the turn came at the same moment
 }
 
-func (q *queues) enter(key string) chan struct{} {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.keys == nil {
-		q.keys = map[string]*queue{}
-	}
-	if q.keys[key] == nil {
-		q.keys[key] = &queue{}
-	}
-	k, turn := q.keys[key], make(chan struct{})
-	if k.busy {
-		k.waiting = append(k.waiting, turn)
-	} else {
-		k.busy = true
-		close(turn)
-	}
-	return turn
-}
+type delay struct{ callers atomic.Int64 }
 
-func (q *queues) pass(key string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	k := q.keys[key]
-	if len(k.waiting) == 0 {
-		k.busy = false
-		return
+func (d *delay) acquire(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
+	if d.callers.Add(1)%2 == 0 {
+		time.Sleep(5 * arrival)
 	}
-	i := 0
-	if q.lastFirst {
-		i = len(k.waiting) - 1
-	}
-	close(k.waiting[i])
-	k.waiting = slices.Delete(k.waiting, i, i+1)
+	return l.Acquire(ctx, key)
 }
 
 func slow(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
@@ -214,7 +155,7 @@ func ignoresContext(ctx context.Context, l client.LookupLimiter, key string) (fu
 	return l.Acquire(ctx, key)
 }
 
-var errOwn = errors.New("no turn")
+var errOwn = errors.New("no slot")
 
 func ownError(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
 	release, err := l.Acquire(ctx, key)

@@ -20,23 +20,22 @@ const (
 )
 
 var rules = []rule{
-	{"first slot is immediate", firstComesAtOnce},
-	{"slots are one second apart", turnsAreApart},
-	{"release requires a longer interval", releaseAsksForLonger},
-	{"slot lasts until it is released", turnLasts},
-	{"only one caller holds the slot", nobodyBeside},
+	{"first slot is immediate", firstIsImmediate},
+	{"slots are one second apart", intervals(0, 0, 0)},
+	{"release requires a longer interval", intervals(3*time.Second, 0)}, // the interval applies only to the next slot
+	{"slot lasts until it is released", lastsUntilRelease},
+	{"only one caller holds the slot", oneHolder},
 	{"first come, first served", firstComeFirstServed},
-	{"canceled call leaves the queue", endsInQueue},
-	{"canceled calls delay no other call", givingUpCostsNothing},
-	{"ended context gets no slot", doneContext},
-	{"canceled holder keeps the slot", endsInTurn},
+	{"canceled call leaves the queue", canceledInQueue},
+	{"canceled calls delay no other call", cancelDelaysNoOther},
+	{"ended context gets no slot", endedContext},
+	{"canceled holder keeps the slot", canceledHolder},
 	{"other keys do not wait", otherKeys},
 }
 
 func newKey() string { return "clienttest-" + rand.Text() }
 
-// turn acquires the next slot and returns its start time.
-func turn(
+func acquire(
 	ctx context.Context, l client.LookupLimiter, key string,
 ) (release func(time.Duration), at time.Time, err error) {
 	release, err = l.Acquire(ctx, key)
@@ -50,11 +49,9 @@ func turn(
 	return release, at, nil
 }
 
-// lateError is the error for a late slot, which a busy machine may have caused.
+// lateError means that a slot was late, possibly because the machine is busy.
 type lateError struct{ error }
 
-// within returns an error if the duration is shorter than least or longer than
-// least+slack.
 func within(what string, took, least time.Duration) error {
 	err := fmt.Errorf("%s: got %v; want at least %v and at most %v", what, took, least, least+slack)
 	switch {
@@ -66,22 +63,9 @@ func within(what string, took, least time.Duration) error {
 	return nil
 }
 
-// next releases the slot, acquires the next slot, and checks the interval.
-func next(
-	ctx context.Context, l client.LookupLimiter, key string, release func(time.Duration), atLeast, want time.Duration,
-) (func(time.Duration), error) {
-	released := time.Now()
-	release(atLeast)
-	release, at, err := turn(ctx, l, key)
-	if err != nil {
-		return nil, err
-	}
-	return release, within("from the end of a slot to the next slot", at.Sub(released), want)
-}
-
-func firstComesAtOnce(ctx context.Context, l client.LookupLimiter) error {
+func firstIsImmediate(ctx context.Context, l client.LookupLimiter) error {
 	asked := time.Now()
-	release, at, err := turn(ctx, l, newKey())
+	release, at, err := acquire(ctx, l, newKey())
 	if err != nil {
 		return err
 	}
@@ -89,72 +73,79 @@ func firstComesAtOnce(ctx context.Context, l client.LookupLimiter) error {
 	return within("first slot", at.Sub(asked), 0)
 }
 
-func turnsAreApart(ctx context.Context, l client.LookupLimiter) error {
-	key := newKey()
-	release, _, err := turn(ctx, l, key)
-	for range 3 {
-		if err != nil {
-			return err
+// intervals returns a rule that acquires slots. It releases each slot with the next interval in atLeast.
+func intervals(atLeast ...time.Duration) func(context.Context, client.LookupLimiter) error {
+	return func(ctx context.Context, l client.LookupLimiter) error {
+		key := newKey()
+		release, _, err := acquire(ctx, l, key)
+		for _, interval := range atLeast {
+			if err != nil {
+				return err
+			}
+			released := time.Now()
+			release(interval)
+			var at time.Time
+			if release, at, err = acquire(ctx, l, key); err == nil {
+				err = within("from the end of a slot to the next slot", at.Sub(released), max(interval, gap))
+			}
 		}
-		release, err = next(ctx, l, key, release, 0, gap)
+		if err == nil {
+			release(0)
+		}
+		return err
 	}
-	if err == nil {
-		release(0)
-	}
-	return err
 }
 
-// releaseAsksForLonger tests that a longer interval applies to the next slot
-// only.
-func releaseAsksForLonger(ctx context.Context, l client.LookupLimiter) error {
+func lastsUntilRelease(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
-	release, _, err := turn(ctx, l, key)
-	for _, atLeast := range []time.Duration{3 * time.Second, 0} {
-		if err != nil {
-			return err
-		}
-		release, err = next(ctx, l, key, release, atLeast, max(atLeast, gap))
-	}
-	if err == nil {
-		release(0)
-	}
-	return err
-}
-
-// turnLasts holds the first slot for longer than the minimum interval while a
-// second caller waits.
-func turnLasts(ctx context.Context, l client.LookupLimiter) error {
-	key := newKey()
-	release, _, err := turn(ctx, l, key)
+	release, _, err := acquire(ctx, l, key)
 	if err != nil {
 		return err
 	}
+	return lastsFor(ctx, l, key, release, 2*gap+gap/2)
+}
+
+// canceledHolder tests that canceling the context does not release the slot,
+// because the platform may still be processing the lookup.
+func canceledHolder(ctx context.Context, l client.LookupLimiter) error {
+	key := newKey()
+	short, cancel := context.WithCancel(ctx)
+	release, _, err := acquire(short, l, key)
+	cancel()
+	if err != nil {
+		return err
+	}
+	return lastsFor(ctx, l, key, release, gap+gap/2)
+}
+
+// lastsFor releases a slot after the given time, and tests that the next slot starts at least gap later.
+func lastsFor(ctx context.Context, l client.LookupLimiter, key string, release func(time.Duration), held time.Duration) error {
 	ended := make(chan time.Time, 1)
-	time.AfterFunc(2*gap+gap/2, func() {
+	time.AfterFunc(held, func() {
 		ended <- time.Now()
 		release(0)
 	})
-	second, at, err := turn(ctx, l, key)
+	second, at, err := acquire(ctx, l, key)
 	if err != nil {
 		return err
 	}
 	second(0)
 	select {
 	case e := <-ended:
-		return within("from the end of the long slot to the next slot", at.Sub(e), gap)
+		return within("from the end of the slot to the next slot", at.Sub(e), gap)
 	default:
 		return errors.New("the next slot started before the end of the previous slot")
 	}
 }
 
-func nobodyBeside(ctx context.Context, l client.LookupLimiter) error {
+func oneHolder(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	var inside atomic.Int32
 	errs := make([]error, 3)
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
-			release, _, err := turn(ctx, l, key)
+			release, _, err := acquire(ctx, l, key)
 			if err != nil {
 				errs[i] = err
 				return
@@ -180,7 +171,7 @@ func firstComeFirstServed(ctx context.Context, l client.LookupLimiter) error {
 	var wg sync.WaitGroup
 	for i := range callers {
 		wg.Go(func() {
-			release, _, err := turn(ctx, l, key)
+			release, _, err := acquire(ctx, l, key)
 			if err != nil {
 				errs[i] = err
 				return
@@ -202,9 +193,9 @@ func firstComeFirstServed(ctx context.Context, l client.LookupLimiter) error {
 	return nil
 }
 
-func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
+func canceledInQueue(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
-	release, _, err := turn(ctx, l, key)
+	release, _, err := acquire(ctx, l, key)
 	if err != nil {
 		return err
 	}
@@ -237,11 +228,9 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 	return nil
 }
 
-// givingUpCostsNothing tests that canceled callers do not delay a caller that
-// continues to wait.
-func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
+func cancelDelaysNoOther(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
-	release, _, err := turn(ctx, l, key)
+	release, _, err := acquire(ctx, l, key)
 	if err != nil {
 		return err
 	}
@@ -263,7 +252,7 @@ func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	crowd()
 	stays.Go(func() {
 		var release func(time.Duration)
-		if release, at, failed = turn(ctx, l, key); failed == nil {
+		if release, at, failed = acquire(ctx, l, key); failed == nil {
 			release(0)
 		}
 	})
@@ -280,9 +269,7 @@ func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	return within("from the first slot to the remaining caller", at.Sub(released), gap)
 }
 
-// doneContext tests that a call with a canceled context fails and acquires no
-// slot.
-func doneContext(ctx context.Context, l client.LookupLimiter) error {
+func endedContext(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	done, cancel := context.WithCancel(ctx)
 	cancel()
@@ -296,7 +283,7 @@ func doneContext(ctx context.Context, l client.LookupLimiter) error {
 		}
 	}
 	asked := time.Now()
-	release, at, err := turn(ctx, l, key)
+	release, at, err := acquire(ctx, l, key)
 	if err != nil {
 		return err
 	}
@@ -304,43 +291,15 @@ func doneContext(ctx context.Context, l client.LookupLimiter) error {
 	return within("first slot after three canceled calls", at.Sub(asked), 0)
 }
 
-// endsInTurn tests that the slot is not released when the context ends, because
-// the platform may still be processing the lookup.
-func endsInTurn(ctx context.Context, l client.LookupLimiter) error {
-	key := newKey()
-	short, cancel := context.WithCancel(ctx)
-	release, _, err := turn(short, l, key)
-	cancel()
-	if err != nil {
-		return err
-	}
-	ended := make(chan time.Time, 1)
-	time.AfterFunc(gap+gap/2, func() {
-		ended <- time.Now()
-		release(0)
-	})
-	second, at, err := turn(ctx, l, key)
-	if err != nil {
-		return err
-	}
-	second(0)
-	select {
-	case e := <-ended:
-		return within("from the end of the slot to the next slot", at.Sub(e), gap)
-	default:
-		return errors.New("the slot was released when the context ended")
-	}
-}
-
 func otherKeys(ctx context.Context, l client.LookupLimiter) error {
-	release, _, err := turn(ctx, l, newKey())
+	release, _, err := acquire(ctx, l, newKey())
 	if err != nil {
 		return err
 	}
 	defer release(0)
 	asked := time.Now()
 	for range 3 {
-		other, _, err := turn(ctx, l, newKey())
+		other, _, err := acquire(ctx, l, newKey())
 		if err != nil {
 			return err
 		}
