@@ -25,8 +25,8 @@ func (e *callError) Unwrap() error { return e.cause }
 func (e *callError) Error() string {
 	var s strings.Builder
 	s.WriteString(e.advice)
-	var failed *client.Error
-	if !errors.As(e.cause, &failed) {
+	failed, ok := errors.AsType[*client.Error](e.cause)
+	if !ok {
 		fmt.Fprintf(&s, "\n- %v", e.cause)
 		return s.String()
 	}
@@ -58,7 +58,6 @@ func argument(loc client.Location) client.Location {
 	return loc
 }
 
-// advise adds advice for the assistant to an error from the client.
 func advise(err error) error {
 	return &callError{advice: advice(err), cause: err}
 }
@@ -66,38 +65,36 @@ func advise(err error) error {
 func advice(err error) string {
 	switch {
 	case errors.Is(err, client.ErrOutcomeUnknown):
-		return `It is not known whether the contact was created. Do not create it again before you have looked: call with operation "list" and filter "email:ADDRESS".`
+		return `The outcome is unknown: the platform may have created the contact. Before you create it again, look for it with operation "list" and filter "email:ADDRESS".`
 	case errors.Is(err, client.ErrContactExists):
-		return `Nothing was done: the address is on the list already. See it with operation "list" and filter "email:ADDRESS".`
+		return `Nothing was changed: the list already contains the address. To see the contact, use operation "list" and filter "email:ADDRESS".`
 	case errors.Is(err, client.ErrNotFound) && len(details(err)) > 0: // without details, the response may come from a proxy
-		return "Nothing was done: this account has no list with this list_id. Ask the user for the right one."
+		return "Nothing was changed: this account has no list with this list_id. Ask the user for the correct list_id."
 	case errors.Is(err, client.ErrUnauthorized):
-		return "Nothing was done: the platform does not accept the access token. Calling again does not help; tell the user to check the token that this server is set up with."
+		return "Nothing was changed: the platform does not accept the access token. Do not retry; tell the user to check the access token of this server."
 	case errors.Is(err, client.ErrForbidden):
-		return "Nothing was done: the access token lacks the required permission. Calling again does not help; tell the user that a token with this permission is needed."
+		return "Nothing was changed: the access token lacks the required permission. Do not retry; tell the user that a token with this permission is required."
 	case errors.Is(err, client.ErrRateLimited):
-		return "Nothing was done: too many requests. " + waiting(err) + ", then make the same call again."
+		return "Nothing was changed: too many requests. " + waiting(err) + ", then make the same call again."
 	case errors.Is(err, client.ErrValidation), errors.Is(err, client.ErrTooLarge), errors.Is(err, client.ErrConflict):
-		return "Nothing was done. Correct these arguments and call again:"
+		return "Nothing was changed. Correct these arguments and call again:"
 	case errors.Is(err, client.ErrInvalidResponse):
 		return "The platform's response is invalid. A smaller per_page may help."
 	case errors.Is(err, context.DeadlineExceeded):
-		return "The platform did not answer in time. Nothing was changed; make the same call again later."
+		return "The platform did not respond in time. Nothing was changed; make the same call again later."
 	}
-	return "The platform cannot be used right now. Nothing was changed; make the same call again later."
+	return "The platform is unavailable. Nothing was changed; make the same call again later."
 }
 
 func details(err error) []client.ErrorDetail {
-	var failed *client.Error
-	if !errors.As(err, &failed) {
-		return nil
+	if failed, ok := errors.AsType[*client.Error](err); ok {
+		return failed.Details
 	}
-	return failed.Details
+	return nil
 }
 
 func waiting(err error) string {
-	var failed *client.Error
-	if errors.As(err, &failed) && failed.RetryAfter > 0 {
+	if failed, ok := errors.AsType[*client.Error](err); ok && failed.RetryAfter > 0 {
 		return fmt.Sprintf("Wait %d seconds", (failed.RetryAfter+time.Second-1)/time.Second)
 	}
 	return "Wait a minute"

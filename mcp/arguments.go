@@ -23,7 +23,7 @@ type argumentsError []string
 
 func (e argumentsError) Error() string {
 	shown := e[:min(len(e), maxProblems)]
-	text := "Nothing was done. Correct these arguments and call again:\n- " + strings.Join(shown, "\n- ")
+	text := "Nothing was changed. Correct these arguments and call again:\n- " + strings.Join(shown, "\n- ")
 	if more := len(e) - len(shown); more > 0 {
 		text += fmt.Sprintf("\n- and %d more", more)
 	}

@@ -20,9 +20,9 @@ func contactsTool() *tool {
 			Name:  "contacts",
 			Title: "Contacts",
 			Description: `Lists the contacts of a list, or creates a contact on it.
-Operation "list" answers one page, oldest first unless sort says otherwise; filter finds single contacts.
-Operation "create" adds one address, which may be sent email from then on, a welcome email perhaps at once. Create only contacts that the user asked for.
-An address is on a list once. Create reactivates a deleted address. It rejects an address that is on the list, also if it has unsubscribed.`,
+Operation "list" returns one page, by default oldest first; use filter to find single contacts.
+Operation "create" adds one contact. The platform may send email to it, for example a welcome email immediately. Create only contacts that the user asked for.
+A list contains each address once. Operation "create" reactivates a deleted contact. It rejects an address that the list contains, even if the contact is unsubscribed.`,
 			Annotations: &sdk.ToolAnnotations{
 				Title:           "Contacts",
 				DestructiveHint: new(false),
@@ -48,35 +48,35 @@ An address is on a list once. Create reactivates a deleted address. It rejects a
 
 func contactsInputSchema() *jsonschema.Schema {
 	return closed(object([]string{"operation", "list_id"}, map[string]*jsonschema.Schema{
-		"operation":         choice("What to do.", "list", "create"),
+		"operation":         choice("The operation.", "list", "create"),
 		"list_id":           integer("The id of the list. Ask the user if you do not know it.", 1),
 		"page":              pageArgument(),
 		"per_page":          perPageArgument(),
-		"sort":              text(`For list: the order, as field:direction. The field is id, email, status or subscribed_on, the direction asc or desc. Example: email:asc`),
-		"filter":            text(`For list: which contacts, as field:value. The field is status, email, tag or interest. Statuses: active, pending, unsubscribed, deleted, spam, bounced. Examples: status:active, email:ada@example.com, tag:vip`),
-		"email":             text("For create, where it is required: the address, without a name. Example: ada@example.com"),
-		"custom_attributes": textsByName(`For create: what is known about the contact, all values strings. Example: {"first_name":"Ada"}`),
+		"sort":              text(`For list: the sort order, as field:direction. The field is id, email, status or subscribed_on, and the direction is asc or desc. Example: email:asc`),
+		"filter":            text(`For list: the filter, as field:value. The result contains only matching contacts. The field is status, email, tag or interest. Statuses: active, pending, unsubscribed, deleted, spam, bounced. Examples: status:active, email:ada@example.com, tag:vip`),
+		"email":             text("For create, required: the email address, without a name. Example: ada@example.com"),
+		"custom_attributes": textsByName(`For create: the custom attributes of the contact; all values are strings. Example: {"first_name":"Ada"}`),
 	}, "operation", "list_id", "page", "per_page", "sort", "filter", "email", "custom_attributes"))
 }
 
 func contactsOutputSchema() *jsonschema.Schema {
 	properties := pageProperties()
 	properties["contacts"] = array("For list: the contacts on this page.", contactSchema(""))
-	properties["contact"] = contactSchema("For create: the contact as it is now.")
+	properties["contact"] = contactSchema("For create: the created contact.")
 	return object(nil, properties, "contact", "contacts", "page", "per_page", "count", "next_page", "omitted")
 }
 
 func contactSchema(description string) *jsonschema.Schema {
 	s := object([]string{"id", "email", "status"}, map[string]*jsonschema.Schema{
 		"id":                integer("The contact's id.", 0),
-		"email":             text("The address."),
-		"status":            text("active, pending (has not confirmed yet), unsubscribed, deleted, spam (has complained), bounced or suppressed; others are possible. Only active contacts get email."),
-		"subscribed_on":     text("When it joined the list, in UTC."),
-		"custom_attributes": textsByName("What is known about the contact."),
-		"tags":              texts("The tags it carries."),
-		"interests":         texts("Its interests."),
-		"last_bounce_type":  text("The type of its last bounce, such as none, soft or hard."),
-		"bounces_count":     integer("How often emails to it bounced.", 0),
+		"email":             text("The email address."),
+		"status":            text("The status: active, pending (not confirmed yet), unsubscribed, deleted, spam (reported email as spam), bounced or suppressed; other values are possible. Only active contacts receive email."),
+		"subscribed_on":     text("The time when the contact subscribed to the list, in UTC."),
+		"custom_attributes": textsByName("The custom attributes of the contact."),
+		"tags":              texts("The tags of the contact."),
+		"interests":         texts("The interests of the contact."),
+		"last_bounce_type":  text("The type of the last bounce, such as none, soft or hard."),
+		"bounces_count":     integer("The number of bounced emails to the contact.", 0),
 	}, "id", "email", "status", "subscribed_on", "custom_attributes", "tags", "interests", "last_bounce_type", "bounces_count")
 	s.Description = description
 	return s
@@ -172,7 +172,7 @@ func listContacts(ctx context.Context, c *client.Client, in listContactsInput) (
 	items, about := bound(in.pageInput, page.Data, page.Pagination)
 	out := contactPage{Contacts: make([]contact, len(items)), pageOutput: about}
 	var s strings.Builder
-	fmt.Fprintf(&s, "Contacts of list %d, %d a page. %s.", in.ListID, about.PerPage, about.summary(len(items)))
+	fmt.Fprintf(&s, "Contacts of list %d, %d per page. %s.", in.ListID, about.PerPage, about.summary(len(items)))
 	for i := range items {
 		out.Contacts[i] = newContact(items[i])
 		fmt.Fprintf(&s, "\n- %s", out.Contacts[i].line())
@@ -196,7 +196,7 @@ func createContact(ctx context.Context, c *client.Client, in createContactInput)
 		return toolResult{}, err
 	}
 	out := newContact(created)
-	return toolResult{createdContact{out}, fmt.Sprintf("Created on list %d: %s", in.ListID, out.line())}, nil
+	return toolResult{createdContact{out}, fmt.Sprintf("Created in list %d: %s", in.ListID, out.line())}, nil
 }
 
 // oneLine replaces each sequence of white space in s with a single space.

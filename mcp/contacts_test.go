@@ -3,28 +3,23 @@ package mcp_test
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/mcp"
 	"example.com/emailplatform/mockserver"
 )
 
 func TestCreateAndList(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t)
-	c := newClient(t, p.Transport(), p.Token())
-	list := newList(t, c)
-	s := connect(t, mcp.NewServer(c, mcp.Options{}))
+	_, c, list, s := newAccount(t)
 
 	text, out := s.ok(t, "contacts", args{
 		"operation": "create", "list_id": list, "email": "ada@example.com",
 		"custom_attributes": args{"first_name": "Ada", "born": "1815"},
 	})
 	contact := out["contact"].(map[string]any)
-	if want := fmt.Sprintf(`Created on list %d: %v ada@example.com active, subscribed on %v, born="1815", first_name="Ada", last bounce none`, list,
+	if want := fmt.Sprintf(`Created in list %d: %v ada@example.com active, subscribed on %v, born="1815", first_name="Ada", last bounce none`, list,
 		contact["id"], contact["subscribed_on"]); text != want {
 		t.Errorf("text\n got %s\nwant %s", text, want)
 	}
@@ -36,7 +31,7 @@ func TestCreateAndList(t *testing.T) {
 
 	text, out = s.ok(t, "contacts", args{"operation": "list", "list_id": list})
 	if want := fmt.Sprintf(
-		"Contacts of list %d, 50 a page. Page 1: 1 of 1 in all; this is the last page.\n"+
+		"Contacts of list %d, 50 per page. Page 1: 1 of 1; this is the last page.\n"+
 			"- %v ada@example.com active, subscribed on %v, born=\"1815\", first_name=\"Ada\", last bounce none",
 		list,
 		contact["id"], contact["subscribed_on"],
@@ -59,9 +54,8 @@ func fill(t *testing.T, c *client.Client, list int64, n int) {
 		}
 		batch.Contacts = append(batch.Contacts, contact)
 	}
-	if _, err := c.Contacts.ImportBatch(t.Context(), list, batch); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.Contacts.ImportBatch(t.Context(), list, batch)
+	fatal(t, err)
 }
 
 var pages = []struct {
@@ -76,17 +70,17 @@ var pages = []struct {
 	{
 		name: "the first page, as long as the default",
 		in:   args{}, first: "c000@example.com", shown: 50, count: 230, next: 2.0,
-		summary: "Page 1: 50 of 230 in all; for more call again with page 2 and the other arguments unchanged.",
+		summary: "Page 1: 50 of 230; for more, call again with page 2 and the same other arguments.",
 	},
 	{
 		name: "the largest page",
 		in:   args{"per_page": 100, "page": 2}, first: "c100@example.com", shown: 100, count: 230, next: 3.0,
-		summary: "Page 2: 100 of 230 in all; for more call again with page 3",
+		summary: "Page 2: 100 of 230; for more, call again with page 3",
 	},
 	{
 		name: "the last page",
 		in:   args{"per_page": 100, "page": 3}, first: "c200@example.com", shown: 30, count: 230,
-		summary: "Page 3: 30 of 230 in all; this is the last page.",
+		summary: "Page 3: 30 of 230; this is the last page.",
 	},
 	{
 		name: "a last page that is full",
@@ -96,7 +90,7 @@ var pages = []struct {
 	{
 		name: "a page past the end",
 		in:   args{"per_page": 46, "page": 6}, count: 230,
-		summary: "Page 6 is past the end; there are 230 in all, and the last page is page 5.",
+		summary: "Page 6 is after the last page; the total is 230, and the last page is page 5.",
 	},
 	{
 		name: "sorted",
@@ -110,12 +104,17 @@ var pages = []struct {
 	},
 	{
 		name: "nobody",
-		in:   args{"filter": "email:nobody@example.com", "per_page": 1}, summary: "Page 1: 0 of 0 in all; this is the last page.",
+		in:   args{"filter": "email:nobody@example.com", "per_page": 1}, summary: "Page 1: 0 of 0; this is the last page.",
 	},
 	{
 		name: "numbers as some assistants write them",
 		in:   args{"per_page": json.Number("2.0"), "page": json.Number("1e0")}, first: "c000@example.com", shown: 2, count: 230, next: 2.0,
 		summary: "Page 1: 2 of 230",
+	},
+	{
+		name: "numbers in strings",
+		in:   args{"per_page": "7", "page": "2"}, first: "c007@example.com", shown: 7, count: 230, next: 3.0,
+		summary: "Page 2: 7 of 230",
 	},
 	{
 		name:  "arguments that say nothing",
@@ -126,11 +125,8 @@ var pages = []struct {
 
 func TestListPages(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t)
-	c := newClient(t, p.Transport(), p.Token())
-	list := newList(t, c)
+	_, c, list, s := newAccount(t)
 	fill(t, c, list, 230)
-	s := connect(t, mcp.NewServer(c, mcp.Options{}))
 	for _, row := range pages {
 		t.Run(row.name, func(t *testing.T) {
 			row.in["operation"], row.in["list_id"] = "list", list
@@ -153,9 +149,7 @@ func TestListPages(t *testing.T) {
 // TestContactText: the text contains each field of a contact, because some clients do not use the structured content.
 func TestContactText(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t)
-	c := newClient(t, p.Transport(), p.Token())
-	list := newList(t, c)
+	p, c, list, s := newAccount(t)
 	fatal(t, c.Lists.AcceptPolicy(t.Context(), list))
 	contact, err := c.Contacts.Create(t.Context(), list, client.ContactCreate{
 		Email: "ada@example.com", Tags: []string{"vip"}, Interests: []string{"math"},
@@ -168,7 +162,6 @@ func TestContactText(t *testing.T) {
 		t.Fatal(err)
 	}
 	fatal(t, p.Bounce(p.Outbox()[0].ID, mockserver.HardBounce))
-	s := connect(t, mcp.NewServer(c, mcp.Options{}))
 	text, out := s.ok(t, "contacts", args{"operation": "list", "list_id": list})
 	listed := out["contacts"].([]any)[0].(map[string]any)
 	since := listed["subscribed_on"]
@@ -181,35 +174,19 @@ func TestContactText(t *testing.T) {
 	}
 }
 
-// TestLenientArguments: numbers in strings are accepted.
-func TestLenientArguments(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	c := newClient(t, p.Transport(), p.Token())
-	s := connect(t, mcp.NewServer(c, mcp.Options{}))
-	s.ok(t, "tags", args{})
-	list := strconv.FormatInt(newList(t, c), 10)
-	if _, out := s.ok(t, "contacts", args{"operation": "list", "list_id": list, "page": "2", "per_page": "7"}); out["page"] != 2.0 || out["per_page"] != 7.0 {
-		t.Errorf("got %v", out)
-	}
-}
-
 func TestTags(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t)
-	c := newClient(t, p.Transport(), p.Token())
-	s := connect(t, mcp.NewServer(c, mcp.Options{}))
-
-	text, out := s.ok(t, "tags", args{"operation": "list"})
-	if text != "Tags, 50 a page. Page 1: 0 of 0 in all; this is the last page." || fmt.Sprint(out["tags"]) != "[]" {
+	_, c, list, s := newAccount(t)
+	text, out := s.ok(t, "tags", args{}) // the tool has one operation, which may be omitted
+	if text != "Tags, 50 per page. Page 1: 0 of 0; this is the last page." || fmt.Sprint(out["tags"]) != "[]" {
 		t.Errorf("without tags: %s %v", text, out)
 	}
 
-	_, err := c.Contacts.Create(t.Context(), newList(t, c),
+	_, err := c.Contacts.Create(t.Context(), list,
 		client.ContactCreate{Email: "ada@example.com", Tags: []string{"vip", "beta", "line\nbreak"}})
 	fatal(t, err)
 	text, out = s.ok(t, "tags", args{"operation": "list", "per_page": 2})
-	want := "Tags, 2 a page. Page 1: 2 of 3 in all; for more call again with page 2 and the other arguments unchanged.\n" +
+	want := "Tags, 2 per page. Page 1: 2 of 3; for more, call again with page 2 and the same other arguments.\n" +
 		"- \"beta\"\n- \"line\\nbreak\""
 	if text != want {
 		t.Errorf("text\n got %s\nwant %s", text, want)
@@ -228,18 +205,18 @@ func TestTolerantReader(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		body string
-		want string // of the structured content, without the contacts
+		want string // the structured content without the contacts
 		text string
 	}{
 		{
 			name: "no pagination",
 			body: `{"data":[]}`, want: "map[count:0 page:1 per_page:50]",
-			text: "Page 1: 0 of 0 in all; this is the last page.",
+			text: "Page 1: 0 of 0; this is the last page.",
 		},
 		{
 			name: "no count, a full page",
 			body: `{"data":[{"id":7,"email":"a@example.com","status":"active"}],"pagination":{"page":1,"per_page":1}}`,
-			want: "map[next_page:2 page:1 per_page:1]", text: "Page 1: 1; for more call again with page 2",
+			want: "map[next_page:2 page:1 per_page:1]", text: "Page 1: 1; for more, call again with page 2",
 		},
 		{
 			name: "no count, a short page",
@@ -261,7 +238,7 @@ func TestTolerantReader(t *testing.T) {
 			name: "an empty page before the last",
 			body: `{"data":[],"pagination":{"page":1,"per_page":50,"count":60}}`,
 			want: "map[count:60 next_page:2 page:1 per_page:50]",
-			text: "Page 1: 0 of 60 in all; for more call again with page 2",
+			text: "Page 1: 0 of 60; for more, call again with page 2",
 		},
 		{
 			name: "no count, an empty page after the first",
@@ -271,7 +248,7 @@ func TestTolerantReader(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			s := connect(t, mcp.NewServer(newClient(t, answering(200, nil, row.body), "token"), mcp.Options{}))
+			s := connectTo(t, answering(200, nil, row.body))
 			text, out := s.ok(t, "contacts", args{"operation": "list", "list_id": 7})
 			if n := len(out["contacts"].([]any)); n > 100 {
 				t.Errorf("%d contacts", n)
@@ -286,10 +263,7 @@ func TestTolerantReader(t *testing.T) {
 
 func TestContactTextLimit(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t)
-	c := newClient(t, p.Transport(), p.Token())
-	list := newList(t, c)
-	s := connect(t, mcp.NewServer(c, mcp.Options{}))
+	_, _, list, s := newAccount(t)
 	text, out := s.ok(t, "contacts", args{
 		"operation": "create", "list_id": list, "email": "ada@example.com",
 		"custom_attributes": args{"note": strings.Repeat("ignore\nall ", 1000), "short": strings.Repeat("s", 300)},

@@ -1,5 +1,5 @@
 // Package mcp implements a Model Context Protocol (MCP) server with tools for
-// AI assistants. "Specification" in this documentation is the file
+// AI assistants. In this documentation, "Specification" refers to the file
 // docs/specification.md in the repository.
 //
 //	server := mcp.NewServer(c, mcp.Options{})           // for one account, for example over stdio
@@ -16,20 +16,20 @@
 //	contacts  create     list_id, email   custom_attributes
 //	tags      list                        page, per_page
 //
-// A call can omit the operation if the tool has a single operation. The
-// operation list returns one page, with 50 items by default and at most 100.
-// The operation list also returns the total number of items and the number of
-// the next page. Results contain structured content that matches the tool's
-// output schema. For assistants that read only text, results also contain text
-// with one line per item. In the text part of a result, attribute values are
+// A call can omit the operation if the tool has a single operation. The list
+// operation returns one page with 50 items by default, and at most 100. The
+// response also contains the total number of items and the number of the next
+// page. Results contain structured content that matches the tool's output
+// schema. For assistants that read only text, results also contain text with
+// one line per item. In the text part of a result, attribute values are
 // truncated to 300 characters.
 //
 // # Errors
 //
 // Errors that an assistant can act on are tool errors, not protocol errors. A
-// tool error states which arguments to correct, when to retry, or that the
-// account's owner must act. One error reports all invalid arguments, and the
-// server then sends no request to the platform. Tool errors contain the
+// tool error describes the next step: correct the arguments, retry later, or
+// contact the account's owner. A single error lists all invalid arguments, and
+// the server then sends no request to the platform. Tool errors contain the
 // platform's error messages, each truncated to 300 characters. If the outcome of
 // a create operation is unknown, the error describes how to check the outcome.
 //

@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// A server for one account, and an assistant that is connected to it in memory.
+// This example connects an assistant in memory to a server for one account.
 func Example() {
 	ctx := context.Background()
 	platform := mockserver.New(mockserver.Config{})
@@ -45,10 +45,10 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Content[0].(*sdk.TextContent).Text)
-	// Output: Tags, 50 a page. Page 1: 0 of 0 in all; this is the last page.
+	// Output: Tags, 50 per page. Page 1: 0 of 0; this is the last page.
 }
 
-// A server for many callers, each with a token of its own.
+// This example serves many callers. Each caller sends its own token.
 func ExampleHandler() {
 	handler, err := mcp.NewHandler(client.Config{BaseURL: "https://api.example.com"}, mcp.Options{
 		AllowedHosts: []string{"mcp.example.com"},
@@ -58,7 +58,7 @@ func ExampleHandler() {
 	}
 	http.Handle("/mcp", handler)
 
-	// What a caller without a token gets:
+	// A request without a token is rejected with a challenge:
 	request := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "https://mcp.example.com/mcp", nil)
 	response := httptest.NewRecorder()
 	http.DefaultServeMux.ServeHTTP(response, request)

@@ -76,7 +76,6 @@ func withToken(cfg client.Config, token string) (*client.Client, error) {
 	return client.New(cfg)
 }
 
-// requireToken returns 401 for a request without a valid token.
 func requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !sendable(bearer(r.Header)) {
@@ -144,7 +143,6 @@ func sendable(token string) bool {
 	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// bearer returns the token in a request, or "" if there is none.
 func bearer(h http.Header) string {
 	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

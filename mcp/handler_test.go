@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -48,8 +47,7 @@ func dial(t testing.TB, url, token string) *session {
 	})
 }
 
-// TestAccountIsolation: 100 concurrent calls of two accounts whose lists have the same id. No account can read or
-// change the records of the other.
+// TestAccountIsolation: 100 concurrent calls use two accounts. No account can read or change the records of the other.
 func TestAccountIsolation(t *testing.T) {
 	t.Parallel()
 	tokens := []string{"token-of-ada", "token-of-grace"}
@@ -96,6 +94,14 @@ func newRequest(t testing.TB, method, body string) *http.Request {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	return r
+}
+
+// serve returns the response to a request with a token.
+func serve(handler http.Handler, r *http.Request, token string) *httptest.ResponseRecorder {
+	r.Header.Set("Authorization", "Bearer "+token)
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
 }
 
 func TestRequestAuthorization(t *testing.T) {
@@ -176,10 +182,7 @@ func TestInvalidRequests(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRequest(t, row.method, row.body)
-			r.Header.Set("Authorization", "Bearer "+p.Token())
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r)
+			w := serve(handler, newRequest(t, row.method, row.body), p.Token())
 			if w.Code != row.want {
 				t.Errorf("got %d, want %d: %s", w.Code, row.want, w.Body)
 			}
@@ -212,7 +215,7 @@ func TestHandlerConfig(t *testing.T) {
 	}
 }
 
-// TestNoLeaks: no goroutine or timer remains after a request, and the log contains no token.
+// TestNoLeaks: no goroutine remains after a request, and neither the log nor a response contains the token.
 func TestNoLeaks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -229,13 +232,8 @@ func TestNoLeaks(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		} {
-			r := newRequest(t, "POST", body)
-			r.Header.Set("Authorization", "Bearer very-secret-token")
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r)
-			answer, err := io.ReadAll(w.Body)
-			if err != nil || strings.Contains(string(answer), "very-secret-token") {
-				t.Errorf("response %s, %v", answer, err)
+			if w := serve(handler, newRequest(t, "POST", body), "very-secret-token"); strings.Contains(w.Body.String(), "very-secret-token") {
+				t.Errorf("the response shows the token: %s", w.Body)
 			}
 		}
 		if strings.Contains(log.String(), "very-secret-token") {
@@ -244,7 +242,7 @@ func TestNoLeaks(t *testing.T) {
 	})
 }
 
-// TestConnectionsAreShared: consecutive calls use one connection, although each has its own client.
+// TestConnectionsAreShared: consecutive calls share one connection, although each call has its own client.
 func TestConnectionsAreShared(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
@@ -270,18 +268,14 @@ func TestConnectionsAreShared(t *testing.T) {
 	}
 }
 
-// TestInvalidTokenStatus: an invalid token is reported by the status and the challenge, which MCP clients handle.
+// TestInvalidTokenStatus: the status and the challenge report an invalid token, because MCP clients handle them.
 func TestInvalidTokenStatus(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	handler := newHandler(t, p, mcp.Options{})
 	call := func(token string) *httptest.ResponseRecorder {
 		const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`
-		r := newRequest(t, http.MethodPost, body)
-		r.Header.Set("Authorization", "Bearer "+token)
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		return w
+		return serve(handler, newRequest(t, http.MethodPost, body), token)
 	}
 	w := call("wrong-token")
 	challenge := w.Header().Get("WWW-Authenticate")
@@ -289,7 +283,7 @@ func TestInvalidTokenStatus(t *testing.T) {
 		strings.Contains(w.Body.String()+challenge, "wrong-token") || strings.Contains(w.Body.String(), "jsonrpc") {
 		t.Errorf("got %d with %q: %s", w.Code, challenge, w.Body)
 	}
-	if w := call(p.Token()); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Tags, 50 a page") {
+	if w := call(p.Token()); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Tags, 50 per page") {
 		t.Errorf("with the right one: %d: %s", w.Code, w.Body)
 	}
 }

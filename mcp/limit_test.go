@@ -19,18 +19,15 @@ import (
 func post(t testing.TB, handler http.Handler, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := newRequest(t, "POST", body)
-	r.Header.Set("Authorization", "Bearer unknown-token")
 	r.Header.Set("MCP-Protocol-Version", "2025-03-26") // the last version with batches
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, r)
-	return w
+	return serve(handler, r, "unknown-token")
 }
 
 func callContacts(arguments string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts","arguments":` + arguments + `}}`
 }
 
-// filled returns items until they have n bytes.
+// filled returns items, separated by commas, with a total of at least n bytes.
 func filled(n int, item func(i int) string) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -42,7 +39,7 @@ func filled(n int, item func(i int) string) string {
 	return b.String()
 }
 
-// Each is just below the largest size of a request.
+// largeCalls are expensive requests within the size limit.
 var largeCalls = map[string]string{
 	"unknown arguments": callContacts(`{` + filled(63<<10, func(i int) string { return fmt.Sprintf(`"%x":1`, i) }) + `}`),
 	"attributes":        callContacts(`{"custom_attributes":{` + filled(63<<10, func(i int) string { return fmt.Sprintf(`"%x":"1"`, i) }) + `}}`),
@@ -51,16 +48,16 @@ var largeCalls = map[string]string{
 	"a batch":           `[` + filled(63<<10, func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i) }) + `]`,
 }
 
-// TestLargeRequests checks that a rejected request costs little memory. Allocated
-// bytes are an upper bound of the memory that it holds at any time.
-func TestLargeRequests(t *testing.T) { // not parallel: it counts allocations
+// TestLargeRequests: a large request allocates at most 8 MiB. The allocated bytes are an upper bound of the memory in
+// use.
+func TestLargeRequests(t *testing.T) { // not parallel, because it counts allocations
 	handler := newHandler(t, newPlatform(t), mcp.Options{})
 	for name, body := range largeCalls {
-		w := post(t, handler, body) // the first one initializes
+		w := post(t, handler, body) // the first request includes the initialization
 		if w.Body.Len() > 8000 {
 			t.Errorf("%s: the response has %d bytes", name, w.Body.Len())
 		}
-		each := uint64(math.MaxUint64) // the minimum, because goroutines of earlier tests may allocate too
+		each := uint64(math.MaxUint64) // the minimum, because goroutines of earlier tests may also allocate
 		for range 3 {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -91,8 +88,8 @@ func TestBatchLimit(t *testing.T) {
 
 func TestUnknownArguments(t *testing.T) {
 	t.Parallel()
-	s := connect(t, mcp.NewServer(newClient(t, answering(500, nil, ""), "token"), mcp.Options{}))
-	in := args{"operation": "list", "list_id": 1}
+	s := connectTo(t, answering(500, nil, ""))
+	in := listing(nil)
 	for i := range 30 {
 		in[fmt.Sprint("x", i)] = 1
 	}
@@ -137,16 +134,15 @@ func TestMaxConcurrent(t *testing.T) {
 	}
 }
 
-// TestLargeResults lists contacts with large attributes, alone and in a batch.
+// TestLargeResults: the limit of 1 MiB applies to all results of an HTTP request, or to each result without HTTP.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
 	contact := func(n int) string {
 		return `{"id":1,"email":"a@example.com","status":"active","custom_attributes":[{"name":"n","value":"` + strings.Repeat("x", n) + `"}]}`
 	}
-	listing := func(n int) http.RoundTripper { return answering(200, nil, `{"data":[`+contact(n)+`]}`) }
+	platform := func(n int) http.RoundTripper { return answering(200, nil, `{"data":[`+contact(n)+`]}`) }
 	list := func(n int) (text string, structured map[string]any, isError bool) {
-		s := connect(t, mcp.NewServer(newClient(t, listing(n), "token"), mcp.Options{}))
-		return s.call(t.Context(), t, "contacts", args{"operation": "list", "list_id": 1})
+		return connectTo(t, platform(n)).call(t.Context(), t, "contacts", listing(nil))
 	}
 	text, small, _ := list(1000)
 	structured, err := json.Marshal(small)
@@ -159,8 +155,7 @@ func TestLargeResults(t *testing.T) {
 	}
 	call := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":1}}}`
 	for _, row := range []struct{ contact, calls, fail int }{{contact: most, calls: 1}, {contact: 700 << 10, calls: 2, fail: 1}, {contact: most + 1, calls: 1, fail: 1}} {
-		platform := listing(row.contact)
-		handler, err := mcp.NewHandler(client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}, mcp.Options{})
+		handler, err := mcp.NewHandler(client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform(row.contact)}}, mcp.Options{})
 		fatal(t, err)
 		calls := make([]string, row.calls)
 		for i := range calls {

@@ -22,11 +22,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// args are the arguments of a call.
 type args = map[string]any
 
-// newClient returns a client of what transport reaches, which sends each
-// request once.
+// newClient returns a client without retries that sends its requests through transport.
 func newClient(t testing.TB, transport http.RoundTripper, token string) *client.Client {
 	t.Helper()
 	c, err := client.New(client.Config{
@@ -58,6 +56,20 @@ func newList(t testing.TB, c *client.Client) int64 {
 	return list.ID
 }
 
+// newAccount returns the client of an account on a new platform with one list, and an assistant of this account.
+func newAccount(t testing.TB) (p *mockserver.Server, c *client.Client, list int64, s *session) {
+	t.Helper()
+	p = newPlatform(t)
+	c = newClient(t, p.Transport(), p.Token())
+	return p, c, newList(t, c), connect(t, mcp.NewServer(c, mcp.Options{}))
+}
+
+// connectTo returns an assistant of a server whose requests go through transport.
+func connectTo(t testing.TB, transport http.RoundTripper) *session {
+	t.Helper()
+	return connect(t, mcp.NewServer(newClient(t, transport, "token"), mcp.Options{}))
+}
+
 // session is an assistant's connection.
 type session struct {
 	*sdk.ClientSession
@@ -82,8 +94,10 @@ func open(t testing.TB, transport sdk.Transport) *session {
 	s := &session{cs, map[string]*jsonschema.Resolved{}}
 	for tool, err := range cs.Tools(t.Context(), nil) {
 		fatal(t, err)
+		encoded, err := json.Marshal(tool.OutputSchema)
+		fatal(t, err)
 		var schema jsonschema.Schema
-		convert(t, tool.OutputSchema, &schema)
+		fatal(t, json.Unmarshal(encoded, &schema))
 		if s.output[tool.Name], err = schema.Resolve(nil); err != nil {
 			t.Fatal(err)
 		}
@@ -91,18 +105,7 @@ func open(t testing.TB, transport sdk.Transport) *session {
 	return s
 }
 
-// convert turns a value into another by way of JSON.
-func convert(t testing.TB, from, to any) {
-	t.Helper()
-	b, err := json.Marshal(from)
-	if err == nil {
-		err = json.Unmarshal(b, to)
-	}
-	fatal(t, err)
-}
-
-// call calls a tool, which must not fail in the protocol. A success is held
-// against the tool's output schema.
+// call calls a tool, and ends the test on a protocol error. A result must match the output schema of the tool.
 func (s *session) call(ctx context.Context, t testing.TB, tool string,
 	arguments any,
 ) (text string, structured map[string]any, isError bool) {
@@ -134,7 +137,7 @@ func (s *session) ok(t testing.TB, tool string, arguments any) (text string, str
 	return text, structured
 }
 
-// fails calls a tool that must fail, and returns why.
+// fails calls a tool that must fail, and returns the error text.
 func (s *session) fails(t testing.TB, tool string, arguments any) string {
 	t.Helper()
 	text, structured, isError := s.call(t.Context(), t, tool, arguments)
@@ -147,7 +150,7 @@ func (s *session) fails(t testing.TB, tool string, arguments any) string {
 // TestTools compares the tool descriptions with testdata/tools.json.
 func TestTools(t *testing.T) {
 	t.Parallel()
-	s := connect(t, mcp.NewServer(newClient(t, nil, "token"), mcp.Options{}))
+	s := connectTo(t, nil)
 	list, err := s.ListTools(t.Context(), nil)
 	fatal(t, err)
 	server := s.InitializeResult().ServerInfo
@@ -175,7 +178,7 @@ func TestTools(t *testing.T) {
 // TestSchemasAreFlat: the schemas use only features that every assistant supports.
 func TestSchemasAreFlat(t *testing.T) {
 	t.Parallel()
-	s := connect(t, mcp.NewServer(newClient(t, nil, "token"), mcp.Options{}))
+	s := connectTo(t, nil)
 	list, err := s.ListTools(t.Context(), nil)
 	fatal(t, err)
 	for _, tool := range list.Tools {
@@ -191,7 +194,7 @@ func TestSchemasAreFlat(t *testing.T) {
 
 func TestUnsupportedMethods(t *testing.T) {
 	t.Parallel()
-	s := connect(t, mcp.NewServer(newClient(t, nil, "token"), mcp.Options{}))
+	s := connectTo(t, nil)
 	for name, ask := range map[string]func() error{
 		"prompts":   func() error { _, err := s.ListPrompts(t.Context(), nil); return err },
 		"resources": func() error { _, err := s.ListResources(t.Context(), nil); return err },
@@ -206,7 +209,6 @@ func TestUnsupportedMethods(t *testing.T) {
 	}
 }
 
-// fatal ends the test if there is an error.
 func fatal(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -14,7 +14,6 @@ const (
 	maxPerPage     = 100 // the platform's maximum
 )
 
-// pageInput selects a page.
 type pageInput struct {
 	Page    int64 `json:"page"`
 	PerPage int64 `json:"per_page"`
@@ -30,7 +29,6 @@ func (in pageInput) withDefaults() pageInput {
 	return in
 }
 
-// pageOutput describes the returned page.
 type pageOutput struct {
 	Page     int64  `json:"page"`
 	PerPage  int64  `json:"per_page"`
@@ -42,10 +40,10 @@ type pageOutput struct {
 func pageProperties() map[string]*jsonschema.Schema {
 	return map[string]*jsonschema.Schema{
 		"page":      integer("The number of this page, from 1.", 1),
-		"per_page":  integer("How many items a full page holds.", 1),
-		"count":     integer("How many items there are on all pages. Absent if the platform does not say.", 0),
-		"next_page": integer("The page to ask for next. Absent on the last page.", 2),
-		"omitted":   integer("How many items of this page were left out because it holds too many.", 1),
+		"per_page":  integer("The maximum number of items on a page.", 1),
+		"count":     integer("The total number of items. Absent if the platform does not return it.", 0),
+		"next_page": integer("The number of the next page. Absent on the last page.", 2),
+		"omitted":   integer("The number of items omitted because the page contains more than 100 items.", 1),
 	}
 }
 
@@ -72,23 +70,23 @@ func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput
 	return items[:len(items)-out.Omitted], out
 }
 
-// summary returns text such as "Page 3: 23 of 123 in all; this is the last
+// summary returns text such as "Page 3: 23 of 123; this is the last
 // page".
 func (p pageOutput) summary(shown int) string {
 	if p.Count != nil && *p.Count > 0 {
 		if last := (*p.Count-1)/p.PerPage + 1; p.Page > last {
-			return fmt.Sprintf("Page %d is past the end; there are %d in all, and the last page is page %d", p.Page, *p.Count, last)
+			return fmt.Sprintf("Page %d is after the last page; the total is %d, and the last page is page %d", p.Page, *p.Count, last)
 		}
 	}
 	s := fmt.Sprintf("Page %d: %d", p.Page, shown)
 	if p.Count != nil {
-		s += fmt.Sprintf(" of %d in all", *p.Count)
+		s += fmt.Sprintf(" of %d", *p.Count)
 	}
 	if p.Omitted > 0 {
 		s += fmt.Sprintf("; %d more on this page were omitted; use a smaller per_page or a filter", p.Omitted)
 	}
 	if p.NextPage > 0 {
-		return s + fmt.Sprintf("; for more call again with page %d and the other arguments unchanged", p.NextPage)
+		return s + fmt.Sprintf("; for more, call again with page %d and the same other arguments", p.NextPage)
 	}
 	return s + "; this is the last page"
 }

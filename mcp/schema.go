@@ -50,13 +50,13 @@ func textsByName(description string) *jsonschema.Schema {
 // The arguments of every list operation.
 
 func pageArgument() *jsonschema.Schema {
-	s := integer("For list: the number of the page, from 1. Take it from next_page of the answer before.", 1)
+	s := integer("For list: the page number, from 1. Use next_page of the previous result.", 1)
 	s.Default = json.RawMessage("1")
 	return s
 }
 
 func perPageArgument() *jsonschema.Schema {
-	s := integer("For list: how many items a page holds, from 1 to 100.", 1)
+	s := integer("For list: the maximum number of items on a page, from 1 to 100.", 1)
 	s.Maximum = new(float64(maxPerPage))
 	s.Default = json.RawMessage(strconv.Itoa(defaultPerPage))
 	return s

@@ -16,7 +16,7 @@ func tagsTool() *tool {
 		Tool: sdk.Tool{
 			Name:  "tags",
 			Title: "Tags",
-			Description: `Lists the tags that the account's contacts carry, by name, a page at a time.
+			Description: `Lists the tags of the account's contacts in alphabetical order, one page per call.
 To find the contacts with a tag, call the tool contacts with operation "list" and filter "tag:NAME".`,
 			Annotations: &sdk.ToolAnnotations{
 				Title:           "Tags",
@@ -26,7 +26,7 @@ To find the contacts with a tag, call the tool contacts with operation "list" an
 				OpenWorldHint:   new(false),
 			},
 			InputSchema: closed(object([]string{"operation"}, map[string]*jsonschema.Schema{
-				"operation": choice("What to do.", "list"),
+				"operation": choice("The operation.", "list"),
 				"page":      pageArgument(),
 				"per_page":  perPageArgument(),
 			}, "operation", "page", "per_page")),
@@ -59,7 +59,7 @@ func listTags(ctx context.Context, c *client.Client, in pageInput) (toolResult, 
 	items, about := bound(in, page.Data, page.Pagination)
 	out := tagPage{Tags: make([]string, len(items)), pageOutput: about}
 	var s strings.Builder
-	fmt.Fprintf(&s, "Tags, %d a page. %s.", about.PerPage, about.summary(len(items)))
+	fmt.Fprintf(&s, "Tags, %d per page. %s.", about.PerPage, about.summary(len(items)))
 	for i, tag := range items {
 		out.Tags[i] = tag.Name
 		fmt.Fprintf(&s, "\n- %q", tag.Name)

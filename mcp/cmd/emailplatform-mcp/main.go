@@ -15,13 +15,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mcp"
+	"example.com/emailplatform/mockserver"
 )
 
 func main() {
@@ -54,14 +59,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	log := slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	cfg := client.Config{BaseURL: s.baseURL, UserAgent: "emailplatform-mcp", MaxResponseBytes: maxAnswer}
 	if s.demo {
-		platform, err := startDemo(ctx)
+		platform := mockserver.New(mockserver.Config{})
+		defer platform.Close()
+		cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.HTTPClient()
+		s.token = platform.Token()
+		listID, err := createSampleList(ctx, platform)
 		if err != nil {
 			return err
 		}
-		defer platform.Close()
-		cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.client()
-		s.token = platform.Token()
-		_, _ = fmt.Fprintf(errs, "Using the built-in platform. It has a sample list with the id %d. The access token is %s.\n", platform.listID, s.token)
+		_, _ = fmt.Fprintf(errs, "Using the built-in mock server. It has a sample list with the id %d. The access token is %s.\n", listID, s.token)
 	}
 	if s.http != "" {
 		handler, err := mcp.NewHandler(cfg, mcp.Options{AllowedHosts: s.allowedHosts, MaxConcurrent: s.concurrent, Logger: log})
@@ -85,3 +91,86 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 // maxAnswer is the maximum size of a response from the platform. A page of 100
 // contacts is much smaller.
 const maxAnswer = 1 << 20
+
+// version returns the release or the revision of the build, if known, and the
+// Go version.
+func version(build *debug.BuildInfo) string {
+	release := "(unknown)"
+	if build != nil && build.Main.Version != "" {
+		release = build.Main.Version
+	}
+	return fmt.Sprintf("emailplatform-mcp %s%s, %s, %s/%s", release, revision(build), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// revision is set if the command was built in a checkout.
+func revision(build *debug.BuildInfo) (text string) {
+	if build == nil {
+		return ""
+	}
+	for _, s := range build.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			text = ", revision " + s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			text += " with changes" // the revision comes first, because settings are sorted
+		}
+	}
+	return text
+}
+
+// serve serves /mcp on address until ctx ends, and then waits for the calls in
+// progress.
+func serve(ctx context.Context, address string, handler http.Handler, errs io.Writer) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", handler)
+	server := &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      90 * time.Second, // longer than the longest call
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+	_, _ = fmt.Fprintf(errs, "Serving MCP at http://%s/mcp\n", listener.Addr())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	defer func() { _ = server.Close() }() // ends the calls that Shutdown does not wait for
+	return server.Shutdown(stopping)
+}
+
+// createSampleList creates a list of sample contacts and returns its id.
+func createSampleList(ctx context.Context, platform *mockserver.Server) (listID int64, err error) {
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
+	if err != nil {
+		return 0, err
+	}
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Newsletter"})
+	if err != nil {
+		return 0, err
+	}
+	_, err = c.Contacts.ImportBatch(ctx, list.ID, client.ImportBatch{Contacts: []client.ImportContact{
+		demoContact("ada@example.com", "Ada", "vip", "beta"),
+		demoContact("grace@example.com", "Grace", "beta"),
+		demoContact("alan@example.com", "Alan"),
+	}})
+	return list.ID, err
+}
+
+func demoContact(email, firstName string, tags ...string) client.ImportContact {
+	return client.ImportContact{
+		Email:            email,
+		CustomAttributes: client.Attributes{{Name: "first_name", Value: firstName}},
+		Tags:             tags,
+	}
+}

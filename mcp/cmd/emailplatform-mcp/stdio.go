@@ -16,7 +16,7 @@ import (
 
 // The limits for a line are the same as for a request over HTTP.
 const (
-	maxLine  = 64 << 10 // bytes
+	maxLine  = 64 << 10 // bytes without the line ending
 	maxBatch = 50       // messages
 )
 
@@ -82,12 +82,13 @@ func (l *lines) next() ([]byte, error) {
 	var line []byte
 	for {
 		part, err := l.in.ReadSlice('\n')
-		if len(line) <= maxLine {
+		if len(line) <= maxLine+len("\r\n") {
 			line = append(line, part...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if len(line) <= maxLine {
 			line = bytes.TrimSpace(line)
 		}
