@@ -7,12 +7,15 @@ import (
 	"strings"
 
 	yaml "github.com/oasdiff/yaml3"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
 // contractTable returns the table of operations and schemas. The mock server uses
 // it to validate requests, responses and events. A schema keyword without support
 // in the table is an error.
-func contractTable(doc *document) ([]byte, error) {
+func contractTable(doc *document) (src []byte, err error) {
+	defer try.Catch(&err)
 	c := &contract{root: doc.root, named: map[string]bool{}}
 	var operations []entry
 	for _, op := range doc.operations {
@@ -22,10 +25,8 @@ func contractTable(doc *document) ([]byte, error) {
 	for _, e := range doc.events {
 		events[e.Name] = c.schema(doc.root.at("webhooks", e.Name, "post", "requestBody").json(), "")
 	}
-	src, err := execute("contract.tmpl", map[string]any{
-		"Operations": operations, "Schemas": c.declared, "Events": events,
-	})
-	return src, errors.Join(append(c.errs, err)...)
+	try.OK(errors.Join(c.errs...))
+	return execute("contract", map[string]any{"Operations": operations, "Schemas": c.declared, "Events": events}), nil
 }
 
 // entry is an operation in the table. Schemas are Go expressions.
@@ -46,7 +47,7 @@ type response struct{ Status, Media, Schema string }
 type contract struct {
 	root     tree
 	named    map[string]bool // schemas that are declared
-	declared []string        // statements, each after those that it refers to
+	declared []string        // each statement follows the statements that it refers to
 	errs     []error
 }
 
@@ -140,7 +141,7 @@ func (c *contract) literal(s tree, description string) string {
 			fields = append(fields, c.list(keyword, value))
 		case "object required":
 			c.required(s)
-		case "integer format": // of no effect
+		case "integer format": // has no effect
 		default:
 			if !slices.Contains([]string{"type", "description", "default"}, keyword) && !strings.HasPrefix(keyword, "x-") {
 				c.fail(s, "the mock server validates no %s of type %q", keyword, kind)
@@ -150,7 +151,7 @@ func (c *contract) literal(s tree, description string) string {
 	return "&Schema{" + strings.Join(fields, ", ") + "}"
 }
 
-// kind returns the type of a schema, and the fields that hold it.
+// kind returns the type of a schema and the Go fields for it.
 func (c *contract) kind(s tree) (kind string, fields []string) {
 	words := s.words("type")
 	if len(words) == 2 && words[1] == "null" {
@@ -166,7 +167,7 @@ func (c *contract) kind(s tree) (kind string, fields []string) {
 	return words[0], append([]string{"Kind: " + strings.ToUpper(words[0][:1]) + words[0][1:]}, fields...)
 }
 
-// maxProperties is how many properties of an object the mock server can tell apart.
+// maxProperties is the maximum number of properties of an object in the mock server.
 const maxProperties = 64
 
 func (c *contract) properties(s tree) string {
@@ -201,8 +202,8 @@ func (c *contract) list(keyword string, schemas tree) string {
 	return strings.ToUpper(keyword[:1]) + keyword[1:] + ": []*Schema{" + strings.Join(out, ", ") + "}"
 }
 
-// pattern writes a pattern with the words for it, which are a description without
-// what it says about the default: a caller who gave a value knows better.
+// pattern writes a pattern with its description. It omits the part about the default, because the description is for
+// callers that set a value.
 func (c *contract) pattern(s tree, text, description string) string {
 	expected, _, _ := strings.Cut(strings.NewReplacer("`", "", "By default", "by default").Replace(description), "by default")
 	if expected = strings.TrimRight(expected, " ;."); expected == "" {

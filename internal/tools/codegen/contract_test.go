@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// All that a schema says is in the table; what the mock server cannot validate is
-// an error.
+// TestContractSchemas: the table contains all rules of a schema. A rule that the mock server cannot validate is an
+// error.
 func TestContractSchemas(t *testing.T) {
 	for name, row := range map[string]struct{ schema, want, err string }{
 		"an object": {
@@ -54,8 +54,7 @@ func TestContractSchemas(t *testing.T) {
 	}
 }
 
-// Parameters and headers that the mock server would not look at must not be
-// ignored.
+// TestContractUnsupported: parameters and headers that the mock server cannot validate are errors.
 func TestContractUnsupported(t *testing.T) {
 	for operation, want := range map[string]string{
 		"parameters: [{name: X-A, in: header, schema: {type: string}}]":                     "validates no parameter X-A: in header",

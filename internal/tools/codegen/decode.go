@@ -3,22 +3,22 @@ package main
 import (
 	"bytes"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"go/types"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
 // decoder writes readers of JSON.
 type decoder struct {
 	*generator
 
-	named   map[string]bool // types whose readers hand-written code names
-	formats *formats        // how they may be spelled; nil is as they are declared
+	named   map[string]bool // types with readers that handwritten code uses
+	formats *formats        // alternative formats; nil means only the declared format
 }
 
 // decode returns decode.gen.go of a package: functions that decode the types in
@@ -50,24 +50,19 @@ type decoder struct {
 // generic type N[T]
 //
 //	func readN[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) N[T]
-func decode(dir string, formats *formats) ([]byte, error) {
+func decode(dir string, formats *formats) (src []byte, err error) {
+	defer try.Catch(&err)
 	const in, out = "types.gen.go", "decode.gen.go"
-	shared, err := newGenerator(filepath.Join(dir, in))
-	if err != nil {
-		return nil, err
-	}
-	g := &decoder{generator: shared, named: map[string]bool{}, formats: formats}
-	if err := g.findCalls(dir, in, out); err != nil {
-		return nil, err
-	}
+	g := &decoder{generator: newGenerator(filepath.Join(dir, in)), named: map[string]bool{}, formats: formats}
+	g.findCalls(dir, in, out)
 	for i := 0; i < len(g.need); i++ { // need grows
 		g.function(g.need[i])
 	}
 	g.checkFormats()
-	return g.source(in, g.imports())
+	return g.source(in, g.imports()), nil
 }
 
-// imports returns the import declaration of what was written.
+// imports returns the import declaration of the generated code.
 func (g *decoder) imports() string {
 	uses := func(s string) bool { return bytes.Contains(g.out.Bytes(), []byte(s)) }
 	const module = "example.com/emailplatform/"
@@ -87,7 +82,7 @@ func (g *decoder) imports() string {
 	return "import (\n" + strings.Join(standard, "\n") + "\n\n" + strings.Join(paths, "\n") + "\n)"
 }
 
-// checkFormats returns an error if formats contains a type without a reader, or does
+// checkFormats panics if formats contains a type without a reader, or does
 // not contain the required field of a complete response.
 func (g *decoder) checkFormats() {
 	if g.formats == nil {
@@ -95,30 +90,19 @@ func (g *decoder) checkFormats() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.formats.Schemas)) {
 		if !g.seen[name] {
-			g.fail("x-responses: nothing reads a %s", name)
+			try.Failf("x-responses: type %s has no reader", name)
 		}
 	}
 	for _, name := range g.need {
 		if g.named[name] && g.formats.of(name).Promised == "" {
-			g.fail("x-responses: which member does a %s promise?", name)
+			try.Failf("x-responses: %s must have a required field", name)
 		}
 	}
 }
 
-// findCalls notes the types whose readers the hand-written files of the package name.
-func (g *decoder) findCalls(dir, in, out string) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if base := filepath.Base(name); base == in || base == out || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+// findCalls records the types with readers that other files of the package use.
+func (g *decoder) findCalls(dir, in, out string) {
+	for _, file := range parseFiles(dir, in, out) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok && strings.HasPrefix(id.Name, "read") {
 				g.needs(strings.TrimPrefix(id.Name, "read"))
@@ -127,7 +111,6 @@ func (g *decoder) findCalls(dir, in, out string) error {
 			return true
 		})
 	}
-	return nil
 }
 
 // function writes the reader of the type called name.
@@ -142,7 +125,7 @@ func (g *decoder) function(name string) {
 	g.printf("\nfunc read%s(c *jsonscan.Cursor) (v %[1]s) {", name)
 	r.declare()
 	g.printf("for %s {\nswitch name {", r.loop(g.named[name]))
-	hints := r.sort(g.formats.orderOf(name))
+	hints := r.sort(name)
 	for i, f := range r.fields {
 		g.printf("case %q:\nv.%s = %s", f.member, f.name, r.read(f.member, f))
 		if hints && i+1 < len(r.fields) {
@@ -156,25 +139,15 @@ func (g *decoder) function(name string) {
 	g.printf("return v\n}")
 }
 
-// basic returns the method of the cursor that reads a type, or "".
-func basic(name string) string {
-	switch name {
-	case "string":
-		return "String"
-	case "bool":
-		return "Bool"
-	case "int64":
-		return "Int"
-	case "json.RawMessage":
-		return "Raw"
-	}
-	return ""
+// cursorMethod returns the method of the cursor that reads a type, or "".
+func cursorMethod(name string) string {
+	return map[string]string{"string": "String", "bool": "Bool", "int64": "Int", "json.RawMessage": "Raw"}[name]
 }
 
-// value returns the expression that reads a t.
+// value returns the expression that reads a value of type t.
 func (g *decoder) value(t ast.Expr) string {
 	name := types.ExprString(t)
-	if method := basic(name); method != "" {
+	if method := cursorMethod(name); method != "" {
 		return "c." + method + "()"
 	}
 	if name == nullUnixTime {
@@ -193,14 +166,14 @@ func (g *decoder) value(t ast.Expr) string {
 	case *ast.Ident, *ast.SelectorExpr:
 		return g.reader(t) + "(c)"
 	}
-	g.fail("no reader for %s", name)
+	try.Failf("no reader for %s", name)
 	return ""
 }
 
-// reader returns the function that reads a t.
+// reader returns the function that reads a value of type t.
 func (g *decoder) reader(t ast.Expr) string {
 	name := types.ExprString(t)
-	if method := basic(name); method != "" {
+	if method := cursorMethod(name); method != "" {
 		return "(*jsonscan.Cursor)." + method
 	}
 	if g.isText(name) {
@@ -210,7 +183,7 @@ func (g *decoder) reader(t ast.Expr) string {
 	case *ast.Ident:
 		g.needs(t.Name)
 		return "read" + t.Name
-	case *ast.SelectorExpr: // of another package
+	case *ast.SelectorExpr: // type of another package
 		return "read" + t.Sel.Name
 	}
 	return "func(c *jsonscan.Cursor) " + name + " { return " + g.value(t) + " }"

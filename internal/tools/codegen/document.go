@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -12,7 +14,7 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// document is openapi.yaml with its operations and events, in its order.
+// document is openapi.yaml with its operations and events, in document order.
 type document struct {
 	root       tree
 	operations []operation
@@ -33,11 +35,11 @@ func (op operation) Func() string { return op.id }
 // Method is the name of the operation in the generated interface.
 func (op operation) Method() string { return strings.ToUpper(op.id[:1]) + op.id[1:] }
 
-// event is what a webhook can subscribe to.
+// event is an event that webhooks can subscribe to.
 type event struct {
 	Name     string  // such as Email.Bounced
-	General  bool    // comes in the general envelope, which has no id
-	Shapes   []shape // of its data
+	General  bool    // uses the general envelope, which has no id
+	Shapes   []shape // schemas of its data
 	Examples []example
 }
 
@@ -53,11 +55,10 @@ type shape struct {
 // example is a delivery that openapi.yaml shows.
 type example struct {
 	Name, Summary string
-	Body          string // JSON in one line, its fields in their order
+	Body          string // JSON in one line, with the fields in document order
 }
 
-// readDocument reads openapi.yaml. The error names everything that an operation or
-// event lacks.
+// readDocument reads openapi.yaml. The error lists everything that is missing in operations and events.
 func readDocument(path string) (*document, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -116,7 +117,7 @@ func (doc *document) readEvents() error {
 		}
 		doc.events = append(doc.events, e)
 		for _, x := range e.Examples {
-			if shown[x.Name] { // each is a file of testdata
+			if shown[x.Name] { // each example is a file in testdata
 				errs = append(errs, fmt.Errorf("openapi.yaml: event %s: example %s: another has this name", name, x.Name))
 			}
 			shown[x.Name] = true
@@ -166,8 +167,7 @@ func (doc *document) event(name string) (event, error) {
 	return e, nil
 }
 
-// elements returns the properties of the schemas whose values are elements of arrays, in
-// their order.
+// elements returns the properties of the schemas of array elements, in document order.
 func (doc *document) elements() map[string][]string {
 	out := map[string][]string{}
 	for _, schema := range doc.root.at("components", "schemas").all() {
@@ -182,7 +182,7 @@ func (doc *document) elements() map[string][]string {
 	return out
 }
 
-// shapes returns the schema called name, or those that it is one of.
+// shapes returns the schema called name, or its oneOf variants.
 func (doc *document) shapes(name string) (out []shape) {
 	t := doc.root.schema(name)
 	for _, variant := range t.at("oneOf").items() {
@@ -194,7 +194,7 @@ func (doc *document) shapes(name string) (out []shape) {
 	return out
 }
 
-// appendJSON writes a value in one line, its fields in their order.
+// appendJSON writes a value in one line, with its fields in document order.
 func appendJSON(b []byte, t tree) []byte {
 	switch t.Kind {
 	case yaml.MappingNode:
@@ -220,7 +220,7 @@ func appendJSON(b []byte, t tree) []byte {
 	return appendText(b, t.Value)
 }
 
-// appendText writes a string as JSON does, but < > & as they are.
+// appendText writes a string as JSON without escaping <, > and &.
 func appendText(b []byte, text string) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -228,3 +228,99 @@ func appendText(b []byte, text string) []byte {
 	_ = encoder.Encode(text) // a string never fails
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }
+
+// tree is a part of openapi.yaml, with its fields in order. The zero value is a
+// part that does not exist.
+type tree struct{ *yaml.Node }
+
+func parseTree(text []byte) (tree, error) {
+	var node yaml.Node
+	if err := yaml.Unmarshal(text, &node); err != nil || len(node.Content) == 0 {
+		return tree{}, fmt.Errorf("openapi.yaml: %w", cmp.Or(err, errors.New("it is empty")))
+	}
+	return tree{node.Content[0]}, nil
+}
+
+// all iterates over the fields of a mapping.
+func (t tree) all() iter.Seq2[string, tree] {
+	return func(yield func(string, tree) bool) {
+		if t.Node == nil || t.Kind != yaml.MappingNode {
+			return
+		}
+		for pair := range slices.Chunk(t.Content, 2) {
+			if !yield(pair[0].Value, tree{pair[1]}) {
+				return
+			}
+		}
+	}
+}
+
+// items returns the elements of a sequence.
+func (t tree) items() (out []tree) {
+	if t.Node == nil || t.Kind != yaml.SequenceNode {
+		return nil
+	}
+	for _, node := range t.Content {
+		out = append(out, tree{node})
+	}
+	return out
+}
+
+// at returns the part at the end of a path of names.
+func (t tree) at(names ...string) tree {
+	for _, want := range names {
+		var found tree
+		for name, field := range t.all() {
+			if name == want {
+				found = field
+			}
+		}
+		t = found
+	}
+	return t
+}
+
+// text returns a scalar field as it is written, or "".
+func (t tree) text(name string) string {
+	if field := t.at(name); field.Node != nil && field.Kind == yaml.ScalarNode {
+		return field.Value
+	}
+	return ""
+}
+
+// words returns a field that is a text or a sequence of texts.
+func (t tree) words(name string) (out []string) {
+	if text := t.text(name); text != "" {
+		return []string{text}
+	}
+	for _, item := range t.at(name).items() {
+		out = append(out, item.Value)
+	}
+	return out
+}
+
+// schema returns the schema with a name; t is the whole document.
+func (t tree) schema(name string) tree { return t.at("components", "schemas", name) }
+
+// schemaNamed is the name of the schema that t refers to, or "".
+func (t tree) schemaNamed() string {
+	name, ok := strings.CutPrefix(t.text("$ref"), "#/components/schemas/")
+	if !ok {
+		return ""
+	}
+	return name
+}
+
+// resolve returns the target of the reference t, or t itself.
+func (t tree) resolve(root tree) tree {
+	ref, ok := strings.CutPrefix(t.text("$ref"), "#/")
+	if !ok {
+		return t
+	}
+	return root.at(strings.Split(ref, "/")...)
+}
+
+// json returns the schema of a JSON request, response or delivery.
+func (t tree) json() tree { return t.at("content", "application/json", "schema") }
+
+func (t tree) requires(field string) bool { return slices.Contains(t.words("required"), field) }

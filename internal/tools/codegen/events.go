@@ -9,29 +9,21 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
-//go:embed *.tmpl
+//go:embed events.tmpl mock.tmpl reference.tmpl
 var templates embed.FS
 
-// execute fills a template with Go code.
-func execute(name string, data any) ([]byte, error) {
-	text, err := fill(name, data)
-	if err != nil {
-		return nil, err
-	}
-	return format.Source(text)
-}
+// execute executes a template and formats the result as Go code.
+func execute(name string, data any) []byte { return try.Get(format.Source(fill(name, data))) }
 
-func fill(name string, data any) ([]byte, error) {
+func fill(name string, data any) []byte {
 	functions := template.FuncMap{"general": general, "anchor": anchor, "code": code, "codes": codes}
-	t, err := template.New(name).Funcs(functions).ParseFS(templates, name)
-	if err != nil {
-		return nil, err
-	}
 	var out bytes.Buffer
-	err = t.Execute(&out, data)
-	return out.Bytes(), err
+	try.OK(try.Get(template.New("").Funcs(functions).ParseFS(templates, "*.tmpl")).ExecuteTemplate(&out, name, data))
+	return out.Bytes()
 }
 
 // general returns the events that come in the general envelope.
@@ -41,28 +33,25 @@ func general(all []event) []event {
 
 // eventFiles returns the files of package events that list events, and its
 // testdata, by their paths.
-func eventFiles(doc *document) (map[string][]byte, error) {
+func eventFiles(doc *document) map[string][]byte {
 	var shapes []shape
 	files := map[string][]byte{}
 	for _, e := range doc.events {
 		shapes = append(shapes, e.Shapes...)
 		for _, x := range e.Examples {
 			var indented bytes.Buffer
-			if err := json.Indent(&indented, []byte(x.Body+"\n"), "", "  "); err != nil {
-				return nil, err
-			}
+			try.OK(json.Indent(&indented, []byte(x.Body+"\n"), "", "  "))
 			files["testdata/"+x.Name+".json"] = indented.Bytes()
 		}
 	}
-	src, err := execute("events.tmpl", map[string]any{
+	files["events.gen.go"] = execute("events.tmpl", map[string]any{
 		"Events":    doc.events,
 		"General":   general(doc.events),
 		"Table":     table(doc.events),
 		"Shapes":    shapes,
 		"Questions": questions(shapes),
 	})
-	files["events.gen.go"] = src
-	return files, err
+	return files
 }
 
 // table lists the types of data by event, as the documentation shows them.
@@ -143,24 +132,11 @@ func (q question) answer(s shape) string {
 }
 
 // mockFiles returns the files of the mock server that oapi-codegen does not write.
-func mockFiles(doc *document) (map[string][]byte, error) {
-	table, err := contractTable(doc)
-	if err != nil {
-		return nil, err
-	}
-	names, err := execute("mock.tmpl", doc.events)
-	if err != nil {
-		return nil, err
-	}
-	operations, err := execute("operations.tmpl", doc.operations)
-	if err != nil {
-		return nil, err
-	}
-	samples, err := execute("samples.tmpl", doc.events)
+func mockFiles(doc *document) map[string][]byte {
 	return map[string][]byte{
-		"api/events.gen.go":          names,
-		"contract/table.gen.go":      table,
-		"platform/operations.gen.go": operations,
-		"samples/examples.gen.go":    samples,
-	}, err
+		"api/events.gen.go":          execute("events", doc.events),
+		"contract/table.gen.go":      try.Get(contractTable(doc)),
+		"platform/operations.gen.go": execute("operations", doc.operations),
+		"samples/examples.gen.go":    execute("samples", doc.events),
+	}
 }

@@ -10,47 +10,48 @@ import (
 	"strings"
 
 	yaml "github.com/oasdiff/yaml3"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
 // formats describes alternative formats of response types, and their required
 // fields. It is x-responses in an overlay.
 type formats struct {
-	// Envelope is the member that may hold a resource when it does not stand
-	// alone.
+	// Envelope is the field that may contain a resource.
 	Envelope string `yaml:"envelope"`
 
 	Schemas map[string]*spelling `yaml:"schemas"`
 
-	order map[string][]string // the members of the elements of lists in openapi.yaml, by type
+	order map[string][]string // fields of list elements in openapi.yaml, by type
 }
 
-// spelling is what an overlay says of one type. Members go by their names in
-// JSON; a name in an object that is a member is written object/name.
+// spelling describes alternative field names of one type. A name in an object is written object/name.
 type spelling struct {
 	Promised string            `yaml:"promised"` // the required field
-	Aliases  map[string]string `yaml:"aliases"`  // other names, and the members that they stand for
-	Readers  map[string]string `yaml:"readers"`  // the functions that read some names
+	Aliases  map[string]string `yaml:"aliases"`  // other names, with the fields that they stand for
+	Readers  map[string]string `yaml:"readers"`  // functions that read some names
 }
 
 // readFormats reads x-responses of the overlay at path.
-func readFormats(path string) (*formats, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+func readFormats(path string) (_ *formats, err error) {
+	defer try.Catch(&err)
 	var overlay struct {
 		Answers *formats `yaml:"x-responses"`
 	}
-	if err := yaml.Unmarshal(text, &overlay); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	readYAML(path, &overlay)
 	if overlay.Answers == nil {
 		return nil, fmt.Errorf("%s: no x-responses", path)
 	}
 	return overlay.Answers, nil
 }
 
-// of returns what is said of the type called name, which may be nothing.
+func readYAML(path string, into any) {
+	if err := yaml.Unmarshal(try.Get(os.ReadFile(path)), into); err != nil {
+		try.Failf("%s: %w", path, err)
+	}
+}
+
+// of returns the description of the type called name, which may be empty.
 func (a *formats) of(name string) *spelling {
 	if a == nil || a.Schemas[name] == nil {
 		return &spelling{}
@@ -58,18 +59,10 @@ func (a *formats) of(name string) *spelling {
 	return a.Schemas[name]
 }
 
-// orderOf returns the names of the members of a type in their order, or nil.
-func (a *formats) orderOf(name string) []string {
-	if a == nil {
-		return nil
-	}
-	return a.order[name]
-}
-
-// aliases returns the other names in their order.
+// aliases returns the other names, sorted.
 func (s *spelling) aliases() []string { return slices.Sorted(maps.Keys(s.Aliases)) }
 
-// reader writes what one reader does about the spelling of its type.
+// reader writes the parts of a reader that depend on alternative names.
 type reader struct {
 	*decoder
 	*spelling
@@ -77,17 +70,17 @@ type reader struct {
 	fields []field
 }
 
-// check fails if the spelling is about a member that the type called name lacks.
+// check fails if the spelling names a field that the type called name does not have.
 func (r reader) check(name string) {
 	known := func(member string) {
 		if r.field(member).name == "" {
-			r.fail("x-responses: %s has no field %q", name, member)
+			try.Failf("x-responses: %s has no field %q", name, member)
 		}
 	}
 	for _, alias := range r.aliases() {
 		known(r.Aliases[alias])
 		if outer, _, _ := strings.Cut(alias, "/"); r.field(outer).name != "" {
-			r.fail("x-responses: %s has a field %q, which is not an alias", name, outer)
+			try.Failf("x-responses: %s has a field %q, so this name must not be an alias", name, outer)
 		}
 	}
 	for _, member := range slices.Sorted(maps.Keys(r.Readers)) {
@@ -100,7 +93,7 @@ func (r reader) check(name string) {
 	}
 }
 
-// field returns the field of a member, or the zero field.
+// field returns the field with a JSON name, or the zero field.
 func (r reader) field(member string) field {
 	for _, f := range r.fields {
 		if f.member == member {
@@ -110,10 +103,12 @@ func (r reader) field(member string) field {
 	return field{}
 }
 
-// sort sorts the fields by their members' places in order, and reports whether order has
-// all members.
-func (r reader) sort(order []string) bool {
-	place := func(f field) int { return slices.Index(order, f.member) }
+// sort sorts the fields of the type called name as in openapi.yaml. It returns false if the order is unknown.
+func (r reader) sort(name string) bool {
+	if r.formats == nil {
+		return false
+	}
+	place := func(f field) int { return slices.Index(r.formats.order[name], f.member) }
 	if slices.ContainsFunc(r.fields, func(f field) bool { return place(f) < 0 }) {
 		return false
 	}
@@ -130,7 +125,7 @@ func (r reader) loop(named bool) string {
 	return fmt.Sprintf("name := range c.Envelope(%q)", r.formats.Envelope)
 }
 
-// declare writes what stands before the loop over the names.
+// declare writes the statements before the loop over the names.
 func (r reader) declare() {
 	if r.Promised != "" {
 		r.printf("start := c.Offset()")
@@ -140,8 +135,8 @@ func (r reader) declare() {
 	}
 }
 
-// read returns the expression that reads the value of name into f. By another
-// name than its own, a value of another kind is as good as none.
+// read returns the expression that reads the value of name into f. A value of another type is ignored under an
+// alternative name.
 func (r reader) read(name string, f field) string {
 	switch own := r.Readers[name]; {
 	case own != "" && name == f.member:
@@ -154,9 +149,9 @@ func (r reader) read(name string, f field) string {
 	return r.value(f.typ)
 }
 
-// readAliases writes the cases of the other names.
+// readAliases writes the cases of the alternative names.
 func (r reader) readAliases() {
-	inner := map[string][]string{} // by the object that they are in
+	inner := map[string][]string{} // by the object that contains them
 	for _, alias := range r.aliases() {
 		object, name, deep := strings.Cut(alias, "/")
 		if !deep {
@@ -182,7 +177,7 @@ func (r reader) readRefusals() {
 	}
 }
 
-// finish writes what stands behind the loop over the names.
+// finish writes the statements after the loop over the names.
 func (r reader) finish() {
 	for _, alias := range r.aliases() {
 		f := r.field(r.Aliases[alias])

@@ -10,11 +10,10 @@ import (
 // jsonType matches the JSON types that a list can contain.
 var jsonType = regexp.MustCompile(`\b(string|integer)\b`)
 
-// kinds says in words what schemas take.
+// kinds describes schemas in words.
 type kinds struct{ root tree }
 
-// kind returns what a schema takes, its rules behind it. One that has members has a
-// section of its own.
+// kind describes the values of a schema and its rules. A named schema with properties becomes a link to its section.
 func (k kinds) kind(t tree) string {
 	name := t.schemaNamed()
 	t = t.resolve(k.root)
@@ -35,17 +34,10 @@ func (k kinds) typ(word string, t tree) string {
 	if values := t.words("enum"); word == "string" && values != nil {
 		return codes(values)
 	}
-	switch word + " " + t.text("format") {
-	case "string date-time":
-		return "time as ISO 8601"
-	case "string email":
-		return "email address"
-	case "string uri":
-		return "URL"
-	case "string uuid":
-		return "UUID"
-	}
 	switch word {
+	case "string":
+		formats := map[string]string{"date-time": "time as ISO 8601", "email": "email address", "uri": "URL", "uuid": "UUID"}
+		return cmp.Or(formats[t.text("format")], word)
 	case "array":
 		item := k.kind(t.at("items"))
 		if strings.Contains(item, ", ") {
@@ -62,7 +54,7 @@ func (k kinds) typ(word string, t tree) string {
 	return word
 }
 
-// rules returns what a schema says beside its type.
+// rules returns the rules of a schema except its type.
 func rules(t tree) (out []string) {
 	from, to := t.text("minimum"), t.text("maximum")
 	switch {
@@ -92,14 +84,16 @@ func rules(t tree) (out []string) {
 	return out
 }
 
-// row is a line of a table: a member, or a parameter, which is in a place.
+// row is a line of a table for a field or a parameter. A parameter has a place.
 type row struct {
-	Name, In, Kind, Description string
-	Optional                    bool
+	Name        string `json:"name"`
+	In          string `json:"in,omitempty"`
+	Kind        string `json:"type"`
+	Description string `json:"description"`
+	Optional    bool   `json:"optional,omitempty"`
 }
 
-// members returns the members of a schema. One that is a schema with a name is
-// described by that, unless it has a description of its own.
+// members returns the properties of a schema. A property without a description gets the description of its schema.
 func (k kinds) members(t tree) (rows []row) {
 	for name, member := range t.at("properties").all() {
 		description := member.text("description")
@@ -127,7 +121,7 @@ func codes(texts []string) string {
 	return strings.Join(out, " ")
 }
 
-// anchor is what a heading is linked by.
+// anchor returns the anchor of a heading.
 func anchor(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

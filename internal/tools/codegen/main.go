@@ -22,12 +22,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
 func main() {
@@ -38,145 +39,79 @@ func main() {
 	}
 }
 
-// generate writes all files below root. A step that fails leaves out the rest of
-// its package; the others are written all the same.
+// generate writes all files below root. If a step fails, generate skips the rest of its package and continues with
+// the others.
 func generate(root string) error {
 	doc, err := readDocument(filepath.Join(root, "openapi.yaml"))
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		generateClient(filepath.Join(root, "client"), doc),
-		generateEvents(filepath.Join(root, "events"), doc),
-		generateMock(filepath.Join(root, "mockserver", "internal"), doc),
-		generateReference(root, doc),
-		generateConsole(filepath.Join(root, "mockserver", "console", "static"), doc),
-	)
+	for _, step := range []func(){
+		func() { generateClient(filepath.Join(root, "client"), doc) },
+		func() { generateEvents(filepath.Join(root, "events"), doc) },
+		func() {
+			mock := filepath.Join(root, "mockserver", "internal")
+			oapiCodegen(filepath.Join(mock, "api"), "mock.yaml")
+			writeAll(mock, mockFiles(doc))
+		},
+		func() { writeAll(root, referenceFile(root, doc)) },
+		func() { writeAll(root, operationsFile(doc)) },
+	} {
+		err = errors.Join(err, try.Run(step))
+	}
+	return err
 }
 
-func generateClient(dir string, doc *document) error {
-	if err := oapiCodegen(dir, "client.types.yaml", "client.requests.yaml"); err != nil {
-		return err
-	}
+func generateClient(dir string, doc *document) {
+	oapiCodegen(dir, "client.types.yaml", "client.requests.yaml")
 	files := []string{filepath.Join(dir, "types.gen.go"), filepath.Join(dir, "requests.gen.go")}
-	if err := tidy(files...); err != nil {
-		return err
+	tidy(files...)
+	// Methods have the fields of these types as arguments.
+	arguments := []string{"CampaignSchedule", "CreateContactParams", "SuppressedEmailCreate"}
+	for _, file := range files {
+		rewrite(file, func(src []byte) []byte { return uncapitalized(src, arguments) })
 	}
-	// Methods take what these hold as arguments.
-	if err := unexport([]string{"CampaignSchedule", "CreateContactParams", "SuppressedEmailCreate"}, files...); err != nil {
-		return err
-	}
-	src, err := encode(dir)
-	if err != nil {
-		return err
-	}
-	if err := write(filepath.Join(dir, "encode.gen.go"), src); err != nil {
-		return err
-	}
-	if err := replaceTypes(files[0], regexp.MustCompile(`\b`+attributeObject+`\b`), "Attributes"); err != nil {
-		return err
-	}
-	formats, err := readFormats("client.overlay.yaml")
-	if err != nil {
-		return err
-	}
+	write(filepath.Join(dir, "encode.gen.go"), try.Get(encode(dir)))
+	replaceTypes(files[0], regexp.MustCompile(`\b`+attributeObject+`\b`), "Attributes")
+	formats := try.Get(readFormats("client.overlay.yaml"))
 	formats.order = doc.elements()
-	return writeReaders(dir, formats)
+	write(filepath.Join(dir, "decode.gen.go"), try.Get(decode(dir, formats)))
 }
 
-func generateEvents(dir string, doc *document) error {
-	if err := oapiCodegen(dir, "events.yaml"); err != nil {
-		return err
+func generateEvents(dir string, doc *document) {
+	oapiCodegen(dir, "events.yaml")
+	tidy(filepath.Join(dir, "types.gen.go"))
+	files := eventFiles(doc)
+	writeAll(dir, files)
+	for _, path := range try.Get(filepath.Glob(filepath.Join(dir, "testdata", "*.json"))) {
+		if _, kept := files["testdata/"+filepath.Base(path)]; !kept {
+			try.OK(os.Remove(path))
+		}
 	}
-	if err := tidy(filepath.Join(dir, "types.gen.go")); err != nil {
-		return err
-	}
-	files, err := eventFiles(doc)
-	if err != nil {
-		return err
-	}
-	if err := writeAll(dir, files); err != nil {
-		return err
-	}
-	return errors.Join(removeOthers(filepath.Join(dir, "testdata", "*.json"), dir, files), writeUnixTimes(dir))
+	writeUnixTimes(dir)
 }
 
-func generateMock(dir string, doc *document) error {
-	if err := oapiCodegen(filepath.Join(dir, "api"), "mock.yaml"); err != nil {
-		return err
-	}
-	files, err := mockFiles(doc)
-	if err != nil {
-		return err
-	}
-	return writeAll(dir, files)
-}
-
-func generateReference(root string, doc *document) error {
-	files, err := referenceFile(root, doc)
-	if err != nil {
-		return err
-	}
-	return writeAll(root, files)
-}
-
-func generateConsole(dir string, doc *document) error {
-	files, err := operationsFile(doc)
-	if err != nil {
-		return err
-	}
-	return writeAll(dir, files)
-}
-
-// oapiCodegen runs the generator of models and routes with settings of this
-// folder, whose paths are relative to dir.
-func oapiCodegen(dir string, configs ...string) error {
-	here, err := os.Getwd()
-	if err != nil {
-		return err
-	}
+// oapiCodegen runs the generator of models and routes with settings in this folder. Their paths are relative to dir.
+func oapiCodegen(dir string, configs ...string) {
+	here := try.Get(os.Getwd())
 	modfile, document := filepath.Join(here, "..", "pins", "codegen", "go.mod"), filepath.Join(here, "..", "..", "..", "openapi.yaml")
 	for _, config := range configs {
 		cmd := exec.CommandContext(context.Background(), "go", "tool", "-modfile="+modfile, "oapi-codegen", //nolint:gosec // names of files in this repository
 			"-config", filepath.Join(here, config), document)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("oapi-codegen -config %s: %w\n%s", config, err, bytes.TrimSpace(out))
+			try.Failf("oapi-codegen -config %s: %w\n%s", config, err, bytes.TrimSpace(out))
 		}
 	}
-	return nil
-}
-
-func writeReaders(dir string, formats *formats) error {
-	src, err := decode(dir, formats)
-	if err != nil {
-		return err
-	}
-	return write(filepath.Join(dir, "decode.gen.go"), src)
 }
 
 // writeAll writes files, by their paths below dir.
-func writeAll(dir string, files map[string][]byte) error {
+func writeAll(dir string, files map[string][]byte) {
 	for path, content := range files {
-		if err := write(filepath.Join(dir, filepath.FromSlash(path)), content); err != nil {
-			return err
-		}
+		write(filepath.Join(dir, filepath.FromSlash(path)), content)
 	}
-	return nil
 }
 
-func write(path string, content []byte) error {
-	return os.WriteFile(path, content, 0o644) //nolint:gosec // source is for everyone to read
-}
-
-// removeOthers removes what matches the pattern and is not among the files.
-func removeOthers(pattern, dir string, files map[string][]byte) error {
-	found, err := filepath.Glob(pattern)
-	for _, path := range found {
-		name, relErr := filepath.Rel(dir, path)
-		if _, kept := files[filepath.ToSlash(name)]; relErr == nil && !kept {
-			err = errors.Join(err, os.Remove(path))
-		}
-	}
-	return err
+func write(path string, content []byte) {
+	try.OK(os.WriteFile(path, content, 0o644)) //nolint:gosec // all users may read the source
 }

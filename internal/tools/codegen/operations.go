@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
 var markdownLink = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
@@ -17,18 +19,10 @@ type consoleOperation struct {
 	Summary     string           `json:"summary"`
 	Description string           `json:"description"`
 	Repeatable  bool             `json:"repeatable,omitempty"`
-	Parameters  []consoleField   `json:"parameters,omitempty"`
+	Parameters  []row            `json:"parameters,omitempty"`
 	Body        string           `json:"body,omitempty"`
-	Fields      []consoleField   `json:"fields,omitempty"`
+	Fields      []row            `json:"fields,omitempty"`
 	Examples    []consoleExample `json:"examples,omitempty"`
-}
-
-type consoleField struct {
-	Name        string `json:"name"`
-	In          string `json:"in,omitempty"`
-	Type        string `json:"type"`
-	Description string `json:"description"`
-	Optional    bool   `json:"optional,omitempty"`
 }
 
 type consoleExample struct {
@@ -37,19 +31,19 @@ type consoleExample struct {
 }
 
 // operationsFile returns the operations for the console, as JSON.
-func operationsFile(doc *document) (map[string][]byte, error) {
+func operationsFile(doc *document) map[string][]byte {
 	w := writer{kinds: kinds{doc.root}, doc: doc}
 	out := []consoleOperation{}
 	for _, op := range doc.operations {
-		e := w.endpoint(op, op.tree)
+		e := w.endpoint(op)
 		o := consoleOperation{
 			ID: op.id, Method: op.method, Path: op.path, Tag: strings.Join(op.words("tags"), ", "),
 			Summary: e.Summary, Description: unmarked(e.Description), Repeatable: op.repeatable,
-			Parameters: consoleFields(e.Parameters), Body: unmarked(e.Body),
+			Parameters: unmarkedRows(e.Parameters), Body: unmarked(e.Body),
 		}
 		body := op.at("requestBody", "content", "application/json")
 		if name := body.at("schema").schemaNamed(); name != "" {
-			o.Fields = consoleFields(w.members(doc.root.schema(name)))
+			o.Fields = unmarkedRows(w.members(doc.root.schema(name)))
 		}
 		if one := body.at("example"); one.Node != nil {
 			o.Examples = []consoleExample{{"example", string(appendJSON(nil, one))}}
@@ -59,15 +53,14 @@ func operationsFile(doc *document) (map[string][]byte, error) {
 		}
 		out = append(out, o)
 	}
-	text, err := json.Marshal(out)
-	return map[string][]byte{"operations.json": append(text, '\n')}, err
+	return map[string][]byte{"mockserver/console/static/operations.json": append(try.Get(json.Marshal(out)), '\n')}
 }
 
-func consoleFields(rows []row) (out []consoleField) {
-	for _, r := range rows {
-		out = append(out, consoleField{r.Name, r.In, unmarked(r.Kind), unmarked(r.Description), r.Optional})
+func unmarkedRows(rows []row) []row {
+	for i, r := range rows {
+		rows[i].Kind, rows[i].Description = unmarked(r.Kind), unmarked(r.Description)
 	}
-	return out
+	return rows
 }
 
 // unmarked returns Markdown as plain text.

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
-	"go/ast"
 	"go/format"
-	"go/parser"
-	"go/token"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
 var (
@@ -20,6 +17,9 @@ var (
 	pointer  = regexp.MustCompile("(?m)^(\t+\\w+ +\\*\\w+ +`json:\"\\w+)\"`$")
 	unixDoc  = regexp.MustCompile(`(?m)^(\t+// .*), (?:in Unix seconds|as ISO 8601)(.*\n\t+\w+ +time\.Time )`)
 	formTag  = regexp.MustCompile(" `form:[^`]*`")
+
+	aliasType = regexp.MustCompile(`(?m)^(?://.*\n)*type (\w+) = (int64|string|bool)\n`)
+	codeLine  = regexp.MustCompile(`(?m)^(?:\t\w|func ).*$`)
 )
 
 // tidy makes generated Go files read well, given in one call:
@@ -32,26 +32,20 @@ var (
 //   - Parameters lose the struct tags that nothing reads.
 //   - Aliases of basic types, which are made for shared parameters, are replaced
 //     by what they stand for.
-func tidy(names ...string) error {
+func tidy(names ...string) {
 	aliases := map[string]string{}
 	for _, name := range names {
-		src, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		src, err = inlineAliases(src, aliases)
-		if err != nil {
-			return err
-		}
-		src, err = format.Source(comments(src))
-		if err != nil {
-			return err
-		}
-		if err := write(name, src); err != nil {
-			return err
-		}
+		rewrite(name, func(src []byte) []byte { return comments(inlineAliases(src, aliases)) })
 	}
-	return nil
+}
+
+// rewrite replaces a Go file by the formatted result of a function.
+func rewrite(path string, change func([]byte) []byte) {
+	src, err := format.Source(change(try.Get(os.ReadFile(path))))
+	if err != nil {
+		try.Failf("%s: %w", path, err)
+	}
+	write(path, src)
 }
 
 // comments rewrites the comments of types and fields, and their tags.
@@ -79,79 +73,21 @@ func sentences(src []byte, pattern *regexp.Regexp, verb string) []byte {
 	})
 }
 
-// edit replaces the bytes from..to.
-type edit struct {
-	from, to int
-	text     string
-}
-
 // inlineAliases adds the aliases that src declares to aliases, and returns src
 // without them and their uses.
-func inlineAliases(src []byte, aliases map[string]string) ([]byte, error) {
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", src, parser.ParseComments)
-	if err != nil {
-		return nil, err
+func inlineAliases(src []byte, aliases map[string]string) []byte {
+	for _, m := range aliasType.FindAllSubmatch(src, -1) {
+		aliases[string(m[1])] = string(m[2])
 	}
-	at := func(p token.Pos) int { return fset.Position(p).Offset }
-	var edits []edit
-	for _, d := range file.Decls {
-		if name, basic, ok := alias(d); ok {
-			aliases[name] = basic
-			from := d.Pos()
-			if doc := d.(*ast.GenDecl).Doc; doc != nil {
-				from = doc.Pos()
-			}
-			edits = append(edits, edit{from: at(from), to: at(d.End())})
-		}
+	src = aliasType.ReplaceAll(src, nil)
+	for name, basic := range aliases {
+		use := regexp.MustCompile(`(\w +\*?)` + name + `\b`)
+		src = codeLine.ReplaceAllFunc(src, func(line []byte) []byte { return use.ReplaceAll(line, []byte("${1}"+basic)) })
 	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		if f, ok := n.(*ast.Field); ok {
-			typ := f.Type
-			if pointer, ok := typ.(*ast.StarExpr); ok {
-				typ = pointer.X
-			}
-			if id, ok := typ.(*ast.Ident); ok && aliases[id.Name] != "" {
-				edits = append(edits, edit{at(id.Pos()), at(id.End()), aliases[id.Name]})
-			}
-		}
-		return true
-	})
-	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(b.from, a.from) })
-	for _, e := range edits {
-		src = slices.Replace(src, e.from, e.to, []byte(e.text)...)
-	}
-	return src, nil
+	return src
 }
 
-// alias reports whether d declares one alias of a basic type.
-func alias(d ast.Decl) (name, basic string, ok bool) {
-	g, ok := d.(*ast.GenDecl)
-	if !ok || g.Tok != token.TYPE || len(g.Specs) != 1 {
-		return "", "", false
-	}
-	spec := g.Specs[0].(*ast.TypeSpec)
-	id, ok := spec.Type.(*ast.Ident)
-	if !ok || !spec.Assign.IsValid() || !slices.Contains([]string{"int64", "string", "bool"}, id.Name) {
-		return "", "", false
-	}
-	return spec.Name.Name, id.Name, true
-}
-
-// unexport gives types of the files a name with a small letter in front.
-func unexport(types []string, files ...string) error {
-	for _, file := range files {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		if err := write(file, uncapitalized(src, types)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// uncapitalized makes the names of types start with a lower-case letter.
 func uncapitalized(src []byte, names []string) []byte {
 	for _, name := range names {
 		word := regexp.MustCompile(`\b` + name + `\b`)

@@ -43,19 +43,17 @@ func TestComments(t *testing.T) {
 
 func TestInlineAliases(t *testing.T) {
 	aliases := map[string]string{}
-	types := "package p\n\n// ID is an id.\ntype ID = int64\n\n" +
-		"type T struct {\n\tA ID\n\tB Other\n\tC *ID\n}\n\ntype Other = T\n"
-	got, err := inlineAliases([]byte(types), aliases)
-	if want := "package p\n\n\n\ntype T struct {\n\tA int64\n\tB Other\n\tC *int64\n}\n\ntype Other = T\n"; err != nil ||
-		string(got) != want {
-		t.Errorf("got %q, %v; want %q", got, err, want)
-	}
-	got, err = inlineAliases([]byte("package p\n\nfunc f(a, b ID, t T) {}\n"), aliases)
-	if want := "package p\n\nfunc f(a, b int64, t T) {}\n"; err != nil || string(got) != want {
-		t.Errorf("got %q, %v; want %q", got, err, want)
-	}
-	if _, err := inlineAliases([]byte("not Go"), aliases); err == nil {
-		t.Error("no error for what is not Go")
+	for _, tc := range []struct{ in, want string }{
+		{
+			in: "package p\n\n// ID is an id.\ntype ID = int64\n\n" +
+				"// T has an ID of ID type.\ntype T struct {\n\t// ID has an ID type.\n\tID ID\n\tB Other\n\tC *ID\n\tD IDs\n}\n\ntype Other = T\n",
+			want: "package p\n\n\n// T has an ID of ID type.\ntype T struct {\n\t// ID has an ID type.\n\tID int64\n\tB Other\n\tC *int64\n\tD IDs\n}\n\ntype Other = T\n",
+		},
+		{in: "package p\n\nfunc f(a, b ID, t T) {}\n", want: "package p\n\nfunc f(a, b int64, t T) {}\n"},
+	} {
+		if got := string(inlineAliases([]byte(tc.in), aliases)); got != tc.want {
+			t.Errorf("got %q; want %q", got, tc.want)
+		}
 	}
 }
 

@@ -20,15 +20,15 @@ const root = "../../.."
 
 var (
 	nested = flag.Bool("nested", false, "look at the documents of the other modules as well")
-	update = flag.Bool("update", false, "cut the code of blocks from its files anew")
+	update = flag.Bool("update", false, "update the copied code in the documents")
 )
 
 // block is a piece of code in a document.
 type block struct {
 	file     string // with slashes, below root
-	module   string // the folder of the module that the file is of; "." is the root
-	language string // of a fence, or guessed; "" is a drawing
-	from     string // which code it is cut from
+	module   string // folder of the file's module; "." is the root
+	language string // language of a fence, or guessed; "" for a drawing
+	from     string // source of the code
 	code     string
 }
 
@@ -38,14 +38,13 @@ func (b block) first() string {
 	return strings.TrimSpace(line)
 }
 
-// files returns the files whose name ends in ext, of this module or with
-// -nested of all.
+// files returns the files with the suffix ext in this module, or in all modules with -nested.
 func files(t *testing.T, ext string) []string {
 	t.Helper()
 	return slices.DeleteFunc(allFiles(t, ext), func(name string) bool { return !*nested && moduleOf(name) != "." })
 }
 
-// allFiles returns the files of all modules whose name ends in ext.
+// allFiles returns the files with the suffix ext in all modules.
 func allFiles(t *testing.T, ext string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -74,7 +73,7 @@ func skipped(dir string) bool {
 	return strings.HasPrefix(dir, ".") || slices.Contains([]string{"testdata", "node_modules", "vendor"}, dir)
 }
 
-// moduleOf returns the folder of the module that a file is of.
+// moduleOf returns the folder of a file's module.
 func moduleOf(file string) string {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(dir), "go.mod")); err == nil || dir == "." {
@@ -83,8 +82,7 @@ func moduleOf(file string) string {
 	}
 }
 
-// documents returns the names of all documents but the specification, which is
-// not this project's.
+// documents returns the names of all documents except the specification, which is not part of this project.
 func documents(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(files(t, ".md"), func(name string) bool { return name == "docs/specification.md" })
@@ -118,8 +116,7 @@ func blocks(t *testing.T) (all []block) {
 	return append(all, commentBlocks(t)...)
 }
 
-// commentBlocks returns the code in the documentation of packages, and of what
-// they export.
+// commentBlocks returns the code in the documentation of packages and their exported names.
 func commentBlocks(t *testing.T) (all []block) {
 	t.Helper()
 	for _, name := range files(t, ".go") {
@@ -139,8 +136,7 @@ func commentBlocks(t *testing.T) (all []block) {
 	return all
 }
 
-// comments returns the documentation of a package, and unless it is internal
-// what it says of its declarations.
+// comments returns the documentation of a package and, unless it is internal, of its declarations.
 func comments(f *ast.File, internal bool) (texts []string) {
 	texts = append(texts, f.Doc.Text())
 	if internal {
@@ -167,7 +163,7 @@ func comments(f *ast.File, internal bool) (texts []string) {
 	return texts
 }
 
-// guess returns the language of code that does not say it.
+// guess returns the language of code without a language.
 func guess(code string) string {
 	switch {
 	case strings.HasPrefix(code, "{"):

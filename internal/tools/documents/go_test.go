@@ -51,16 +51,16 @@ func TestGoCompiles(t *testing.T) {
 						t.Errorf("%s: %q: %v", b.file, b.first(), err)
 					}
 				}}
-				_, _ = cfg.Check("block", fset, []*ast.File{parsed[i]}, nil) // Error has got all
+				_, _ = cfg.Check("block", fset, []*ast.File{parsed[i]}, nil) // Error gets all errors
 			}
 		})
 	}
 }
 
-// fset has the positions of all that is parsed here.
+// fset has the positions of all parsed code.
 var fset = token.NewFileSet()
 
-// known are the packages that a fragment may use without an import, by name.
+// known returns the packages that a fragment may use without an import, by name.
 func known() map[string]string {
 	const module, otel = "example.com/emailplatform/", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	all := map[string]string{
@@ -83,7 +83,7 @@ func known() map[string]string {
 	return all
 }
 
-// prelude are the names that fragments use, as their text introduces them.
+// prelude contains the names that fragments use without a declaration.
 var prelude = map[string]string{
 	"ctx": "context.Context", "err": "error", "c": "*client.Client", "cfg": "client.Config",
 	"baseURL": "string", "token": "string",
@@ -139,8 +139,8 @@ func withImports(code string) string {
 	return b.String() + code
 }
 
-// loader returns what imports packages, and those that they depend on, from
-// what go list has compiled in a module.
+// loader returns an importer for packages and their dependencies. It reads the output of the compiler that go list
+// reports in a module.
 func loader(t *testing.T, module string, paths []string) types.Importer {
 	t.Helper()
 	slices.Sort(paths)
@@ -154,7 +154,7 @@ func loader(t *testing.T, module string, paths []string) types.Importer {
 	return importer.ForCompiler(fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
 }
 
-// goTool runs the go command in a folder and returns what it prints.
+// goTool runs the go command in a folder and returns its output.
 func goTool(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -166,4 +166,67 @@ func goTool(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("in %s: go %s: %v\n%s", dir, strings.Join(args, " "), err, stderr.String())
 	}
 	return string(out)
+}
+
+// TestCopiedCode compares each block that is copied from a file with that file.
+func TestCopiedCode(t *testing.T) {
+	for _, name := range documents(t) {
+		text := read(t, name)
+		now := fence.ReplaceAllStringFunc(text, func(whole string) string {
+			m := fence.FindStringSubmatch(whole)
+			if m[1] == "" {
+				return whole
+			}
+			return fmt.Sprintf("<!-- from %s -->\n```%s\n%s```", m[1], m[2], cut(t, name, m[1]))
+		})
+		switch {
+		case now == text:
+		case *update:
+			must(t, os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), []byte(now), 0o600))
+		default:
+			t.Errorf("%s differs from the code that it shows: go test ./internal/tools/documents -run TestCopiedCode -update", name)
+		}
+	}
+}
+
+// cut returns the declarations in "file: name, name" with their comments, in that order.
+func cut(t *testing.T, document, from string) string {
+	t.Helper()
+	file, names, _ := strings.Cut(from, ": ")
+	source := read(t, file)
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, source, parser.ParseComments)
+	must(t, err)
+	var parts []string
+	for name := range strings.SplitSeq(names, ", ") {
+		start, end := declaration(f, name)
+		if !start.IsValid() {
+			t.Errorf("%s: %s declares no %s", document, file, name)
+			continue
+		}
+		parts = append(parts, source[fset.Position(start).Offset:fset.Position(end).Offset]+"\n")
+	}
+	return strings.Join(parts, "\n")
+}
+
+// declaration returns the start and the end of the top-level function, method or type with a name, including its comment.
+func declaration(f *ast.File, name string) (start, end token.Pos) {
+	for _, d := range f.Decls {
+		var found bool
+		var comment *ast.CommentGroup
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			found, comment = d.Name.Name == name, d.Doc
+		case *ast.GenDecl:
+			comment = d.Doc
+			found = slices.ContainsFunc(d.Specs, func(s ast.Spec) bool { of, ok := s.(*ast.TypeSpec); return ok && of.Name.Name == name })
+		}
+		if found && comment != nil {
+			return comment.Pos(), d.End()
+		}
+		if found {
+			return d.Pos(), d.End()
+		}
+	}
+	return token.NoPos, token.NoPos
 }

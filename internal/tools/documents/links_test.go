@@ -24,9 +24,8 @@ var (
 	heading    = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
 )
 
-// TestLinks holds each link to a file or folder, and its anchor to a heading
-// there. Links to other sites are only parsed: whether they lead somewhere is
-// for no test without a network.
+// TestLinks checks that each link leads to a file or folder, and its anchor to a heading. Links to other sites are
+// only parsed, because the test has no network.
 func TestLinks(t *testing.T) {
 	links, known := 0, map[string]map[string]bool{} // the anchors of each document
 	for _, name := range documents(t) {
@@ -76,7 +75,7 @@ func checkLink(t *testing.T, known map[string]map[string]bool, document, link st
 	return nil
 }
 
-// anchors returns those that GitHub gives the headings of a document.
+// anchors returns the anchors that GitHub gives to the headings of a document.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
@@ -101,11 +100,10 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// leftOver is what looks like a link of a doc comment: [Config.Timeout].
+// leftOver matches text that looks like a link of a doc comment, such as [Config.Timeout].
 var leftOver = regexp.MustCompile(`\[\*?(?:[a-z]+\.)?[A-Z]\w*(?:\.[A-Z]\w*)?\]`)
 
-// TestDocLinks: what looks like a link in the documentation of a package leads to a
-// declaration.
+// TestDocLinks: each link in the documentation of a package leads to a declaration.
 func TestDocLinks(t *testing.T) {
 	folders := map[string][]*ast.File{}
 	for _, name := range files(t, ".go") {
@@ -134,7 +132,7 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
-// checkDocLinks names what looks like a link and is none, and counts links.
+// checkDocLinks reports text that looks like a link but is not a link, and counts links.
 func checkDocLinks(t *testing.T, dir string, b comment.Block) (links int) {
 	t.Helper()
 	switch b := b.(type) {

@@ -17,8 +17,8 @@ var (
 	firstCell = regexp.MustCompile(`(?m)^\|[^|]*\|`)
 )
 
-// TestNames holds names in the text of documents, such as `client.Config` and
-// `Emails.Send`, to the packages that applications import.
+// TestNames checks that names in documents, such as `client.Config` and `Emails.Send`, exist in the packages that
+// applications import.
 func TestNames(t *testing.T) {
 	packages := map[string]*types.Package{}
 	paths := []string{known()["client"], known()["events"], known()["webhook"], known()["mockserver"]}
@@ -35,7 +35,7 @@ func TestNames(t *testing.T) {
 			text = firstCell.ReplaceAllString(text, "|") // names of other libraries
 		}
 		if name == "CHANGELOG.md" {
-			continue // has the names of its time
+			continue // contains old names
 		}
 		for _, span := range codeSpan.FindAllString(text, -1) {
 			span = strings.Trim(span, "`")
@@ -61,7 +61,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// named returns what the packages call by a name.
+// named returns the objects with a name in the packages.
 func named(packages map[string]*types.Package, name string) (all []types.Object) {
 	for _, p := range packages {
 		if o := p.Scope().Lookup(name); o != nil {
@@ -77,8 +77,7 @@ func has(o types.Object, name string) bool {
 	return found != nil
 }
 
-// isEvent reports whether a text is the name of an event, which looks like a
-// member.
+// isEvent reports whether a text is the name of an event. Such names look like fields.
 func isEvent(p *types.Package, text string) bool {
 	for _, name := range p.Scope().Names() {
 		if c, ok := p.Scope().Lookup(name).(*types.Const); ok && c.Val().Kind() == constant.String && constant.StringVal(c.Val()) == text {
@@ -88,8 +87,7 @@ func isEvent(p *types.Package, text string) bool {
 	return false
 }
 
-// drawings are the blocks that no test can judge, by their first lines, with
-// what they are.
+// drawings returns the blocks that no test can check, by their first lines, with the reasons.
 func drawings() map[string]string {
 	return map[string]string{
 		"ARCHITECTURE.md: openapi.yaml":                                                      "a drawing; internal/tests/architecture tests the arrows",
@@ -123,8 +121,8 @@ func drawings() map[string]string {
 	}
 }
 
-// TestOtherBlocks: JSON is JSON; what is neither that nor Go nor shell stands
-// on the list, which holds nothing else.
+// TestOtherBlocks: JSON blocks are valid. The list of drawings contains all other blocks except Go and shell, and no
+// further ones.
 func TestOtherBlocks(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range blocks(t) {

@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// withoutPromises are documents whose sentences are not promises to users, with the
-// reason.
+// withoutPromises contains the documents without promises to users, with the reasons.
 var withoutPromises = map[string]string{
 	"docs/specification.md": "internal/tests/conformance tests each sentence",
 	"docs/decisions.md":     "internal/tests/conformance tests each sentence",
@@ -36,7 +35,7 @@ var (
 	mdComment   = regexp.MustCompile(`(?s)<!--.*?-->`)
 	mdItem      = regexp.MustCompile(`(?m)^\s*(?:[-*] |\d+\. )`)
 	tableHead   = regexp.MustCompile(`(?m)^\|.*\n\|[-| :]+\|$`)
-	rowOfTable  = regexp.MustCompile(`(?m)^\|.*$`) // is one sentence
+	rowOfTable  = regexp.MustCompile(`(?m)^\|.*$`) // each row is one sentence
 	ownContents = regexp.MustCompile(`(?m)^- \[[^\]]*\]\(#[^)]*\)$`)
 	noWord      = regexp.MustCompile(`[^\pL\pN]+`)
 )
@@ -159,7 +158,7 @@ func bareWords(s string) []string {
 	return strings.Fields(noWord.ReplaceAllString(strings.ToLower(s), " "))
 }
 
-// similarity is the part of the different words of two sentences that both contain.
+// similarity returns the share of common words among the different words of two sentences.
 func similarity(a, b string) float64 {
 	x, y := bareWords(a), bareWords(b)
 	both := 0
@@ -171,8 +170,8 @@ func similarity(a, b string) float64 {
 	return float64(both) / float64(max(1, len(x)+len(y)-both))
 }
 
-// TestPromises: each sentence of a document that promises something names the test
-// that proves it, in testdata/promises.txt, which contains nothing else.
+// TestPromises: testdata/promises.txt names a test for each sentence of a document that contains a promise. It
+// contains no other sentence.
 func TestPromises(t *testing.T) {
 	header, rows := listed(t)
 	var kept, missing []promise

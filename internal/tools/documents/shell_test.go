@@ -3,7 +3,6 @@ package documents
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -12,8 +11,8 @@ import (
 	"testing"
 )
 
-// elsewhere are commands that are not Go's or of this repository, with what
-// runs them, or why nothing does.
+// elsewhere returns commands that are not part of Go or this repository, with the tests that run them or the reason
+// for none.
 func elsewhere() map[string]string {
 	return map[string]string{
 		"curl":           "mockserver's TestManual runs those of docs/control-api.md",
@@ -28,7 +27,7 @@ func elsewhere() map[string]string {
 	}
 }
 
-// commands are the programs of this repository by the names of their binaries.
+// commands returns the programs of this repository by the names of their binaries.
 func commands() map[string][]string {
 	return map[string][]string{
 		"mockserver":        {"go", "run", "./mockserver/cmd/mockserver"},
@@ -36,8 +35,7 @@ func commands() map[string][]string {
 	}
 }
 
-// TestCommands holds each line of shell to what there is: packages, programs,
-// flags, scripts.
+// TestCommands checks that the packages, programs, flags and scripts in each line of shell exist.
 func TestCommands(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range blocks(t) {
@@ -50,7 +48,7 @@ func TestCommands(t *testing.T) {
 			for len(words) > 0 && isAssignment.MatchString(words[0]) {
 				words = words[1:]
 			}
-			dirs := []string{".", path.Dir(b.file)} // where a document tells to be
+			dirs := []string{".", path.Dir(b.file)} // possible working directories
 			if key := fmt.Sprint(words, dirs); len(words) > 0 && !seen[key] {
 				seen[key] = true
 				checkCommand(t, b.file, dirs, words)
@@ -124,14 +122,10 @@ func checkGo(t *testing.T, file, line string, dirs, words []string) {
 	}
 }
 
-// mainIn returns the folder of a program, or "" if its module is not
-// checked.
+// mainIn returns the folder of a program, or "" if it does not exist.
 func mainIn(t *testing.T, file, line string, dirs []string, name string) string {
 	t.Helper()
 	for _, dir := range dirs {
-		if module := moduleOf(path.Join(dir, name) + "/x"); module != "." && !*nested {
-			return ""
-		}
 		if isMain.MatchString(source(path.Join(dir, name), "*.go")) {
 			return dir
 		}
@@ -144,10 +138,8 @@ var isMain = regexp.MustCompile(`(?m)^package main$`)
 
 var flagName = regexp.MustCompile(`^--?([a-z][a-z-]*)`)
 
-// checkFlags looks for the flags of the line in what a program prints with -h.
-// To build all of them takes its time, so that without -nested it looks for
-// them in their source. What follows another go is a command that the program
-// runs.
+// checkFlags checks that the source of a program has the flags in the line. Words after another go are a command that the
+// program runs.
 func checkFlags(t *testing.T, file, line, dir string, words []string) {
 	t.Helper()
 	if i := slices.Index(words, "go"); i > 0 {
@@ -158,29 +150,13 @@ func checkFlags(t *testing.T, file, line, dir string, words []string) {
 	if i < 0 {
 		return
 	}
-	pattern, known := `[( ]"%s",`, source(path.Join(dir, words[0]), "*.go")
-	if *nested {
-		pattern, known = `(?m)^\s+--?%s\b`, help(t, dir, words[:i], known)
-	}
+	program := source(path.Join(dir, words[0]), "*.go")
 	for _, w := range words[i:] {
 		m := flagName.FindStringSubmatch(w)
-		if m != nil && !regexp.MustCompile(strings.Replace(pattern, "%s", m[1], 1)).MatchString(known) {
+		if m != nil && !regexp.MustCompile(`[( ]"`+m[1]+`",`).MatchString(program) {
 			t.Errorf("%s: %q: there is no flag -%s", file, line, m[1])
 		}
 	}
-}
-
-// help returns what a program prints with -h. One that asks for something
-// before it says what its flags are is taken by its source, in the same form.
-func help(t *testing.T, dir string, words []string, source string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"run"}, words, []string{"-h"})...)
-	cmd.Dir = filepath.Join(root, filepath.FromSlash(dir))
-	out, _ := cmd.CombinedOutput() // -h is an error of some
-	if strings.Contains(string(out), "POSTGRES_URL is not set") {
-		return regexp.MustCompile(`[( ]"([a-z-]+)",`).ReplaceAllString(source, "\n -$1 ")
-	}
-	return string(out)
 }
 
 // source returns the text of the files of a folder.

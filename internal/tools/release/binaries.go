@@ -2,88 +2,113 @@ package main
 
 import (
 	"context"
-	"debug/buildinfo"
-	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
-// goreleaser makes the binaries, here and in the workflow, which names it too.
+// goreleaser is the version that builds the binaries. The workflow contains it too.
 const goreleaser = "v2.18.2"
 
-// binaries builds the binaries of the release with goreleaser, without publishing them, and checks each.
-func (s *stage) binaries(ctx context.Context) error {
-	origin := []string{"remote", "add", "origin", "https://" + root}
-	if err := errors.Join(s.git(ctx, origin...), s.git(ctx, "checkout", "--quiet", s.next)); err != nil {
-		return err
-	}
+// binaries builds the binaries of the release with goreleaser, without publishing them, and runs those for this system.
+func (s *stage) binaries(ctx context.Context) {
+	s.git(ctx, "remote", "add", "origin", "https://"+root)
+	s.git(ctx, "checkout", "--quiet", s.next)
 	skip := "--skip=publish,announce"
 	if _, err := exec.LookPath("syft"); err != nil {
 		fmt.Println("MISSING: syft, needed for the lists of what is in the binaries (SBOM): they were not made")
 		skip += ",sbom"
 	}
-	env := []string{"GORELEASER_CURRENT_TAG=" + s.next} // not s.alone: it asks git where the origin is
+	env := []string{"GORELEASER_CURRENT_TAG=" + s.next} // not s.alone, because goreleaser reads the origin from git
 	args := []string{"run", "github.com/goreleaser/goreleaser/v2@" + goreleaser, "release", "--clean", "--parallelism=2", skip}
-	if _, err := command(ctx, s.repo, env, "go", args...); err != nil {
-		return err
-	}
-	for _, m := range published() {
-		if m.command == "" {
-			continue
+	command(ctx, s.repo, env, "go", args...)
+	for _, m := range commands() {
+		name := path.Base(m.command)
+		files := try.Get(filepath.Glob(filepath.Join(s.repo, "dist", name+"_"+runtime.GOOS+"_"+runtime.GOARCH+"*", name+"*")))
+		if len(files) != 1 {
+			try.Failf("%s has %d binaries for this system, want 1", name, len(files))
 		}
-		if err := s.targets(ctx, m); err != nil {
-			return err
-		}
+		s.says(ctx, files[0])
 	}
-	return packReleased(ctx, s.repo, s.next)
+	packReleased(ctx, s.repo, s.next)
 }
 
-// targets are the systems that the binaries of a command are for.
-func (s *stage) targets(ctx context.Context, m module) error {
-	name := path.Base(m.command)
-	files, err := filepath.Glob(filepath.Join(s.repo, "dist", name+"_*", name+"*"))
-	if err != nil {
-		return err
+// packReleased packs the npm packages with the binaries in dist, which goreleaser has built, into dist/npm.
+func packReleased(ctx context.Context, repo, version string) {
+	binaries := try.Get(filepath.Glob(filepath.Join(repo, "dist", "mockserver_*", "mockserver*")))
+	const systems = 6 // systems in .goreleaser.yaml
+	if len(binaries) != systems {
+		try.Failf("dist has binaries for %d systems, want %d", len(binaries), systems)
 	}
-	var got []string
-	for _, f := range files {
-		target, err := s.builtFor(f)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f, err)
-		}
-		if got = append(got, target); target == runtime.GOOS+"/"+runtime.GOARCH {
-			if err := s.says(ctx, f); err != nil {
-				return err
-			}
-		}
-	}
-	slices.Sort(got)
-	want := []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64"}
-	if !slices.Equal(got, want) {
-		return fmt.Errorf("%s is built for %q, want %q", name, got, want)
-	}
-	fmt.Println(name, "is built for", strings.Join(got, ", "))
-	return nil
+	pack(ctx, repo, version, filepath.Join(repo, "dist", "npm"), binaries)
 }
 
-// builtFor reads what is in a binary of any system: of this release, from a
-// clean checkout, without the paths of who built it.
-func (s *stage) builtFor(file string) (target string, err error) {
-	info, err := buildinfo.ReadFile(file)
-	if err != nil {
-		return "", err
+// pack writes the tarballs of the npm package and of a package for each binary into the directory to.
+func pack(ctx context.Context, repo, version, to string, binaries []string) {
+	work := try.Get(os.MkdirTemp("", "npm-"))
+	defer func() { _ = os.RemoveAll(work) }()
+	script := []string{"node", "pack.mjs", strings.TrimPrefix(version, "v"), work}
+	for _, binary := range binaries {
+		script = append(script, filepath.Dir(binary))
 	}
-	built := map[string]string{}
-	for _, setting := range info.Settings {
-		built[setting.Key] = setting.Value
+	for _, args := range [][]string{
+		{"npm", "ci", "--prefer-offline"},
+		{"npm", "run", "build"},
+		{"bash", "../.ci/notices", ".", "./mockserver/cmd/mockserver", "notices/mockserver.txt"},
+		script,
+	} {
+		command(ctx, filepath.Join(repo, "npm"), nil, args[0], args[1:]...)
 	}
-	if info.Main.Version != s.next || built["vcs.modified"] != "false" || built["-trimpath"] != "true" || built["CGO_ENABLED"] != "0" {
-		return "", fmt.Errorf("it is %s, built with %v", info.Main.Version, built)
+	packages := try.Get(filepath.Glob(filepath.Join(work, "*")))
+	try.OK(os.MkdirAll(to, 0o750))
+	command(ctx, work, nil, "npm", append([]string{"pack", "--silent", "--pack-destination", to}, packages...)...)
+}
+
+// npmProgram starts the mock server in a project that has only the npm package.
+const npmProgram = `(async () => {
+	const mock = await Mock.start();
+	const account = await mock.account();
+	console.log((await account.outbox()).length, (await mock.control('GET /_mock/health')).status);
+	await mock.stop();
+})();
+`
+
+// npm packs the npm package with the binary that go install has built, and uses it in an empty project.
+func (s *stage) npm(ctx context.Context) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		fmt.Println("MISSING: npm (Node.js), needed for the npm package: it was not made")
+		if os.Getenv("CI") == "true" {
+			try.OK(err)
+		}
+		return
 	}
-	return built["GOOS"] + "/" + built["GOARCH"], nil
+	to, home := filepath.Join(s.dir, "npm"), filepath.Join(s.dir, "programs", "npm")
+	name := "mockserver" + s.exe
+	binary := filepath.Join(s.dir, "mockserver_"+runtime.GOOS+"_"+runtime.GOARCH, name)
+	try.OK(os.MkdirAll(filepath.Dir(binary), 0o750))
+	try.OK(os.Rename(filepath.Join(s.dir, "bin", name), binary))
+	pack(ctx, s.repo, s.next, to, []string{binary})
+	tarballs := try.Get(filepath.Glob(filepath.Join(to, "*.tgz")))
+	write(home, map[string]string{
+		"package.json": "{}\n",
+		"main.mjs":     "import {Mock} from '@acme/emailplatform-mock';\n" + npmProgram,
+		"main.cjs":     "const {Mock} = require('@acme/emailplatform-mock');\n" + npmProgram,
+	})
+	// Offline, because the packages for other systems are not published.
+	command(ctx, home, nil, "npm", append([]string{"install", "--offline", "--silent"}, tarballs...)...)
+	for _, file := range []string{"main.mjs", "main.cjs"} {
+		// The platform package must be the only place with a binary.
+		if out := command(ctx, home, []string{"MOCKSERVER=", "PATH=" + s.dir}, "node", file); out != "0 ok" {
+			try.Failf("%s of the npm package printed %q, want 0 ok", file, out)
+		}
+	}
+	for _, file := range tarballs {
+		fmt.Printf("%s: %d kB, works in an empty project\n", filepath.Base(file), try.Get(os.Stat(file)).Size()/1000)
+	}
 }

@@ -9,49 +9,42 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
-// prepare writes a version into the checkout in dir: what CHANGELOG.md has as unreleased gets its heading, our modules
-// require it of one another, and the client names it in its User-Agent.
-func prepare(ctx context.Context, dir, next string) error {
-	if !version.MatchString(next) {
-		return fmt.Errorf("%q is not a version like v0.2.0", next)
-	}
-	name := filepath.Join(dir, "CHANGELOG.md")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	released, err := headed(string(text), next, time.Now())
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(name, []byte(released), 0o600); err != nil {
-		return err
-	}
-	if err := nameInClient(filepath.Join(dir, "client", "config.go"), next); err != nil {
-		return err
-	}
-	return requireEverywhere(ctx, dir, next)
+// prepare writes a version into the checkout in dir. The section Unreleased of CHANGELOG.md gets its heading, the
+// modules require it of one another, and the client has it in its User-Agent.
+func prepare(ctx context.Context, dir, next string) (err error) {
+	defer try.Catch(&err)
+	checkVersion(next)
+	edit(filepath.Join(dir, "CHANGELOG.md"), func(text string) string { return try.Get(headed(text, next, time.Now())) })
+	try.OK(nameInClient(filepath.Join(dir, "client", "config.go"), next))
+	requireEverywhere(ctx, dir, next)
+	return nil
+}
+
+// edit replaces the text of a file.
+func edit(file string, change func(text string) string) {
+	try.OK(os.WriteFile(file, []byte(change(string(try.Get(os.ReadFile(file))))), 0o600))
 }
 
 var clientVersion = regexp.MustCompile(`(?m)^const version = "[^"]*"$`)
 
-func nameInClient(file, next string) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if len(clientVersion.FindAll(text, -1)) != 1 {
-		return fmt.Errorf("%s: want one constant version", file)
-	}
-	named := clientVersion.ReplaceAllLiteral(text, fmt.Appendf(nil, `const version = "%s"`, strings.TrimPrefix(next, "v")))
-	return os.WriteFile(file, named, 0o600)
+func nameInClient(file, next string) (err error) {
+	defer try.Catch(&err)
+	edit(file, func(text string) string {
+		if len(clientVersion.FindAllString(text, -1)) != 1 {
+			try.Failf("%s: want one constant version", file)
+		}
+		return clientVersion.ReplaceAllLiteralString(text, `const version = "`+strings.TrimPrefix(next, "v")+`"`)
+	})
+	return nil
 }
 
 const unreleased = "## [Unreleased]\n"
 
-// headed gives what is unreleased the heading of a version.
+// headed gives the section Unreleased the heading of a version.
 func headed(changelog, next string, now time.Time) (string, error) {
 	changelog = strings.ReplaceAll(changelog, "\r\n", "\n")
 	if strings.Contains(changelog, heading(next)) {
@@ -67,30 +60,25 @@ func headed(changelog, next string, now time.Time) (string, error) {
 func heading(version string) string { return "## [" + strings.TrimPrefix(version, "v") + "]" }
 
 // requireEverywhere changes the version that our modules require of one another.
-func requireEverywhere(ctx context.Context, dir, next string) error {
-	path, err := command(ctx, dir, nil, "go", "list", "-m")
-	if err != nil {
-		return err
-	}
+func requireEverywhere(ctx context.Context, dir, next string) {
+	path := command(ctx, dir, nil, "go", "list", "-m")
 	ours := regexp.MustCompile(`(?m)^(\s*(?:require )?` + regexp.QuoteMeta(path) + `(?:/\S+)?) v\S+`)
-	names, err := command(ctx, dir, nil, "git", "ls-files", "--cached", "--others", "--exclude-standard", "go.mod", "*/go.mod")
-	if err != nil {
-		return err
+	for _, name := range goMods(ctx, dir) {
+		edit(filepath.Join(dir, filepath.FromSlash(name)), func(text string) string { return ours.ReplaceAllString(text, "${1} "+next) })
 	}
-	for name := range strings.SplitSeq(names, "\n") {
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(name, ours.ReplaceAll(text, []byte("${1} "+next)), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-// section is what CHANGELOG.md says of a version.
+// goMods returns the go.mod files of the checkout in dir.
+func goMods(ctx context.Context, dir string) []string {
+	return strings.Split(command(ctx, dir, nil, "git", "ls-files", "--cached", "--others", "--exclude-standard", "go.mod", "*/go.mod"), "\n")
+}
+
+// notes returns the section of a version in CHANGELOG.md of the checkout in dir.
+func notes(dir, version string) string {
+	return try.Get(section(string(try.Get(os.ReadFile(filepath.Join(dir, "CHANGELOG.md")))), version))
+}
+
+// section returns the section of a version in a changelog.
 func section(changelog, version string) (string, error) {
 	_, after, ok := strings.Cut(strings.ReplaceAll(changelog, "\r\n", "\n"), heading(version))
 	if !ok {
@@ -104,15 +92,66 @@ func section(changelog, version string) (string, error) {
 	return strings.TrimSpace(text), nil
 }
 
-func printNotes(version string) error {
-	text, err := os.ReadFile("CHANGELOG.md")
-	if err != nil {
-		return err
+// compare runs gorelease for each module and checks that CHANGELOG.md names the incompatible changes since the last
+// release.
+func (s *stage) compare(ctx context.Context) {
+	s.asSeen(ctx)
+	pins := filepath.Join("internal", "tools", "pins", "release", "go.mod")
+	gorelease, changes := command(ctx, ".", nil, "go", "tool", "-n", "-modfile="+pins, "gorelease"), notes(s.repo, s.next)
+	for _, m := range published() {
+		base := s.last
+		_, err := os.Stat(filepath.Join(s.dir, "published", filepath.FromSlash(m.path())+"@"+base))
+		if base == "" || errors.Is(err, os.ErrNotExist) {
+			base = "none"
+		}
+		// The version has a suffix, because gorelease rejects published versions.
+		report := command(ctx, filepath.Join(s.repo, m.dir), s.user(), gorelease, "-base="+base, "-version="+s.next+"-rc")
+		if err := unannounced(report, changes); err != nil {
+			try.Failf("%s: %w", m.path(), err)
+		}
+		fmt.Println("gorelease:", report[strings.LastIndex(report, "\n")+1:])
 	}
-	notes, err := section(string(text), version)
-	if err != nil {
-		return err
+}
+
+// asSeen commits the modules as their users see them, without replaced modules and with the sums of the release.
+func (s *stage) asSeen(ctx context.Context) {
+	for _, m := range published()[1:] {
+		dir := filepath.Join(s.repo, m.dir)
+		s.golang(ctx, dir, "mod", "edit", "-dropreplace="+root)
+		s.golang(ctx, dir, "mod", "tidy")
 	}
-	fmt.Println(notes)
-	return nil
+	s.git(ctx, "commit", "--quiet", "--all", "--message", "As others see it")
+}
+
+// unannounced returns an error for incompatible changes in a report that the notes do not name under the heading Breaking.
+// gorelease allows incompatible changes only before v1.
+func unannounced(report, notes string) (err error) {
+	_, breaking, _ := strings.Cut("\n"+notes, "\n### Breaking\n")
+	breaking, _, _ = strings.Cut(breaking, "\n### ")
+	for _, change := range incompatible(report) {
+		name, _, _ := strings.Cut(change, ":")
+		name = strings.NewReplacer("(*", "", "(", "", ")", "").Replace(name)                     // the form in the documents, for example client.Contacts.Find
+		pattern := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b(?:$|[^.]|\.(?:$|\W))`) // does not match a longer name, a field or a method
+		if !pattern.MatchString(breaking) {
+			err = errors.Join(err, fmt.Errorf("CHANGELOG.md does not name it under Breaking: %s", change))
+		}
+	}
+	return err
+}
+
+// incompatible returns the incompatible changes in a report, with their packages.
+func incompatible(report string) (changes []string) {
+	var pkg string
+	var within bool
+	for line := range strings.SplitSeq(report, "\n") {
+		switch {
+		case strings.HasPrefix(line, "# "):
+			pkg, within = line[strings.LastIndexAny(line, "/ ")+1:], false
+		case strings.HasPrefix(line, "## "):
+			within = line == "## incompatible changes"
+		case within && line != "":
+			changes = append(changes, pkg+"."+line)
+		}
+	}
+	return changes
 }

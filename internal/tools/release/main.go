@@ -28,7 +28,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
 func main() {
@@ -41,64 +44,52 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string) (err error) {
+	defer try.Catch(&err)
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	prepared := flags.String("prepare", "", "write this `version` into CHANGELOG.md and the go.mod files")
-	notes := flags.String("notes", "", "print what CHANGELOG.md says of this `version`")
+	described := flags.String("notes", "", "print what CHANGELOG.md says of this `version`")
 	complete := flags.String("tagged", "", "find what the commit lacks to be this `version` of all modules")
 	publish := flags.String("push", "", "tag the commit as this `version` of all modules, and push the tags to origin")
 	npm := flags.String("npm", "", "pack the npm packages of this `version` with the binaries in dist, into dist/npm")
 	binaries := flags.Bool("binaries", true, "make the binaries, too")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
+	try.OK(flags.Parse(args))
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("%q is not a flag", flags.Arg(0))
 	case *prepared != "":
 		return prepare(ctx, ".", *prepared)
 	case *complete != "":
-		return tagged(ctx, ".", *complete)
+		tagged(ctx, ".", *complete)
 	case *publish != "":
 		return push(ctx, ".", *publish)
 	case *npm != "":
-		return packReleased(ctx, ".", *npm)
-	case *notes != "":
-		return printNotes(*notes)
+		packReleased(ctx, try.Get(filepath.Abs(".")), *npm)
+	case *described != "":
+		fmt.Println(notes(".", *described))
+	default:
+		return rehearse(ctx, *binaries)
 	}
-	return rehearse(ctx, *binaries)
+	return nil
 }
 
 // rehearse makes a release of the work tree in a private copy.
 func rehearse(ctx context.Context, binaries bool) (err error) {
-	dir, err := os.MkdirTemp("", "release-")
-	if err != nil {
-		return err
-	}
+	dir := try.Get(os.MkdirTemp("", "release-"))
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s, err := newStage(ctx, dir)
-	if err != nil {
-		return err
+	defer try.Catch(&err)
+	s := newStage(ctx, dir)
+	if s.last != "" { // base of the comparison
+		s.release(ctx, s.last, s.last)
 	}
-	if err := errors.Join(s.whole(), s.releaseLast(ctx)); err != nil {
-		return err
-	}
-	if err := s.release(ctx); err != nil {
-		return err
-	}
-	if err := tagged(ctx, s.repo, s.next); err != nil {
-		return err
-	}
-	steps := []func(context.Context) error{
-		s.use, s.install, s.npm, s.compare,
-	}
+	s.release(ctx, "HEAD", s.next)
+	tagged(ctx, s.repo, s.next)
+	s.use(ctx)
+	s.install(ctx)
+	s.npm(ctx)
+	s.compare(ctx)
 	if binaries {
-		steps = append(steps, s.binaries)
-	}
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
-			return err
-		}
+		s.binaries(ctx)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// releasable makes a repository whose modules require a version of the root,
-// with an origin that records the order of pushes.
+// releasable creates a repository with modules that require a version of the root, and an origin that records
+// pushes.
 func releasable(t *testing.T, requires string) (repo, pushes string) {
 	t.Helper()
 	needGit(t)
@@ -20,7 +20,7 @@ func releasable(t *testing.T, requires string) (repo, pushes string) {
 		if m.dir == "." {
 			text = "module own.test/mail\n"
 		}
-		must(t, write(filepath.Join(repo, m.dir), map[string]string{"go.mod": text}))
+		write(filepath.Join(repo, m.dir), map[string]string{"go.mod": text})
 	}
 	t.Setenv("GOWORK", "off")
 	for _, args := range [][]string{
@@ -32,16 +32,14 @@ func releasable(t *testing.T, requires string) (repo, pushes string) {
 		{"init", "--quiet", "--bare", filepath.Join(dir, "origin")},
 		{"remote", "add", "origin", filepath.Join(dir, "origin")},
 	} {
-		if _, err := command(t.Context(), repo, nil, "git", args...); err != nil {
-			t.Fatal(err)
-		}
+		command(t.Context(), repo, nil, "git", args...)
 	}
 	hook := "#!/bin/sh\nwhile read -r _ _ ref; do echo \"$ref\"; done >>'" + filepath.ToSlash(pushes) + "'\necho end >>'" + filepath.ToSlash(pushes) + "'\n"
 	must(t, os.WriteFile(filepath.Join(dir, "origin", "hooks", "post-receive"), []byte(hook), 0o700))
 	return repo, pushes
 }
 
-// TestPush: one push for each tag, with the root's tag last, and a second call changes nothing.
+// TestPush: each tag has its own push, and the root's tag is last. A second call changes nothing.
 func TestPush(t *testing.T) {
 	repo, pushes := releasable(t, "v0.2.0")
 	for range 2 {
@@ -57,7 +55,7 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPushRefused: nothing is tagged when the release is not prepared.
+// TestPushRefused: push creates no tag if the release is not prepared.
 func TestPushRefused(t *testing.T) {
 	repo, pushes := releasable(t, "v0.1.0")
 	for name, want := range map[string]string{"v0.2.0": "mcp does not require v0.2.0", "0.1.0": "is not a version"} {
@@ -65,12 +63,12 @@ func TestPushRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
-	must(t, write(repo, map[string]string{"more.txt": "more"}))
+	write(repo, map[string]string{"more.txt": "more"})
 	if err := push(t.Context(), repo, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "not committed") {
 		t.Errorf("a changed checkout: %v", err)
 	}
-	if tags, err := command(t.Context(), repo, nil, "git", "tag"); err != nil || tags != "" {
-		t.Errorf("tags are left: %q, %v", tags, err)
+	if tags := command(t.Context(), repo, nil, "git", "tag"); tags != "" {
+		t.Errorf("tags are left: %q", tags)
 	}
 	if _, err := os.Stat(pushes); err == nil {
 		t.Error("something was pushed")
@@ -82,5 +80,24 @@ func needGit(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil && os.Getenv("CI") != "true" {
 		t.Skip("this test needs git")
+	}
+}
+
+func TestTags(t *testing.T) {
+	for m, want := range map[string]string{".": "v0.1.0", "contrib/pgstore": "contrib/pgstore/v0.1.0"} {
+		if got := (module{dir: m}).tag("v0.1.0"); got != want {
+			t.Errorf("%s: %s, want %s", m, got, want)
+		}
+	}
+}
+
+func TestUnknownModules(t *testing.T) {
+	files := []string{"go.mod", "mcp/go.mod", "internal/benchmarks/go.mod", "examples/durable/go.mod", "mockserver/console/e2e/go.mod"}
+	if err := unlisted(files); err != nil {
+		t.Error(err)
+	}
+	err := unlisted(append(files, "contrib/new/go.mod", "internals/go.mod"))
+	if err == nil || !strings.Contains(err.Error(), "contrib/new is") || !strings.Contains(err.Error(), "internals is") {
+		t.Errorf("two modules that nobody knows: %v", err)
 	}
 }
