@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// TestBenchmarks runs each contender once, and looks for the benchmarks that targets.txt names.
+// TestBenchmarks runs each benchmark once and checks that the results named in targets.txt exist.
 func TestBenchmarks(t *testing.T) {
 	out, err := exec.Command(must(os.Executable()), "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-test.short").CombinedOutput()
 	if err != nil {
@@ -34,7 +34,7 @@ func TestBenchmarks(t *testing.T) {
 func compare(b *testing.B, impl string, op func()) {
 	b.Run("impl="+impl, func(b *testing.B) {
 		b.ReportAllocs()
-		op() // compiles what is compiled at first use, and opens connections
+		op() // initializes lazily and opens connections
 		for b.Loop() {
 			op()
 		}
@@ -52,7 +52,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// expect panics if a contender has not done its work.
+// expect panics if a contender processed a different number of items.
 func expect(what string, got, want int) {
 	if got != want {
 		panic(fmt.Sprintf("%d %s, want %d", got, what, want))
@@ -72,7 +72,7 @@ func serve(b *testing.B, h http.Handler) (url string) {
 	return srv.URL
 }
 
-// slow waits before each response, as a platform on another machine does.
+// slow delays each response to simulate a platform on another machine.
 func slow(pause time.Duration, h http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -104,7 +104,7 @@ func send(c *http.Client, req *http.Request) error {
 	return err
 }
 
-// parallel calls do for 0 to n-1. A worker never calls it twice at the same time.
+// parallel calls do for each i from 0 to n-1. The calls of one worker are sequential.
 func parallel(workers, n int, do func(worker, i int)) {
 	var group sync.WaitGroup
 	for worker := range workers {

@@ -35,7 +35,7 @@ func jsonPackages() []jsonPackage {
 	}
 }
 
-// deliveries returns six events as the platform sends them, with the larger payloads.
+// deliveries returns six events with the larger payloads in the platform's format.
 func deliveries() (bodies [][]byte) {
 	for _, name := range []string{
 		"campaign_bounce", "transactional_bounce", "email_api_bounce", "campaign_complaint", "contact_removed_by_link", "email_suppressed",
@@ -70,7 +70,7 @@ func BenchmarkDecodeEvents(b *testing.B) {
 	compare(b, "json.Valid", each(bodies, func(body []byte) { json.Valid(body) }))
 }
 
-// BenchmarkDecodeEventsDataFirst decodes events whose data comes before the name of the event.
+// BenchmarkDecodeEventsDataFirst decodes events with the field "data" before the field "event".
 func BenchmarkDecodeEventsDataFirst(b *testing.B) {
 	bodies := deliveries()
 	var reordered [][]byte
@@ -85,8 +85,7 @@ func BenchmarkDecodeEventsDataFirst(b *testing.B) {
 	compare(b, "sdk-event-first", each(bodies, parse))
 }
 
-// BenchmarkDecodePage decodes a page of 100 contacts in memory: the SDK in a whole call of the client, the JSON packages
-// alone.
+// BenchmarkDecodePage decodes a page of 100 contacts in memory. The time of the SDK includes the whole client call.
 func BenchmarkDecodePage(b *testing.B) {
 	body := []byte(contactPage(0, pageOf(0, contactItem)))
 	c := must(client.New(client.Config{BaseURL: "https://platform.example", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
@@ -103,7 +102,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// unmarshal is the function of a JSON package.
+// unmarshal is the Unmarshal function of a JSON package.
 type unmarshal func(data []byte, v any) error
 
 // onePass decodes an event into one struct with the fields of every payload.

@@ -48,7 +48,7 @@ func BenchmarkMock(b *testing.B) {
 	}
 }
 
-// listRequest returns a function that creates a list or, after it has created one, reads that list.
+// listRequest returns a function that creates a list (POST) or reads a list that listRequest has created (GET).
 func listRequest(c *http.Client, method, url string) func() {
 	post := func() {
 		check(send(c, newRequest(http.MethodPost, url+"/lists", mockserver.DefaultToken, "application/json", strings.NewReader(`{"name":"Customers"}`))))

@@ -19,14 +19,14 @@ import (
 
 const perPage = 100
 
-// BenchmarkIterate reads 100 pages from a server that costs next to nothing.
+// BenchmarkIterate reads 100 pages from a server that does almost no work.
 func BenchmarkIterate(b *testing.B) {
 	r := newReader(b, newPages(100), 100)
 	compare(b, "sdk", r.sdk(0))
 	r.others(b)
 }
 
-// BenchmarkIterateSlow reads 12 pages from a server that takes 20 ms for each response.
+// BenchmarkIterateSlow reads 12 pages from a server that delays each response by 20 ms.
 func BenchmarkIterateSlow(b *testing.B) {
 	r := newReader(b, slow(20*time.Millisecond, newPages(12)), 12)
 	compare(b, "sdk", r.sdk(3))
@@ -34,12 +34,37 @@ func BenchmarkIterateSlow(b *testing.B) {
 	r.others(b)
 }
 
-// BenchmarkIterateSlowFar reads so many pages that the last ones, after which the client has nothing to prefetch, hardly
-// count.
+// BenchmarkIterateSlowFar reads 100 pages. The client has nothing to prefetch after the last pages, but their share
+// is small.
 func BenchmarkIterateSlowFar(b *testing.B) {
 	r := newReader(b, slow(20*time.Millisecond, newPages(100)), 100)
 	compare(b, "sdk", r.sdk(3))
 	compare(b, "sdk-without-prefetch", r.sdk(0))
+}
+
+// BenchmarkIterateMemory reports how much more memory client and server use for 10,000 pages than for 100.
+func BenchmarkIterateMemory(b *testing.B) {
+	count := 0
+	c := must(client.New(client.Config{Token: "t", HTTPClient: newPool(), BaseURL: serve(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, items := must(strconv.Atoi(r.URL.Query().Get("page"))), "[]"
+		if page <= count {
+			items = pageOf(page, contactItem)
+		}
+		fmt.Fprint(w, contactPage(page-1, items))
+	}))}))
+	peak := func(pages int) (mib float64) {
+		count = pages
+		got := 0
+		for _, err := range c.Contacts.All(b.Context(), 1, client.ListContactsParams{}) {
+			check(err)
+			if got++; got%(pages*perPage/10) == 0 {
+				mib = max(mib, heapInUse())
+			}
+		}
+		expect("items", got, pages*perPage)
+		return mib
+	}
+	reportGrowth(b, peak, 100, 10_000)
 }
 
 // reader reads all pages of a server.
@@ -47,7 +72,7 @@ type reader struct {
 	ctx   context.Context
 	pool  *http.Client
 	url   string
-	count int // of pages
+	count int // number of pages
 }
 
 func newReader(b *testing.B, h http.Handler, count int) reader {
@@ -102,7 +127,7 @@ type contacts struct {
 	Pagination client.Pagination `json:"pagination"`
 }
 
-// byHand is the usual loop: one page at a time until a page is not full.
+// byHand reads one page at a time until a page is not full.
 func (r reader) byHand() {
 	got := 0
 	for number := 1; got == (number-1)*perPage; number++ {
@@ -158,7 +183,7 @@ func (r reader) stripe() func() {
 	}
 }
 
-// pages are the items of each page in the formats of four platforms.
+// pages holds the items of each page in the formats of four platforms.
 type pages struct{ contacts, stripe, mailgun, github []string }
 
 func newPages(n int) (p pages) {
@@ -188,7 +213,7 @@ func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Link", `<`+next+`>; rel="next"`)
 		}
 		fmt.Fprint(w, p.github[number])
-	case number >= len(p.mailgun): // the others read on until a page is empty
+	case number >= len(p.mailgun): // the other clients read until a page is empty
 		fmt.Fprintf(w, `{"items":[],"data":[],"pagination":{"page":%d,"per_page":100}}`, number+1)
 	case strings.HasPrefix(path, "/v3/"): // Mailgun
 		fmt.Fprintf(w, `{"items":%s,"paging":{"next":"%s"}}`, p.mailgun[number], next)

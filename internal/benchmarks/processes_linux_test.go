@@ -16,9 +16,9 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// BenchmarkIterateCPU reads 1,000 pages from a server in another process. It reports the processor time of the client
-// with its garbage collections. The rest of the application has a heap of 32 MiB: the smallest heap of 4 MiB would be
-// collected twice for every 100 pages.
+// BenchmarkIterateCPU reads 1,000 pages from a server in another process. It reports the client's processor time,
+// including garbage collection. A block of 32 MiB represents the rest of the application. Without it, the 4 MiB heap
+// would be collected two times for every 100 pages.
 func BenchmarkIterateCPU(b *testing.B) {
 	rest := make([]byte, 32<<20)
 	defer runtime.KeepAlive(rest)
@@ -33,7 +33,7 @@ func BenchmarkIterateCPU(b *testing.B) {
 	}{{"sdk", r.sdk(0)}, {"net/http-discard", r.discard}, {"net/http+json", r.byHand}} {
 		b.Run("impl="+c.impl, func(b *testing.B) {
 			measureCPU(b, os.Getpid(), func() {
-				for range 10 { // so many that their garbage is collected
+				for range 10 { // enough calls to include garbage collections
 					c.op()
 				}
 			})
@@ -69,7 +69,7 @@ func start(cmd *exec.Cmd) (stop func()) {
 	return func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
 }
 
-// command is a mock server as a process of its own.
+// command is a mock server in a separate process.
 type command struct {
 	impl, tool        string
 	args              []string // the address comes last
@@ -82,7 +82,7 @@ func commands() []command {
 	return []command{
 		{"sdk", "mockserver", []string{"-quiet", "-addr"}, "/lists", "/lists/1", mockserver.DefaultToken, "application/json", `{"name":"Customers"}`},
 		{
-			"stripe-mock", "stripe-mock", []string{"-https-addr", "127.0.0.1:0", "-http-addr"}, // without -https-addr it takes a fixed port
+			"stripe-mock", "stripe-mock", []string{"-https-addr", "127.0.0.1:0", "-http-addr"}, // it has a fixed port by default
 			"/v1/customers", "/v1/customers/cus_123", "sk_test_123", "application/x-www-form-urlencoded", "name=Customers",
 		},
 	}
@@ -93,10 +93,10 @@ func (c command) program() string {
 	return strings.TrimSpace(string(must(exec.Command("go", "tool", "-n", c.tool).Output())))
 }
 
-// start starts the command and waits for its first response, which creates what send reads.
+// start starts the command and waits for its first response. The first request creates the resource that send reads.
 func (c command) start(program string) (url string, pid int, stop func()) {
 	listener := must(net.Listen("tcp", "127.0.0.1:0"))
-	address := listener.Addr().String() // free in a moment
+	address := listener.Addr().String() // the listener is closed before the command starts
 	listener.Close()
 	cmd := exec.Command(program, append(c.args, address)...)
 	stop = start(cmd)
@@ -121,7 +121,8 @@ func (c command) send(pool *http.Client, method, url string) error {
 	return send(pool, newRequest(method, url+c.create, c.token, c.contentType, strings.NewReader(c.body)))
 }
 
-// BenchmarkMockStart reports the time from the start of a mock server to its first response, and its memory then.
+// BenchmarkMockStart reports the time from the start of a mock server to its first response, and its memory at that
+// time.
 func BenchmarkMockStart(b *testing.B) {
 	for _, c := range commands() {
 		program := c.program()
@@ -137,10 +138,9 @@ func BenchmarkMockStart(b *testing.B) {
 	}
 }
 
-// BenchmarkMockCommand makes 2,000 requests to a mock server with validation over eight connections, after as many to
-// warm up. Each run starts a new process, because no two processes of stripe-mock are alike: when it starts, it puts
-// its routes into a random order, and tries them in this order for each request. So means are compared, not minima.
-// 2,000 requests are so many that the server collects its garbage several times.
+// BenchmarkMockCommand sends 2,000 requests over eight connections to a mock server with validation, after 2,000
+// warm-up requests. These are enough for several garbage collections of the server. Each run starts a new process,
+// because each stripe-mock process checks its routes in another random order. Compare the means, not the minima.
 func BenchmarkMockCommand(b *testing.B) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		for _, c := range commands() {
@@ -160,7 +160,7 @@ func BenchmarkMockCommand(b *testing.B) {
 // cpuOf returns the processor time of all threads of a process.
 func cpuOf(pid int) (sum int64) {
 	for _, file := range must(filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))) {
-		if text, err := os.ReadFile(file); err == nil { // or the thread has ended
+		if text, err := os.ReadFile(file); err == nil { // the thread may have ended
 			var ns int64
 			must(fmt.Sscan(string(text), &ns))
 			sum += ns

@@ -14,13 +14,13 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// maxGrowth is how many times as long a flat operation may take with the most records as with the fewest, and a listing
-// operation per record with the most records as with a tenth of them.
+// maxGrowth is the maximum growth of a flat operation's time from the fewest to the most records. For a listing
+// operation, it limits the growth of the time per record from a tenth of the most records to the most records.
 const maxGrowth = 4
 
-// BenchmarkScale measures what operations of the mock server cost when it holds many records of one kind. It fails if
-// a flat operation grows with the number of records. Listing operations read or write every record, so they may grow in
-// proportion.
+// BenchmarkScale measures the time of mock server operations with many records of one kind. It fails if the time of
+// a flat operation grows with the number of records. Listing operations read or write every record, so their time
+// may grow in proportion.
 func BenchmarkScale(b *testing.B) {
 	for _, kind := range []struct {
 		name string
@@ -59,16 +59,16 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// scale is a mock server that is called without sockets.
+// scale measures a mock server without sockets.
 type scale struct {
 	b    *testing.B // the benchmark in progress
 	srv  *mockserver.Server
-	took map[string][]time.Duration // of each operation, with the fewest records first
+	took map[string][]time.Duration // times of each operation, from the fewest to the most records
 }
 
-// measure reports the time of the fastest call, whatever b.N is: other work on the machine only makes a call slower, and
-// the first call pays for everything that is initialized lazily. It makes 100 calls or as many as fit into 60 ms, but at
-// least 3 unless they take longer than 1 minute. The name begins with flat or listing.
+// measure reports the time of the fastest call and ignores b.N. Other work on the machine slows calls down, and the
+// first call includes lazy initialization. measure makes 100 calls or as many as fit into 60 ms, but at least 3
+// unless they need more than 1 minute. The name begins with flat or listing.
 func (s *scale) measure(name string, call func(i int)) {
 	parent := s.b
 	parent.Run(name, func(b *testing.B) {
@@ -93,7 +93,7 @@ func (s *scale) get(name, path string, args ...any) {
 
 const scaleEmail = `{"email":%q,"sender":{"name":"Shop","email":"shop@example.com"},"content":{"subject":"Hello","text":"Hi"}%s}`
 
-// send measures the sending of an email; more is appended to the fields of its body.
+// send measures sending an email. The text more is appended to the JSON fields of the body.
 func (s *scale) send(name, to, more string) {
 	s.measure(name, func(int) { s.post("/v2/emails", scaleEmail, to, more) })
 }

@@ -30,7 +30,7 @@ import (
 
 const hookSecret = "a secret of thirty-two characters"
 
-// scheme verifies the body with the number i, which is signed in the scheme's own way.
+// scheme is a signature scheme. verify reports whether the body with the index i is valid.
 type scheme struct {
 	name   string
 	verify func(i int) bool
@@ -56,7 +56,7 @@ func schemes(bodies [][]byte) []scheme {
 	}
 }
 
-// TestSchemes: a contender that accepts forged bodies would have less to do.
+// TestSchemes: each scheme accepts the signed body and rejects a forged body.
 func TestSchemes(t *testing.T) {
 	body := []byte("signed")
 	for _, s := range schemes([][]byte{body}) {
@@ -128,7 +128,7 @@ func githubReceiver(length int) func([]byte) {
 	}
 }
 
-// stripeReceiver decodes an event with the object in the event.
+// stripeReceiver verifies and decodes an event, including the object in the event.
 func stripeReceiver(length int) func([]byte) {
 	body := padded(`{"id":"evt_1NG8Du2eZvKYlo2C","object":"event","api_version":"`+stripe.APIVersion+`","created":1763651300,"livemode":false,`+
 		`"pending_webhooks":1,"type":"customer.updated","data":{"object":{"object":"customer","id":"cus_NffrFeUfNV2Hib","email":"ada@example.org",`+
@@ -147,7 +147,7 @@ func padded(event string, length int) []byte {
 	return []byte(strings.Replace(event, "FILL", strings.Repeat("x", length-len(event)+len("FILL")), 1))
 }
 
-// naiveVerify is what a developer writes after the example in the specification.
+// naiveVerify follows the example in the specification.
 func naiveVerify(key, body []byte, signature string) bool {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write(body)
