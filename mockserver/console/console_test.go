@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-var handler = Handler() // packs all files once
+var handler = Handler() // compresses all files once
 
 func get(t *testing.T, target string, header ...string) *http.Response {
 	t.Helper()
@@ -78,7 +78,7 @@ func TestHandlerNotModified(t *testing.T) {
 	}
 }
 
-// The policy refuses inline scripts and styles: a page that has some is broken.
+// TestPageHasNothingInline: index.html has no inline scripts and styles, because the policy rejects them.
 func TestPageHasNothingInline(t *testing.T) {
 	page, err := static.ReadFile("static/index.html")
 	if err != nil {
@@ -89,7 +89,7 @@ func TestPageHasNothingInline(t *testing.T) {
 	}
 }
 
-// The page names all modules: the browser need not find them one after the other.
+// TestPageNamesAllModules: index.html lists all modules, so the browser can load them in parallel.
 func TestPageNamesAllModules(t *testing.T) {
 	assets, err := load()
 	if err != nil {
@@ -102,10 +102,10 @@ func TestPageNamesAllModules(t *testing.T) {
 	}
 }
 
-// late reports whether a browser loads a file only when the place API is opened.
+// late reports whether a browser loads a file only when the API view is opened.
 func late(name string) bool { return name == "explorer.js" || name == "operations.json" }
 
-// What a browser loads at first must stay small, and so must the whole.
+// TestFirstLoadIsSmall limits the size of the first load and of all files.
 func TestFirstLoadIsSmall(t *testing.T) {
 	const limit, limitOfAll = 110_000, 140_000
 	assets, err := load()

@@ -3,9 +3,7 @@ package e2e
 import (
 	"flag"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -16,7 +14,7 @@ import (
 
 var every = flag.Bool("every", false, "check every place in both themes at all three widths, and press Tab in all of them")
 
-// looks are the views at which the places are checked. All of them take many minutes.
+// looks returns the views for the checks. With -every, the checks need many minutes.
 func looks() []view {
 	if *every {
 		return []view{{1280, "light"}, {400, "dark"}, {1280, "dark"}, {400, "light"}, {320, "light"}, {320, "dark"}}
@@ -24,37 +22,33 @@ func looks() []view {
 	return []view{{1280, "light"}, {400, "dark"}}
 }
 
-// TestPlaces visits every place. axe-core finds no violation, Tab reaches every control, and controls on a phone are large
-// enough for fingers. AXE is the file axe.min.js of the npm package axe-core; the script run fetches it.
+// TestPlaces opens every view. axe-core finds no violation, Tab reaches every control, and controls on a phone are
+// large enough for fingers. AXE is the path of axe.min.js from the npm package axe-core; the script run fetches it.
 func TestPlaces(t *testing.T) {
 	axe := axeScript(t)
 	w := newWorld(t)
 	w.populate()
 	places := w.places()
-	names := slices.Sorted(maps.Keys(places))
 	for l, look := range looks() {
-		for part := range slices.Chunk(names, 7) { // a page is open for one minute at most
-			t.Run(fmt.Sprintf("%s-%d-%s", part[0], look.width, look.scheme), func(t *testing.T) {
-				p := open(t, w.srv.URL(), "#/requests/nothing", look)
-				for _, name := range part {
-					n := slices.Index(names, name)
-					p.Log(name)
-					p.visit(places[name])
-					if *every || n%2 == l {
-						p.keepsNobodyOut(axe)
-					}
-					if look.width == 400 {
-						p.largeEnough("body")
-					} else if *every || n%3 == 0 {
-						p.tabReachesEverything()
-					}
+		t.Run(fmt.Sprintf("%d-%s", look.width, look.scheme), func(t *testing.T) {
+			p := open(t, w.srv.URL(), "#/requests/nothing", look)
+			for n, place := range places {
+				p.Log(place)
+				p.visit("#/" + place)
+				if *every || n%2 == l {
+					p.checkAccessibility(axe)
 				}
-			})
-		}
+				if look.width == 400 {
+					p.largeEnough("body")
+				} else if *every || n%3 == 0 {
+					p.tabReachesEverything()
+				}
+			}
+		})
 	}
 }
 
-// visit goes to a place, and not before the place that was shown is gone.
+// visit opens a view and waits until the previous view is gone.
 func (p *page) visit(hash string) {
 	p.Helper()
 	p.goTo("#/requests/nothing")
@@ -64,11 +58,10 @@ func (p *page) visit(hash string) {
 	p.rest()
 }
 
-// tabReachesEverything fails if Tab does not reach a control of the main part.
+// tabReachesEverything fails if Tab does not reach a control in main.
 func (p *page) tabReachesEverything() {
 	p.Helper()
-	const can = `[...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary)')].filter(e => e.checkVisibility() && !e.disabled && e.tabIndex >= 0 && e.type !== 'radio')`
-	want := eval[int](p, `(window.all = new Set(`+can+`)).size`)
+	want := eval[int](p, `(window.all = new Set(tabStops())).size`)
 	eval[bool](p, `document.querySelector('main').focus(), addEventListener('focusin', e => all.delete(e.target)), true`)
 	for range want + 60 {
 		p.press("\t")
@@ -79,20 +72,15 @@ func (p *page) tabReachesEverything() {
 	p.Errorf("Tab does not reach %s", eval[string](p, `[...all].slice(0, 5).map(e => e.outerHTML.slice(0, 120)).join('\n')`))
 }
 
-// largeEnough fails for each control within the selector that is smaller than 44 px or narrower than its text.
+// largeEnough fails for each control in the selector that is smaller than 44 px or narrower than its text.
 func (p *page) largeEnough(within string) {
 	p.Helper()
-	const small = `[...document.querySelectorAll('button, select, summary, nav a, .rows a, a.button, .back a, .links a, label:has(input), input:not([type=radio], [type=checkbox]), textarea')]
-		.filter(e => e.checkVisibility() && !e.closest('.skip') && e.closest(%q))
-		.map(e => [e, e.getBoundingClientRect()])
-		.filter(([e, r]) => r.height < 43.9 || r.width < 43.9 || (e.matches('.button') && e.scrollWidth > e.clientWidth + 1))
-		.map(([e, r]) => Math.round(r.width) + ' × ' + Math.round(r.height) + ': ' + e.outerHTML.slice(0, 120))`
-	for _, bad := range eval[[]string](p, fmt.Sprintf(small, within)) {
+	for _, bad := range eval[[]string](p, fmt.Sprintf("smallControls(%q)", within)) {
 		p.Error(bad)
 	}
 }
 
-// TestForms opens every form, as it opens and with what is rejected, and checks it as TestPlaces does.
+// TestForms checks every form like TestPlaces, first as it opens and then with rejected input.
 func TestForms(t *testing.T) {
 	axe := axeScript(t)
 	w := newWorld(t)
@@ -119,13 +107,13 @@ func TestForms(t *testing.T) {
 				p.visit(form.hash)
 				p.click("main button", form.button)
 				p.until(`document.querySelector('dialog.create[open]')`)
-				p.keepsNobodyOut(axe)
+				p.checkAccessibility(axe)
 				if look.width == 400 {
 					p.largeEnough("dialog.create")
 				}
 				p.click("dialog button.main", form.ok)
 				p.until(`document.querySelector('dialog :is(.wrongly, .refused, .secret)')`)
-				p.keepsNobodyOut(axe)
+				p.checkAccessibility(axe)
 				p.press(kb.Escape)
 				p.until(`!document.querySelector('dialog.create')`)
 			}
@@ -133,7 +121,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestOverlays checks what opens over a place, or beside it, in both themes: menus, the selection, toasts, the help and a response.
+// TestOverlays checks menus, the selection, toasts, the help and a response in both themes.
 func TestOverlays(t *testing.T) {
 	axe := axeScript(t)
 	w := newWorld(t)
@@ -168,10 +156,10 @@ func TestOverlays(t *testing.T) {
 	}
 }
 
-// seen checks what is shown now, and on a phone that fingers can use it.
+// seen checks the current page, including the size of the controls on a phone.
 func (p *page) seen(axe string, look view, selector string) {
 	p.Helper()
-	p.keepsNobodyOut(axe)
+	p.checkAccessibility(axe)
 	if look.width == 400 {
 		p.largeEnough(selector)
 	}
@@ -189,14 +177,17 @@ func axeScript(t *testing.T) string {
 	return string(axe)
 }
 
-// keepsNobodyOut fails for every finding in what is shown now.
-func (p *page) keepsNobodyOut(axe string) {
+// checkAccessibility fails for each finding in the current page.
+func (p *page) checkAccessibility(axe string) {
 	p.Helper()
 	p.do(chromedp.Evaluate[chromedp.Void](axe))
-	for _, bad := range eval[[]string](p, `axe.run(document, {iframes: false}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? ''))))`) {
+	for _, bad := range eval[[]string](p, `violations()`) {
 		p.Error(bad)
 	}
 	if over := eval[int](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 		p.Errorf("the page is %d px wider than the window", over)
+	}
+	if eval[bool](p, `(m => { m.scrollTop = 100; return m.scrollTop > 0 })(document.querySelector('main'))`) {
+		p.Error("main scrolls, and there is no scroll bar to undo it")
 	}
 }

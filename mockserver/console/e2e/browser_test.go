@@ -1,26 +1,29 @@
-// Package e2e looks at the console with a real browser: Chromium, without a
-// window. The tests are skipped where there is none, unless E2E=require.
+// Package e2e tests the console with a real browser, headless Chromium. Without Chromium, the tests are skipped,
+// unless E2E=require.
 package e2e
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long anything in the browser may take on a busy machine.
+// patience is the time limit for one action in the browser on a busy machine.
 const patience = 60 * time.Second
 
-// browser is one Chromium for all tests; each page has a profile of its own.
+// browser is one Chromium for all tests. Each page has its own profile.
 var browser context.Context
 
 func TestMain(m *testing.M) {
@@ -36,7 +39,7 @@ func run(m *testing.M) int {
 		}
 		return 0
 	}
-	ctx, stop, err := start(path, os.Geteuid() != 0) // for root there is no sandbox
+	ctx, stop, err := start(path, os.Geteuid() != 0) // root has no sandbox
 	if err != nil && strings.Contains(err.Error(), "No usable sandbox") {
 		fmt.Println("Chromium gets no sandbox here, because this user may not create namespaces: it runs without one")
 		ctx, stop, err = start(path, false)
@@ -60,8 +63,8 @@ func start(path string, sandbox bool) (ctx context.Context, stop func(), err err
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("ignore-certificate-errors", true), // of proxies with TLS
-		// Another site's name leads to this machine, so that what a mail loads can be seen.
+		chromedp.Flag("ignore-certificate-errors", true), // for proxies with TLS
+		// Host names of other sites resolve to this machine, so tests can see the requests of an email.
 		chromedp.Flag("host-resolver-rules", "MAP *.example 127.0.0.1"))
 	if !sandbox {
 		options = append(options, chromedp.NoSandbox)
@@ -73,7 +76,7 @@ func start(path string, sandbox bool) (ctx context.Context, stop func(), err err
 		free()
 		_ = os.RemoveAll(profile)
 	}
-	if err := chromedp.Do(ctx); err != nil { // starts it
+	if err := chromedp.Do(ctx); err != nil { // starts the browser
 		stop()
 		return nil, nil, err
 	}
@@ -94,27 +97,41 @@ type page struct {
 	base string
 }
 
-// view is the size, theme and browser for a test of the console.
+// view is the size and theme for a test of the console.
 type view struct {
 	width  int64
 	scheme string // light or dark
 }
 
-// open opens the console at a hash. Whatever the browser complains of fails the test.
-func open(t *testing.T, base, hash string, v view) *page {
+var desk, phone = view{1280, "light"}, view{400, "light"}
+
+// functions is JavaScript for the tests.
+//
+//go:embed testdata/page.js
+var functions string
+
+// newTab opens an empty tab with its own profile.
+func newTab(t *testing.T, base string) *page {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, patience)
-	t.Cleanup(cancel)
-	p := &page{t, ctx, base}
-	_, err := chromedp.Call(
-		ctx,
-		emulation.SetEmulatedMedia,
-		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: v.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		}},
-	)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return &page{t, ctx, base}
+}
+
+// open opens the console at a hash. An error in the browser fails the test.
+func open(t *testing.T, base, hash string, v view) *page {
+	t.Helper()
+	p := newTab(t, base)
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: v.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: functions})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +141,7 @@ func open(t *testing.T, base, hash string, v view) *page {
 	return p
 }
 
-// complain fails the test for an exception or a violated policy of the console's own pages.
+// complain fails the test for an exception or a policy violation in the console's own pages.
 func (p *page) complain() {
 	p.Helper()
 	err := chromedp.Listen(p.ctx, func(ev any) {
@@ -144,21 +161,24 @@ func (p *page) complain() {
 
 func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
-	if err := chromedp.Do(p.ctx, steps...); err != nil {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
 		p.Fatal(err)
 	}
 }
 
-// until waits for a condition of the page.
+// until waits until a JavaScript condition is true.
 func (p *page) until(js string) {
 	p.Helper()
-	if _, err := chromedp.Run(p.ctx,
-		chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingTimeout(patience/3))); err != nil {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingTimeout(patience/3))); err != nil {
 		p.Fatalf("waiting for %s: %v\nthe page says: %s", js, err, p.text("body"))
 	}
 }
 
-// says waits for a text within what the selector finds first.
+// says waits until the first element of the selector contains a text.
 func (p *page) says(selector, text string) {
 	p.Helper()
 	p.until(fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, text))
@@ -171,39 +191,25 @@ func (p *page) text(selector string) string {
 
 func eval[T any](p *page, js string) T {
 	p.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
 	if err != nil {
 		p.Fatalf("%s: %v", js, err)
 	}
 	return v
 }
 
-// press types keys, one after the other.
+// press types keys one by one.
 func (p *page) press(keys string) {
 	p.Helper()
 	p.do(chromedp.KeyEvent(keys))
 }
 
-// spot is the middle of the first element of a kind that holds a text, once it
-// is seen, rests, can be used, and nothing covers it.
-const spot = `(async (kind, text) => {
-	const frame = () => new Promise(requestAnimationFrame);
-	for (let last = ''; ; await frame()) {
-		const e = [...document.querySelectorAll(kind)].find(e => e.textContent.includes(text) && e.checkVisibility() && !e.disabled);
-		if (!e) continue;
-		e.scrollIntoView({ block: 'nearest' });
-		const r = e.getBoundingClientRect(), at = [r.x + r.width / 2, r.y + r.height / 2];
-		const top = document.elementFromPoint(...at);
-		const now = JSON.stringify(at);
-		if (now === last && top && (e.contains(top) || top.contains(e))) return at;
-		last = now;
-	}
-})(%q, %q)`
-
-// click clicks the first element of a kind that holds the text.
+// click clicks the first element of a kind that contains the text.
 func (p *page) click(kind, text string) {
 	p.Helper()
-	at := eval[[]float64](p, fmt.Sprintf(spot, kind, text))
+	at := eval[[]float64](p, fmt.Sprintf("spot(%q, %q)", kind, text))
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
@@ -211,14 +217,56 @@ func (p *page) click(kind, text string) {
 func (p *page) rest() {
 	p.Helper()
 	p.until(`!document.querySelector('[aria-busy]')`)
-	eval[bool](
-		p,
-		`Promise.all([...document.querySelectorAll('iframe')].map(f => new Promise(done => { f.addEventListener('load', done); setTimeout(done, 700); }))).then(() => new Promise(done => setTimeout(() => done(true), 150)))`,
-	)
+	eval[bool](p, `painted()`)
 }
 
-// goTo goes to another place of the console.
+// goTo opens another view of the console.
 func (p *page) goTo(hash string) {
 	p.Helper()
 	p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = %q`, hash)))
+}
+
+// fill replaces the value of a field.
+func (p *page) fill(selector, text string) {
+	p.Helper()
+	eval[bool](p,
+		`(() => { const e = document.querySelector(`+strconv.Quote(selector)+`); e.focus(); e.select(); return true })()`)
+	p.press("\b")
+	p.press(text)
+}
+
+// pick chooses an option of the select with a label.
+func (p *page) pick(label, value string) {
+	p.Helper()
+	p.until(fmt.Sprintf(`choose([...document.querySelectorAll('.pick')].find(e => e.textContent.startsWith(%q))?.querySelector('select'), %q)`, label, value))
+}
+
+// pickIn chooses an option of the first select of a selector.
+func (p *page) pickIn(selector, value string) {
+	p.Helper()
+	p.until(fmt.Sprintf(`choose(document.querySelector(%q), %q)`, selector, value))
+}
+
+// rows waits until a list has n rows.
+func (p *page) rows(n int) {
+	p.Helper()
+	p.until(fmt.Sprintf(
+		`Number(document.querySelector('.rows li')?.ariaSetSize ?? document.querySelectorAll('.page tbody tr').length) === %d`, n))
+}
+
+// reload reloads the page.
+func (p *page) reload() {
+	p.Helper()
+	p.do(chromedp.Reload())
+	p.until(`document.querySelector('.live[data-state=live]')`)
+}
+
+// tick selects a row.
+func (p *page) tick(n int) {
+	p.Helper()
+	p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll('.rows .select input')[%d].click()`, n)))
+}
+
+func focus(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).focus()`, selector))
 }

@@ -13,8 +13,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// Contacts come from pasted CSV or from a file; what the platform rejects is named. They are edited and tagged, one or several at a time,
-// and what the API can take back is undone.
+// TestImportEditAndTag: contacts can be imported from pasted CSV or from a file, and the form names rejected rows.
+// One or more contacts can be edited and tagged. Changes can be undone if the API supports it.
 func TestImportEditAndTag(t *testing.T) {
 	w := newWorld(t)
 	l := w.list("Readers")
@@ -75,8 +75,8 @@ func TestImportEditAndTag(t *testing.T) {
 	p.statuses(w, l.ID, "active active")
 }
 
-// Addresses pasted on the page of contacts fill the import form, which Ctrl+Enter submits. Other text does not open the form,
-// and a field keeps the text that is pasted into it.
+// TestPaste: addresses pasted into the contacts view fill the import form, and Ctrl+Enter submits it. Other text
+// does not open the form, and text pasted into a field stays there.
 func TestPaste(t *testing.T) {
 	w := newWorld(t)
 	l := w.list("Readers")
@@ -98,12 +98,6 @@ func TestPaste(t *testing.T) {
 	p.statuses(w, l.ID, "active active")
 }
 
-// tick selects a row.
-func (p *page) tick(n int) {
-	p.Helper()
-	p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll('.rows .select input')[%d].click()`, n)))
-}
-
 func (p *page) statuses(w *world, list int64, want string) {
 	p.Helper()
 	var got []string
@@ -116,7 +110,7 @@ func (p *page) statuses(w *world, list int64, want string) {
 	}
 }
 
-// Several messages are selected with keys, deleted and restored; Escape ends the selection, and so does another search.
+// TestSelection: keys select, delete and restore several messages. Escape or a new search clears the selection.
 func TestSelection(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"alpha", "beta", "gamma", "delta"} {
@@ -142,15 +136,12 @@ func TestSelection(t *testing.T) {
 	p.until(`!document.querySelector('.selected')`)
 }
 
-// A draft shows its content and how many will get it. It is edited, deleted, and brought back with its id.
+// TestDraft: a draft shows its content and its number of recipients. It can be edited, deleted and restored with its
+// id.
 func TestDraft(t *testing.T) {
 	w := newWorld(t)
 	l := w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"))
-	c, err := w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{
-		Name: "Autumn", ListID: l.ID, Sender: client.Sender{Email: "hello@harbour.example"},
-		Content: client.MessageContent{Subject: "Hello", HTML: "<p>Hello {{first_name}}</p>", Text: "The text for {{first_name}}"},
-	})
-	w.check(err)
+	c := w.draft(l.ID, "Autumn", client.MessageContent{Subject: "Hello", HTML: "<p>Hello {{first_name}}</p>", Text: "The text for {{first_name}}"})
 	p := open(t, w.srv.URL(), fmt.Sprintf("#/campaigns/%d", c.ID), desk)
 	p.says(".detail .lead + .lead", "2 active contacts of Readers will get it")
 	p.until(`document.querySelector('.detail iframe')`)

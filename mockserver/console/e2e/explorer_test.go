@@ -1,7 +1,7 @@
 package e2e
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +11,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// TestExplorer: each operation has its documentation and a request that can be edited and sent. The page shows the response with its
-// headers. The request can be copied as a command or a program.
+// TestExplorer: each operation has documentation and a request that can be edited and sent. The page shows the
+// response with its headers. The request can be copied as a command or a program.
 func TestExplorer(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/overview", desk)
@@ -33,7 +33,12 @@ func TestExplorer(t *testing.T) {
 		t.Fatalf("the lists are %q", lists)
 	}
 	for n, program := range []string{"curl", "Go", "Node"} {
-		w.runs(p, program)
+		eval[bool](p, `navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }, delete window.copied`)
+		p.click(".explorer button", "Copy as "+program)
+		p.until(`window.copied`)
+		if out, err := w.execute(program, eval[string](p, `window.copied`)); err != nil || !strings.Contains(out, "201") {
+			t.Errorf("%s: %v, %s", program, err, out)
+		}
 		if lists := w.lists(); len(lists) != n+2 || lists[n+1] != lists[0] {
 			t.Errorf("after the copy as %s the lists are %q", program, lists)
 		}
@@ -64,20 +69,37 @@ func (w *world) lists() (names []string) {
 	return names
 }
 
-// runs copies the request that is shown as a program, and runs it.
-func (w *world) runs(p *page, program string) {
+// execute runs a program that the console shows.
+func (w *world) execute(language, text string) (string, error) {
 	w.Helper()
-	eval[bool](p, `navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }, delete window.copied`)
-	p.click(".explorer button", "Copy as "+program)
-	p.until(`window.copied`)
 	file := filepath.Join(w.TempDir(), "main.go")
-	w.check(os.WriteFile(file, []byte(eval[string](p, `window.copied`)), 0o600))
-	words := map[string][]string{"curl": {"sh", file}, "Go": {"go", "run", file}, "Node": {"node", "--input-type=module", "-e", eval[string](p, `window.copied`)}}[program]
-	if _, err := exec.LookPath(map[string]string{"curl": "curl", "Go": "go", "Node": "node"}[program]); err != nil {
-		w.Skipf("%v", err)
+	w.check(os.WriteFile(file, []byte(text), 0o600))
+	command := map[string][]string{
+		"curl": {"bash", file}, "Go": {"go", "run", file}, "Python": {"python3", file}, "Node": {"node", "--input-type=module", "-e", text},
+	}[language]
+	out, err := exec.CommandContext(w.Context(), command[0], command[1:]...).CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		w.Skip(err)
 	}
-	out, err := exec.CommandContext(w.Context(), words[0], words[1:]...).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "201") {
-		w.Errorf("%s: %v, %s", fmt.Sprint(words[:2]), err, out)
+	return string(out), err
+}
+
+// TestFirstMinute: the commands that an empty inbox shows work without changes.
+func TestFirstMinute(t *testing.T) {
+	for language, word := range map[string]string{"curl": "curl", "Python": "urllib", "Node": "await", "Go": "Token: "} {
+		t.Run(language, func(t *testing.T) {
+			w := newWorld(t)
+			p := open(t, w.srv.URL(), "#/inbox", desk)
+			p.click(".first label", language)
+			for _, part := range []string{word, w.srv.URL(), w.srv.Token()} {
+				p.says(".list .code", part)
+			}
+			if language == "Go" {
+				p.click("button", "Send a test email") // the Go program needs the client, which is not published
+			} else if out, err := w.execute(language, eval[string](p, `document.querySelector('.list .code').textContent`)); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			p.rows(1)
+		})
 	}
 }

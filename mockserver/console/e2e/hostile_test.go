@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	_ "embed"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -11,28 +13,16 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
 )
 
-// hostile is a mail that tries to run something, to load something and to get out.
-const hostile = `<!doctype html><html><head>
-<meta http-equiv="refresh" content="0;url=http://evil.example:PORT/refresh">
-<base href="http://evil.example:PORT/"><link rel="stylesheet" href="http://evil.example:PORT/a.css"><link rel="preload" as="image" href="http://evil.example:PORT/preload.png">
-<link rel="dns-prefetch" href="//evil.example"><link rel="prefetch" href="http://evil.example:PORT/prefetch">
-<style>@import "http://evil.example:PORT/b.css"; @font-face { font-family: x; src: url(http://evil.example:PORT/font.woff) } body { background: url(http://evil.example:PORT/bg.png); font: 15px x, sans-serif; padding: 20px }</style>
-</head><body onload="parent.document.title='PWNED'" background="http://evil.example:PORT/body.png">
-<script>top.location='http://evil.example:PORT/top';parent.postMessage('pwned','*');fetch('/_mock/state',{method:'DELETE'})</script>
-<script src="http://evil.example:PORT/x.js"></script>
-<img src=x onerror="parent.document.title='PWNED'"><img src="http://evil.example:PORT/track.png" srcset="http://evil.example:PORT/track2.png 2x">
-<svg onload="alert(1)"><image href="http://evil.example:PORT/svg.png"/><use href="http://evil.example:PORT/use.svg#x"/></svg>
-<iframe src="http://evil.example:PORT/frame"></iframe><iframe srcdoc="<script>top.document.title='PWNED'</script>"></iframe>
-<object data="http://evil.example:PORT/object"></object><embed src="http://evil.example:PORT/embed"><video src="http://evil.example:PORT/video" poster="http://evil.example:PORT/poster" autoplay></video><audio src="http://evil.example:PORT/audio" autoplay></audio>
-<form action="/_mock/state" method="post"><button id="submit" autofocus>submit me</button></form>
-<a id="script" href="javascript:parent.document.title='PWNED'">a javascript link</a>
-<a id="top" target="_top" href="http://evil.example:PORT/top">a link out of the frame</a>
-<p>A mail that tries everything. Nothing may leave this frame.</p></body></html>`
+// hostile is an email that tries to run scripts, load content and leave its frame.
+//
+//go:embed testdata/hostile.html
+var hostile string
 
-// outside is everything that is not this machine: it notes what is asked for.
+// outside simulates all other hosts and records their requests.
 type outside struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -64,7 +54,7 @@ func TestHostileMail(t *testing.T) {
 	id := w.send("mallory@example.org",
 		`<img src=x onerror="document.title='PWNED'"><script>document.title='PWNED'</script>`,
 		strings.ReplaceAll(hostile, "PORT", evil.port()))
-	p := open(t, w.srv.URL(), "#/inbox/"+id, view{1280, "light"})
+	p := open(t, w.srv.URL(), "#/inbox/"+id, desk)
 	p.until(`document.querySelector('iframe')`)
 	p.rest()
 	p.do(chromedp.MouseClickXY(700, 500), chromedp.KeyEvent("\t\t\r"), chromedp.Sleep(time.Second))
@@ -80,7 +70,7 @@ func TestHostileMail(t *testing.T) {
 	}
 }
 
-// unharmed fails if a mail did something to the console or to the platform.
+// unharmed fails if an email changed the console or the platform.
 func (w *world) unharmed(p *page) {
 	w.Helper()
 	if title := eval[string](p, `document.title`); title != "Inbox · mockserver" {
@@ -104,16 +94,16 @@ func (w *world) unharmed(p *page) {
 	}
 }
 
-// What is remote is loaded when it is asked for, and then pictures only.
+// TestRemoteContentWhenAsked: remote images are loaded only on request, and other remote content never.
 func TestRemoteContentWhenAsked(t *testing.T) {
 	w, evil := newWorld(t), newOutside(t)
 	id := w.send("mallory@example.org", "Hello",
 		strings.ReplaceAll(hostile[strings.Index(hostile, "<body"):], "PORT", evil.port()))
-	p := open(t, w.srv.URL(), "#/inbox/"+id, view{1280, "light"})
+	p := open(t, w.srv.URL(), "#/inbox/"+id, desk)
 	p.until(`document.querySelector('iframe')`)
 	p.rest()
 	if asked := evil.requests(); len(asked) > 0 {
-		t.Errorf("loaded before it was asked for: %q", asked)
+		t.Errorf("loaded without a request of the user: %q", asked)
 	}
 	p.click("label", "Remote images")
 	for deadline := time.Now().Add(patience / 3); !strings.Contains(fmt.Sprint(evil.requests()), "/track.png"); {
@@ -130,49 +120,63 @@ func TestRemoteContentWhenAsked(t *testing.T) {
 	w.unharmed(p)
 }
 
-// Text from a receiver, a fault or a request is text.
-func TestHostileTextElsewhere(t *testing.T) {
-	w := newWorld(t)
-	const markup = `<img src=x onerror="document.title='PWNED'">`
-	_, err := w.srv.Inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultStatus, Status: 418, Body: markup})
-	w.check(err)
-	w.ask("GET", "/tags?"+"q="+"%3Cimg%20src=x%20onerror=%22document.title='PWNED'%22%3E", "")
-	w.ask("POST", "/v2/emails", `{"`+strings.ReplaceAll(markup, `"`, `\"`)+`":1}`)
-	_, err = w.sdk.Lists.List(t.Context(), listParams)
-	w.check(err)
-	w.list(markup, reader("x@example.org", markup, markup))
-	p := open(t, w.srv.URL(), "#/requests", view{1280, "light"})
-	for _, r := range w.srv.Requests() {
-		p.goTo("#/requests/" + r.ID + "/response")
-		p.says(".detail .meta", r.ID)
-	}
-	p.goTo("#/faults")
-	p.says(".rules", "418")
-	p.goTo("#/contacts")
-	p.says(".rows", markup)
-	if n := eval[int](p, `document.querySelectorAll('main img').length`); n > 0 ||
-		eval[string](p, `document.title`) != "Contacts · mockserver" {
-		t.Errorf("%d pictures, title %s", n, eval[string](p, `document.title`))
-	}
-}
-
-// A subject of any length leaves room for the mail, and what cannot be seen is shown.
+// TestHostileSubject: a subject of any length leaves room for the email. Invisible characters in it are shown.
 func TestHostileSubject(t *testing.T) {
 	w := newWorld(t)
 	id := w.send("ada@example.org", "Pay \u202egpj.exe\u200b now "+strings.Repeat("long ", 180), order)
 	w.subscribe("/hook", "Email.Opened")
 	w.check(w.srv.Open(id))
 	w.settle()
-	p := open(t, w.srv.URL(), "#/inbox/"+id, view{400, "light"})
+	p := open(t, w.srv.URL(), "#/inbox/"+id, phone)
 	p.says(".head h2", "U+202E")
 	p.says(".head h2", "U+200B")
 	p.until(`document.querySelector('.head h2').getBoundingClientRect().height < 90`)
 	if text := eval[string](p, `document.querySelector('.head h2').textContent`); strings.ContainsAny(text, "\u202e\u200b") {
-		t.Errorf("the heading holds what is not seen: %q", text[:40])
+		t.Errorf("the heading contains invisible characters: %q", text[:40])
 	}
 	for _, place := range []string{"inbox", "deliveries", "events"} {
 		p.goTo("#/" + place)
 		p.says(".rows", "U+202E")
 		p.until(`[...document.querySelectorAll('.rows a')].every(a => a.offsetHeight < 80)`)
+	}
+}
+
+// TestHostileNames: markup and control characters in names, requests and faults are shown as text, including in dialogs
+// and messages.
+func TestHostileNames(t *testing.T) {
+	w := newWorld(t)
+	const markup = "pay\u202egpj" + `<img src=x onerror="document.title='PWNED'">`
+	_, err := w.srv.Inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultStatus, Status: 418, Body: markup})
+	w.check(err)
+	w.ask("GET", "/tags?q="+url.QueryEscape(markup), "")
+	w.ask("POST", "/v2/emails", `{"`+strings.ReplaceAll(markup, `"`, `\"`)+`":1}`)
+	template := w.template(markup, "<p>x</p>", "")
+	list := w.list(markup, reader("x@example.org", markup, markup))
+	w.draft(list.ID, markup, client.MessageContent{Subject: markup, TemplateID: template})
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", template), desk)
+	p.click("button", "Edit")
+	p.says("dialog h2", "U+202E")
+	p.click("dialog button", "Save")
+	p.says(".toast", "U+202E")
+	for _, r := range w.srv.Requests() {
+		p.goTo("#/requests/" + r.ID + "/response")
+		p.says(".detail .meta", r.ID)
+	}
+	for _, view := range []struct{ place, selector, text string }{
+		{"overview", "h1", "Overview"},
+		{"faults", ".rules", "418"},
+		{"contacts", ".rows", "<img src=x"},
+		{"lists", ".cards", "U+202E"},
+		{"templates", ".rows", "<img src=x"},
+		{"campaigns", ".rows", "<img src=x"},
+	} {
+		p.goTo("#/" + view.place)
+		p.says(view.selector, view.text)
+		if n := eval[int](p, `document.querySelectorAll('main img').length`); n > 0 {
+			t.Errorf("%s: %d pictures", view.place, n)
+		}
+	}
+	if title := eval[string](p, `document.title`); title != "Campaigns · mockserver" {
+		t.Errorf("the title is %s", title)
 	}
 }

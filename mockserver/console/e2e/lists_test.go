@@ -10,26 +10,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// pick chooses an option of a select by its label.
-func (p *page) pick(label, value string) {
-	p.Helper()
-	const js = `(([label, value]) => {
-		const e = [...document.querySelectorAll('.pick')].find(e => e.textContent.startsWith(label))?.querySelector('select');
-		if (!e || ![...e.options].some(o => o.value === value)) return false;
-		e.value = value;
-		return e.dispatchEvent(new Event('change', { bubbles: true }));
-	})([%q, %q])`
-	p.until(fmt.Sprintf(js, label, value))
-}
-
-// rows waits until a list has so many.
-func (p *page) rows(n int) {
-	p.Helper()
-	p.until(fmt.Sprintf(
-		`Number(document.querySelector('.rows li')?.ariaSetSize ?? document.querySelectorAll('.page tbody tr').length) === %d`, n))
-}
-
-// A page that runs out gives way to the one before it.
+// TestLastPageBecomesEmpty: if the last page becomes empty, the view shows the previous page.
 func TestLastPageBecomesEmpty(t *testing.T) {
 	w := newWorld(t)
 	for i := range 101 {
@@ -42,36 +23,16 @@ func TestLastPageBecomesEmpty(t *testing.T) {
 	p.rows(1)
 	p.click("button", "Remove")
 	p.rows(100)
-
-	var contacts []client.ContactCreate
-	for i := range 51 {
-		contacts = append(contacts, reader(fmt.Sprintf("c%d@example.org", i), "C"))
-	}
-	list := w.list("Readers", contacts...)
-	p.goTo("#/contacts")
-	p.pick("Status", "active")
-	p.rows(50)
-	p.click("button", "Next")
-	p.rows(1)
-	w.ask(
-		"POST",
-		fmt.Sprintf(
-			"/lists/%d/contacts/%s/unsubscribe",
-			list.ID,
-			strings.TrimPrefix(eval[string](p, `document.querySelector('.rows a').hash.split('?')[0]`),
-				fmt.Sprintf("#/contacts/%d/", list.ID)),
-		),
-		"",
-	)
-	p.rows(50)
 }
 
-// A part of an address and a status filter together; a tag and a status are
-// filters of the API, which takes one, and the one that is shown.
+// TestSearchAndStatus: a search for a part of an address and a status filter can be combined. A tag and a status
+// cannot, because the API supports one filter. New and changed contacts appear without a reload.
 func TestSearchAndStatus(t *testing.T) {
 	w := newWorld(t)
-	w.list("Readers", reader("ada@example.org", "Ada", "vip"), reader("grace@example.org", "Grace"))
+	list := w.list("Readers", reader("ada@example.org", "Ada", "vip"))
 	p := open(t, w.srv.URL(), "#/contacts", desk)
+	p.rows(1)
+	w.join(list.ID, reader("grace@example.org", "Grace"))
 	p.rows(2)
 	p.fill("#filter", "RACE@ex")
 	p.rows(1)
@@ -86,6 +47,12 @@ func TestSearchAndStatus(t *testing.T) {
 	p.until(`[...document.querySelectorAll('.pick select')].every(e => e.value !== 'active')`)
 	p.pick("Status", "active")
 	p.rows(2)
+	p.click("strong", "ada@example.org")
+	p.says(".detail", "first_name")
+	p.click("button", "Unsubscribe")
+	p.says(".detail .meta", "unsubscribed")
+	p.rows(1)
+	p.statuses(w, list.ID, "unsubscribed active")
 }
 
 func TestListsBeyondAPage(t *testing.T) {
@@ -110,16 +77,15 @@ func TestAccounts(t *testing.T) {
 		w.sdk = sdk
 		w.send("ada@example.org", subject, order)
 	}
-	for _, sdk := range []*client.Client{one, two} {
-		w.sdk = sdk
+	for _, w.sdk = range []*client.Client{one, two} {
 		w.subscribe("/hook", "Contact.Added")
 		w.list("Readers", reader("ada@example.org", "Ada"))
 	}
 	submit(one, "From the first")
 	submit(two, "From the second")
-	nobody, err := http.Get(w.srv.URL() + "/lists")
+	anonymous, err := http.Get(w.srv.URL() + "/lists")
 	w.check(err)
-	w.check(nobody.Body.Close())
+	w.check(anonymous.Body.Close())
 
 	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.says(".rows", "From the first")
@@ -152,4 +118,63 @@ func TestAccounts(t *testing.T) {
 	w.check(err)
 	other := open(t, w.srv.URL(), "#/overview?account=2", desk)
 	other.says(".tiles", "on 2 lists")
+}
+
+// TestSearchIsInTheURL: the search is part of the URL, so reloading or sharing the page keeps it.
+func TestSearchIsInTheURL(t *testing.T) {
+	w := newWorld(t)
+	hook := w.subscribe("/one", "Email.Opened", "Email.Clicked")
+	w.subscribe("/two", "Email.Opened")
+	for _, to := range []string{"ada@example.org", "grace@example.org"} {
+		id := w.send(to, "Hello & <goodbye>", order)
+		w.check(w.srv.Open(id))
+		w.check(w.srv.Click(id, "https://harbour.example/help"))
+	}
+	w.settle()
+	p := open(t, w.srv.URL(), "#/deliveries", desk)
+	p.rows(6)
+	p.pick("Webhook", hook.ID)
+	p.rows(4)
+	p.pick("Event", "Email.Opened")
+	p.rows(2)
+	p.fill("#filter", "grace & <good")
+	p.rows(1)
+	p.click(".choice label", "Delivered")
+	p.rows(1)
+	p.click("strong", "Email.Opened")
+	p.click("[role=tab]", "Signature")
+	p.says(".detail", "Signature computed by your receiver")
+	shared := eval[string](p, `location.hash`)
+	p.reload()
+	p.rows(1)
+	p.says(".detail", "Signature computed by your receiver")
+	other := open(t, w.srv.URL(), shared, desk)
+	other.rows(1)
+	other.says(".rows", "grace@example.org")
+	if typed := eval[string](other, `document.querySelector('#filter').value`); typed != "grace & <good" {
+		t.Errorf("the search says %q", typed)
+	}
+	other.says("[role=tab][aria-selected=true]", "Signature")
+	other.click(".choice label", "Failed")
+	other.says(".list", "No matches")
+	other.goTo("#/deliveries") // for the back button
+	other.rows(6)
+	eval[bool](other, `history.back(), true`)
+	other.says(".list", "No matches")
+}
+
+// TestUnknownAccount: a link to an unknown account shows a message and offers the known accounts.
+func TestUnknownAccount(t *testing.T) {
+	w := newWorld(t, mockserver.Token{Value: "one"}, mockserver.Token{Value: "two", AccountID: 2})
+	w.sdk = w.as("two")
+	w.send("ada@example.org", "From the second", order)
+	p := open(t, w.srv.URL(), "#/inbox?account=77&q=second", desk)
+	p.says("main", "No account 77")
+	if text := p.text("main"); strings.Contains(text, "From the second") {
+		t.Errorf("another account's mail is shown: %s", text)
+	}
+	p.click("main button", "Show account 2")
+	p.says(".rows", "From the second")
+	p.until(`location.hash.includes('account=2') && location.hash.includes('q=second')`)
+	p.until(`[...document.querySelectorAll('label')].find(l => l.textContent === 'Account').control.value === '2'`)
 }

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"net/mail"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// What recipients do has keys, which the help names.
+// TestKeysOfRecipients: each recipient action has a key, and the help lists the keys.
 func TestKeysOfRecipients(t *testing.T) {
 	w := newWorld(t)
 	w.send("ada@example.org", "The first", order)
@@ -38,7 +37,7 @@ func TestKeysOfRecipients(t *testing.T) {
 	p.until(`document.activeElement.matches(':popover-open button')`)
 	p.press("\r")
 	p.says(".toasts", "Email.Clicked")
-	p.press("s") // at once
+	p.press("s") // without a menu
 	p.says(".toasts", "Message reported as spam. Email.ReportedAsSpam occurred.")
 	p.press("b")
 	p.says(".toasts", "Message bounced. Email.Bounced occurred.")
@@ -46,9 +45,9 @@ func TestKeysOfRecipients(t *testing.T) {
 		t.Errorf("the message is %+v, want a hard bounce and a report", m)
 	}
 	p.click(".detail [aria-label='Bounce: more']", "")
-	p.says(":popover-open", "550 5.1.1")
-	p.press(kb.Escape)
-	p.fill("#filter", "obcsu") // typed, not done
+	p.click(":popover-open button", "552 5.2.2 over quota")
+	p.says(".head", "bounce_fm")
+	p.fill("#filter", "obcsu") // keys typed in a field are not actions
 	p.press(kb.Escape)
 	if opens := w.srv.Outbox()[1].Opens; opens != 1 {
 		t.Errorf("opened %d times", opens)
@@ -59,27 +58,19 @@ func TestKeysOfRecipients(t *testing.T) {
 	}
 }
 
-// A message that is deleted gives way to the next one; the platform knows its email.
+// TestMessageIsDeleted: after a message is deleted, the next message is shown. The platform keeps its email.
 func TestMessageIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	var ids []string
 	for i := range 3 {
 		ids = append(ids, w.send("ada@example.org", fmt.Sprintf("Order %d", i), order))
 	}
-	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p := open(t, w.srv.URL(), "#/inbox/"+ids[1], desk)
 	p.rows(3)
-	p.press("jj")
 	p.says(".head h2", "Order 1")
 	p.says(".actions", "Delete")
 	p.press(kb.Delete)
-	p.rows(2)
 	p.says(".toast", "Message deleted.")
-	p.press("z")
-	p.says(".toast", "Undone.")
-	p.rows(3)
-	p.goTo("#/inbox/" + ids[1])
-	p.says(".head h2", "Order 1")
-	p.press(kb.Delete)
 	p.rows(2)
 	p.says(".head h2", "Order 0")
 	p.says(".actions", "Delete")
@@ -93,7 +84,7 @@ func TestMessageIsDeleted(t *testing.T) {
 	}
 }
 
-// A message can be had as a file, and what is probably wrong with it is said.
+// TestMessageAsFileAndItsChecks: a message can be downloaded as a file, and its probable errors are listed.
 func TestMessageAsFileAndItsChecks(t *testing.T) {
 	w := newWorld(t)
 	email, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
@@ -106,27 +97,24 @@ func TestMessageAsFileAndItsChecks(t *testing.T) {
 	p := open(t, w.srv.URL(), "#/inbox/"+email.ID, desk)
 	p.until(`[...document.querySelectorAll('[role=tab]')].some(t => t.textContent === 'Checks5')`)
 	p.click("[role=tab]", "Checks")
-	for _, said := range []string{"the invalid target", "no text part", "List-Unsubscribe", "{{unsubscribe_url}}", "102 kB"} {
-		p.says(".findings", said)
-	}
+	p.says(".findings", "the invalid target")
+	p.says(".findings", "102 kB")
 	p.click("[role=tab]", "Source")
 	p.says(".bar a[download]", "Download .eml")
-	file := eval[string](p, `fetch(document.querySelector('.bar a[download]').href).then(r => r.text())`)
-	m, err := mail.ReadMessage(strings.NewReader(file))
-	if err != nil || !strings.HasPrefix(m.Header.Get("Subject"), "=?utf-8?") {
-		t.Errorf("%v, %v", m, err)
+	if file := eval[string](p, `fetch(document.querySelector('.bar a[download]').href).then(r => r.text())`); !strings.Contains(file, "\r\nSubject: =?utf-8?") {
+		t.Errorf("the file is %.300s", file)
 	}
 	fine := w.send("ada@example.org", "Hello", `<a href="https://shop.example/">go</a>`)
 	p.goTo("#/inbox/" + fine + "/checks")
 	p.says(".tabpanel", "Nothing found")
 }
 
-// After a click in the frame of an email, single keys still work, and printing prints the email alone. A confirmed email says so.
+// TestFrameAndPrint: single keys work after a click in the frame of an email. Printing prints only the email. A
+// confirmed email is marked.
 func TestFrameAndPrint(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
-	_, err := w.sdk.Contacts.Create(t.Context(), list.ID, pending(reader("kai@example.org", "Kai")))
-	w.check(err)
+	w.join(list.ID, pending(reader("kai@example.org", "Kai")))
 	w.send("ada@example.org", "Your order is on its way", order)
 	p := open(t, w.srv.URL(), "#/inbox/"+w.srv.Outbox()[1].ID, desk)
 	p.rest()
@@ -156,7 +144,8 @@ func TestFrameAndPrint(t *testing.T) {
 	}
 }
 
-// copiesFromFrame selects the heading in the frame of an email by three clicks and copies it with the keyboard: then it can be pasted.
+// copiesFromFrame selects the heading in the frame of an email with three clicks, copies it with the keyboard and
+// pastes it.
 func (p *page) copiesFromFrame(heading string) {
 	p.Helper()
 	at := eval[[]float64](p, `(() => { const r = document.querySelector('iframe').getBoundingClientRect(); return [r.x + r.width / 2 - 150, r.y + 75] })()`)
@@ -166,7 +155,7 @@ func (p *page) copiesFromFrame(heading string) {
 	p.until(`document.activeElement === document.body`)
 	p.do(chromedp.Sleep(200 * time.Millisecond))
 	p.held("c", "copy")
-	p.until(`document.activeElement === document.body`) // the keys come back
+	p.until(`document.activeElement === document.body`) // the focus returns to the page
 	p.do(focus("#filter"))
 	p.held("v", "paste")
 	p.until(fmt.Sprintf(`document.getElementById('filter').value.includes(%q)`, heading))
@@ -175,7 +164,7 @@ func (p *page) copiesFromFrame(heading string) {
 	p.rows(2)
 }
 
-// held presses a key while Control is held, with the command that a browser has for it.
+// held presses a key together with Control, and sends the browser's command for it.
 func (p *page) held(key, command string) {
 	p.Helper()
 	code := strings.ToUpper(key)
@@ -190,4 +179,60 @@ func (p *page) held(key, command string) {
 		}
 		p.do(chromedp.Sleep(100 * time.Millisecond))
 	}
+}
+
+// TestKeyboard bounces a message and delivers the event again without a mouse.
+func TestKeyboard(t *testing.T) {
+	w := newWorld(t)
+	w.subscribe("/hook", "Email.Bounced")
+	w.send("ada@example.org", "The first", order)
+	w.send("ada@example.org", "The second", order)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p.rows(2)
+	eval[bool](p, `window.stillHere = true`)
+	p.press("jj")
+	p.says(".head h2", "The first")
+	p.press("5")
+	p.says("[role=tab][aria-selected=true]", "History")
+	p.press("\r") // moves the focus into the open message
+	p.until(`document.activeElement.closest('.detail')`)
+	p.tabTo("Bounce")
+	p.press("\r")
+	p.says(".toasts", "Email.Bounced")
+	p.press("gd")
+	p.says("h1", "Deliveries")
+	p.rows(1)
+	p.press("j\r")
+	p.until(`document.activeElement.closest('.detail')`)
+	p.tabTo("Redeliver")
+	p.press("\r")
+	p.says(".attempts", "redelivery")
+	p.press(kb.Escape)
+	p.until(`document.activeElement.matches('.rows a')`)
+	p.press("/")
+	p.until(`document.activeElement.id === 'filter'`)
+	p.press("nothing like that")
+	p.says(".list", "No matches")
+	p.press(kb.Escape + "?")
+	p.until(`document.querySelector('dialog').open`)
+	p.press(kb.Escape + "gf")
+	p.says("h1", "Faults")
+	if !eval[bool](p, `window.stillHere === true`) {
+		t.Error("the page was loaded again")
+	}
+}
+
+// tabTo presses Tab until the named button has the focus. It fails if the focus is not visible.
+func (p *page) tabTo(name string) {
+	p.Helper()
+	for range 100 { // more than all stops of a page, because loading data can reset the focus
+		p.press("\t")
+		if eval[bool](p, fmt.Sprintf(`document.activeElement.textContent.trim().startsWith(%q)`, name)) {
+			if outline := eval[string](p, `getComputedStyle(document.activeElement).outlineStyle`); outline == "none" {
+				p.Errorf("%s has the focus, but no outline", name)
+			}
+			return
+		}
+	}
+	p.Fatalf("Tab does not reach %s", name)
 }

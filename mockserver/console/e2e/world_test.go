@@ -2,10 +2,11 @@ package e2e
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,7 +18,7 @@ import (
 	"example.com/emailplatform/mockserver/console"
 )
 
-// world is a platform with the console, an SDK client of it, and a receiver of events.
+// world is a mock server with the console, an SDK client for it, and a receiver of events.
 type world struct {
 	*testing.T
 	srv      *mockserver.Server
@@ -41,7 +42,7 @@ func newWorld(t *testing.T, tokens ...mockserver.Token) *world {
 	return w
 }
 
-// as is a client with another token.
+// as returns a client with another token.
 func (w *world) as(token string) *client.Client {
 	w.Helper()
 	sdk, err := client.New(client.Config{BaseURL: w.srv.URL(), Token: token})
@@ -68,7 +69,7 @@ func (w *world) check(err error) {
 	}
 }
 
-// subscribe makes a webhook for the events.
+// subscribe creates a webhook for the events.
 func (w *world) subscribe(path string, names ...events.Name) client.Webhook {
 	w.Helper()
 	hook, err := w.sdk.Webhooks.Create(w.Context(), client.WebhookCreate{URL: w.receiver.URL + path, Events: names})
@@ -93,20 +94,44 @@ func (w *world) send(to, subject, html string) string {
 	return email.ID
 }
 
-// list makes a list that can be sent to, with contacts.
+// list creates a list with an accepted policy and contacts.
 func (w *world) list(name string, contacts ...client.ContactCreate) client.List {
 	w.Helper()
 	list, err := w.sdk.Lists.Create(w.Context(), client.ListCreate{Name: name})
 	w.check(err)
 	w.check(w.sdk.Lists.AcceptPolicy(w.Context(), list.ID))
-	for _, c := range contacts {
-		_, err := w.sdk.Contacts.Create(w.Context(), list.ID, c)
-		w.check(err)
-	}
+	w.join(list.ID, contacts...)
 	return list
 }
 
-// settle returns when nothing happens any more.
+// join adds contacts to a list.
+func (w *world) join(list int64, contacts ...client.ContactCreate) {
+	w.Helper()
+	for _, c := range contacts {
+		_, err := w.sdk.Contacts.Create(w.Context(), list, c)
+		w.check(err)
+	}
+}
+
+// template creates a template and returns its id.
+func (w *world) template(name, html, text string) int64 {
+	w.Helper()
+	made, err := w.sdk.Templates.Create(w.Context(), client.TemplateCreate{Name: name, Content: client.TemplateContent{HTML: html, Text: text}})
+	w.check(err)
+	return made.ID
+}
+
+// draft creates a campaign that is not sent yet.
+func (w *world) draft(list int64, name string, content client.MessageContent) client.Campaign {
+	w.Helper()
+	made, err := w.sdk.Campaigns.Create(w.Context(), client.CampaignCreate{
+		ListID: list, Name: name, Sender: client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"}, Content: content,
+	})
+	w.check(err)
+	return made
+}
+
+// settle waits until no work is in progress.
 func (w *world) settle() {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), patience)
@@ -126,25 +151,16 @@ func reader(email, first string, tags ...string) client.ContactCreate {
 	}
 }
 
-const order = `<!doctype html><html><head><meta name="color-scheme" content="light dark"><style>
-body { margin: 0; padding: 28px 16px; background: #f3efe7; font: 16px/1.5 Georgia, serif; color: #1d1d1b }
-.sheet { max-width: 500px; margin: auto; padding: 28px 30px; background: #fffdf8; border-radius: 8px }
-h1 { font-size: 25px; margin: 0 0 18px } td { padding: 10px 0; border-bottom: 1px solid #d9d3c6 } table { width: 100%; border-collapse: collapse }
-.end { text-align: right } .go { display: inline-block; margin: 20px 0; padding: 12px 22px; border-radius: 6px; background: #204b45; color: #fff; font: 15px sans-serif; text-decoration: none }
-.foot { max-width: 560px; margin: 18px auto; font: 13px sans-serif; color: #77705f } .foot a { color: inherit }
-@media (prefers-color-scheme: dark) { body { background: #171512; color: #eee6d8 } .sheet { background: #24211c } td { border-color: #423c31 } .go { background: #7fc0b2; color: #10211e } }
-</style></head><body><div class="sheet"><h1>Your order is on its way</h1><p>Hello Ada,</p><p>order <b>10 482</b> left our shop this morning and should reach you on Tuesday.</p>
-<table><tr><td>1 × The Left Hand of Darkness</td><td class="end">€ 12.00</td></tr><tr><td>1 × Piranesi</td><td class="end">€ 10.50</td></tr></table>
-<a class="go" href="https://harbour.example/track/10482">Track your parcel</a></div>
-<p class="foot">Harbour Books, 4 Quay Street, Lyon<br><a href="https://harbour.example/unsubscribe">Unsubscribe</a> · <a href="https://harbour.example/help">Help</a></p></body></html>`
+//go:embed testdata/order.html
+var order string
 
-// populate lets a shop's day happen.
+// populate creates the records of a shop's day.
 func (w *world) populate() {
 	w.Helper()
 	w.day(w.hooks())
 }
 
-// hooks makes the shop's webhooks, and returns the second one.
+// hooks creates the shop's webhooks and returns the second one.
 func (w *world) hooks() client.Webhook {
 	w.Helper()
 	w.hook = w.subscribe("/hooks/email", "Email.Bounced", "Email.Opened", "Email.Clicked", "Email.ReportedAsSpam",
@@ -152,7 +168,7 @@ func (w *world) hooks() client.Webhook {
 	return w.subscribe("/crm/inbound", "Email.Bounced", "Email.GlobalUnsubscribed", "SuppressedEmail.Added")
 }
 
-// day is all that happens after that.
+// day creates all records except the webhooks.
 func (w *world) day(crm client.Webhook) {
 	w.Helper()
 	readers := w.list("Readers", reader("ada@example.org", "Ada", "vip", "customer"),
@@ -164,8 +180,7 @@ func (w *world) day(crm client.Webhook) {
 	w.check(err)
 	w.campaign(readers.ID)
 	w.resources(readers.ID)
-	_, err = w.sdk.Contacts.Create(w.Context(), readers.ID, pending(reader("kai@example.org", "Kai")))
-	w.check(err)
+	w.join(readers.ID, pending(reader("kai@example.org", "Kai")))
 	w.send("billing@northwind.example", "Your invoice 2026-118", order)
 	w.send("mallory@example.org", `Hostile <img src=x onerror=alert(1)> subject`, strings.ReplaceAll(hostile, "PORT", "1"))
 	bounced := w.send("grace@example.org", "Your order is on its way", order)
@@ -187,31 +202,21 @@ func (w *world) day(crm client.Webhook) {
 
 func (w *world) campaign(list int64) {
 	w.Helper()
-	sale, err := w.sdk.Campaigns.Create(w.Context(), client.CampaignCreate{
-		ListID: list,
-		Name:   "Autumn",
-		Sender: client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"},
-		Content: client.MessageContent{
-			Subject: "The autumn catalogue is here, {{first_name}}",
-			HTML:    order,
-			Text:    "The autumn catalogue is here.",
-		},
+	sale := w.draft(list, "Autumn", client.MessageContent{
+		Subject: "The autumn catalogue is here, {{first_name}}", HTML: order, Text: "The autumn catalogue is here.",
 	})
-	w.check(err)
-	_, err = w.sdk.Campaigns.Send(w.Context(), sale.ID)
+	_, err := w.sdk.Campaigns.Send(w.Context(), sale.ID)
 	w.check(err)
 	w.settle()
-	for _, m := range w.srv.Outbox() {
-		if m.To == "omar@example.com" {
-			w.check(w.srv.Complain(m.ID, "Gmail"))
-		}
-		if m.To == "lena@example.org" {
-			w.check(w.srv.GlobalUnsubscribe(m.ID))
-		}
+	for _, m := range w.srv.OutboxTo("omar@example.com") {
+		w.check(w.srv.Complain(m.ID, "Gmail"))
+	}
+	for _, m := range w.srv.OutboxTo("lena@example.org") {
+		w.check(w.srv.GlobalUnsubscribe(m.ID))
 	}
 }
 
-// mishaps are an archived webhook, suppressed addresses, requests that fail, and faults.
+// mishaps creates an archived webhook, suppressed addresses, failed requests and faults.
 func (w *world) mishaps(crm client.Webhook) {
 	w.Helper()
 	for _, email := range []string{"*@competitor.example", "no-more@example.org"} {
@@ -233,7 +238,7 @@ func (w *world) mishaps(crm client.Webhook) {
 	w.settle()
 }
 
-// ask sends a request that the SDK would not.
+// ask sends a request without the SDK.
 func (w *world) ask(method, path, body string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, w.srv.URL()+path, strings.NewReader(body))
@@ -245,7 +250,7 @@ func (w *world) ask(method, path, body string) {
 	w.check(res.Body.Close())
 }
 
-// retrying is a delivery to the first webhook that has failed.
+// retrying returns the id of a failed delivery to the first webhook.
 func (w *world) retrying() string {
 	w.Helper()
 	for _, d := range w.srv.Deliveries() {
@@ -257,57 +262,37 @@ func (w *world) retrying() string {
 	return ""
 }
 
-// places are all views of the console that are worth a look.
-func (w *world) places() map[string]string {
-	message, delivery, request := "", w.retrying(), ""
-	for _, m := range w.srv.Outbox() {
-		if m.To == "ada@example.org" {
-			message = m.ID
-		}
-	}
-	for _, r := range w.srv.Requests() {
-		if r.Status == http.StatusUnprocessableEntity {
-			request = r.ID
-			break
-		}
-	}
-	events := w.srv.Events()
-	lists, err := w.sdk.Lists.List(w.Context(), client.ListListsParams{})
+// places returns all views of the console to check.
+func (w *world) places() []string {
+	w.Helper()
+	list := list(w, "Readers")
+	contact, err := w.sdk.Contacts.Find(w.Context(), list, "ada@example.org")
 	w.check(err)
-	list := lists.Data[0].ID
-	contacts, err := w.sdk.Contacts.List(w.Context(), list, client.ListContactsParams{})
+	templates, err := w.sdk.Templates.List(w.Context(), client.ListTemplatesParams{})
 	w.check(err)
-	all := placesOf(message, delivery, request, events[len(events)-2].ID, list, contacts.Data[0].ID)
-	maps.Copy(all, w.resourcePlaces())
-	return all
+	campaigns, err := w.sdk.Campaigns.List(w.Context(), client.ListCampaignsParams{})
+	w.check(err)
+	workflows, err := w.sdk.Workflows.List(w.Context(), client.ListWorkflowsParams{})
+	w.check(err)
+	requests, events := w.srv.Requests(), w.srv.Events()
+	rejected := slices.IndexFunc(requests, func(r mockserver.Request) bool { return r.Status == http.StatusUnprocessableEntity })
+	message, delivery := w.toAda(), "deliveries/"+w.retrying()
+	template := fmt.Sprintf("templates/%d", templates.Data[0].ID)
+	sent, draft := fmt.Sprintf("campaigns/%d", campaigns.Data[0].ID), fmt.Sprintf("campaigns/%d", campaigns.Data[2].ID)
+	return []string{
+		"overview", "lists", "suppressed", "faults", "trigger", "api", "api/updateTemplate",
+		"inbox", message, message + "/text", message + "/source", message + "/headers", message + "/history", message + "/checks",
+		"deliveries/webhooks", delivery, delivery + "/body", delivery + "/signature",
+		"events", "events/" + events[len(events)-2].ID, "requests", "requests/" + requests[rejected].ID,
+		"contacts", fmt.Sprintf("contacts/%d/%d", list, contact.ID),
+		"templates", template, template + "/text", template + "/source",
+		"campaigns", sent, draft, "workflows", "workflows/" + workflows.Data[0].ID,
+		"inbox?account=77", "inbox?density=compact", "deliveries/webhooks?density=compact", // the browser remembers the density
+	}
 }
 
-func placesOf(message, delivery, request, event string, list, contact int64) map[string]string {
-	return map[string]string{
-		"inbox":           "#/inbox/" + message,
-		"inbox-text":      "#/inbox/" + message + "/text",
-		"inbox-source":    "#/inbox/" + message + "/source",
-		"inbox-headers":   "#/inbox/" + message + "/headers",
-		"inbox-history":   "#/inbox/" + message + "/history",
-		"inbox-checks":    "#/inbox/" + message + "/checks",
-		"inbox-list":      "#/inbox",
-		"inbox-compact":   "#/inbox?density=compact",
-		"contacts":        fmt.Sprintf("#/contacts/%d/%d", list, contact),
-		"contacts-list":   "#/contacts",
-		"suppressed":      "#/suppressed",
-		"deliveries":      "#/deliveries/" + delivery,
-		"deliveries-body": "#/deliveries/" + delivery + "/body",
-		"signature":       "#/deliveries/" + delivery + "/signature",
-		"webhooks":        "#/deliveries/webhooks",
-		"hooks-compact":   "#/deliveries/webhooks?density=compact",
-		"no-account":      "#/inbox?account=77",
-		"events":          "#/events/" + event,
-		"events-list":     "#/events",
-		"requests":        "#/requests/" + request,
-		"requests-list":   "#/requests",
-		"faults":          "#/faults",
-		"trigger":         "#/trigger",
-		"api":             "#/api/updateTemplate",
-		"api-list":        "#/api",
-	}
+// toAda returns the view of the last message to Ada.
+func (w *world) toAda() string {
+	all := w.srv.OutboxTo("ada@example.org")
+	return "inbox/" + all[len(all)-1].ID
 }

@@ -91,7 +91,7 @@ function Opened({ kind, id, tab }) {
 
 /** @param {{o: import('./overview.js').Outcome}} props */
 const CameOf = ({ o }) => section({ class: 'part' }, h3('Results'),
-  h(Shares, { label: 'Results', of: o.sent, rows: [['Sent', o.sent, 'all'], ['Opened', o.opened, 'ok'], ['Clicked', o.clicked, 'ok'], ['Bounced', o.bounced, 'bad'], ['Reported as spam', o.reported_as_spam, 'bad'], ['Left the list', o.unsubscribed, 'warn'], ['Left all email', o.global_unsubscribed, 'warn']] }));
+  h(Shares, { label: 'Results', of: o.sent, rows: [['Sent', o.sent, 'all'], ['Opened', o.opened, 'ok'], ['Clicked', o.clicked, 'ok'], ['Bounced', o.bounced, 'bad'], ['Reported as spam', o.reported_as_spam, 'bad'], ['Unsubscribed', o.unsubscribed, 'warn'], ['Unsubscribed globally', o.global_unsubscribed, 'warn']] }));
 
 /** The recipient's actions as chips. @param {Message} m @returns {[string, string, string][]} */
 const acts = m => /** @type {[unknown, string, string, string][]} */ ([

@@ -207,5 +207,5 @@ const bad = new Set(['Email.Bounced', 'Email.ReportedAsSpam', 'Email.Rejected', 
 const history = m => ol({ class: 'steps' },
   li({ class: 'ok' }, when(m.time), span(strong('Submitted'), span({ class: 'dim' }, ` ${kind(m)}, to ${m.to}`))),
   m.events.map(e => li({ key: e.id, class: bad.has(e.event) ? 'bad' : '' }, when(e.time, true),
-    span(a({ href: `#/events/${e.id}` }, e.event), span({ class: 'dim' }, e.deliveries.length ? ` ${counted(e.deliveries.length, 'delivery', 'deliveries')}: ` : ' no webhook heard it'),
+    span(a({ href: `#/events/${e.id}` }, e.event), span({ class: 'dim' }, e.deliveries.length ? ` ${counted(e.deliveries.length, 'delivery', 'deliveries')}: ` : ' no webhook is subscribed'),
       e.deliveries.map(d => [a({ key: d, href: `#/deliveries/${d}` }, d), ' '])))));

@@ -52,7 +52,7 @@ export function Signature({ d }) {
       ['Secret', [span({ class: 'id' }, masked, h(Copy, { value: d.secret ?? '', label: 'Copy the secret' })), button({ type: 'button', class: 'button quiet', 'aria-pressed': String(shown), onClick: () => setShown(!shown) }, 'Show')]],
     ]),
     h(Judged, { id: 'theirs', title: 'Signature computed by your receiver', hint: 'Paste its signature', value: theirs, onInput: setTheirs, verdict, right: 'the same', wrong: 'different' }),
-    h(Judged, { id: 'secret', title: 'Secret of your receiver', hint: 'Paste its secret', value: secret, onInput: setSecret, verdict: fits, right: 'the right one', wrong: 'not this one' }),
+    h(Judged, { id: 'secret', title: 'Secret of your receiver', hint: 'Paste its secret', value: secret, onInput: setSecret, verdict: fits, right: 'matches', wrong: 'does not match' }),
     div({ class: 'field' },
       div({ class: 'label' }, 'Shell command ', h(Copy, { value: shell(d.secret ?? ''), label: 'Copy the command' })),
       code(shell(masked))));

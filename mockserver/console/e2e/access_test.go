@@ -1,7 +1,7 @@
 package e2e
 
 import (
-	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/console"
+	"example.com/emailplatform/webhook"
 )
 
 // proxied returns a proxy under /mock/ that removes the prefix and replaces Host, as nginx does by default.
@@ -26,7 +30,8 @@ func proxied(t *testing.T, target string, serve func(http.Handler) *httptest.Ser
 	return outer.URL + "/mock"
 }
 
-// Behind a proxy with TLS and a path prefix, all that the console does works: redirects, the stream, changes, frames and downloads.
+// TestBehindProxy: the console works behind a proxy with TLS and a path prefix, including redirects, the event
+// stream, changes, frames and downloads.
 func TestBehindProxy(t *testing.T) {
 	w := newWorld(t)
 	base := proxied(t, w.srv.URL(), httptest.NewTLSServer)
@@ -51,16 +56,13 @@ func TestBehindProxy(t *testing.T) {
 	}
 }
 
-// Browsers send no Sec-Fetch-Site without TLS, so the replaced Host cannot be told from another site. The page says so.
+// TestBehindProxyThatMayNotBe: browsers send no Sec-Fetch-Site without TLS, so the server cannot distinguish the
+// replaced Host from another site. The page explains this.
 func TestBehindProxyThatMayNotBe(t *testing.T) {
 	w := newWorld(t)
 	base := proxied(t, w.srv.URL(), httptest.NewServer)
 	base = strings.Replace(base, "127.0.0.1", "shop.example", 1)
-	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, patience)
-	t.Cleanup(cancel)
-	p := &page{t, ctx, base}
+	p := newTab(t, base)
 	p.do(chromedp.Navigate(base + "/_mock/"))
 	p.says("[role=alert]", "The console cannot load "+base+"/_mock/")
 	p.says("[role=alert]", "403")
@@ -74,4 +76,32 @@ func TestProxyWithoutServer(t *testing.T) {
 	p := open(t, base, "#/inbox", desk)
 	w.srv.Close()
 	p.says("[role=alert]", base+"/_mock/health responds with 502")
+}
+
+// TestTokenOffLoopback: on addresses other than loopback, a link with a token opens the console. A cookie stores the
+// token, and the page does not contain it.
+func TestTokenOffLoopback(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := mockserver.StartOn(listener, mockserver.Config{Console: console.Handler()})
+	t.Cleanup(srv.Close)
+	base := "http://127.0.0.1:" + strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	p := open(t, base, "?token="+srv.Token(), desk)
+	p.says(".first", "Nothing sent yet")
+	p.says(".first .code", "Bearer TOKEN")
+	if address := eval[string](p, `location.href + document.cookie`); address != base+"/_mock/" {
+		t.Errorf("the address and the cookies that scripts see: %s", address)
+	}
+	secret, err := webhook.ParseSecret("s", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := srv.SendEventTo("http://127.0.0.1:1/", secret, []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.goTo("#/deliveries/" + id + "/signature")
+	p.says(".stack .code", "-H 'Authorization: Bearer TOKEN'")
 }

@@ -3,110 +3,38 @@ package e2e
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"net"
 	"net/http"
 	"strconv"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/mockserver/console"
-	"example.com/emailplatform/webhook"
 )
 
-var desk = view{1280, "light"}
-
-// TestChain follows a message: sent with the SDK, bounced by its recipient,
-// delivered to a receiver that fails, delivered again, and its signature judged.
-func TestChain(t *testing.T) {
+// TestSignature: the console explains how a pasted signature or secret differs from the correct one.
+func TestSignature(t *testing.T) {
 	w := newWorld(t)
-	hook := w.subscribe("/hook", "Email.Bounced")
-	p := open(t, w.srv.URL(), "#/inbox", desk)
-	p.says(".list", "Nothing sent yet")
-	eval[bool](p, `window.stillHere = true`)
-
-	w.send("ada@example.org", "Your order is on its way", order)
-	p.says(".rows", "Your order is on its way")
-	p.click("strong", "Your order")
-	p.until(`document.querySelector('iframe')`)
-
-	w.status.Store(http.StatusInternalServerError)
-	p.click("[aria-label='Bounce: more']", "")
-	p.click("button", "552 5.2.2 over quota")
-	p.says(".toasts", "Message bounced. Email.Bounced: 1 delivery queued.")
-	p.says(".rows a[aria-current]", "bounced")
-	p.click("nav a", "Deliveries")
-	p.says(".rows", "Email.Bounced")
-	p.click("strong", "Email.Bounced")
-	p.says(".attempts", "500")
-	p.says(".attempts", "the database is down")
-	p.says(".attempts .next", "in 29:")
-
-	w.status.Store(0)
-	p.click("button", "Redeliver")
-	p.says(".attempts", "204")
-	p.says(".attempts", "redelivery")
-	p.says(".rows a[aria-current] .num", "204")
-	w.judge(p, hook)
-	if !eval[bool](p, `window.stillHere === true`) {
-		t.Error("the page was loaded anew")
-	}
-}
-
-// judge pastes signatures and secrets.
-func (w *world) judge(p *page, hook client.Webhook) {
-	w.Helper()
+	hook := w.subscribe("/hook", "Contact.Added")
+	w.list("Readers", reader("ada@example.org", "Ada"))
+	w.settle()
 	d := w.srv.Deliveries()[0]
 	raw, err := base64.StdEncoding.DecodeString(d.Signature)
 	w.check(err)
-	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
-	w.check(err)
-	withLineFeed, err := webhook.Sign(secret, append([]byte(d.Body), '\n'))
-	w.check(err)
-	p.click("button", "Signature")
+	p := open(t, w.srv.URL(), "#/deliveries/"+d.ID+"/signature", desk)
+	p.says(".detail", "Signature computed by your receiver")
 	for _, tt := range []struct{ field, typed, verdict string }{
 		{"theirs", d.Signature, "the same"},
 		{"theirs", hex.EncodeToString(raw), "The right value in hexadecimal: encode it as base64."},
-		{"theirs", withLineFeed, "Computed over the body and a line feed."},
 		{"theirs", "nonsense", "None of the common candidates"},
-		{"secret", hook.Secret.Reveal(), "the right one"},
+		{"secret", hook.Secret.Reveal(), "matches"},
 		{"secret", hook.Secret.Reveal() + " ", "white space"},
-		{"secret", "another", "not this one"},
+		{"secret", "another", "does not match"},
 	} {
 		p.fill("#"+tt.field, tt.typed)
 		p.says("#"+tt.field+"-verdict", tt.verdict)
 	}
-}
-
-// fill replaces what a field holds.
-func (p *page) fill(selector, text string) {
-	p.Helper()
-	eval[bool](p,
-		`(() => { const e = document.querySelector(`+strconv.Quote(selector)+`); e.focus(); e.select(); return true })()`)
-	p.press("\b")
-	p.press(text)
-}
-
-func TestContacts(t *testing.T) {
-	w := newWorld(t)
-	list := w.list("Readers", reader("ada@example.org", "Ada", "vip"), reader("grace@example.org", "Grace"))
-	p := open(t, w.srv.URL(), "#/contacts", desk)
-	p.says(".rows", "grace@example.org")
-	p.fill("#filter", "tag:vip")
-	p.until(`document.querySelectorAll('.rows a').length === 1`)
-	p.click("strong", "ada@example.org")
-	p.says(".detail", "first_name")
-	p.click("button", "Unsubscribe")
-	p.says(".detail .meta", "unsubscribed")
-	page, err := w.sdk.Contacts.List(t.Context(), list.ID, client.ListContactsParams{Filter: "status:unsubscribed"})
-	if err != nil || len(page.Data) != 1 || page.Data[0].Email != "ada@example.org" {
-		t.Errorf("unsubscribed: %v, %v", page.Data, err)
-	}
-	p.fill("#filter", "")
-	p.until(`document.querySelectorAll('.rows a').length === 2`)
-	_, err = w.sdk.Contacts.Create(t.Context(), list.ID, reader("new@example.org", "New"))
-	w.check(err)
-	p.says(".rows", "new@example.org") // without a reload
 }
 
 func TestSuppressed(t *testing.T) {
@@ -116,15 +44,9 @@ func TestSuppressed(t *testing.T) {
 	p.do(focus("form input"))
 	p.press("*@example.net\r")
 	p.says(".table", "*@example.net")
-	found := 0
-	for entry, err := range w.sdk.SuppressedEmails.All(t.Context(), client.ListSuppressedEmailsParams{}) {
-		w.check(err)
-		if entry.Email == "*@example.net" {
-			found++
-		}
-	}
-	if found != 1 {
-		t.Errorf("the SDK finds it %d times", found)
+	all, err := w.sdk.SuppressedEmails.List(t.Context(), client.ListSuppressedEmailsParams{})
+	if err != nil || len(all.Data) != 1 || all.Data[0].Email != "*@example.net" {
+		t.Errorf("the suppressed addresses are %+v, %v", all.Data, err)
 	}
 	p.fill(".formrow > .pick input", "x@example.net")
 	p.says(".table", "*@example.net")
@@ -248,38 +170,94 @@ func TestFollowTheLatest(t *testing.T) {
 	p.says(".head h2", "The third")
 }
 
-// Off loopback the console wants a token, which a link turns into a cookie.
-func TestTokenOffLoopback(t *testing.T) {
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := mockserver.StartOn(listener, mockserver.Config{Console: console.Handler()})
-	t.Cleanup(srv.Close)
-	base := "http://127.0.0.1:" + strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
-	for _, file := range []string{"", "app.js", "outbox"} {
-		res, err := http.Get(base + "/_mock/" + file)
-		if err != nil {
-			t.Fatal(err)
+// TestClock: the clock in the footer can be stopped, resumed and advanced, and shows changes by other clients.
+func TestClock(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p.says(".clock", "running")
+	p.until(`document.querySelector('.passing button:nth-child(4)').disabled`) // no event is scheduled
+	p.click(".clock button", "running")
+	p.says(".clock", "frozen")
+	before := w.srv.Now()
+	for _, step := range []struct {
+		button string
+		want   time.Duration
+	}{{"+1 min", time.Minute}, {"+1 h", time.Hour}, {"+1 day", 24 * time.Hour}} {
+		p.click(".passing button", step.button)
+		p.says(".toast", "Clock set to")
+		p.until(`document.querySelector('.clock time').dateTime === '` + before.Add(step.want).UTC().Format("2006-01-02T15:04:05.000Z") + `'`)
+		if got := w.srv.Now().Sub(before); got != step.want {
+			t.Errorf("%s: %v passed", step.button, got)
 		}
-		if _ = res.Body.Close(); res.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%q without a token: %d", file, res.StatusCode)
+		before = before.Add(step.want)
+	}
+	p.says(".clock", before.Local().Format("2 Jan 2006, 15:04:05"))
+	p.click(".passing button", "Set")
+	p.until(`document.activeElement.name === 'now'`)
+	eval[bool](p, `(e => { e.value = '2031-03-04T05:06:07'; return e.dispatchEvent(new Event('input', { bubbles: true })) })(document.activeElement)`)
+	p.click("dialog button", "Set")
+	p.says(".toast", "Clock set to 4 Mar 2031, 05:06:07")
+	p.says(".clock", "4 Mar 2031, 05:06:07 frozen")
+	if got := w.srv.Now().Local().Format(time.DateTime); got != "2031-03-04 05:06:07" {
+		t.Errorf("the clock was set to %s", got)
+	}
+	w.srv.ResumeClock() // by another client
+	p.says(".clock", "running")
+}
+
+// TestZoom: at 200 % zoom, the page has one scroll bar.
+func TestZoom(t *testing.T) {
+	p := open(t, newWorld(t).srv.URL(), "#/overview", desk)
+	p.do(chromedp.EmulateViewport(640, 400)) // 1280 × 800 at 200 %
+	for _, hash := range []string{"#/overview", "#/faults", "#/inbox", "#/trigger"} {
+		p.goTo(hash)
+		p.rest()
+		if over := eval[int](p, `document.documentElement.scrollHeight - innerHeight`); over > 0 {
+			t.Errorf("%s: the page is %d px higher than the window", hash, over)
 		}
 	}
-	p := open(t, base, "?token="+srv.Token(), desk)
-	p.says(".first", "Nothing sent yet")
-	p.says(".first .code", "Bearer TOKEN") // the page of a read-only user does not contain another token
-	if address := eval[string](p, `location.href + document.cookie`); address != base+"/_mock/" {
-		t.Errorf("the address and the cookies that scripts see: %s", address)
+}
+
+// TestRetryNow: a retry shows the response of the last attempt and its time on the platform's clock. The user can start
+// it immediately.
+func TestRetryNow(t *testing.T) {
+	w := newWorld(t)
+	w.subscribe("/hook", "Email.Opened")
+	w.status.Store(http.StatusInternalServerError)
+	w.check(w.srv.Open(w.send("ada@example.org", "Hello", order)))
+	w.settle()
+	for _, width := range []int64{1280, 400} {
+		p := open(t, w.srv.URL(), "#/deliveries/"+w.srv.Deliveries()[0].ID, view{width, "light"})
+		p.says(".next", "Now")
+		p.says(".attempts", "500")
+		p.says(".attempts", "the database is down")
+		attempts := len(w.srv.Deliveries()[0].Attempts)
+		p.click(".next button", "Now")
+		p.until(`document.querySelectorAll('.attempts summary').length === ` + string(rune('0'+attempts+1)))
+		p.says(".next", "in ")
 	}
-	secret, err := webhook.ParseSecret("s", "")
-	if err != nil {
-		t.Fatal(err)
+	w.status.Store(0)
+	p := open(t, w.srv.URL(), "#/deliveries", desk)
+	p.says(".rows", "again in 11")
+	p.click(".passing button", "To next")
+	p.says(".rows .num", "204")
+	if ahead := time.Until(w.srv.Now()); ahead < 14*time.Hour { // 30 minutes, 2 hours and 12 hours
+		t.Errorf("the clock is %v ahead", ahead)
 	}
-	id, err := srv.SendEventTo("http://127.0.0.1:1/", secret, []byte("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.goTo("#/deliveries/" + id + "/signature")
-	p.says(".stack .code", "-H 'Authorization: Bearer TOKEN'")
+}
+
+// TestResetInConsole: a reset requires a confirmation and restores the baseline.
+func TestResetInConsole(t *testing.T) {
+	w := newWorld(t)
+	w.list("Readers", reader("ada@example.org", "Ada"))
+	w.check(w.srv.SetBaseline())
+	w.send("ada@example.org", "Not at the start", order)
+	p := open(t, w.srv.URL(), "#/faults", desk)
+	p.click("button", "Reset")
+	p.click("button", "Yes, reset")
+	p.says(".toast", "Baseline restored")
+	p.goTo("#/inbox")
+	p.says(".list", "Nothing sent yet")
+	p.goTo("#/contacts")
+	p.says(".rows", "ada@example.org")
 }

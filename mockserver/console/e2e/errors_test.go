@@ -1,0 +1,155 @@
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/console"
+)
+
+// TestRowContents: rows of deliveries and events name the recipient and the message, including rows added while the
+// page is open.
+func TestRowContents(t *testing.T) {
+	w := newWorld(t)
+	w.subscribe("/hook", "Email.Opened", "Email.Bounced")
+	before := w.send("ada@example.org", "Your order is on its way", order)
+	w.check(w.srv.Open(before))
+	w.settle()
+	p := open(t, w.srv.URL(), "#/overview", desk)
+	for _, place := range []string{"deliveries", "events"} {
+		p.goTo("#/" + place)
+		p.says(".rows", "ada@example.org")
+		p.says(".rows", "Your order is on its way")
+		live := w.send("grace@example.org", "Seen live, "+place, order)
+		w.check(w.srv.Bounce(live, mockserver.HardBounce)) // its body contains no address
+		p.says(".rows li:first-child", "grace@example.org")
+		p.says(".rows li:first-child", "Seen live, "+place)
+		p.click("strong", "Email.Bounced")
+		p.says(".head", "grace@example.org")
+		p.goTo("#/" + place)
+		p.fill("#filter", "grace@example.org")
+		p.rows(map[string]int{"deliveries": 1, "events": 2}[place])
+		w.settle()
+	}
+}
+
+// TestErrorMessageFormat: error messages contain no locations such as path.id, and each view reports a missing record.
+func TestErrorMessageFormat(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/inbox/nothing", desk)
+	p.says(".detail", "Not here")
+	if said := p.text(".detail"); !strings.Contains(said, "No message") || strings.Contains(said, "path.id") {
+		t.Errorf("a message that is not there: %q", said)
+	}
+	for place, want := range map[string]string{
+		"campaigns": "There is no campaign 77.", "workflows": "There is no workflow 77.", "templates": "Not here",
+	} {
+		p.goTo("#/" + place + "/77")
+		p.says(".detail", want)
+	}
+	p.goTo("#/suppressed")
+	p.fill("form input", "not an address")
+	p.click("button", "Add")
+	p.until(`document.querySelector('.toast')`)
+	if said := p.text(".toast"); !strings.HasPrefix(said, "Email: ") || strings.Contains(said, "body.") {
+		t.Errorf("a bad address: %q", said)
+	}
+}
+
+// TestNoServer: without a server, the console shows a banner at every width, disables all actions and keeps its
+// content. It recovers when the server is back.
+func TestNoServer(t *testing.T) {
+	for _, width := range []int64{1280, 320} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			w := newWorld(t)
+			id := w.send("ada@example.org", "Your order is on its way", order)
+			p := open(t, w.srv.URL(), "#/inbox/"+id, view{width, "light"})
+			p.says(".actions", "Bounce")
+			w.srv.Close()
+			p.says("[role=alert]", "No server")
+			p.until(`document.querySelector('[role=alert]').getBoundingClientRect().right <= innerWidth &&
+				document.querySelector('[role=alert] p').checkVisibility()`)
+			p.until(`document.querySelectorAll('.detail .actions button').length > 3 &&
+				[...document.querySelectorAll('.detail .actions button')].every(b => b.matches(':disabled'))`)
+			p.says(".rows", "Your order is on its way")
+			for _, place := range []string{"overview", "templates", "campaigns", "workflows", "requests"} {
+				p.goTo("#/" + place)
+				p.says("main", "The server does not respond.")
+			}
+
+			listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", strings.TrimPrefix(w.srv.URL(), "http://"))
+			w.check(err)
+			again := mockserver.StartOn(listener, mockserver.Config{Console: console.Handler()})
+			t.Cleanup(again.Close)
+			p.until(`!document.querySelector('[role=alert]').textContent`)
+			res, err := http.Get(again.URL() + "/lists") // a 401, which is recorded
+			w.check(err)
+			w.check(res.Body.Close())
+			p.says(".rows", "/lists")
+		})
+	}
+}
+
+// TestPreviewIsRenewed: a preview shows the current template, even if it changed within a second or with a frozen
+// clock.
+func TestPreviewIsRenewed(t *testing.T) {
+	w := newWorld(t)
+	w.srv.FreezeClock()
+	made := w.template("Welcome", "<p>First</p>", "First")
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d/text", made), desk)
+	p.says(".plain", "First")
+	for _, change := range []struct{ text, shown string }{
+		{"Second {{city}}", "Second London"},
+		{"a {{constructor}} b {{__proto__}} c {{toString}}", "a constructor b __proto__ c toString"}, // names that every JavaScript object has
+	} {
+		_, err := w.sdk.Templates.Update(t.Context(), made, client.TemplateUpdate{Content: &client.TemplateContentUpdate{Text: client.Value(change.text)}})
+		w.check(err)
+		p.says(".plain", change.shown)
+	}
+}
+
+// TestFormStaysWhenItsTemplateChanges: a form stays open when another client changes the template. It shows a notice, and saving
+// it overwrites the change.
+func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
+	w := newWorld(t)
+	made := w.template("Welcome", "<p>First</p>", "")
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", made), desk)
+	p.click("button", "Edit")
+	p.fill("dialog [name='content.html']", "<p>Mine</p>")
+	if warned := p.text("dialog .changed"); warned != "" {
+		t.Errorf("the template has not changed, and the form says %q", warned)
+	}
+	_, err := w.sdk.Templates.Update(t.Context(), made, client.TemplateUpdate{Name: new("Theirs"), Content: &client.TemplateContentUpdate{HTML: new("<p>Theirs</p>")}})
+	w.check(err)
+	p.says("dialog .changed", "The record has changed")
+	p.says("dialog h2", "Edit Theirs")
+	if html := eval[string](p, `document.querySelector("dialog [name='content.html']").value`); html != "<p>Mine</p>" {
+		t.Errorf("what was typed became %q", html)
+	}
+	p.click("dialog button", "Save")
+	p.until(`!document.querySelector('dialog.create')`)
+	now, err := w.sdk.Templates.Get(t.Context(), made)
+	if err != nil || now.Name != "Welcome" || now.Content.HTML != "<p>Mine</p>" {
+		t.Errorf("%+v, %v", now, err)
+	}
+	p.says(".head h2", "Welcome") // instead of Theirs
+	p.click("button", "Edit")
+	p.until(`document.querySelector("dialog [name='content.html']")?.value === '<p>Mine</p>' && !document.querySelector('dialog .changed')`)
+}
+
+// TestCampaignAmongMany: a campaign is found by its id, even if many names contain the same digits.
+func TestCampaignAmongMany(t *testing.T) {
+	w := newWorld(t)
+	content := client.MessageContent{Subject: "S", Text: "T"}
+	first := w.draft(w.list("Readers").ID, "The first", content)
+	for range 1000 {
+		w.draft(first.ListID, fmt.Sprintf("Copy of %d", first.ID), content)
+	}
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/campaigns/%d", first.ID), desk)
+	p.says(".detail h2", "The first")
+}
