@@ -11,20 +11,20 @@ import (
 //
 // The clock determines the times of records, events, messages and logs. The
 // clock also determines when scheduled work is due: retries, rate limits,
-// delayed deliveries, campaigns and the lookup rate limit. Durations of
-// requests and attempts, attempt timeouts, faults that delay a response, and
+// delayed deliveries, campaigns and the lookup rate limit. Request durations,
+// attempt durations, attempt timeouts, delays from fault rules, and
 // [Server.Drain] use real time.
 func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 
 // Advance advances the clock by d. It runs due work in chronological order,
-// each item at its scheduled time. Until Advance returns, the clock moves
-// only from one scheduled time to the next. When Advance returns, no work is
-// in progress. Concurrent calls run one after the other.
+// each item at its scheduled time. During a call to Advance, the clock moves
+// only from one scheduled time to the next. When Advance returns, no work is in
+// progress. Concurrent calls run one after the other.
 //
 // Advance returns an error if d is negative, if the new time is after the year
 // 2199, or if ctx is canceled. Advance also returns an error if a concurrent
-// call sets the clock, for example [Server.SetNow], [Server.Reset] or
-// [Server.Restore]. If an error occurs, the clock remains at the time it has
+// call, for example to [Server.SetNow], [Server.Reset] or [Server.Restore],
+// sets the clock. If an error occurs, the clock remains at the time it has
 // reached.
 //
 // Advance waits in real time for the responses of receivers. If a receiver does
@@ -66,9 +66,9 @@ type ClockState struct {
 	Now    time.Time     // in UTC
 	Ahead  time.Duration // offset from time.Now, in whole milliseconds
 	Frozen bool
-	// Next is the time of the next scheduled work, and What describes the work,
-	// for example "campaign 12". Next and What are zero if no work is
-	// scheduled.
+	// Next is the time of the next scheduled work, and the field What is its
+	// description, for example "campaign 12". Next and What are zero if no work
+	// is scheduled.
 	Next time.Time
 	What string
 }

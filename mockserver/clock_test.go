@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,72 +18,12 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// attempts returns the times of all attempts on the virtual clock, after start.
-func (p probe) attempts(start time.Time) (after []time.Duration) {
-	for _, d := range p.Deliveries() {
-		for _, a := range d.Attempts {
-			after = append(after, a.Time.Sub(start).Round(time.Second))
-		}
-	}
-	return after
-}
-
 func (p probe) advance(d time.Duration) {
 	p.t.Helper()
 	must(p.t, p.Advance(p.t.Context(), d))
 }
 
-// retrySchedule returns the times of all attempts of a delivery that always fails.
-func retrySchedule() []time.Duration {
-	at := []time.Duration{0}
-	for _, wait := range mockserver.DefaultRetrySchedule() {
-		at = append(at, at[len(at)-1]+wait)
-	}
-	return at
-}
-
-// Seven retries take 7 h 12 min 36 s of virtual time.
-func TestAdvanceRetries(t *testing.T) {
-	h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
-	p.webhook(events.NameSuppressedEmailAdded)
-	start := p.Now()
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	p.advance(7*time.Hour + 12*time.Minute)
-	if d := p.Deliveries()[0]; d.State != mockserver.DeliveryRetrying || len(d.Attempts) != 7 {
-		t.Errorf("after 7 h 12 min: %s, %d attempts, want 7 and one to come", d.State, len(d.Attempts))
-	} else if at := retrySchedule(); d.NextAttempt.Sub(start).Round(time.Second) != at[len(at)-1] {
-		t.Errorf("the next attempt is at %v, want %v after the event", d.NextAttempt, at[len(at)-1])
-	}
-	p.advance(time.Minute)
-	if got := p.attempts(start); !slices.Equal(got, retrySchedule()) {
-		t.Errorf("attempts at %v, want %v", got, retrySchedule())
-	}
-	if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed {
-		t.Errorf("the delivery is %s, want failed", d.State)
-	}
-	if got := p.Now().Sub(start); got < 7*time.Hour+13*time.Minute {
-		t.Errorf("only %v have passed", got)
-	}
-}
-
-// An attempt takes no time on a frozen clock.
-func TestFrozenClockStopsDuringAttempts(t *testing.T) {
-	slow := func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(2 * time.Millisecond)
-		w.WriteHeader(http.StatusInternalServerError)
-	}
-	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": http.HandlerFunc(slow)}, FreezeClock: true})
-	p.causeDelivery()
-	for n, wait := range append([]time.Duration{0}, mockserver.DefaultRetrySchedule()...) {
-		p.advance(wait)
-		if made := len(p.Deliveries()[0].Attempts); made != n+1 {
-			t.Fatalf("%d attempts %v after the one before, want %d", made, wait, n+1)
-		}
-	}
-}
-
-// Advance runs pending work in order, at its time.
+// Advance runs pending work in order, each item at its scheduled time.
 func TestAdvanceInOrder(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -114,7 +56,7 @@ func TestAdvanceInOrder(t *testing.T) {
 	p.advance(0) // the first attempts
 	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
 	p.advance(2 * time.Hour)
-	slices.Sort(seen[:2]) // two webhooks at the same time
+	slices.Sort(seen[:2]) // two webhooks deliver at the same time, in any order
 	slices.Sort(seen[2:4])
 	want := []string{
 		"/fails 10:00", "/limited 10:00", "/fails 10:00", "/fails 10:30", "/fails 10:30", "/sent 10:45", "/limited 11:00",
@@ -125,67 +67,29 @@ func TestAdvanceInOrder(t *testing.T) {
 	}
 }
 
-// When the clock is set back, rate-limited deliveries are attempted immediately.
-func TestClockSetBackDuringRateLimit(t *testing.T) {
-	h := &hookServer{}
-	p := newProbe(t, mockserver.Config{Targets: h.targets()})
-	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-	must(t, p.Wait(t.Context()))
-	must(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if err := p.Drain(ctx); err != nil {
-		t.Error(err)
-	}
-	if n := len(h.bodies); n != 2 {
-		t.Errorf("%d deliveries, want 2", n)
-	}
-}
-
 func TestAdvanceToNext(t *testing.T) {
 	h := &hookServer{answer: func(int) int { return 500 }}
 	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
-	hook := strings.TrimPrefix(p.webhook(events.NameSuppressedEmailAdded), "/webhooks/")
-	start := p.Now()
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.causeDelivery()
 	must(t, p.Wait(t.Context()))
-	for range mockserver.DefaultRetrySchedule() {
-		if what, want := p.Clock().What, "delivery to webhook "+hook+" (http://app.test/hook)"; what != want {
-			t.Errorf("next is %q, want %q", what, want)
+	for i, wait := range mockserver.DefaultRetrySchedule() {
+		clock := p.Clock()
+		if !strings.HasSuffix(clock.What, "(http://app.test/hook)") || clock.Next.Sub(p.Now()).Round(time.Second) != wait {
+			t.Errorf("next is %q at %v, want a delivery in %v", clock.What, clock.Next, wait)
 		}
-		must(t, p.AdvanceToNext(t.Context()))
-	}
-	if got := p.attempts(start); !slices.Equal(got, retrySchedule()) {
-		t.Errorf("attempts at %v, want %v", got, retrySchedule())
+		if must(t, p.AdvanceToNext(t.Context())); len(h.times) != i+2 {
+			t.Errorf("%d attempts, want %d", len(h.times), i+2)
+		}
 	}
 	if err := p.AdvanceToNext(t.Context()); err == nil || !strings.Contains(err.Error(), "no work is scheduled") {
-		t.Errorf("without anything to come: %v", err)
+		t.Errorf("without scheduled work: %v", err)
 	}
 	if clock := p.Clock(); !clock.Next.IsZero() || clock.What != "" {
-		t.Errorf("without anything to come, next is %q at %v", clock.What, clock.Next)
+		t.Errorf("without scheduled work, next is %q at %v", clock.What, clock.Next)
 	}
 }
 
-func TestAdvanceInvalid(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	for name, err := range map[string]error{
-		"the time must not be in the past": p.Advance(t.Context(), -1),
-		"1970 to 2199":                     p.Advance(t.Context(), 250*365*24*time.Hour),
-		"must not be in the past":          p.AdvanceTo(t.Context(), p.Now().Add(-time.Hour)),
-		"years 1970 to 2199":               p.SetNow(time.Unix(-1, 0)),
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") || !strings.Contains(err.Error(), name) {
-			t.Errorf("got %v, want an error that says %q", err, name)
-		}
-	}
-	if got := p.Clock().Ahead; got != 0 {
-		t.Errorf("what failed moved the clock by %v", got)
-	}
-}
-
-// A canceled Advance leaves the clock where it is, and running.
+// After a canceled Advance, the clock continues from the time that Advance has reached.
 func TestAdvanceCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
@@ -237,40 +141,33 @@ func TestDrainWithFrozenClock(t *testing.T) {
 // A reset restores the configured time, or the time of the baseline.
 func TestResetClock(t *testing.T) {
 	day := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	for name, tt := range map[string]struct {
-		cfg    mockserver.Config
-		passed time.Duration // since the baseline was set
-	}{
-		"zero":   {passed: time.Hour},
-		"set":    {cfg: mockserver.Config{Now: day}},
-		"frozen": {cfg: mockserver.Config{Now: day, FreezeClock: true}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newProbe(t, tt.cfg)
-				before := p.Clock()
-				for _, reset := range []func(){p.Reset, func() { p.must("DELETE", "/_mock/state", nil) }} {
-					p.advance(200 * time.Hour)
-					p.FreezeClock()
-					if reset(); p.Clock() != before {
-						t.Errorf("after a reset: %+v, want %+v", p.Clock(), before)
-					}
-				}
-				time.Sleep(time.Minute)
-				baseline := p.Now()
-				must(t, p.SetBaseline())
-				time.Sleep(time.Hour)
+	for _, cfg := range []mockserver.Config{{}, {Now: day}, {Now: day, FreezeClock: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newProbe(t, cfg)
+			before := p.Clock()
+			for _, reset := range []func(){p.Reset, func() { p.must("DELETE", "/_mock/state", nil) }} {
 				p.advance(200 * time.Hour)
-				p.Reset()
-				if got := p.Now().Sub(baseline); got != tt.passed {
-					t.Errorf("after a reset the clock shows %v after the baseline, want %v", got, tt.passed)
+				p.FreezeClock()
+				if reset(); p.Clock() != before {
+					t.Errorf("%+v: after a reset: %+v, want %+v", cfg, p.Clock(), before)
 				}
-			})
+			}
+			must(t, p.SetBaseline())
+			baseline, passed := p.Now(), time.Hour
+			if !cfg.Now.IsZero() {
+				passed = 0
+			}
+			time.Sleep(time.Hour)
+			p.advance(200 * time.Hour)
+			p.Reset()
+			if got := p.Now().Sub(baseline); got != passed {
+				t.Errorf("%+v: after a reset the clock shows %v after the baseline, want %v", cfg, got, passed)
+			}
 		})
 	}
 }
 
-// A snapshot contains the clock. After a restore, pending work is as far away as before.
+// A snapshot contains the clock. A restore keeps the remaining time of pending work.
 func TestSnapshotClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(int) int { return 500 }}
@@ -387,7 +284,7 @@ func TestClockRoutes(t *testing.T) {
 		{"PUT", "", `{}`, 422, `must contain now or frozen`},
 		{"PUT", "", `{"now":"1900-01-01T00:00:00Z","frozen":false}`, 422, `"loc":["body","now"]`},
 		{"PUT", "", `{"now":"yesterday"}`, 422, `"now"`},
-		{"GET", "", "", 200, noon}, // what failed changed nothing
+		{"GET", "", "", 200, noon}, // the rejected requests changed nothing
 		{"GET", "", "", 200, `"frozen":true`},
 		{"POST", "/advance", `{"to":"next"}`, 200, `"now":"2026-01-03T03:04:05Z"`},
 		{"GET", "", "", 200, `"next":null`},
@@ -404,54 +301,164 @@ func TestClockRoutes(t *testing.T) {
 	}
 }
 
-// Each mode of the limit uses the virtual clock. A clock that is set back allows a lookup immediately.
+// Each mode of the limit uses the virtual clock. If the clock is set back, the next lookup is allowed immediately.
 func TestLookupLimit(t *testing.T) {
-	const ms = time.Millisecond
-	for _, row := range []struct {
-		limit mockserver.LookupLimit
-		gaps  []time.Duration
-		want  []int
-	}{
-		{mockserver.LookupMinInterval, []time.Duration{0, 0, 999 * ms, ms, 1500 * ms, 500 * ms}, []int{200, 429, 429, 200, 200, 429}},
-		{
-			mockserver.LookupTokenBucket,
-			[]time.Duration{0, 0, 0, 500 * ms, 500 * ms, time.Hour, 0, 0},
-			[]int{200, 200, 429, 429, 200, 200, 200, 429},
-		},
-		{mockserver.LookupFixedWindow, []time.Duration{900 * ms, 100 * ms, 900 * ms, 100 * ms}, []int{200, 200, 429, 200}},
+	for limit, lookups := range map[mockserver.LookupLimit]string{ // pauses before lookups, with their statuses
+		mockserver.LookupMinInterval: "0s 200, 0s 429, 999ms 429, 1ms 200, 1500ms 200, 500ms 429",
+		mockserver.LookupTokenBucket: "0s 200, 0s 200, 0s 429, 500ms 429, 500ms 200, 1h 200, 0s 200, 0s 429",
+		mockserver.LookupFixedWindow: "900ms 200, 100ms 200, 900ms 429, 100ms 200",
 	} {
-		t.Run(fmt.Sprint(row.limit), func(t *testing.T) {
-			p := newProbe(t, mockserver.Config{Lookups: row.limit, FreezeClock: true, Now: time.Unix(1_700_000_000, 0)})
-			path := "/v2/emails/" + p.email("ada@example.org")
-			for i, gap := range row.gaps {
-				p.advance(gap)
-				a := p.do("GET", path, nil)
-				if a.status != row.want[i] || a.status == 429 && a.header.Get("Retry-After") != "1" {
-					t.Errorf("lookup %d: %d, Retry-After %q; want %d", i, a.status, a.header.Get("Retry-After"), row.want[i])
-				}
+		p := newProbe(t, mockserver.Config{Lookups: limit, FreezeClock: true, Now: time.Unix(1_700_000_000, 0)})
+		path := "/v2/emails/" + p.email("ada@example.org")
+		for lookup := range strings.SplitSeq(lookups, ", ") {
+			pause, status, _ := strings.Cut(lookup, " ")
+			d, err := time.ParseDuration(pause)
+			must(t, err)
+			p.advance(d)
+			a := p.do("GET", path, nil)
+			if fmt.Sprint(a.status) != status || a.status == 429 && a.header.Get("Retry-After") != "1" {
+				t.Errorf("%s %s: %d, Retry-After %q", limit, lookup, a.status, a.header.Get("Retry-After"))
 			}
-			must(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
-			if got := p.do("GET", path, nil).status; got != http.StatusOK {
-				t.Errorf("a year earlier: %d, want 200", got)
-			}
-		})
+		}
+		must(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
+		if got := p.do("GET", path, nil).status; got != http.StatusOK {
+			t.Errorf("%s: a year earlier: %d, want 200", limit, got)
+		}
 	}
 }
 
-// Lookups by the console are not limited and do not count for the application's limit.
-func TestConsoleHasNoLookupLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(t, mockserver.Config{})
-		path := "/v2/emails/" + p.email("a@example.org")
-		for range 2 {
-			if a := p.do("GET", "/_mock/accounts/1/api"+path, nil); a.status != 200 {
-				t.Errorf("by the console: %d %s, want 200", a.status, a.text)
-			}
+// If the clock is set back, rate-limited deliveries are attempted immediately.
+func TestClockSetBackDuringRateLimit(t *testing.T) {
+	h := &hookServer{}
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
+	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+	must(t, p.Wait(t.Context()))
+	must(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := p.Drain(ctx); err != nil {
+		t.Error(err)
+	}
+	if n := len(h.bodies); n != 2 {
+		t.Errorf("%d deliveries, want 2", n)
+	}
+}
+
+// offset is the UTC offset of the local time zone in all tests of this package.
+// No real zone uses it, so a time with this offset is a local time.
+const offset = "+04:37"
+
+// TestMain sets the local time zone. A local time that the mock server returns
+// then fails a test on every machine, including machines that use UTC.
+func TestMain(m *testing.M) {
+	time.Local = time.FixedZone("local", 4*60*60+37*60)
+	os.Exit(m.Run())
+}
+
+// timestamp matches a snapshot field that contains a time in UTC.
+var timestamp = regexp.MustCompile(`(": ")(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"`)
+
+// local returns an excerpt that ends with a local time in RFC 3339 or email format, or "" if text contains none.
+func local(text string) string {
+	for _, offset := range []string{offset, strings.Replace(offset, ":", "", 1)} {
+		if before, _, found := strings.Cut(text, offset); found {
+			return before[max(0, len(before)-60):] + offset
 		}
-		for i, want := range []int{200, 429} {
-			if a := p.do("GET", path, nil); a.status != want {
-				t.Errorf("lookup %d by the application: %d %s, want %d", i+1, a.status, a.text, want)
-			}
-		}
+	}
+	return ""
+}
+
+// waiting returns a server with its clock set to a local time. A retry and a scheduled campaign are pending.
+func waiting(t *testing.T) probe {
+	t.Helper()
+	fails := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	p := populated(t, mockserver.Config{
+		Targets: map[string]http.Handler{"app.test": receiver()["app.test"], "fails.test": fails},
 	})
+	p.FreezeClock()
+	must(t, p.SetNow(time.Date(2026, 3, 4, 10, 0, 0, 0, time.Local)))
+	p.must("POST", "/webhooks", map[string]any{"url": "http://fails.test/", "events": []events.Name{events.NameSuppressedEmailAdded}})
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	list := p.list()
+	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule",
+		map[string]any{"scheduled_for": p.Now().Add(7 * time.Second).Unix()})
+	must(t, p.Wait(t.Context()))
+	return p
+}
+
+// wantUTC fails the test if a record of the server has a local time.
+func (p probe) wantUTC(when string) {
+	p.t.Helper()
+	for name, records := range map[string]any{
+		"Now": p.Now(), "Clock": p.Clock(), "Requests": p.Requests(), "Outbox": p.Outbox(), "Deliveries": p.Deliveries(), "Events": p.Events(),
+	} {
+		text := fmt.Sprintf("%+v", records)
+		if strings.Contains(text, " local") {
+			p.t.Errorf("%s: %s contains a local time, want UTC: %s", when, name, text)
+		}
+		if !strings.Contains(text, " UTC") {
+			p.t.Errorf("%s: %s contains no time", when, name)
+		}
+	}
+	if text := local(snapshotOf(p.t.(*testing.T), p.Server)); text != "" {
+		p.t.Errorf("%s: the snapshot contains …%s, want UTC", when, text)
+	}
+}
+
+// All times of the mock server are in UTC, even if a caller passes times in another zone.
+func TestTimesAreUTC(t *testing.T) {
+	p := waiting(t)
+	p.wantUTC("waiting")
+	for what := ""; !strings.HasPrefix(what, "campaign"); {
+		what = p.Clock().What
+		must(t, p.AdvanceToNext(t.Context()))
+		p.wantUTC(what)
+	}
+	must(t, p.AdvanceTo(t.Context(), p.Now().Local().Add(time.Hour)))
+	p.wantUTC("an hour later")
+	for _, start := range []time.Time{time.Date(1900, 1, 1, 0, 0, 0, 0, time.Local), time.Date(2026, 3, 4, 0, 0, 0, 0, time.Local)} {
+		srv := mockserver.New(mockserver.Config{Now: start, FreezeClock: true})
+		if now := srv.Now(); now.Location() != time.UTC {
+			t.Errorf("Config.Now %s: the clock shows %s, want UTC", start, now)
+		}
+		srv.Close()
+	}
+}
+
+// A restore converts times with offsets to UTC.
+func TestRestoredTimesAreUTC(t *testing.T) {
+	p := waiting(t)
+	text := snapshotOf(t, p.Server)
+	changed := timestamp.ReplaceAllStringFunc(text, func(field string) string {
+		parts := timestamp.FindStringSubmatch(field)
+		at, err := time.Parse(time.RFC3339Nano, parts[2])
+		must(t, err)
+		return parts[1] + at.Local().Format(time.RFC3339Nano) + `"`
+	})
+	if local(changed) == "" {
+		t.Fatalf("the snapshot contains no time:\n%s", text)
+	}
+	q := newProbe(t, mockserver.Config{})
+	must(t, q.Restore(strings.NewReader(changed)))
+	_ = q.do("GET", "/lists", nil) // a request to log
+	q.wantUTC("restored")
+}
+
+func TestClockRange(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for want, err := range map[string]error{
+		"time must not be in the past": p.Advance(t.Context(), -1),
+		"must not be in the past":      p.AdvanceTo(t.Context(), p.Now().Add(-time.Hour)),
+		"1970 to 2199":                 p.Advance(t.Context(), 250*365*24*time.Hour),
+		"years 1970 to 2199":           p.SetNow(time.Unix(-1, 0)),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error that contains %q", err, want)
+		}
+	}
+	if ahead := p.Clock().Ahead; ahead != 0 {
+		t.Errorf("the failed calls moved the clock by %v", ahead)
+	}
 }

@@ -59,8 +59,8 @@ type Config struct {
 	// HashFunction is the hash function for signatures: webhook.SHA256 (default) or
 	// webhook.SHA512. [New] panics if the value is invalid.
 	HashFunction webhook.HashFunction
-	// Lookups is the algorithm of the lookup rate limit. The limit is one lookup per
-	// second.
+	// Lookups is the algorithm for the lookup rate limit. The limit is one lookup
+	// per second.
 	Lookups LookupLimit
 	// Now is the initial time of the clock. The default is time.Now. A time
 	// before 1970 or after 2199 is changed to the nearest valid time.
@@ -100,7 +100,6 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// complete fills in the defaults.
 func (cfg Config) complete() Config {
 	cfg = holdToContract(cfg)
 	cfg.Tokens = auth.Complete(cfg.Tokens, DefaultToken)
@@ -130,7 +129,7 @@ func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedu
 // flags and JSON, the values are min_interval, token_bucket and fixed_window.
 type LookupLimit = platform.LookupLimit
 
-// The algorithms of the lookup rate limit.
+// The algorithms for the lookup rate limit.
 const (
 	// LookupMinInterval accepts a lookup if the last accepted lookup was at least one
 	// second ago.
@@ -156,10 +155,11 @@ func (s *Server) RevokeToken(token string) error {
 // SetTarget sets the handler for deliveries to a host, as in [Config.Targets].
 // SetTarget replaces any previous handler for the host. If handler is nil,
 // deliveries to the host use the network. Attempts in progress continue with
-// the previous handler. [Server.Reset] does not change the targets.
+// the previous handler. [Server.Reset] does not remove the handler.
 func (s *Server) SetTarget(host string, handler http.Handler) {
 	s.env.Deliveries.SetTarget(host, handler)
 }
 
-// SetLookupLimit sets the algorithm of the lookup rate limit until [Server.Reset].
+// SetLookupLimit sets the algorithm for the lookup rate limit. [Server.Reset]
+// restores [Config.Lookups].
 func (s *Server) SetLookupLimit(limit LookupLimit) { s.env.Platform.SetLookups(limit) }

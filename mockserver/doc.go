@@ -36,7 +36,7 @@
 // return the messages, deliveries and requests. Command mockserver runs the
 // server as a separate process.
 //
-// "Specification" in this documentation is the file docs/specification.md in
+// In this documentation, "Specification" refers to the file docs/specification.md in
 // the repository. If the specification does not define a behavior,
 // docs/decisions.md applies.
 //
@@ -91,13 +91,14 @@
 // retries and rate limits. [Server.Advance] advances the virtual clock, so hours
 // of retries take milliseconds. In a testing/synctest bubble, a server that is
 // created by [New] and used through [Server.Transport] uses the bubble's clock.
+// Create, use and close such a server in the same bubble.
 //
 // # Fault injection
 //
 // [Server.Inject] adds fault rules, which simulate failures of networks and
 // servers. A rule can make a request or delivery fail before it is processed, or
-// lose only its response. The same [Server.FaultSeed], rules and order of
-// requests cause the same faults.
+// discard its response afterwards. The same [Server.FaultSeed], rules and order
+// of requests produce the same faults.
 //
 // # State
 //
@@ -105,7 +106,7 @@
 // state the baseline, which [Server.Reset] restores with the same ids and
 // secrets. [Server.Snapshot] writes the whole state as JSON, [Server.Restore]
 // restores it, and [Server.Clear] deletes everything. A [Follower] writes the
-// state and its later changes.
+// state, and then the changes to the state.
 //
 // # Control API
 //

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,10 +14,9 @@ import (
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/webhook"
 )
 
-// A test bounces an email, and the receiver of the application gets the event.
+// This example simulates a bounce. The application's webhook receiver gets the event.
 func Example() {
 	ctx := context.Background()
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -55,7 +52,7 @@ func Example() {
 	if err := srv.Bounce(email.ID, mockserver.HardBounce); err != nil {
 		fmt.Println(err)
 	}
-	if err := srv.Wait(ctx); err != nil { // for the response of the receiver
+	if err := srv.Wait(ctx); err != nil { // wait for the response of the receiver
 		fmt.Println(err)
 	}
 	fmt.Println(srv.Deliveries()[0].State)
@@ -65,8 +62,8 @@ func Example() {
 	// delivered
 }
 
-// In a bubble of testing/synctest, hours of retries take no time if no socket is open:
-// use New, Transport and SetTarget.
+// New, Transport and SetTarget open no socket. In a testing/synctest bubble, hours of retries therefore pass without
+// waiting.
 func ExampleServer_Transport() {
 	srv := mockserver.New(mockserver.Config{
 		Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
@@ -86,8 +83,8 @@ func ExampleServer_Transport() {
 	// Output: Customers <nil>
 }
 
-// A fault rule loses the response of a submission. The outcome is unknown to the client,
-// and the email is in the outbox.
+// This fault rule causes a lost response after the email is accepted. The client does not know the outcome, and the
+// email is in the outbox.
 func ExampleServer_Inject() {
 	ctx := context.Background()
 	srv := mockserver.New(mockserver.Config{})
@@ -157,7 +154,7 @@ func ExampleServer_Snapshot() {
 	// Output: News
 }
 
-// WaitFor waits for work of the application in the background, without polling.
+// WaitFor waits for background work of the application, without polling.
 func ExampleServer_WaitFor() {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
@@ -190,29 +187,7 @@ func ExampleServer_WaitFor() {
 	// Output: Your order
 }
 
-// OutboxTo returns the messages to one address in any letter case.
-func ExampleServer_OutboxTo() {
-	srv := mockserver.New(mockserver.Config{})
-	defer srv.Close()
-	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: srv.HTTPClient()})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, to := range []string{"ada@example.org", "bob@example.org", "ada@example.org"} {
-		if _, err := c.Emails.Send(context.Background(), client.EmailSubmission{
-			To:      to,
-			Sender:  client.Sender{Email: "shop@example.com"},
-			Content: client.EmailContent{Subject: "Hello", Text: "Hello."},
-		}); err != nil {
-			fmt.Println(err)
-		}
-	}
-	fmt.Println(len(srv.OutboxTo("Ada@example.org")), "of", len(srv.Outbox()))
-	// Output: 2 of 3
-}
-
-// Deliveries to the host of a target are passed to its handler without a socket.
+// The server passes deliveries for the host of a target to its handler, without a socket.
 func ExampleServer_SetTarget() {
 	ctx := context.Background()
 	srv := mockserver.New(mockserver.Config{})
@@ -243,91 +218,4 @@ func ExampleServer_SetTarget() {
 		fmt.Println(err)
 	}
 	// Output: received at /hook: SuppressedEmail.Added
-}
-
-// HTTPClient sends requests to the server without a socket.
-func ExampleServer_HTTPClient() {
-	srv := mockserver.New(mockserver.Config{})
-	defer srv.Close()
-	res, err := srv.HTTPClient().Get(srv.URL() + "/_mock/health")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	fmt.Printf("%s%v\n", body, err)
-	// Output:
-	// {"status":"ok"}
-	// <nil>
-}
-
-// An application imports contacts, sends an email and receives its bounce. The receiver
-// fails twice, so the platform delivers the event again.
-func Example_bounce() {
-	ctx := context.Background()
-	srv := mockserver.New(mockserver.Config{})
-	defer srv.Close()
-	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: srv.HTTPClient(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		log.Fatal(err)
-	}
-	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: "https://shop.test/hook", Events: []events.Name{events.NameEmailBounced}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
-	if err != nil {
-		log.Fatal(err)
-	}
-	verifier, err := webhook.NewVerifier(secret)
-	if err != nil {
-		log.Fatal(err)
-	}
-	attempts := 0
-	srv.SetTarget("shop.test", webhook.NewHandler(verifier, func(_ context.Context, ev *events.Event) error {
-		if attempts++; attempts <= 2 {
-			return errors.New("the database is down")
-		}
-		fmt.Println(ev.Name, ev.Recipient(), ev.ListID())
-		return nil
-	}, webhook.Options{Logger: slog.New(slog.DiscardHandler)}))
-
-	list, _ := c.Lists.Create(ctx, client.ListCreate{Name: "News"})
-	file := strings.NewReader("email,city\nada@example.org,Bern\nbob,Bonn\n")
-	report, err := c.Contacts.Import(ctx, list.ID, client.ContactsFromCSV(file, client.CSVOptions{}), client.ImportOptions{})
-	fmt.Println(report.Imported, "imported,", report.Rejected, "rejected", err)
-	email, err := c.Emails.Send(ctx, client.EmailSubmission{
-		To: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"},
-		Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
-	})
-	if err := errors.Join(err, srv.Bounce(email.ID, mockserver.HardBounce), srv.Advance(ctx, time.Hour)); err != nil {
-		log.Fatal(err)
-	}
-	seen, err := c.Emails.Wait(ctx, email.ID, client.Email.Settled)
-	fmt.Println(seen.Status, seen.Bounce.Hard(), err)
-	for contact, err := range c.Contacts.All(ctx, list.ID, client.ListContactsParams{Filter: "status:bounced"}) {
-		fmt.Println(contact.Email, contact.CustomAttributes.Get("city"), err)
-	}
-	// Output:
-	// 1 imported, 1 rejected <nil>
-	// Email.Bounced ada@example.org 2
-	// bounced true <nil>
-	// ada@example.org Bern <nil>
-}
-
-// Inject returns the ids of its rules.
-func ExampleServer_RemoveFault() {
-	srv := mockserver.New(mockserver.Config{})
-	defer srv.Close()
-	rules, err := srv.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(srv.RemoveFault(rules[0].ID), len(srv.Faults()))
-	_, err = srv.Inject(mockserver.Fault{Operation: "submitMail", Action: mockserver.FaultReset})
-	fmt.Println(err != nil, srv.Bounce("unknown", mockserver.HardBounce))
-	// Output:
-	// <nil> 0
-	// true mockserver: email "unknown" does not exist
 }

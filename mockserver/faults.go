@@ -57,7 +57,8 @@ func (s *Server) Faults() []FaultRule {
 	return rules
 }
 
-// RemoveFault removes a rule. It returns an error if no rule has this id.
+// RemoveFault removes a rule. It returns an error if no rule has this id. After the
+// last rule is removed, the sequence of random numbers restarts from the seed.
 func (s *Server) RemoveFault(id string) error {
 	if id == "" || s.env.Faults.Remove(id) == 0 {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
@@ -73,13 +74,12 @@ func (s *Server) EnableFault(id string, on bool) error {
 	return nil
 }
 
-// ClearFaults removes all rules. Rules that are added later use the same random
-// numbers as the first rules of a new server with the same seed. Delays in
-// progress continue.
+// ClearFaults removes all rules. The sequence of random numbers restarts from
+// the seed. Delays in progress continue.
 func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 
 // FaultSeed returns the seed for random faults. The same seed, rules and order of
-// requests cause the same faults.
+// requests produce the same faults.
 func (s *Server) FaultSeed() uint64 {
 	seed, _ := s.env.Faults.List()
 	return seed

@@ -4,20 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -30,7 +22,7 @@ import (
 // errConnReset is the error of a connection that the peer reset.
 var errConnReset = map[bool]syscall.Errno{
 	false: syscall.ECONNRESET,
-	true:  10054, // WSAECONNRESET, because syscall.ECONNRESET is a number that Go invented for Windows
+	true:  10054, // WSAECONNRESET, because Go defines its own value of syscall.ECONNRESET on Windows
 }[runtime.GOOS == "windows"]
 
 // faultyPlatform is a server with an HTTP client that uses a socket or runs in process.
@@ -45,7 +37,7 @@ func onEachTransport(t *testing.T, test func(p faultyPlatform)) {
 	t.Run("socket", func(t *testing.T) {
 		srv := mockserver.Start(mockserver.Config{FaultSeed: 7})
 		t.Cleanup(srv.Close)
-		// A connection of its own for each request: net/http repeats a GET when a connection that it kept is lost.
+		// Each request uses a new connection, because net/http retries a GET if a reused connection is lost.
 		transport := &http.Transport{DisableKeepAlives: true}
 		test(faultyPlatform{t, srv, noRedirects(transport)})
 	})
@@ -105,7 +97,6 @@ func (p faultyPlatform) lists() int {
 	return strings.Count(body, `"list_id"`)
 }
 
-// until waits for a condition.
 func (p faultyPlatform) until(done func() bool) {
 	for !done() && p.Context().Err() == nil {
 		time.Sleep(time.Millisecond)
@@ -114,79 +105,33 @@ func (p faultyPlatform) until(done func() bool) {
 
 const newList = `{"name":"News"}`
 
-var faultAnswers = []struct {
-	name     string
-	fault    mockserver.Fault
-	status   int
-	header   string // "Name: value"
-	contains string
-	acted    bool
-}{
-	{
-		name:  "a status with a Retry-After",
-		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"}, status: 429,
-		header: "Retry-After: 7", contains: `"rate_limited"`,
-	},
-	{
-		name:  "a Retry-After that makes no sense is sent as it is",
-		fault: mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"}, status: 503,
-		header: "Retry-After: -1e9 soon", contains: `"detail"`,
-	},
-	{
-		name:  "a 401 has its challenge",
-		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 401}, status: 401,
-		header: "Www-Authenticate: Bearer", contains: `"detail"`,
-	},
-	{
-		name:  "a gateway's time-out after all was done",
-		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterProcessing: true}, status: 504,
-		header: "Content-Type: application/json", contains: `"detail"`, acted: true,
-	},
-	{
-		name:  "a body of one's own",
-		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"}, status: 500,
-		header: "Content-Type: application/json", contains: "{}",
-	},
-	{
-		name:  "a status without a body",
-		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 204, Body: "lost"}, status: 204,
-		header: "Content-Type: application/json",
-	},
-	{
-		name:  "a page of a portal with status 200",
-		fault: mockserver.Fault{Action: mockserver.FaultNotJSON}, status: 200,
-		header: "Content-Type: text/html; charset=utf-8", contains: "<html>",
-	},
-	{
-		name:   "a page of a proxy after all was done",
-		fault:  mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterProcessing: true},
-		status: 502, header: "Content-Type: text/html; charset=utf-8", contains: "<html>", acted: true,
-	},
-	{
-		name:  "a redirect to another host",
-		fault: mockserver.Fault{Action: mockserver.FaultRedirect}, status: 307,
-		header: "Location: https://elsewhere.invalid/lists",
-	},
-	{
-		name:   "a redirect to where the test says",
-		fault:  mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"},
-		status: 301, header: "Location: /elsewhere",
-	},
-	{
-		name:  "a body of one megabyte",
-		fault: mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20}, status: 201,
-		header: "Content-Type: application/json", contains: `{"padding":"xxx`, acted: true,
-	},
-	{
-		name:  "a delay and nothing else",
-		fault: mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond}, status: 201,
-		header: "Content-Type: application/json", contains: `"list_id"`, acted: true,
-	},
-}
-
+// A fault changes the response. The request log contains the error that the client received.
 func TestFaultResponses(t *testing.T) {
-	tests := faultAnswers
-	for _, tt := range tests {
+	const asJSON, asHTML = "Content-Type: application/json", "Content-Type: text/html; charset=utf-8"
+	for _, tt := range []struct {
+		name     string
+		fault    mockserver.Fault
+		status   int
+		header   string // "Name: value"
+		contains string
+	}{
+		{
+			"status with Retry-After",
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"},
+			429, "Retry-After: 7", `"rate_limited"`,
+		},
+		{"invalid Retry-After", mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"}, 503, "Retry-After: -1e9 soon", `"detail"`},
+		{"401 with its challenge", mockserver.Fault{Action: mockserver.FaultStatus, Status: 401}, 401, "Www-Authenticate: Bearer", `"detail"`},
+		{"timeout of a gateway", mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterProcessing: true}, 504, asJSON, `"detail"`},
+		{"given body", mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"}, 500, asJSON, "{}"},
+		{"status without a body", mockserver.Fault{Action: mockserver.FaultStatus, Status: 204, Body: "lost"}, 204, asJSON, ""},
+		{"page with status 200", mockserver.Fault{Action: mockserver.FaultNotJSON}, 200, asHTML, "<html>"},
+		{"page of a proxy", mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterProcessing: true}, 502, asHTML, "<html>"},
+		{"redirect to another host", mockserver.Fault{Action: mockserver.FaultRedirect}, 307, "Location: https://elsewhere.invalid/lists", ""},
+		{"given redirect", mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"}, 301, "Location: /elsewhere", ""},
+		{"body of 1 MiB", mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20}, 201, asJSON, `{"padding":"xxx`},
+		{"delay", mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond}, 201, asJSON, `"list_id"`},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
 				p.inject(tt.fault)
@@ -201,43 +146,17 @@ func TestFaultResponses(t *testing.T) {
 					p.Error("no X-Request-Id")
 				}
 				if tt.status == http.StatusNoContent && body != "" {
-					p.Errorf("an answer without a body has %q, want none", body)
+					p.Errorf("a response without a body contains %q", body)
 				}
 				if size := tt.fault.Size; size != 0 && int64(len(body)) != size {
 					p.Errorf("%d bytes, want %d", len(body), size)
 				}
 				log := p.Requests()[0]
-				if log.Status != tt.status || log.Fault != "fault-1" {
-					p.Errorf("logged as %+v, want %d by fault-1", log, tt.status)
+				if log.Status != tt.status || log.Fault != "fault-1" || tt.status >= 400 && string(log.Response) != body {
+					p.Errorf("logged as %+v, want %d by fault-1 with %s", log, tt.status, body)
 				}
-				if acted := p.lists() == 1; acted != tt.acted {
-					p.Errorf("acted: %v, want %v", acted, tt.acted)
-				}
-			})
-		})
-	}
-}
-
-// The request log contains the response that the client received, or nothing if it was lost.
-func TestFaultLoggedResponse(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		fault mockserver.Fault
-		lost  bool
-	}{
-		{name: "another answer", fault: mockserver.Fault{Action: mockserver.FaultStatus, AfterProcessing: true}},
-		{name: "a lost one", fault: mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true}, lost: true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			onEachTransport(t, func(p faultyPlatform) {
-				p.inject(tt.fault)
-				_, body, err := p.try(p.Context(), http.MethodPost, "/lists", `{}`) // which is a 422
-				if (err != nil) != tt.lost {
-					p.Fatalf("got %v, want it lost: %v", err, tt.lost)
-				}
-				p.until(func() bool { return len(p.Requests()) > 0 })
-				if got := string(p.Requests()[0].Response); got != body {
-					p.Errorf("logged %q, want %q", got, body)
+				if acted, want := p.lists() == 1, tt.status == 201 || tt.fault.AfterProcessing; acted != want {
+					p.Errorf("processed: %v, want %v", acted, want)
 				}
 			})
 		})
@@ -245,39 +164,20 @@ func TestFaultLoggedResponse(t *testing.T) {
 }
 
 func TestFaultLostConnection(t *testing.T) {
-	tests := []struct {
+	lost := []error{errConnReset, io.EOF}
+	for _, tt := range []struct {
 		name  string
 		fault mockserver.Fault
-		want  []error // one of them
+		want  []error // the error must match one of these
 		acted bool
 	}{
-		{
-			name:  "reset before acting",
-			fault: mockserver.Fault{Action: mockserver.FaultReset}, want: []error{errConnReset, io.EOF},
-		},
-		{
-			name:  "reset after acting",
-			fault: mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true},
-			want:  []error{errConnReset, io.EOF}, acted: true,
-		},
-		{
-			name:  "half of the answer",
-			fault: mockserver.Fault{Action: mockserver.FaultTruncate}, want: []error{io.ErrUnexpectedEOF},
-			acted: true,
-		},
-		{name: "no answer", fault: mockserver.Fault{Action: mockserver.FaultHang}, want: []error{context.Canceled}},
-		{
-			name:  "no answer though all was done",
-			fault: mockserver.Fault{Action: mockserver.FaultHang, AfterProcessing: true},
-			want:  []error{context.Canceled}, acted: true,
-		},
-		{
-			name:  "a delay that the client does not wait for",
-			fault: mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Hour},
-			want:  []error{context.Canceled},
-		},
-	}
-	for _, tt := range tests {
+		{"reset", mockserver.Fault{Action: mockserver.FaultReset}, lost, false},
+		{"reset after processing", mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true}, lost, true},
+		{"half of the response", mockserver.Fault{Action: mockserver.FaultTruncate}, []error{io.ErrUnexpectedEOF}, true},
+		{"no response", mockserver.Fault{Action: mockserver.FaultHang}, []error{context.Canceled}, false},
+		{"no response after processing", mockserver.Fault{Action: mockserver.FaultHang, AfterProcessing: true}, []error{context.Canceled}, true},
+		{"delay longer than the client waits", mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Hour}, []error{context.Canceled}, false},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
 				p.inject(tt.fault)
@@ -286,16 +186,16 @@ func TestFaultLostConnection(t *testing.T) {
 				if tt.want[0] == context.Canceled {
 					go func() {
 						p.until(func() bool { return p.Faults()[0].Hits > 0 })
-						cancel() // requests that are delayed now never get a response
+						cancel() // the client cancels its request
 					}()
 				}
 				_, body, err := p.try(ctx, http.MethodPost, "/lists", newList)
-				p.until(func() bool { return len(p.Requests()) > 0 }) // it is over for the platform too
+				p.until(func() bool { return len(p.Requests()) > 0 }) // the server has logged the request
 				if !slices.ContainsFunc(tt.want, func(want error) bool { return errors.Is(err, want) }) {
 					p.Errorf("got %v, want one of %v", err, tt.want)
 				}
 				if tt.fault.Action == mockserver.FaultTruncate && !strings.HasPrefix(body, `{"`) {
-					p.Errorf("the half of the answer is %q, want the beginning of JSON", body)
+					p.Errorf("half of the response is %q, want the beginning of JSON", body)
 				}
 				if acted := p.lists() == 1; acted != tt.acted {
 					p.Errorf("acted: %v, want %v", acted, tt.acted)
@@ -321,6 +221,18 @@ func TestFaultHangShutdown(t *testing.T) {
 	})
 }
 
+// The request log does not contain a lost response.
+func TestFaultLostResponseIsNotLogged(t *testing.T) {
+	onEachTransport(t, func(p faultyPlatform) {
+		p.inject(mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true})
+		_, _, err := p.try(p.Context(), http.MethodPost, "/lists", `{}`) // an invalid request, with status 422
+		p.until(func() bool { return len(p.Requests()) > 0 })
+		if logged := p.Requests()[0].Response; err == nil || len(logged) != 0 {
+			p.Errorf("got %v and logged %s, want an error and no response", err, logged)
+		}
+	})
+}
+
 // A truncated response without a body is a lost connection.
 func TestFaultTruncateEmptyBody(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
@@ -333,218 +245,100 @@ func TestFaultTruncateEmptyBody(t *testing.T) {
 	})
 }
 
-func TestFaultEnableAndRemove(t *testing.T) {
-	srv := mockserver.New(mockserver.Config{})
-	defer srv.Close()
-	rules, err := srv.Inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"}, mockserver.Fault{Action: mockserver.FaultStatus})
-	if err != nil || !slices.Equal(rules, srv.Faults()) {
-		t.Fatalf("got %+v, %v, want %+v", rules, err, srv.Faults())
-	}
-	id := rules[1].ID
-	must(t, srv.EnableFault(id, false))
-	if rule := srv.Faults()[1]; rule.Enabled {
-		t.Errorf("got %+v, want it disabled", rule)
-	}
-	must(t, srv.RemoveFault(id))
-	if left := srv.Faults(); !slices.Equal(left, rules[:1]) || srv.RemoveFault(id) == nil || srv.EnableFault(id, true) == nil {
-		t.Errorf("got %+v, want the first rule, and errors for the other", left)
-	}
-}
-
-// The same seed and the same requests cause the same faults, whatever other rules there are.
+// The same seed and the same requests cause the same faults, even if there are other rules.
 func TestFaultSeed(t *testing.T) {
-	srv := mockserver.New(mockserver.Config{FaultSeed: 42})
-	defer srv.Close()
-	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
+	p := newProbe(t, mockserver.Config{FaultSeed: 42})
+	rule := mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5}
 	run := func() string {
 		var got strings.Builder
 		for range 64 {
-			fmt.Fprintf(&got, "%d ", p.status("GET", "/lists", ""))
+			fmt.Fprintf(&got, "%d ", p.do("GET", "/lists", nil).status)
 		}
 		return got.String()
 	}
-	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5})
+	p.inject(rule)
 	first := run()
 	if n := strings.Count(first, "503"); n < 16 || n > 48 {
-		t.Errorf("%d of 64 were hit with a probability of 0.5, want 16 to 48", n)
+		t.Errorf("a rule with a probability of 0.5 matched %d of 64 requests, want 16 to 48", n)
 	}
-	if srv.SeedFaults(42); run() != first {
-		t.Error("another run with the same seed differs")
+	for name, change := range map[string]func(){
+		"no change": func() {},
+		"another rule": func() {
+			p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "getList", Probability: 0.5})
+		},
+		"same rule again": func() { p.ClearFaults(); p.inject(rule) },
+	} {
+		change()
+		if p.SeedFaults(42); run() != first {
+			t.Errorf("%s: the rule matches other requests", name)
+		}
 	}
-	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "getList", Probability: 0.5})
-	if srv.SeedFaults(42); run() != first {
-		t.Error("another rule changes what this one hits")
-	}
-	srv.ClearFaults()
-	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5})
-	if srv.SeedFaults(42); run() != first {
-		t.Error("the same rule, added again, matches other requests")
-	}
-	if seed := srv.SeedFaults(0); seed == 0 || seed == 42 || seed != srv.FaultSeed() || run() == first {
-		t.Errorf("seed 0 chose %d and changed nothing, want another seed and other hits", seed)
+	if seed := p.SeedFaults(0); seed == 0 || seed == 42 || seed != p.FaultSeed() || run() == first {
+		t.Errorf("seed 0 chose %d, want another seed and other matches", seed)
 	}
 }
 
+// If a rule is invalid, Inject adds no rules. The error names each invalid field.
 func TestFaultInvalid(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
-	status := mockserver.FaultStatus
-	tests := []struct {
-		name  string
-		fault mockserver.Fault
+	const status, drop = mockserver.FaultStatus, mockserver.FaultDrop
+	for _, tt := range []struct {
 		want  string
+		fault mockserver.Fault
 	}{
-		{"no action", mockserver.Fault{}, "action"},
-		{"an unknown action", mockserver.Fault{Action: "explode"}, "action"},
-		{"an unknown operation", mockserver.Fault{Action: status, Operation: "sendEmail"}, "operation"},
-		{"a method that no operation takes", mockserver.Fault{Action: status, Method: "PSOT"}, "method"},
-		{"two ways to choose", mockserver.Fault{Action: status, Nth: 1, Every: 2}, "probability: must be the only one of"},
-		{"a negative number", mockserver.Fault{Action: status, Nth: -1}, "nth"},
-		{"a probability over 1", mockserver.Fault{Action: status, Probability: 1.5}, "probability"},
-		{"a status that ends no request", mockserver.Fault{Action: status, Status: 100}, "status"},
-		{"a path without a slash", mockserver.Fault{Action: status, Path: "lists"}, "path"},
-		{"a header of two lines", mockserver.Fault{Action: status, RetryAfter: "1\r\nX: y"}, "retry_after"},
-		{"a negative delay", mockserver.Fault{Action: status, Delay: -1}, "delay"},
-		{"too large", mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 40}, "size"},
-		{"two mistakes, in one line", mockserver.Fault{Action: status, Nth: -1, Times: -1}, "nth: must be 1 or more; mockserver: fault: times: must"},
-		{"a request of an event", mockserver.Fault{Action: mockserver.FaultTruncate, Event: "Email.Bounced"}, "event"},
-		{"an attempt of an operation", mockserver.Fault{Action: status, Event: "*", Operation: "getEmail"}, "operation"},
-		{"a delivery of an operation", mockserver.Fault{Action: mockserver.FaultDrop, Operation: "getEmail"}, "operation"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := srv.Inject(mockserver.Fault{Action: status}, tt.fault)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want an error about %s", err, tt.want)
-			}
-		})
-	}
-	if rules := srv.Faults(); len(rules) != 0 {
-		t.Errorf("a call with a mistake added %v, want none", rules)
-	}
-}
-
-// misdelivered records which deliveries a receiver got, and when.
-type misdelivered struct {
-	mu  sync.Mutex
-	got []string
-	at  []time.Duration
-}
-
-func (m *misdelivered) all() ([]string, []time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.got), slices.Clone(m.at)
-}
-
-// misdeliver adds three contacts under faults of deliveries. It returns which deliveries arrived, and when.
-func misdeliver(t *testing.T, faults ...mockserver.Fault) (*mockserver.Server, []string, []time.Duration) {
-	t.Helper()
-	begin := time.Now()
-	m := &misdelivered{}
-	srv := mockserver.New(mockserver.Config{DeliveryConcurrency: 1, Targets: map[string]http.Handler{
-		"hook.test": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			body, _ := io.ReadAll(r.Body)
-			_, address, _ := strings.Cut(string(body), `"email_address":"`)
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.got, m.at = append(m.got, address[:1]), append(m.at, time.Since(begin))
-		}),
-	}})
-	t.Cleanup(srv.Close)
-	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
-	p.status("POST", "/webhooks", `{"url":"http://hook.test/","events":["Contact.Added"]}`)
-	_, created, err := p.try(t.Context(), http.MethodPost, "/lists", newList)
-	must(t, err)
-	_, id, _ := strings.Cut(created, `"list_id":`)
-	id, _, _ = strings.Cut(id, ",")
-	p.inject(faults...)
-	for _, address := range []string{"a@example.com", "b@example.com", "c@example.com"} {
-		if got := p.status("POST", "/lists/"+strings.Trim(id, "}\n")+"/contacts",
-			`{"email":"`+address+`"}`); got != http.StatusCreated {
-			t.Fatalf("creating a contact: %d, want 201", got)
+		{"account_id", mockserver.Fault{Action: status, AccountID: -1}},
+		{"action", mockserver.Fault{}},
+		{"action", mockserver.Fault{Action: "explode"}},
+		{"operation", mockserver.Fault{Action: status, Operation: "sendEmail"}},
+		{"method", mockserver.Fault{Action: status, Method: "PSOT"}},
+		{"probability: must be the only one of", mockserver.Fault{Action: status, Nth: 1, Every: 2}},
+		{"every", mockserver.Fault{Action: status, Every: -1}},
+		{"probability: must be from 0 to 1", mockserver.Fault{Action: status, Probability: 1.5}},
+		{"status", mockserver.Fault{Action: status, Status: 100}},
+		{"path", mockserver.Fault{Action: status, Path: "lists"}},
+		{"retry_after", mockserver.Fault{Action: status, RetryAfter: "1\r\nX: y"}},
+		{"location", mockserver.Fault{Action: mockserver.FaultRedirect, Location: "/\r\nX: y"}},
+		{"delay", mockserver.Fault{Action: status, Delay: -1}},
+		{"size", mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 40}},
+		{"nth: must be 1 or more; mockserver: fault: times: must", mockserver.Fault{Action: status, Nth: -1, Times: -1}},
+		{"event", mockserver.Fault{Action: mockserver.FaultTruncate, Event: "Email.Bounced"}},
+		{"webhook_id", mockserver.Fault{Action: mockserver.FaultTruncate, WebhookID: "1"}},
+		{"operation", mockserver.Fault{Action: status, Event: "*", Operation: "getEmail"}},
+		{"operation", mockserver.Fault{Action: drop, Operation: "getEmail"}},
+		{"method", mockserver.Fault{Action: drop, Method: "GET"}},
+		{"path", mockserver.Fault{Action: drop, Path: "/lists"}},
+	} {
+		_, err := srv.Inject(mockserver.Fault{Action: status}, tt.fault)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || len(srv.Faults()) != 0 {
+			t.Errorf("%+v: got %v and %v, want an error about %s", tt.fault, err, srv.Faults(), tt.want)
 		}
 	}
-	must(t, srv.Drain(t.Context()))
-	got, at := m.all()
-	return srv, got, at
 }
 
+// Faults apply to the deliveries of three contacts. If the fault changes an attempt, the delivery records the failure
+// and is retried. With AfterProcessing, the receiver gets a duplicate.
 func TestFaultDeliveries(t *testing.T) {
-	tests := []struct {
-		name   string
-		fault  mockserver.Fault
-		want   []string
-		last   time.Duration // when the last one arrived
-		states string
-	}{
-		{
-			name:  "drop",
-			fault: mockserver.Fault{Action: mockserver.FaultDrop, Nth: 2}, want: []string{"a", "c"},
-			states: "delivered dropped delivered",
-		},
-		{
-			name:  "duplicate",
-			fault: mockserver.Fault{Action: mockserver.FaultDuplicate, Nth: 2},
-			want:  []string{"a", "b", "b", "c"}, states: "delivered delivered delivered",
-		},
-		{
-			name:  "reorder",
-			fault: mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}, want: []string{"b", "a", "c"},
-			states: "delivered delivered delivered",
-		},
-		{
-			name:  "reorder the last",
-			fault: mockserver.Fault{Action: mockserver.FaultReorder, Nth: 3}, want: []string{"a", "b", "c"},
-			last: time.Second, states: "delivered delivered delivered",
-		},
-		{
-			name:  "reorder all",
-			fault: mockserver.Fault{Action: mockserver.FaultReorder}, want: []string{"a", "b", "c"},
-			last: time.Second, states: "delivered delivered delivered",
-		},
-		{
-			name:  "delay",
-			fault: mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Nth: 1, Delay: time.Minute},
-			want:  []string{"b", "c", "a"}, last: time.Minute, states: "delivered delivered delivered",
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv, got, at := misdeliver(t, tt.fault)
-				if !slices.Equal(got, tt.want) {
-					t.Errorf("arrived: %v, want %v", got, tt.want)
-				}
-				if last := slices.Max(at); last != tt.last {
-					t.Errorf("the last one arrived after %v, want %v", last, tt.last)
-				}
-				var states []string
-				for _, d := range srv.Deliveries() {
-					states = append(states, string(d.State))
-				}
-				if joined := strings.Join(states, " "); joined != tt.states {
-					t.Errorf("states: %s, want %s", joined, tt.states)
-				}
-			})
-		})
-	}
-}
-
-// A failed attempt is recorded, and the delivery is retried. With AfterProcessing the receiver gets it twice.
-func TestFaultAttempts(t *testing.T) {
+	const lost, late = "connection lost, injected by a fault rule", "no response within 10s"
+	ok := mockserver.Attempt{Status: 200}
 	for name, tt := range map[string]struct {
 		fault   mockserver.Fault
-		want    string // the order of the deliveries
-		last    time.Duration
+		want    string             // contacts in the order of arrival
+		last    time.Duration      // arrival of the last delivery
 		attempt mockserver.Attempt // the first attempt of the second delivery
 	}{
+		"drop":             {mockserver.Fault{Action: mockserver.FaultDrop, Nth: 2}, "ac", 0, mockserver.Attempt{}},
+		"duplicate":        {mockserver.Fault{Action: mockserver.FaultDuplicate, Nth: 2}, "abbc", 0, ok},
+		"reorder":          {mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}, "bac", 0, ok},
+		"reorder the last": {mockserver.Fault{Action: mockserver.FaultReorder, Nth: 3}, "abc", time.Second, ok},
+		"reorder all":      {mockserver.Fault{Action: mockserver.FaultReorder}, "abc", time.Second, ok},
+		"delay":            {mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Nth: 1, Delay: time.Minute}, "bca", time.Minute, ok},
 		"status": {
 			mockserver.Fault{Action: mockserver.FaultStatus, Status: 418, Body: "teapot", Event: "*", Nth: 2},
 			"acb", time.Second,
 			mockserver.Attempt{Status: 418, Response: "teapot"},
 		},
-		"default status, of an event": {
+		"status of an event": {
 			mockserver.Fault{Action: mockserver.FaultStatus, Event: "Contact.Added", Nth: 2},
 			"acb", time.Second,
 			mockserver.Attempt{Status: 503},
@@ -552,195 +346,93 @@ func TestFaultAttempts(t *testing.T) {
 		"no connection": {
 			mockserver.Fault{Action: mockserver.FaultReset, WebhookID: "1", Nth: 2},
 			"acb", time.Second,
-			mockserver.Attempt{Error: "connection lost, injected by a fault rule"},
+			mockserver.Attempt{Error: lost},
 		},
 		"timeout": {
 			mockserver.Fault{Action: mockserver.FaultHang, Event: "*", Nth: 2},
 			"acb", 11 * time.Second,
-			mockserver.Attempt{Error: "no response within 10s", Duration: 10 * time.Second},
+			mockserver.Attempt{Error: late, Duration: 10 * time.Second},
 		},
 		"slow": {
 			mockserver.Fault{Action: mockserver.FaultStatus, Event: "*", Nth: 2, Delay: time.Hour},
 			"acb", 11 * time.Second,
-			mockserver.Attempt{Error: "no response within 10s", Duration: 10 * time.Second},
+			mockserver.Attempt{Error: late, Duration: 10 * time.Second},
 		},
 		"lost response": {
 			mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true, Event: "*", Nth: 2},
 			"abcb", time.Second,
-			mockserver.Attempt{Error: "connection lost, injected by a fault rule"},
+			mockserver.Attempt{Error: lost},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv, got, at := misdeliver(t, tt.fault)
-				if arrived := strings.Join(got, ""); arrived != tt.want || slices.Max(at) != tt.last {
-					t.Errorf("arrived: %s, the last one after %v; want %s, %v", arrived, slices.Max(at), tt.want, tt.last)
+				begin, h := time.Now(), &hookServer{}
+				p := newProbe(t, mockserver.Config{DeliveryConcurrency: 1, Targets: h.targets()})
+				p.webhook("Contact.Added")
+				list := p.list()
+				p.inject(tt.fault)
+				for _, address := range []string{"a@example.com", "b@example.com", "c@example.com"} {
+					p.contact(list, address)
 				}
-				second := srv.Deliveries()[1]
-				first := second.Attempts[0]
-				first.Time, first.Manual = time.Time{}, false
-				if first != tt.attempt || second.State != mockserver.DeliveryDelivered {
-					t.Errorf("first attempt %+v, state %s; want %+v, delivered", first, second.State, tt.attempt)
-				}
-			})
-		})
-	}
-}
-
-// A delivery fails after its last attempt, and each attempt counts.
-func TestFaultAllAttempts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv, got, _ := misdeliver(t, mockserver.Fault{Action: mockserver.FaultStatus, Event: "*", Times: 3*8 - 1})
-		if strings.Join(got, "") != "c" {
-			t.Errorf("arrived: %v, want only the last one", got)
-		}
-		rule := srv.Faults()[0]
-		for _, d := range srv.Deliveries() {
-			want := mockserver.DeliveryFailed
-			if d.Recipient == "c@example.com" {
-				want = mockserver.DeliveryDelivered
-			}
-			if d.State != want || len(d.Attempts) != 8 || d.Fault != rule.ID {
-				t.Errorf("%s: %s after %d attempts by %q, want %s after 8", d.Recipient, d.State, len(d.Attempts), d.Fault, want)
-			}
-		}
-		if rule.Hits != 23 || rule.Calls != 24 {
-			t.Errorf("%d of %d attempts hit, want 23 of 24", rule.Hits, rule.Calls)
-		}
-	})
-}
-
-// A reordered delivery that fails is retried on the schedule.
-func TestFaultReorderRetrySchedule(t *testing.T) {
-	for _, tt := range []struct {
-		name      string
-		redeliver bool // rather than when it has been held long enough
-		want      []time.Duration
-	}{
-		{
-			name: "attempted in its time",
-			want: []time.Duration{time.Second, 2 * time.Second, 7 * time.Second, 37 * time.Second, 157 * time.Second},
-		},
-		{
-			name:      "asked for again",
-			redeliver: true,
-			want:      []time.Duration{0, time.Second, 6 * time.Second, 36 * time.Second, 156 * time.Second},
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-				p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
-				p.webhook("SuppressedEmail.Added")
-				p.inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1})
-				start := time.Now()
-				p.must("POST", "/suppressed-emails", `{"email":"held@example.org"}`)
-				if tt.redeliver {
-					must(t, p.Redeliver("dlv-1"))
-				}
-				time.Sleep(45 * time.Second) // it waits for its last retry
-				p.must("POST", "/suppressed-emails", `{"email":"next@example.org"}`)
 				must(t, p.Drain(t.Context()))
-				var got []time.Duration
-				for _, a := range p.Deliveries()[0].Attempts {
-					got = append(got, a.Time.Sub(start))
+				got := ""
+				for _, body := range h.bodies {
+					_, address, _ := strings.Cut(body, `"email_address":"`)
+					got += address[:1]
 				}
-				if !slices.Equal(got, tt.want) {
-					t.Errorf("attempts at %v, want %v", got, tt.want)
+				if last := slices.Max(h.since(begin)); got != tt.want || last != tt.last {
+					t.Errorf("arrived: %s, the last one after %v; want %s, %v", got, last, tt.want, tt.last)
+				}
+				second := p.Deliveries()[1]
+				if second.State == mockserver.DeliveryDropped != (len(tt.want) == 2) || tt.attempt.Status != 200 && second.Fault != "fault-1" {
+					t.Errorf("the second delivery is %s by %q", second.State, second.Fault)
+				}
+				first := append(second.Attempts, mockserver.Attempt{})[0]
+				first.Time, first.Manual = time.Time{}, false
+				if first != tt.attempt {
+					t.Errorf("first attempt %+v, want %+v", first, tt.attempt)
 				}
 			})
 		})
 	}
 }
 
-// Each fault action has an alias in mockserver, its targets, a description in the console, and a test.
-func TestFaultActionsAreComplete(t *testing.T) {
-	var names, values, public []string
-	inspect(t, "record", func(_ string, n ast.Node) {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || len(spec.Values) == 0 {
-			return
-		}
-		if id, ok := spec.Type.(*ast.Ident); ok && id.Name == "FaultAction" {
-			value, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			names, values = append(names, strings.TrimPrefix(spec.Names[0].Name, "Fault")), append(values, value)
-		}
-	})
-	tested := map[string]bool{} // by name or value
-	look := func(path string, n ast.Node) {
-		test := strings.HasSuffix(path, "_test.go")
-		switch n := n.(type) {
-		case *ast.ValueSpec:
-			if name, ok := strings.CutPrefix(n.Names[0].Name, "Fault"); ok && name != "" && path == "faults.go" && len(n.Values) > 0 {
-				public = append(public, name)
+// A reordered delivery that fails is retried on the schedule, which starts with its first attempt.
+func TestFaultReorderRetrySchedule(t *testing.T) {
+	for _, redeliver := range []bool{false, true} { // redeliver immediately instead of after the hold
+		synctest.Test(t, func(t *testing.T) {
+			h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
+			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
+			p.webhook("SuppressedEmail.Added")
+			p.inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1})
+			start := time.Now()
+			p.must("POST", "/suppressed-emails", `{"email":"held@example.org"}`)
+			if redeliver {
+				must(t, p.Redeliver("dlv-1"))
+			} else {
+				start = start.Add(time.Second) // the hold
 			}
-		case *ast.SelectorExpr:
-			if name, ok := strings.CutPrefix(n.Sel.Name, "Fault"); ok && test {
-				tested[name] = true
+			time.Sleep(45 * time.Second) // the delivery waits for its last retry
+			p.must("POST", "/suppressed-emails", `{"email":"next@example.org"}`)
+			must(t, p.Drain(t.Context()))
+			var got []time.Duration
+			for _, a := range p.Deliveries()[0].Attempts {
+				got = append(got, a.Time.Sub(start))
 			}
-		case *ast.BasicLit:
-			if _, value, ok := strings.Cut(n.Value, `"action":"`); ok && test {
-				value, _, _ = strings.Cut(value, `"`)
-				tested[value] = true
+			if want := []time.Duration{0, time.Second, 6 * time.Second, 36 * time.Second, 156 * time.Second}; !slices.Equal(got, want) {
+				t.Errorf("redelivered %v: attempts at %v, want %v", redeliver, got, want)
 			}
-		}
-	}
-	inspect(t, ".", look)
-	inspect(t, filepath.Join("..", "internal", "tests", "conformance"), look)
-	var rows []string
-	for _, action := range fault.Actions() {
-		rows = append(rows, string(action))
-	}
-	sameNames(t, "the actions of internal/fault", rows, values)
-	sameNames(t, "the constants of package mockserver, without Fault", public, names)
-	sameNames(t, "the words of console/static/faults.js", consoleActions(t), values)
-	for i, name := range names {
-		if !tested[name] && !tested[values[i]] {
-			t.Errorf("no test injects %s", values[i])
-		}
+		})
 	}
 }
 
-// consoleActions returns the actions that the console describes.
-func consoleActions(t *testing.T) (actions []string) {
-	t.Helper()
+// The console describes each fault action.
+func TestConsoleDescribesFaultActions(t *testing.T) {
 	text, err := os.ReadFile("console/static/faults.js")
 	must(t, err)
-	_, table, _ := strings.Cut(string(text), "const actions = {")
-	table, _, _ = strings.Cut(table, "\n};")
-	for _, m := range regexp.MustCompile(`\['(\w+)', '`).FindAllStringSubmatch(table, -1) {
-		actions = append(actions, m[1])
-	}
-	return actions
-}
-
-// inspect visits all Go files in a folder.
-func inspect(t *testing.T, dir string, look func(path string, n ast.Node)) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err == nil {
-			ast.Inspect(file, func(n ast.Node) bool { look(path, n); return true })
-		}
-		return err
-	})
-	must(t, err)
-}
-
-// sameNames reports each name that only one of the two sets contains.
-func sameNames(t testing.TB, what string, got, want []string) {
-	t.Helper()
-	for _, name := range want {
-		if !slices.Contains(got, name) {
-			t.Errorf("%s: %s is missing", what, name)
-		}
-	}
-	for _, name := range got {
-		if !slices.Contains(want, name) {
-			t.Errorf("%s: %s is unknown", what, name)
+	for _, action := range fault.Actions() {
+		if !strings.Contains(string(text), fmt.Sprintf("['%s', '", action)) {
+			t.Errorf("console/static/faults.js does not describe %s", action)
 		}
 	}
 }
@@ -783,4 +475,17 @@ func TestFaultByAccount(t *testing.T) {
 			t.Errorf("%d rules are left, want none", n)
 		}
 	})
+}
+
+func TestEnableAndRemoveFault(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	p.inject(mockserver.Fault{Action: mockserver.FaultStatus})
+	must(t, p.EnableFault("fault-1", false))
+	p.must("GET", "/lists", nil)
+	must(t, p.EnableFault("fault-1", true))
+	must(t, p.RemoveFault("fault-1"))
+	p.must("GET", "/lists", nil)
+	if p.RemoveFault("fault-1") == nil || p.EnableFault("fault-1", true) == nil {
+		t.Error("no error for a removed rule")
+	}
 }

@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// askControl sends a request over the network with header fields such as "Name: value", and follows no redirect.
+// askControl sends a request over the network with header fields such as "Name: value". It does not follow redirects.
 func askControl(t *testing.T, method, url string, header ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -33,83 +33,74 @@ func askControl(t *testing.T, method, url string, header ...string) (*http.Respo
 	return res, string(body)
 }
 
-func TestControlOnLoopback(t *testing.T) {
+// guarded is a request with the status that it must have.
+type guarded struct {
+	name    string
+	request string   // method and path
+	header  []string // fields such as "Name: value"
+	status  int
+}
+
+func (g guarded) run(t *testing.T, url string) {
+	t.Run(g.name, func(t *testing.T) {
+		method, path, _ := strings.Cut(g.request, " ")
+		res, body := askControl(t, method, url+path, g.header...)
+		if res.StatusCode != g.status {
+			t.Errorf("got %d, want %d: %s", res.StatusCode, g.status, body)
+		}
+		if res.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Error("another site may read the response")
+		}
+		if strings.Contains(body, "wrong") {
+			t.Errorf("the response contains the token: %s", body)
+		}
+	})
+}
+
+// A server on loopback rejects other host names, because DNS rebinding could use the public default token. It also
+// rejects requests that the page of another site sends to the control routes.
+func TestLoopbackGuard(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	t.Cleanup(srv.Close)
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(srv.URL(), "http://"))
-	tests := []struct {
-		name   string
-		method string
-		header []string
-		want   int
-	}{
-		{name: "no token", method: "GET", want: 200},
-		{name: "another loopback address", method: "GET", header: []string{"Host: 127.9.9.9"}, want: 200},
-		{name: "a name that was made to point here", method: "GET", header: []string{"Host: rebound.example:" + port}, want: 403},
+	const info = "GET /_mock/info"
+	token := "Authorization: Bearer " + srv.Token()
+	for _, row := range []guarded{
+		{"API by address", "GET /lists", []string{"Host: 127.0.0.1", token}, 200},
+		{"API by localhost", "GET /lists", []string{"Host: localhost:8026", token}, 200},
+		{"API by IPv6 address", "GET /lists", []string{"Host: [::1]", token}, 200},
+		{"API by another name", "GET /lists", []string{"Host: rebound.example", token}, 403},
+		{"API by another address", "GET /lists", []string{"Host: 192.0.2.1", token}, 403},
+		{"no token", info, nil, 200},
+		{"another loopback address", info, []string{"Host: 127.9.9.9"}, 200},
+		{"another name", info, []string{"Host: rebound.example:" + port}, 403},
+		{"a name that begins like a loopback address", info, []string{"Host: 127.0.0.1.example"}, 403},
+		{"page of this server", info, []string{"Origin: " + srv.URL()}, 200},
+		{"page of another site", info, []string{"Origin: https://evil.example"}, 403},
+		{"page on another port", info, []string{"Origin: http://127.0.0.1:1"}, 403},
+		{"page without an origin", info, []string{"Origin: null"}, 403},
+		{"script of another site", info, []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"}, 403},
+		{"script of a sibling site", info, []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"}, 403},
+		{"link on another site", info, []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, 200},
+		{"form of another site", "POST /_mock/info", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, 403},
+		{"typed address", info, []string{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"}, 200},
+		{"same origin", info, []string{"Sec-Fetch-Site: same-origin"}, 200},
 		{
-			name:   "a name that begins like a loopback address",
-			method: "GET", header: []string{"Host: 127.0.0.1.example"}, want: 403,
-		},
-		{name: "the page of this server", method: "GET", header: []string{"Origin: " + srv.URL()}, want: 200},
-		{name: "the page of another site", method: "GET", header: []string{"Origin: https://evil.example"}, want: 403},
-		{name: "a page on another port", method: "GET", header: []string{"Origin: http://127.0.0.1:1"}, want: 403},
-		{name: "a page without an origin", method: "GET", header: []string{"Origin: null"}, want: 403},
-		{
-			name:   "a script of another site",
-			method: "GET", header: []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"}, want: 403,
-		},
-		{
-			name:   "a script of a sibling site",
-			method: "GET", header: []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"}, want: 403,
-		},
-		{
-			name:   "a link on another site",
-			method: "GET", header: []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, want: 200,
+			"same origin, through a proxy that replaces Host", "POST /_mock/info",
+			[]string{"Sec-Fetch-Site: same-origin", "Origin: https://mail.example"},
+			405,
 		},
 		{
-			name:   "a form of another site",
-			method: "POST", header: []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"},
-			want: 403,
+			"another site that claims this origin", "POST /_mock/info",
+			[]string{"Sec-Fetch-Site: cross-site", "Origin: " + srv.URL()},
+			403,
 		},
-		{name: "typed in", method: "GET", header: []string{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"}, want: 200},
-		{name: "of the same origin", method: "GET", header: []string{"Sec-Fetch-Site: same-origin"}, want: 200},
-		{
-			name:   "of the same origin, behind a proxy that replaces Host",
-			method: "POST", header: []string{"Sec-Fetch-Site: same-origin", "Origin: https://mail.example"}, want: 405,
-		},
-		{
-			name:   "of another site that claims this origin",
-			method: "POST", header: []string{"Sec-Fetch-Site: cross-site", "Origin: " + srv.URL()}, want: 403,
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			res, body := askControl(t, tt.method, srv.URL()+"/_mock/info", tt.header...)
-			if res.StatusCode != tt.want {
-				t.Errorf("got %d, want %d: %s", res.StatusCode, tt.want, body)
-			}
-			if res.Header.Get("Access-Control-Allow-Origin") != "" {
-				t.Error("another site may read the answer")
-			}
-		})
-	}
-}
-
-// DNS rebinding does not reach the API, whose default token is public.
-func TestAPIOnLoopback(t *testing.T) {
-	srv := mockserver.Start(mockserver.Config{})
-	t.Cleanup(srv.Close)
-	for host, want := range map[string]int{
-		"127.0.0.1": 200, "localhost:8026": 200, "[::1]": 200, "rebound.example": 403, "192.0.2.1": 403,
 	} {
-		res, body := askControl(t, "GET", srv.URL()+"/lists", "Host: "+host, "Authorization: Bearer "+srv.Token())
-		if res.StatusCode != want {
-			t.Errorf("%s: %d, want %d: %s", host, res.StatusCode, want, body)
-		}
+		row.run(t, srv.URL())
 	}
 }
 
-// A server behind another listener accepts every host name.
+// A mounted server and a server on all addresses accept every host name.
 func TestAPIAcceptsAnyHostOffLoopback(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	t.Cleanup(srv.Close)
@@ -123,7 +114,7 @@ func TestAPIAcceptsAnyHostOffLoopback(t *testing.T) {
 	}
 }
 
-// startAnywhere listens on all addresses.
+// startAnywhere starts a server on all addresses.
 func startAnywhere(t *testing.T) (url string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "0.0.0.0:0")
@@ -137,68 +128,30 @@ func startAnywhere(t *testing.T) (url string) {
 }
 
 func TestControlOffLoopback(t *testing.T) {
+	const info, change, cookie = "GET /_mock/info", "DELETE /_mock/faults", "Cookie: mock_token=key%26of%3Dthe+owner"
 	url := startAnywhere(t)
-	tests := []struct {
-		name, method, path string
-		header             []string
-		want               int
-	}{
-		{name: "health", method: "GET", path: "/_mock/health", want: 200},
-		{name: "no token", method: "GET", path: "/_mock/info", want: 401},
-		{name: "no token for what does not exist", method: "GET", path: "/_mock/nothing", want: 401},
-		{name: "no token for the stream", method: "GET", path: "/_mock/stream", want: 401},
-		{name: "a wrong token", method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer wrong"}, want: 401},
-		{name: "an empty token", method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer "}, want: 401},
-		{
-			name:   "a token",
-			method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer key&of=the owner"},
-			want: 200,
-		},
-		{
-			name:   "a token that may change",
-			method: "DELETE", path: "/_mock/faults", header: []string{"Authorization: Bearer key&of=the owner"},
-			want: 204,
-		},
-		{
-			name:   "a token that may read",
-			method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer reader"}, want: 200,
-		},
-		{
-			name:   "a token that may only read",
-			method: "DELETE", path: "/_mock/faults", header: []string{"Authorization: Bearer reader"}, want: 403,
-		},
-		{
-			name:   "a cookie",
-			method: "GET", path: "/_mock/info", header: []string{"Cookie: mock_token=key%26of%3Dthe+owner"},
-			want: 200,
-		},
-		{name: "a wrong cookie", method: "GET", path: "/_mock/info", header: []string{"Cookie: mock_token=wrong"}, want: 401},
-		{
-			name:   "a cookie sent by another site",
-			method: "DELETE", path: "/_mock/faults",
-			header: []string{"Cookie: mock_token=key%26of%3Dthe+owner", "Origin: https://evil.example"},
-			want:   403,
-		},
-		{
-			name:   "a token in the address of a change",
-			method: "DELETE", path: "/_mock/faults?token=key%26of%3Dthe+owner", want: 401,
-		},
-		{name: "a wrong token in the address", method: "GET", path: "/_mock/info?token=wrong", want: 401},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			res, body := askControl(t, tt.method, url+tt.path, tt.header...)
-			if res.StatusCode != tt.want {
-				t.Errorf("got %d, want %d: %s", res.StatusCode, tt.want, body)
-			}
-			if strings.Contains(body, "wrong") {
-				t.Errorf("the answer holds the token: %s", body)
-			}
-		})
+	for _, row := range []guarded{
+		{"health", "GET /_mock/health", nil, 200},
+		{"no token", info, nil, 401},
+		{"no token for an unknown route", "GET /_mock/nothing", nil, 401},
+		{"no token for the stream", "GET /_mock/stream", nil, 401},
+		{"wrong token", info, []string{"Authorization: Bearer wrong"}, 401},
+		{"empty token", info, []string{"Authorization: Bearer "}, 401},
+		{"read with a token", info, []string{"Authorization: Bearer key&of=the owner"}, 200},
+		{"change with a token", change, []string{"Authorization: Bearer key&of=the owner"}, 204},
+		{"read with a read-only token", info, []string{"Authorization: Bearer reader"}, 200},
+		{"change with a read-only token", change, []string{"Authorization: Bearer reader"}, 403},
+		{"cookie", info, []string{cookie}, 200},
+		{"wrong cookie", info, []string{"Cookie: mock_token=wrong"}, 401},
+		{"cookie sent by another site", change, []string{cookie, "Origin: https://evil.example"}, 403},
+		{"token in the URL of a change", change + "?token=key%26of%3Dthe+owner", nil, 401},
+		{"wrong token in the URL", info + "?token=wrong", nil, 401},
+	} {
+		row.run(t, url)
 	}
 }
 
-// A link with a token sets a cookie and redirects to an address without the token.
+// A link with a token sets a cookie and redirects to a URL without the token.
 func TestControlTokenLink(t *testing.T) {
 	url := startAnywhere(t)
 	res, _ := askControl(t, "GET", url+"/_mock/info?token=key%26of%3Dthe+owner&page=1")
@@ -214,7 +167,7 @@ func TestControlTokenLink(t *testing.T) {
 	}
 }
 
-// A mounted handler uses the local address of the request.
+// A mounted handler requires a token, unless the local address of the request is a loopback address.
 func TestControlMounted(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	t.Cleanup(srv.Close)

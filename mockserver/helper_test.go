@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// probe is a server with a plain HTTP client, because other tests cover the SDK with the mock server.
+// probe is a server with a plain HTTP client. Other tests cover the SDK with the mock server.
 type probe struct {
 	*mockserver.Server
 	t     testing.TB
@@ -47,7 +47,7 @@ type answer struct {
 	object map[string]any // the body, if it is a JSON object
 }
 
-// id returns a field that is an id.
+// id returns an id field as text.
 func (a answer) id(name string) string {
 	switch id := a.object[name].(type) {
 	case string:
@@ -68,7 +68,7 @@ func (a answer) detail() (kind, loc string) {
 	return first["type"].(string), fmt.Sprint(first["loc"])
 }
 
-// do sends a request. The body is JSON text, "" for none, or a value to encode.
+// do sends a request. The body is JSON text, "" for no body, or a value to encode.
 func (p probe) do(method, path string, body any) answer {
 	p.t.Helper()
 	var reader io.Reader
@@ -119,7 +119,7 @@ func (p probe) must(method, path string, body any) answer {
 	return a
 }
 
-// list creates a list whose policy is accepted, and returns its path.
+// list creates a list, accepts its policy, and returns its path.
 func (p probe) list() string {
 	p.t.Helper()
 	path := "/lists/" + p.must("POST", "/lists", `{"name":"Customers"}`).id("list_id")
@@ -139,7 +139,7 @@ func (p probe) status(list, contact string) string {
 	return s
 }
 
-// email submits a message to an address by the Email API and returns its id. The subject is also the content.
+// email submits a message by the Email API and returns its id. The subject is also the content.
 func (p probe) email(to string, subject ...string) string {
 	p.t.Helper()
 	text := strings.Join(append(subject, "Hello")[:1], "")
@@ -198,7 +198,7 @@ func receiver() map[string]http.Handler {
 	})}
 }
 
-// in adds a contact and brings it into a status.
+// in adds a contact with the given status and returns its id.
 func (p probe) in(status, list, address string) string {
 	p.t.Helper()
 	switch status {

@@ -28,11 +28,10 @@ type listening struct {
 	done     chan struct{}
 }
 
-// headerTimeout limits the time to wait for a request header. The limit also
-// applies to connections that have not sent a request, because clients may open
-// connections in advance. If the server closes an unused connection during a
-// POST, the client cannot repeat the POST. A short timeout would make long tests
-// flaky.
+// headerTimeout limits the time until a connection sends a request header.
+// Clients may open connections in advance. If the server closes such a
+// connection during a POST, the client cannot retry the POST. A short timeout
+// would make long tests flaky.
 const headerTimeout = 10 * time.Minute
 
 // Start returns a server that listens on a free port of 127.0.0.1, or of ::1 if the
@@ -46,8 +45,6 @@ func Start(cfg Config) *Server {
 	return StartOn(listener, cfg)
 }
 
-// listenLoopback listens on a free port of the first available loopback
-// address.
 func listenLoopback(listen func(ctx context.Context, network, address string) (net.Listener, error)) (net.Listener, error) {
 	listener, err4 := listen(context.Background(), "tcp4", "127.0.0.1:0")
 	if err4 == nil {
@@ -110,9 +107,9 @@ func (u *unused) close() {
 	}
 }
 
-// Shutdown stops listening and waits for the requests in flight. If ctx ends first, the
-// returned error lists the unfinished requests. Shutdown does not stop deliveries or
-// close the server, so call [Server.Close] afterwards.
+// Shutdown stops listening and waits for the requests in flight. If ctx is canceled or
+// expires, the error lists the unfinished requests. Shutdown does not stop deliveries
+// or close the server, so call [Server.Close] afterwards.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.env.Changes.Close()
 	if s.serve.http == nil {
@@ -128,7 +125,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// running contains the requests in progress.
 type running struct {
 	mu       sync.Mutex
 	requests map[*http.Request]bool

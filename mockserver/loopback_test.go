@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// Without IPv4 or without IPv6, a server listens on the other loopback address.
+// A server listens on the IPv4 loopback address, or on the IPv6 loopback address if IPv4 fails.
 func TestListenLoopback(t *testing.T) {
 	for name, want := range map[string]struct {
 		fails  []string
-		listen string // the address that is listened on; "" if that fails
+		listen string // the address of the listener; "" if listening fails
 	}{
 		"IPv4 and IPv6": {listen: "127.0.0.1:0"},
 		"no IPv4":       {fails: []string{"127.0.0.1:0"}, listen: "[::1]:0"},

@@ -3,6 +3,7 @@ package mockserver_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/mail"
@@ -13,206 +14,160 @@ import (
 	"testing/synctest"
 	"time"
 
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
-// A deleted message is in no list, route or snapshot, but the API still returns its email.
+// Lists and routes omit a deleted message, even after a restore of a snapshot. The API still returns its email.
 func TestDeleteMessage(t *testing.T) {
 	c := newControlled(t)
 	kept := c.email
 	id := c.probe.email("grace@example.org")
-	c.must("POST", "/_mock/outbox/"+id+"/open", nil)
-	c.must("POST", "/_mock/wait", nil)
-	follower, whole := c.Follow(), &bytes.Buffer{}
+	must(t, c.Open(id))
+	must(t, c.Wait(t.Context()))
+	follower, whole, snapshot := c.Follow(), &bytes.Buffer{}, &bytes.Buffer{}
 	defer follower.Close()
 	must(t, follower.Write(whole))
 	c.must("DELETE", "/_mock/outbox/"+id, nil)
-	c.gone(id, kept)
-	if err := c.DeleteMessage(id); err == nil {
-		t.Error("it was deleted twice")
-	}
+	c.wantDeleted(id, kept)
 	if got := c.must("GET", "/v2/emails/"+id, nil); got.object["email"] != "grace@example.org" {
-		t.Errorf("the API answers %v", got.object)
+		t.Errorf("the API returns %v", got.object)
 	}
 	if events := c.ids("/_mock/events?search=" + id); events == "" {
-		t.Error("its events are gone")
+		t.Error("its events are deleted")
 	}
 	must(t, follower.Write(whole))
-	snapshot := &bytes.Buffer{}
 	must(t, c.Snapshot(snapshot))
 	for _, state := range []*bytes.Buffer{snapshot, whole} {
 		c.must("DELETE", "/_mock/state", nil)
 		must(t, c.Restore(state))
-		c.gone(id, kept)
+		c.wantDeleted(id, kept)
 	}
 	c.must("POST", "/_mock/outbox/"+id+"/restore", nil)
 	if got, sent := c.ids("/_mock/outbox"), c.overview("").Messages["sent"]; got != id+" "+kept || sent != 2 {
 		t.Errorf("after it was restored the outbox has %s, and %d messages are counted", got, sent)
 	}
-	if err := c.RestoreMessage(id); err == nil {
-		t.Error("it was restored twice")
-	}
-	if got := c.do("POST", "/_mock/outbox/"+id+"/restore", nil); got.status != 404 {
-		t.Errorf("to restore it again answers %d", got.status)
+	if a := c.do("POST", "/_mock/outbox/"+id+"/restore", nil); a.status != 404 || c.RestoreMessage(id) == nil {
+		t.Errorf("restored again: %d %s, want 404", a.status, a.text)
 	}
 }
 
-// gone fails if a message is still there, or if the other one is not.
-func (c controlled) gone(id, kept string) {
+// wantDeleted fails the test unless the message with this id is deleted and only the message kept remains.
+func (c controlled) wantDeleted(id, kept string) {
 	c.t.Helper()
-	if got := c.ids("/_mock/outbox"); got != kept {
-		c.t.Errorf("the outbox has %s, want %s", got, kept)
+	if all := c.Outbox(); c.ids("/_mock/outbox") != kept || len(all) != 1 || all[0].ID != kept {
+		c.t.Errorf("the outbox has %v, want %s", all, kept)
 	}
-	if all := c.Outbox(); len(all) != 1 || all[0].ID != kept {
-		c.t.Errorf("Outbox has %v", all)
-	}
-	for _, route := range []string{"", "/html", "/source", "/eml", "/checks"} {
-		if got := c.do("GET", "/_mock/outbox/"+id+route, nil); got.status != 404 {
-			c.t.Errorf("%s answers %d", route, got.status)
+	for _, request := range []string{"GET ", "GET /html", "GET /source", "GET /eml", "GET /checks", "DELETE "} {
+		method, route, _ := strings.Cut(request, " ")
+		if got := c.do(method, "/_mock/outbox/"+id+route, nil); got.status != 404 {
+			c.t.Errorf("%s: %d, want 404", request, got.status)
 		}
 	}
-	if got := c.do("DELETE", "/_mock/outbox/"+id, nil); got.status != 404 {
-		c.t.Errorf("to delete it answers %d", got.status)
+	if err := c.DeleteMessage(id); err == nil {
+		c.t.Error("DeleteMessage accepts a deleted message")
 	}
 }
 
 func TestMessageEMLAndChecks(t *testing.T) {
 	c := newControlled(t)
-	id := c.must("POST", "/v2/emails", `{"email":"ada@example.org","sender":{"name":"Zoë","email":"shop@example.com"},
-		"content":{"subject":"Grüße","html":"<a href=\"#\">go</a>","type":"transactional"}}`).id("id")
-	res := c.do("GET", "/_mock/outbox/"+id+"/eml", nil)
-	if got := res.header.Get("Content-Type"); got != "message/rfc822" {
-		t.Errorf("it is %s", got)
-	}
-	if got := res.header.Get("Content-Disposition"); got != `attachment; filename=`+id+`.eml` {
-		t.Errorf("it is %s", got)
+	path := "/_mock/outbox/" + c.must("POST", "/v2/emails", `{"email":"ada@example.org","sender":{"email":"shop@example.com"},
+		"content":{"subject":"Grüße","html":"<a href=\"#\">go</a>"}}`).id("id")
+	res := c.do("GET", path+"/eml", nil)
+	kind, disposition := res.header.Get("Content-Type"), res.header.Get("Content-Disposition")
+	if kind != "message/rfc822" || !strings.HasPrefix(disposition, "attachment; filename=") || !strings.HasSuffix(disposition, ".eml") {
+		t.Errorf("it is %s, %s", kind, disposition)
 	}
 	m, err := mail.ReadMessage(strings.NewReader(res.text))
 	if err != nil || m.Header.Get("Subject") != "=?utf-8?q?Gr=C3=BC=C3=9Fe?=" || m.Header.Get("To") != "ada@example.org" {
 		t.Errorf("%v, %v", m, err)
 	}
-	var found []string
-	for _, f := range c.must("GET", "/_mock/outbox/"+id+"/checks", nil).object["findings"].([]any) {
-		found = append(found, f.(map[string]any)["check"].(string))
-	}
-	if strings.Join(found, " ") != "dead_link no_text" {
-		t.Errorf("found %q", found)
-	}
-	if err := c.DeleteMessage("nothing"); err == nil {
-		t.Error("a message that is not there was deleted")
+	if a := c.must("GET", path+"/checks", nil); !strings.Contains(a.text, `"check":"dead_link"`) || !strings.Contains(a.text, `"check":"no_text"`) {
+		t.Errorf("found %s", a.text)
 	}
 }
 
-// A rejected email is in no list, no stream and no count.
+// Lists, streams and counts omit a rejected email. Streams and counts omit the reactions to a deleted message.
 func TestRejectedEmailNotInOutbox(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	p.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
 	stream := p.stream(t, p.HTTPClient())
 	stream.next()
-	refused := p.email("eve@example.org")
+	rejected := p.email("eve@example.org")
 	if r := stream.until("request"); r["operation"] != "submitEmail" {
-		t.Errorf("told %v", r)
+		t.Errorf("published %v", r)
 	}
-	p.must("DELETE", "/_mock/outbox/"+refused, nil)
+	p.must("DELETE", "/_mock/outbox/"+rejected, nil)
 	sent := p.email("ada@example.org")
 	if r := stream.until("message"); r["id"] != sent {
-		t.Errorf("told of the message %v, want %s", r["id"], sent)
-	}
-	if got := p.overview("").Messages["sent"]; got != 1 {
-		t.Errorf("%d messages are counted, want 1", got)
+		t.Errorf("published the message %v, want %s", r["id"], sent)
 	}
 	must(t, p.DeleteMessage(sent))
-	if err := p.Open(sent); err != nil { // it is in the recipient's mailbox
-		t.Fatal(err)
-	}
+	must(t, p.Open(sent)) // the recipient still has the message
 	another := p.email("bob@example.org")
 	if r := stream.until("message"); r["id"] != another {
-		t.Errorf("told of the message %v, want %s", r["id"], another)
+		t.Errorf("published the message %v, want %s", r["id"], another)
 	}
 	if got := p.overview("").Messages["sent"]; got != 1 {
 		t.Errorf("%d messages are counted, want 1", got)
 	}
 }
 
-// Events and deliveries have the recipient and the message, even if the body has not.
+// Events and deliveries contain the recipient and the message, even if the body does not.
 func TestEventRecipientAndMessage(t *testing.T) {
 	p := newProbe(t, mockserver.Config{RecordEvents: true})
 	p.webhook("Email.Bounced", "Contact.Added")
 	p.contact(p.list(), "grace@example.org")
 	id := p.email("ada@example.org")
 	must(t, p.Bounce(id, mockserver.HardBounce))
-	type about struct {
-		name                        events.Name
-		message, recipient, subject string
-	}
-	want := []about{{"Contact.Added", "", "grace@example.org", ""}, {"Email.Bounced", id, "ada@example.org", "Hello"}}
-	for i, e := range p.Events() {
-		d := p.Deliveries()[i]
-		for _, got := range []about{
-			{e.Event, e.MessageID, e.Recipient, e.Subject}, {d.Event, d.MessageID, d.Recipient, d.Subject},
-		} {
-			if got != want[i] {
-				t.Errorf("got %+v, want %+v", got, want[i])
-			}
-		}
-	}
-	if n := len(p.Events()); n != len(want) {
-		t.Errorf("%d events, want %d", n, len(want))
-	}
-	own, err := p.SendEventTo("http://127.0.0.1:1/", parsedSecret(t, "s"), p.Events()[0].Body)
+	_, err := p.SendEventTo("http://127.0.0.1:1/", parsedSecret(t, "s"), p.Events()[0].Body)
 	must(t, err)
-	if d := p.Deliveries()[2]; d.ID != own || d.Recipient != "grace@example.org" {
-		t.Errorf("an event of one's own is about %q, want grace@example.org", d.Recipient)
+	var got []string
+	for _, e := range p.Events() {
+		got = append(got, fmt.Sprintln(e.Event, e.MessageID, e.Recipient, e.Subject))
+	}
+	for _, d := range p.Deliveries() {
+		got = append(got, fmt.Sprintln(d.Event, d.MessageID, d.Recipient, d.Subject))
+	}
+	added, bounced := "Contact.Added  grace@example.org \n", "Email.Bounced "+id+" ada@example.org Hello\n"
+	if want := []string{added, bounced, added, bounced, added}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestMagicRecipients(t *testing.T) { synctest.Test(t, testMagicRecipients) }
-
-func testMagicRecipients(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Targets: receiver()})
-	list := p.list()
-	for _, name := range []string{"unsubscribe", "global-unsubscribe+3"} {
-		p.contact(list, name+"@"+mockserver.MagicDomain)
-	}
-	p.webhook(everything...)
-	n := 0
-	for _, row := range []struct {
-		local string
-		fires []events.Name
-		says  string
-	}{
-		{local: "bounce", fires: []events.Name{events.NameEmailBounced}, says: "bounce_hb"},
-		{local: "bounce+2", fires: []events.Name{events.NameEmailBounced}, says: "bounce_hb"},
-		{local: "bounce+fm+2", fires: []events.Name{events.NameEmailBounced}, says: "bounce_fm"},
-		{local: "BOUNCE+AC", fires: []events.Name{events.NameEmailBounced}, says: "bounce_ac"},
-		{local: "complaint+1", fires: []events.Name{events.NameEmailReportedAsSpam}, says: `"reported_as_spam":true`},
-		{local: "error+1", fires: []events.Name{events.NameEmailError}, says: `"error":"internal error;`},
-		{local: "open", fires: []events.Name{events.NameEmailOpened}, says: `"opens":1`},
-		{local: "click", fires: []events.Name{events.NameEmailClicked}, says: `"clicks":1`},
-		{
-			local: "unsubscribe",
-			fires: []events.Name{events.NameEmailUnsubscribed, events.NameContactRemoved, events.NameContactUnsubscribed},
-			says:  `"unsubscribed":true`,
-		},
-		{
-			local: "global-unsubscribe+3",
-			fires: []events.Name{events.NameSuppressedEmailAdded, events.NameEmailGlobalUnsubscribed},
-			says:  `"global_unsubscribed":true`,
-		},
-		{local: "ada", says: `"status":"delivered"`},
-	} {
-		id := p.email(row.local + "@" + mockserver.MagicDomain)
-		fired := p.fired()[n:]
-		n += len(fired)
-		if !slices.Equal(fired, row.fires) {
-			t.Errorf("%s: fired %v, want %v", row.local, fired, row.fires)
+func TestMagicRecipients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProbe(t, mockserver.Config{Targets: receiver()})
+		list := p.list()
+		for _, name := range []string{"unsubscribe", "global-unsubscribe+3"} {
+			p.contact(list, name+"@"+mockserver.MagicDomain)
 		}
-		time.Sleep(time.Second) // the limit of lookups
-		if a := p.must("GET", "/v2/emails/"+id, nil); !strings.Contains(a.text, row.says) {
-			t.Errorf("%s: the lookup says %s, want %s", row.local, a.text, row.says)
+		p.webhook(everything...)
+		n := 0
+		for _, row := range []struct{ local, shows, fires string }{
+			{"bounce", "bounce_hb", "Email.Bounced"},
+			{"bounce+2", "bounce_hb", "Email.Bounced"},
+			{"bounce+fm+2", "bounce_fm", "Email.Bounced"},
+			{"BOUNCE+AC", "bounce_ac", "Email.Bounced"},
+			{"complaint+1", `"reported_as_spam":true`, "Email.ReportedAsSpam"},
+			{"error+1", `"error":"internal error;`, "Email.Error"},
+			{"open", `"opens":1`, "Email.Opened"},
+			{"click", `"clicks":1`, "Email.Clicked"},
+			{"unsubscribe", `"unsubscribed":true`, "Email.Unsubscribed Contact.Removed Contact.Unsubscribed"},
+			{"global-unsubscribe+3", `"global_unsubscribed":true`, "SuppressedEmail.Added Email.GlobalUnsubscribed"},
+			{"ada", `"status":"delivered"`, ""},
+		} {
+			id := p.email(row.local + "@" + mockserver.MagicDomain)
+			fired := p.fired()[n:]
+			n += len(fired)
+			if got := strings.Trim(fmt.Sprint(fired), "[]"); got != row.fires {
+				t.Errorf("%s: fired %s, want %s", row.local, got, row.fires)
+			}
+			time.Sleep(time.Second) // lookups are limited to one per second
+			if a := p.must("GET", "/v2/emails/"+id, nil); !strings.Contains(a.text, row.shows) {
+				t.Errorf("%s: the lookup shows %s, want %s", row.local, a.text, row.shows)
+			}
 		}
-	}
+	})
 }
 
 func TestRecipientErrors(t *testing.T) {
@@ -231,7 +186,7 @@ func TestRecipientErrors(t *testing.T) {
 	}
 }
 
-// A magic recipient that unsubscribes or bounces hard gets no email of the next workflow.
+// A magic recipient that unsubscribes, complains or bounces hard gets no email of the next workflow.
 func TestMagicRecipientsWithWorkflows(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	list := p.list()
@@ -250,7 +205,7 @@ func TestMagicRecipientsWithWorkflows(t *testing.T) {
 	}
 }
 
-// TestConcurrentMethods calls methods at the same time, and changes what they return.
+// TestConcurrentMethods calls methods concurrently and modifies their results.
 func TestConcurrentMethods(t *testing.T) {
 	p := newProbe(t, mockserver.Config{RecordEvents: true})
 	const email = `{"email":"open@mock.test","sender":{"email":"a@example.org"},"content":{"subject":"S","text":"T"}}`

@@ -22,9 +22,9 @@ const (
 // Bounce simulates a bounce of a message and fires Email.Bounced with the
 // payload for the message's sending type. A hard bounce sets the contact's
 // status to bounced. Every bounce increases the contact's bounce count. The
-// parameter diagnostic is the response from the receiving server. The default
-// response is a typical text for the bounce category. Bounce returns an error
-// if the message does not exist or was not sent.
+// bounce contains the parameter diagnostic as the receiving server's response.
+// The default is a typical response for the bounce category. Bounce returns an
+// error if the message does not exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.env.Platform.Bounce(emailID, category, diagnostic...)
 }
@@ -61,8 +61,9 @@ func (s *Server) GlobalUnsubscribe(emailID string) error {
 }
 
 // Confirm simulates a click on the link in the confirmation email of a double
-// opt-in. It sets the contact's status to active and fires Contact.Added. It
-// returns an error for any other message. Repeated calls have no effect.
+// opt-in. It sets the contact's status to active and fires Contact.Added.
+// Confirm returns an error if the message is not a confirmation email. Repeated
+// calls have no effect.
 func (s *Server) Confirm(emailID string) error { return s.env.Platform.Confirm(emailID) }
 
 // MagicDomain is the domain (mock.test) of the mailbox simulator. Recipients in

@@ -1,6 +1,11 @@
 package mockserver
 
-import "example.com/emailplatform/mockserver/record"
+import (
+	"example.com/emailplatform/mockserver/internal/samples"
+	"example.com/emailplatform/mockserver/internal/signature"
+	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/webhook"
+)
 
 // Types for the data of a server. Package record declares these types and
 // documents their fields.
@@ -15,7 +20,7 @@ type (
 	Text = record.Text
 	// FiredEvent is an event that happened in an account.
 	FiredEvent = record.FiredEvent
-	// Delivery is the record of an event that is sent to a webhook.
+	// Delivery records the delivery of an event to a webhook.
 	Delivery = record.Delivery
 	// DeliveryState is the state of a delivery.
 	DeliveryState = record.DeliveryState
@@ -54,12 +59,52 @@ func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMe
 // returns an error if no deleted message has this id.
 func (s *Server) RestoreMessage(id string) error { return s.env.Platform.RestoreMessage(id) }
 
-// Deliveries returns the past and pending deliveries to webhooks, in the order
-// their events fired.
+// Deliveries returns the past and pending deliveries to webhooks, oldest event
+// first.
 func (s *Server) Deliveries() []Delivery { return s.env.Deliveries.Deliveries() }
 
 // Events returns the latest 10,000 events, oldest first. Events without a
 // subscribed webhook are included only if [Config.RecordEvents] is set.
 func (s *Server) Events() []FiredEvent {
 	return s.env.Deliveries.Events(func(*FiredEvent) bool { return true })
+}
+
+// Sample is an example of an event. For the fields, see [record.Sample].
+type Sample = record.Sample
+
+// Samples returns an example of every event and payload in the specification,
+// ordered by event and variant. To test a receiver, send the samples with
+// [Server.SendEvent].
+func Samples() ([]Sample, error) { return samples.All() }
+
+// SendEvent queues a delivery with any body, signed with the webhook's secret,
+// and returns the id of the delivery. The server retries the delivery like any
+// other delivery. The body does not have to be an event or JSON. If the webhook
+// is archived, the delivery waits until the webhook is unarchived.
+func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, err error) {
+	return s.env.Deliveries.Send(webhookID, body)
+}
+
+// SendEventTo signs any body with the secret, and makes one attempt to deliver
+// the body to a URL. The URL does not need a webhook, and must be an absolute
+// http or https URL. The limits in [Config.AllowTargets] apply to the URL.
+func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
+	return s.env.SendEventTo(to, secret, body)
+}
+
+// Redeliver queues a delivery again with the same bytes, regardless of its
+// state. If the delivery fails, the retry schedule starts from the beginning.
+// Redeliver returns an error if the delivery does not exist or if an attempt is
+// in progress.
+func (s *Server) Redeliver(deliveryID string) error {
+	return s.env.Deliveries.Redeliver(deliveryID)
+}
+
+// DiagnoseSignature explains why a signature is invalid. The result describes
+// the detected cause, or states that no common cause was detected. If the
+// signature is valid, the result is "". The result contains neither the secret
+// nor a signature. For an invalid secret, such as the zero Secret, the result
+// describes the error.
+func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
+	return signature.Diagnose(secret, body, given)
 }

@@ -8,25 +8,17 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// env returns the state.
-func (p probe) env(t *testing.T) string {
-	t.Helper()
-	var state strings.Builder
-	must(t, p.Snapshot(&state))
-	return state.String()
-}
-
-// started returns a server that was changed after its baseline.
+// started returns a server that was changed after its baseline, and the baseline as text.
 func started(t *testing.T) (p probe, start string) {
 	t.Helper()
 	p = seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
-	start = p.env(t)
+	start = snapshotOf(t, p.Server)
 	must(t, p.SetBaseline())
 	p.mess(t)
 	return p, start
 }
 
-// mess changes everything that a test can change.
+// mess changes records, settings, faults and tokens.
 func (p probe) mess(t *testing.T) {
 	t.Helper()
 	writer := p.as("writer")
@@ -34,7 +26,7 @@ func (p probe) mess(t *testing.T) {
 	writer.must("DELETE", "/lists/40/contacts/1001", nil)
 	writer.must("POST", "/webhooks/80/archive", nil)
 	writer.webhook("Email.Opened")
-	p.open(writer.email("eve@example.com"))
+	must(t, p.Open(writer.email("eve@example.com")))
 	p.fired()
 	p.SetLookupLimit(mockserver.LookupTokenBucket)
 	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "listTags"})
@@ -42,25 +34,23 @@ func (p probe) mess(t *testing.T) {
 	must(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"later"}]}`)))
 }
 
-// nothingLeft fails if anything except records is left.
-func (p probe) nothingLeft(t *testing.T) {
+// wantEmpty fails the test if logs, messages, faults, settings or tokens remain after a reset.
+func (p probe) wantEmpty(t *testing.T) {
 	t.Helper()
-	for what, n := range map[string]int{
-		"faults":     len(p.Faults()),
-		"requests":   len(p.Requests()),
-		"messages":   len(p.Outbox()),
-		"deliveries": len(p.Deliveries()),
-		"events":     len(p.Events()),
-	} {
-		if n != 0 {
-			t.Errorf("there are %d %s, want none", n, what)
-		}
+	if n := len(p.Faults()) + len(p.Requests()) + len(p.Outbox()) + len(p.Deliveries()) + len(p.Events()); n != 0 {
+		t.Errorf("there are %d faults, requests, messages, deliveries and events, want none", n)
 	}
 	if a := p.do("GET", "/_mock/info", nil); !strings.Contains(a.text, `"lookup_limit":"min_interval"`) {
-		t.Errorf("the limit of lookups is not as configured: %s", a.text)
+		t.Errorf("the lookup limit is not the configured one: %s", a.text)
 	}
-	if a := p.as("later").do("GET", "/lists", nil); a.status != 401 {
-		t.Errorf("a token that was added later is answered %d, want 401", a.status)
+	p.wantStatus("later", "/lists", 401) // a token that was added later
+}
+
+// wantStatus sends a GET with a token.
+func (p probe) wantStatus(token, path string, status int) {
+	p.t.Helper()
+	if a := p.as(token).do("GET", path, nil); a.status != status {
+		p.t.Errorf("GET %s with the token %s: %d, want %d", path, token, a.status, status)
 	}
 }
 
@@ -69,47 +59,43 @@ func TestResetToBaseline(t *testing.T) {
 	p, start := started(t)
 	for i, reset := range []func(){p.Reset, func() { p.must("POST", "/_mock/reset", nil) }} {
 		reset()
-		p.nothingLeft(t)
-		if got := p.env(t); got != start {
-			t.Errorf("reset %d: the state is not that of the start:\n%s\nwant\n%s", i+1, got, start)
+		p.wantEmpty(t)
+		if got := snapshotOf(t, p.Server); got != start {
+			t.Errorf("reset %d: the state is not the baseline:\n%s\nwant\n%s", i+1, got, start)
 		}
-		if a := p.as("reader").do("GET", "/lists/40", nil); a.status != 200 {
-			t.Errorf("reset %d: a token of the start is answered %d, want 200", i+1, a.status)
-		}
+		p.wantStatus("reader", "/lists/40", 200)
 		p.mess(t)
 	}
 }
 
 // Clear deletes everything, and Reset restores the baseline.
 func TestClear(t *testing.T) {
-	empty := newProbe(t, mockserver.Config{}).env(t)
+	empty := snapshotOf(t, newProbe(t, mockserver.Config{}).Server)
 	p, start := started(t)
 	for i, forget := range []func(){p.Clear, func() { p.must("DELETE", "/_mock/state", nil) }} {
 		forget()
-		p.nothingLeft(t)
-		if got := p.env(t); got != empty {
-			t.Errorf("%d: there is more than in a new server: %s", i+1, got)
+		p.wantEmpty(t)
+		if got := snapshotOf(t, p.Server); got != empty {
+			t.Errorf("%d: the state is not empty: %s", i+1, got)
 		}
-		if a := p.as("writer").do("GET", "/lists", nil); a.status != 401 {
-			t.Errorf("%d: a token of the start is answered %d, want 401", i+1, a.status)
-		}
+		p.wantStatus("writer", "/lists", 401)
 		p.Reset()
-		if got := p.env(t); got != start {
-			t.Errorf("%d: a reset does not go back to the start: %s", i+1, got)
+		if got := snapshotOf(t, p.Server); got != start {
+			t.Errorf("%d: a reset does not restore the baseline: %s", i+1, got)
 		}
 	}
 	p.Clear()
 	p.must("PUT", "/_mock/baseline", nil)
 	p.Reset()
-	if got := p.env(t); got != empty {
-		t.Errorf("the start is not what it was set to: %s", got)
+	if got := snapshotOf(t, p.Server); got != empty {
+		t.Errorf("a reset does not restore the new baseline: %s", got)
 	}
 }
 
 // Faults, tokens and requests are not part of a snapshot.
 func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
-	before := p.env(t)
+	before := snapshotOf(t, p.Server)
 	p.inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"})
 	must(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"added"}]}`)))
 	p.as("added").must("POST", "/lists", `{"name":"x"}`)
@@ -125,25 +111,20 @@ func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
 // A revoked token is rejected until a reset. Errors do not contain tokens.
 func TestRevokeToken(t *testing.T) {
 	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "two"}}})
-	for name, revoke := range map[string]func(){
-		"method": func() { must(t, p.RevokeToken("one")) },
-		"route":  func() { p.must("POST", "/_mock/tokens/revoke", map[string]string{"token": "one"}) },
+	for _, revoke := range []func(){
+		func() { must(t, p.RevokeToken("one")) },
+		func() { p.must("POST", "/_mock/tokens/revoke", map[string]string{"token": "one"}) },
 	} {
 		revoke()
-		for token, want := range map[string]int{"one": 401, "two": 200} {
-			if a := p.as(token).do("GET", "/lists", nil); a.status != want {
-				t.Errorf("%s: got %d for the token %s, want %d", name, a.status, token, want)
-			}
-		}
+		p.wantStatus("one", "/lists", 401)
+		p.wantStatus("two", "/lists", 200)
 		for _, token := range []string{"one", "unknown-secret", ""} {
 			if err := p.RevokeToken(token); err == nil || token != "" && strings.Contains(err.Error(), token) {
-				t.Errorf("%s: RevokeToken(%q): got %v, want an error without the token", name, token, err)
+				t.Errorf("RevokeToken(%q): got %v, want an error without the token", token, err)
 			}
 		}
 		p.Reset()
-		if a := p.do("GET", "/lists", nil); a.status != 200 {
-			t.Errorf("%s: got %d after a reset, want 200", name, a.status)
-		}
+		p.wantStatus("one", "/lists", 200)
 	}
 	a := p.do("POST", "/_mock/tokens/revoke", map[string]string{"token": "unknown-secret"})
 	if _, loc := a.detail(); a.status != 404 || loc != "[body token]" || strings.Contains(a.text, "unknown-secret") {
@@ -151,7 +132,7 @@ func TestRevokeToken(t *testing.T) {
 	}
 }
 
-// neighbors returns a server with two accounts that were changed after the baseline.
+// neighbors returns a server with two accounts. Both were changed after the baseline.
 func neighbors(t *testing.T) probe {
 	t.Helper()
 	p := seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
@@ -159,9 +140,9 @@ func neighbors(t *testing.T) probe {
 	must(t, p.SetBaseline())
 	p.mess(t)
 	p.webhook("Email.Opened")
-	p.open(p.email("eve@example.com"))
+	must(t, p.Open(p.email("eve@example.com")))
 	p.fired()
-	if _, err := p.Inject(mockserver.Fault{AccountID: 2, Action: mockserver.FaultDrop}); err != nil { // removed with the account
+	if _, err := p.Inject(mockserver.Fault{AccountID: 2, Action: mockserver.FaultDrop}); err != nil { // the reset removes this rule
 		t.Fatal(err)
 	}
 	return p
@@ -169,17 +150,15 @@ func neighbors(t *testing.T) probe {
 
 // A reset of one account does not change other accounts.
 func TestResetAccount(t *testing.T) {
-	resets := map[string]func(p probe) error{
-		"by the method": func(p probe) error { return p.ResetAccount(2) },
-		"by the route":  func(p probe) error { p.must("POST", "/_mock/reset?account_id=2", nil); return nil },
-	}
-	for name, reset := range resets {
+	for name, reset := range map[string]func(p probe){
+		"method": func(p probe) { must(t, p.ResetAccount(2)) },
+		"route":  func(p probe) { p.must("POST", "/_mock/reset?account_id=2", nil) },
+	} {
 		t.Run(name, func(t *testing.T) {
 			p := neighbors(t)
 			before := p.must("GET", "/lists", nil).text
-			for range 2 { // again changes nothing
-				must(t, reset(p))
-			}
+			reset(p)
+			reset(p) // changes nothing
 			if r := p.Requests(); len(r) == 0 || slices.ContainsFunc(r, func(r mockserver.Request) bool { return r.AccountID == 2 }) ||
 				len(p.Faults()) != 1 {
 				t.Errorf("%d requests and %d faults are left, want those of the other account", len(r), len(p.Faults()))
@@ -198,45 +177,30 @@ func TestResetAccount(t *testing.T) {
 			if got := p.must("GET", "/lists", nil).text; got != before {
 				t.Errorf("the other account has %s, want %s", got, before)
 			}
-			if a := p.as("later").do("GET", "/lists", nil); a.status != 200 {
-				t.Errorf("a token of the other account is answered %d, want 200", a.status)
-			}
+			p.wantStatus("later", "/lists", 200) // a token of the other account
 		})
 	}
 }
 
-// onlyAccount1 checks that only records of account 1 are left, and that new ids are unique.
+// onlyAccount1 checks that only one message and one delivery of account 1 are left, and that new ids are unique.
 func (p probe) onlyAccount1(t *testing.T) {
 	t.Helper()
-	for _, m := range p.Outbox() {
-		if m.AccountID != 1 {
-			t.Errorf("message %s is left", m.ID)
-		}
+	messages, deliveries := p.Outbox(), p.Deliveries()
+	if len(messages) != 1 || messages[0].AccountID != 1 || len(deliveries) != 1 || deliveries[0].AccountID != 1 {
+		t.Fatalf("got the messages %+v and the deliveries %+v, want those of account 1", messages, deliveries)
 	}
-	for _, e := range p.Events() {
-		if e.AccountID != 1 {
-			t.Errorf("event %s is left", e.ID)
-		}
+	if slices.ContainsFunc(p.Events(), func(e mockserver.FiredEvent) bool { return e.AccountID != 1 }) {
+		t.Errorf("got %+v, want the events of account 1", p.Events())
 	}
-	all := p.Deliveries()
-	if len(all) != 1 || all[0].AccountID != 1 || len(p.Outbox()) != 1 {
-		t.Fatalf("the deliveries left are %+v, want that of account 1", all)
-	}
-	if a := p.do("GET", "/_mock/deliveries/dlv-1", nil); a.status != 404 {
-		t.Errorf("a delivery that is forgotten is answered %d, want 404", a.status)
-	}
+	p.wantStatus("", "/_mock/deliveries/dlv-1", 404) // a delivery of account 2
 	if err := p.Redeliver("dlv-1"); err == nil {
-		t.Error("a delivery that is forgotten is delivered again")
+		t.Error("a deleted delivery is delivered again")
 	}
-	if err := p.Redeliver(all[0].ID); err != nil {
-		t.Error(err)
-	}
-	if err := p.Restore(strings.NewReader(p.env(t))); err != nil {
-		t.Fatalf("a state that forgot an account cannot be restored: %v", err)
-	}
-	p.open(p.Outbox()[0].ID)
+	must(t, p.Redeliver(deliveries[0].ID))
+	must(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
+	must(t, p.Open(messages[0].ID))
 	p.fired()
-	if n := len(p.Deliveries()); n != 2 || p.Deliveries()[1].ID == all[0].ID {
+	if n := len(p.Deliveries()); n != 2 || p.Deliveries()[1].ID == deliveries[0].ID {
 		t.Errorf("the next delivery is %+v", p.Deliveries()[n-1])
 	}
 }
@@ -244,14 +208,9 @@ func (p probe) onlyAccount1(t *testing.T) {
 func TestClearAccount(t *testing.T) {
 	p := neighbors(t)
 	p.must("DELETE", "/_mock/state?account_id=2", nil)
-	for token, want := range map[string]int{"writer": 401, "later": 200} {
-		if a := p.as(token).do("GET", "/lists", nil); a.status != want {
-			t.Errorf("%s: %d, want %d", token, a.status, want)
-		}
-	}
-	if err := p.Seed(strings.NewReader(stable)); err != nil {
-		t.Errorf("what the account had cannot be seeded again: %v", err)
-	}
+	p.wantStatus("writer", "/lists", 401)
+	p.wantStatus("later", "/lists", 200)
+	must(t, p.Seed(strings.NewReader(stable))) // the deleted ids can be used again
 	must(t, p.ClearAccount(1))
 	if a := p.must("GET", "/lists?with_count=true", nil); !strings.Contains(a.text, `"count":0`) {
 		t.Errorf("the first account has %s, want nothing", a.text)
@@ -260,30 +219,31 @@ func TestClearAccount(t *testing.T) {
 
 func TestResetUnknownAccount(t *testing.T) {
 	p := neighbors(t)
-	for _, route := range []string{"POST /_mock/reset", "DELETE /_mock/state"} {
-		method, path, _ := strings.Cut(route, " ")
-		for id, want := range map[string]int{"77": 404, "0": 422, "x": 422, "": 422} {
-			if a := p.do(method, path+"?account_id="+id, nil); a.status != want {
-				t.Errorf("%s of account %q: %d %s, want %d", route, id, a.status, a.text, want)
+	for id, want := range map[string]int{"77": 404, "0": 422, "x": 422, "": 422} {
+		for _, status := range []int{
+			p.do("POST", "/_mock/reset?account_id="+id, nil).status, p.do("DELETE", "/_mock/state?account_id="+id, nil).status,
+		} {
+			if status != want {
+				t.Errorf("account %q: %d, want %d", id, status, want)
 			}
 		}
 	}
 	if p.ResetAccount(77) == nil || p.ClearAccount(77) == nil {
-		t.Error("an account that there is not is reset")
+		t.Error("an unknown account was reset")
 	}
-	if a := p.as("writer").do("GET", "/lists/40", nil); a.status != 200 {
-		t.Errorf("an account is gone: %d", a.status)
-	}
+	p.wantStatus("writer", "/lists/40", 200)
 }
 
-// After Clear, ids start at 1, so another account may have the ids of a baseline.
+// After Clear, another account can use ids of the baseline. A reset of the account then fails.
 func TestResetAccountWithTakenIDs(t *testing.T) {
 	p := neighbors(t)
-	p.Clear()
-	must(t, p.Seed(strings.NewReader(`{"lists":[{"name":"x","list_id":40}]}`)))
-	a := p.do("POST", "/_mock/reset?account_id=2", nil)
-	if a.status != 409 || !strings.Contains(a.text, "another account now has the id 40") {
-		t.Errorf("got %d %s, want 409", a.status, a.text)
+	for _, id := range []string{"1001", "40"} { // ids of a contact and a list
+		p.Clear()
+		must(t, p.Seed(strings.NewReader(`{"lists":[{"name":"x","list_id":`+id+`}]}`)))
+		a := p.do("POST", "/_mock/reset?account_id=2", nil)
+		if a.status != 409 || !strings.Contains(a.text, "another account now has the id "+id) {
+			t.Errorf("got %d %s, want 409", a.status, a.text)
+		}
 	}
 	if a := p.must("GET", "/lists/40", nil); !strings.Contains(a.text, `"x"`) {
 		t.Errorf("the other account has %s", a.text)

@@ -1,5 +1,5 @@
-// Methods for tests are in recipients.go, records.go, events.go, faults.go,
-// clock.go and state.go. The server itself is in listen.go, server.go and
+// Methods for tests are in recipients.go, records.go, faults.go, clock.go
+// and state.go. The server itself is in listen.go, server.go and
 // config.go.
 
 package mockserver
@@ -39,7 +39,7 @@ type Server struct {
 	close     sync.Once
 }
 
-// New returns a server that does not listen. Send requests through
+// New returns a server without a network listener. Send requests through
 // [Server.Transport], or mount the server as a handler. Close the server after
 // use.
 func New(cfg Config) *Server {
@@ -175,7 +175,7 @@ func (s *Server) Token() string { return s.cfg.Tokens[0].Value }
 func (s *Server) Transport() http.RoundTripper { return inproc.Transport{Handler: s} }
 
 // HTTPClient returns a new client that uses [Server.Transport] and has no
-// timeout. The client does not need a listener.
+// timeout. The server does not need a listener.
 func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.Transport()} }
 
 // ServeHTTP implements [http.Handler].

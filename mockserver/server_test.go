@@ -3,20 +3,26 @@ package mockserver_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 // Without validation, handlers report the errors that they detect themselves.
@@ -24,13 +30,13 @@ func TestSkipValidation(t *testing.T) {
 	p := newProbe(t, mockserver.Config{SkipValidation: true})
 	list := p.list()
 	for _, row := range []struct{ method, path, body, loc string }{
-		{method: "POST", path: "/lists", body: `{"name":5}`, loc: "[body name]"},
-		{method: "POST", path: list + "/contacts", body: `{"email":"ada"}`, loc: "[body email]"},
-		{method: "GET", path: "/lists/abc", loc: "[path list_id]"},
-		{method: "GET", path: "/lists?page=x", loc: "[query page]"},
-		{method: "GET", path: "/lists?per_page=101", loc: "[query per_page]"},
-		{method: "GET", path: list + "/contacts?filter=email", loc: "[query filter]"},
-		{method: "GET", path: "/suppressed-emails?filter=email", loc: "[query filter]"},
+		{"POST", "/lists", `{"name":5}`, "[body name]"},
+		{"POST", list + "/contacts", `{"email":"ada"}`, "[body email]"},
+		{"GET", "/lists/abc", "", "[path list_id]"},
+		{"GET", "/lists?page=x", "", "[query page]"},
+		{"GET", "/lists?per_page=101", "", "[query per_page]"},
+		{"GET", list + "/contacts?filter=email", "", "[query filter]"},
+		{"GET", "/suppressed-emails?filter=email", "", "[query filter]"},
 	} {
 		a := p.do(row.method, row.path, row.body)
 		if _, loc := a.detail(); a.status != 422 || loc != row.loc {
@@ -48,7 +54,7 @@ func TestUnknownHashFunction(t *testing.T) {
 	mockserver.New(mockserver.Config{HashFunction: "md5"}).Close()
 }
 
-// A path with .. or // is unknown, and not redirected.
+// The server treats a path with .. or // as unknown, and does not redirect it.
 func TestPathsAreNotCleaned(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for _, path := range []string{"//lists", "/lists/../lists", "/./lists", "/lists/.", "/lists/1/contacts/.."} {
@@ -95,7 +101,7 @@ func TestLargeCampaign(t *testing.T) {
 	}
 }
 
-// leaver is a client that disconnects while the body is written.
+// leaver is the response writer of a client that disconnects while the body is written.
 type leaver struct {
 	http.ResponseWriter
 	statuses []int
@@ -106,18 +112,17 @@ func (l *leaver) WriteHeader(status int) { l.statuses = append(l.statuses, statu
 func (*leaver) Write([]byte) (int, error) { return 0, errors.New("connection reset") }
 
 func TestClientDisconnectsDuringResponse(t *testing.T) {
-	srv := mockserver.New(mockserver.Config{OnViolation: func(err error) { t.Errorf("a violation: %v", err) }})
-	defer srv.Close()
+	p := newProbe(t, mockserver.Config{})
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/lists", http.NoBody)
-	req.Header.Set("Authorization", "Bearer "+srv.Token())
+	req.Header.Set("Authorization", "Bearer "+p.Token())
 	l := &leaver{ResponseWriter: httptest.NewRecorder()}
-	srv.ServeHTTP(l, req)
-	if len(l.statuses) != 1 || l.statuses[0] != http.StatusOK {
-		t.Errorf("it was answered %v, want one 200", l.statuses)
+	p.ServeHTTP(l, req)
+	if !slices.Equal(l.statuses, []int{http.StatusOK}) {
+		t.Errorf("got the statuses %v, want one 200", l.statuses)
 	}
 }
 
-// pipes is a listener for connections in memory.
+// pipes is a listener for in-memory connections.
 type pipes struct {
 	incoming chan net.Conn
 	closed   chan struct{}
@@ -158,7 +163,7 @@ func TestShutdownUnusedConnection(t *testing.T) {
 		if err := srv.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took >= time.Second { // net/http looks again within milliseconds
+		if took := time.Since(began); took >= time.Second { // net/http polls connections within milliseconds
 			t.Errorf("it took %v", took)
 		}
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
@@ -189,4 +194,148 @@ func TestShutdownReportsRunningRequests(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})
+}
+
+var lives = flag.Int("lives", 3, "how many platforms TestLifecycleLeaks starts and closes, one after another")
+
+const contactsPerLife = 1000
+
+// TestLifecycleLeaks starts a server, a client and a receiver over sockets, imports contacts while responses are lost,
+// delivers an event for each contact to a receiver that fails, reads the contacts, and closes everything. It fails if
+// data is lost, or if memory or goroutines leak.
+func TestLifecycleLeaks(t *testing.T) {
+	var first footprint
+	for i := range *lives + 1 {
+		liveOnce(t, uint64(i)+1)
+		if i == 0 { // one-time allocations are complete
+			first = settled(first)
+		}
+	}
+	last := settled(first)
+	if last.goroutines > first.goroutines {
+		t.Errorf("%d goroutines before, %d after", first.goroutines, last.goroutines)
+	}
+	if last.heap > first.heap+4<<20 {
+		t.Errorf("%d bytes in use before, %d after", first.heap, last.heap)
+	}
+}
+
+// footprint is the memory and the goroutines of an idle process.
+type footprint struct {
+	heap       uint64
+	goroutines int
+}
+
+// settled measures the process when it has as few goroutines as before, or after 2 s.
+func settled(before footprint) (f footprint) {
+	for range 200 {
+		if f.goroutines = runtime.NumGoroutine(); f.goroutines <= before.goroutines {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	runtime.GC()
+	runtime.GC() // a sync.Pool keeps its values for one collection
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	f.heap = m.HeapAlloc
+	return f
+}
+
+func liveOnce(t *testing.T, seed uint64) {
+	ctx := t.Context()
+	srv := mockserver.Start(mockserver.Config{
+		SkipValidation: true, FaultSeed: seed, RetrySchedule: slices.Repeat([]time.Duration{5 * time.Millisecond}, 100),
+	})
+	defer srv.Close()
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	cfg := client.Config{
+		BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: &http.Client{Transport: transport},
+		Retry: client.RetryConfig{BaseDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
+	}
+	c, err := client.New(cfg)
+	must(t, err)
+	cfg.Retry.MaxAttempts, cfg.Retry.Budget = 20, -1
+	patient, err := client.New(cfg) // reads all pages despite the faults
+	must(t, err)
+	handled := newHandled(t, c)
+	defer handled.Close()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "L"})
+	must(t, err)
+	_, err = srv.Inject(
+		mockserver.Fault{Operation: "importContacts", Probability: 0.2, Action: mockserver.FaultReset, AfterProcessing: true},
+		mockserver.Fault{Operation: "importContacts", Probability: 0.6, Action: mockserver.FaultReset},
+		mockserver.Fault{Operation: "listContacts", Probability: 0.1, Action: mockserver.FaultStatus, Status: 502},
+	)
+	must(t, err)
+	importContacts(ctx, t, c, list.ID)
+	listed := map[string]int{}
+	for contact, err := range patient.Contacts.All(ctx, list.ID, client.ListContactsParams{PerPage: 100}, client.Prefetch(3)) {
+		must(t, err)
+		listed[contact.Email]++
+	}
+	must(t, srv.Drain(ctx))
+	handled.mu.Lock()
+	defer handled.mu.Unlock()
+	for what, seen := range map[string]map[string]int{"listed": listed, "handled": handled.times} {
+		if len(seen) != contactsPerLife {
+			t.Errorf("seed %d: %d contacts %s, want %d", seed, len(seen), what, contactsPerLife)
+		}
+		for email, n := range seen {
+			if n != 1 {
+				t.Errorf("seed %d: %s %s %d times, want once", seed, email, what, n)
+			}
+		}
+	}
+}
+
+// importContacts resumes the import after the confirmed prefix until it succeeds.
+func importContacts(ctx context.Context, t *testing.T, c *client.Client, listID int64) {
+	t.Helper()
+	contacts := make([]client.ImportContact, contactsPerLife)
+	for i := range contacts {
+		contacts[i].Email = fmt.Sprintf("c%d@example.com", i)
+	}
+	var skip int64
+	var err error
+	for range 100 {
+		var report *client.ImportReport
+		report, err = c.Contacts.Import(ctx, listID, client.ContactsFromSlice(contacts), client.ImportOptions{BatchSize: 100, Concurrency: 4, Skip: skip})
+		if err == nil {
+			return
+		}
+		skip = report.Confirmed
+	}
+	t.Fatalf("the import does not end: %v", err)
+}
+
+// handled is a receiver that counts how often it handles each contact. Every tenth call of its handler fails.
+type handled struct {
+	*httptest.Server
+	mu    sync.Mutex
+	times map[string]int
+}
+
+func newHandled(t *testing.T, c *client.Client) *handled {
+	t.Helper()
+	h := &handled{times: map[string]int{}}
+	var receiver atomic.Pointer[http.Handler]
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*receiver.Load()).ServeHTTP(w, r) }))
+	hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: h.URL, Events: []events.Name{events.NameContactAdded}})
+	must(t, err)
+	verifier, err := webhook.NewVerifier(parsedSecret(t, hook.Secret.Reveal()))
+	must(t, err)
+	var calls atomic.Int64
+	handler := webhook.NewHandler(verifier, func(_ context.Context, ev *events.Event) error {
+		if calls.Add(1)%10 == 0 {
+			return errors.New("try again")
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.times[ev.Recipient()]++
+		return nil
+	}, webhook.Options{Logger: slog.New(slog.DiscardHandler)})
+	receiver.Store(&handler)
+	return h
 }

@@ -14,7 +14,7 @@ import (
 // that are scheduled for later. To complete scheduled work, use [Server.Advance] or
 // [Server.Drain], or sleep in a testing/synctest bubble.
 //
-// It returns an error if ctx ends first.
+// Wait returns an error if ctx is canceled or expires.
 func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
 
 // WaitAccount is like [Server.Wait], but waits only for the work of one account. Use
@@ -26,9 +26,9 @@ func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 }
 
 // Drain waits until every delivery has succeeded or failed permanently, including
-// retries and rate limits. Drain ignores deliveries to archived webhooks. If ctx
-// ends, the server is closed or the clock is frozen, Drain returns an error that
-// lists the remaining deliveries.
+// retries and rate limits. Drain ignores deliveries to archived webhooks. Drain
+// returns an error that lists the remaining deliveries if ctx is canceled or
+// expires, the server is closed, or the clock is frozen.
 func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx, 0) }
 
 // DrainAccount is like [Server.Drain], but waits only for the deliveries of one account.
@@ -37,59 +37,59 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 	return s.env.Drain(ctx, accountID)
 }
 
-// WaitFor calls f at once and then after every change of a message, a delivery, an event,
-// a request, a fault, the clock or the whole state, until f returns true. Use WaitFor to
-// test applications that do work in the background. The waiting time is limited by ctx,
-// and is independent of the virtual clock.
+// WaitFor calls f immediately, and then after every change to a message, a delivery, an
+// event, a request, a fault, the clock or the whole state, until f returns true. Use
+// WaitFor to test applications that do work in the background. The context ctx limits
+// the waiting time, which does not depend on the virtual clock.
 //
 // WaitFor calls f on the caller's goroutine. The function f can call the server's
 // methods, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. The
 // function must not send requests to the API, because each request causes another call to
-// the function. WaitFor returns an error if ctx ends first, or if the server is shut down
-// or closed.
+// the function. WaitFor returns an error if ctx is canceled or expires, or if the server
+// is shut down or closed.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts,
 // messages, the logs of events and deliveries, pending deliveries, the clock, and the
 // secrets of webhooks. The snapshot contains secrets, so protect it. The snapshot does
-// not contain fault rules, access tokens or the request log. A delivery with an attempt
-// in progress is pending in the snapshot. After a restore, pending deliveries from
-// [Server.SendEventTo] fail, because the snapshot does not contain their secrets.
+// not contain fault rules, access tokens or the request log. The snapshot stores a
+// delivery with an attempt in progress as pending. After a restore, pending deliveries
+// from [Server.SendEventTo] fail, because the snapshot does not contain their secrets.
 //
 // The snapshot is consistent, even if the state changes while Snapshot writes
 // it. A slow writer does not delay changes to the state. Until Snapshot
 // returns, the server keeps the old versions of changed records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
-// Restore replaces the whole state with the state in a snapshot (version 4) or
-// in the output of a [Follower]. Deliveries that were pending before the
-// restore are deleted. Pending deliveries and campaigns in the snapshot
-// continue. A running clock in the snapshot keeps its offset from time.Now. A
-// frozen clock is restored with the same time. If the snapshot contains no clock,
-// [Config] determines the clock. Tokens, fault rules and the request log do not
-// change. If the snapshot is invalid, Restore changes nothing and returns an
-// error with the position of the problem.
+// Restore replaces the whole state with the state in a snapshot (version 4) or in
+// the output of a [Follower]. Deliveries that were pending before the restore are
+// deleted. The server resumes pending deliveries and campaigns from the snapshot.
+// A running clock in the snapshot keeps its offset from time.Now. A frozen clock
+// in the snapshot keeps its time. If the snapshot contains no clock, the clock
+// restarts with the settings in [Config]. Tokens, fault rules and the request log
+// do not change. If the snapshot is invalid, Restore changes nothing and returns
+// an error with the position of the problem.
 func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 
 // SetBaseline makes the current state the baseline that [Server.Reset] restores. For
 // example, seed the server, set the baseline, and reset the server between tests. The
-// baseline consists of a compressed snapshot and the tokens that seeds added.
+// baseline consists of a compressed snapshot and the tokens added by [Server.Seed].
 func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 
 // Reset restores the baseline, which is the state at the last
 // [Server.SetBaseline], or the empty state of a new server. Restored records
 // keep their ids, secrets and times, and new ids continue after the ids in the
 // baseline. Reset removes all fault rules, but keeps the seed for random
-// faults. Reset clears the request log. It restores the clock in the same way
-// as [Server.Restore]. However, if [Config.Now] is set, a running clock returns
-// to the time of the baseline. Reset sets the lookup rate limit to
-// [Config.Lookups]. The valid tokens are the tokens in [Config.Tokens] and the
-// tokens from seeds before the baseline. The lifetimes of all tokens start
-// again. Reset does not change the targets from [Server.SetTarget].
+// faults. Reset clears the request log. The clock is restored as described for
+// [Server.Restore]. However, if [Config.Now] is set, a running clock returns to
+// the time of the baseline. Reset sets the lookup rate limit to
+// [Config.Lookups]. Afterwards, only the tokens in [Config.Tokens] and the
+// tokens seeded before the baseline are valid. The lifetime of each token
+// restarts. Reset does not change the targets set with [Server.SetTarget].
 func (s *Server) Reset() { s.env.Reset() }
 
 // Clear deletes everything except the baseline. The sequence of ids restarts, and
-// [Config] determines the clock.
+// the clock restarts with the settings in [Config].
 func (s *Server) Clear() { s.env.Clear() }
 
 // ResetAccount restores the baseline of one account, for parallel tests with
@@ -99,9 +99,9 @@ func (s *Server) Clear() { s.env.Clear() }
 // baseline contains them. It does not change the clock, other fault rules, the
 // lookup rate limit, or the sequence of ids, which all accounts share.
 //
-// ResetAccount returns an error if the account does not exist. It also returns
-// an error if another account has an id that the baseline contains. This conflict
-// is possible only after [Server.Clear] or [Server.Restore].
+// ResetAccount returns an error if the account does not exist. After
+// [Server.Clear] or [Server.Restore], it also returns an error if an id in the
+// account's baseline now belongs to another account.
 func (s *Server) ResetAccount(accountID int64) error { return s.env.ResetAccount(accountID) }
 
 // ClearAccount deletes all data of one account, including its fault rules. It also
@@ -134,32 +134,33 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 //
 // A seed can set values that the platform normally chooses: ids, and the secret and hash
 // function of a webhook. A secret must not begin or end with white space. Ids are from 1
-// to 10^15 and unique across resources. Either all contacts of a list have ids, in
-// ascending order, or none of them has an id. Ids that the platform assigns later are
+// to 10^15 and unique across resources. If one contact in a list has an id, all contacts
+// in the list must have ids, in ascending order. Ids that the platform assigns later are
 // greater than all ids in the seed. The tokens in an object are valid for the object's
 // account. If the account does not exist, Seed creates it. Omitted fields of a token
 // have the defaults that [Token] documents.
 //
-// Seed stops at the first error. The error contains the position of the record.
-// Records added before the error remain.
+// Seed stops at the first error. The error contains the position of the failed
+// record. Records added before the error remain.
 func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
 
 // Follow returns a Follower, for example to keep a file up to date.
 func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} }
 
-// Follower writes the state of a server, and then the changes to the state. The methods
-// are not safe for concurrent use. A server can have several followers, and continues
-// to process requests while they write. Close the Follower after use, because it keeps
-// the last written state in memory.
+// Follower writes the state of a server to an io.Writer, and later the changes to that
+// state. The methods are not safe for concurrent use. A server can have several
+// followers, and continues to process requests while they write. Close the Follower
+// after use, because it keeps the last written state in memory.
 type Follower struct{ follower *platform.Follower }
 
 // Write writes the whole state on the first call, in the format of [Server.Snapshot].
 // Each later call writes the changes since the previous call as one line, or nothing if
-// there are no changes. A line of changes is valid only after all previous output.
-// After a Restore or Reset, Write writes the whole state again.
+// there are no changes. Each line of changes depends on all previous output. After a
+// Restore or Reset, Write writes the whole state again.
 //
-// [Server.Restore] reads the combined output of all calls, and restores the state
-// at the last call. If the last line is incomplete, remove it first.
+// [Server.Restore] reads the combined output of all calls to Write, and restores
+// the state at the last call. Before you call Restore, remove an incomplete last
+// line.
 //
 // After an error, create a new Follower, because Write does not write the
 // failed output again.

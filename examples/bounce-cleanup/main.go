@@ -23,12 +23,13 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
 )
 
 func main() {
 	var j job
-	flag.Int64Var(&j.listID, "list", 0, "the `id` of the list; wants EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN")
-	flag.StringVar(&j.action, "action", "tag", "what to do: tag or unsubscribe")
+	flag.Int64Var(&j.listID, "list", 0, "`id` of the list; requires EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN; without them, a demo runs")
+	flag.StringVar(&j.action, "action", "tag", "`action`: tag or unsubscribe")
 	flag.StringVar(&j.tag, "tag", "bounced-hard", "the tag that the action tag adds")
 	flag.BoolVar(&j.dryRun, "dry-run", false, "only print what would be done")
 	flag.Parse()
@@ -44,18 +45,19 @@ func main() {
 
 func run(ctx context.Context, j job) error {
 	if j.action != "tag" && j.action != "unsubscribe" {
-		return fmt.Errorf("-action: want tag or unsubscribe, not %q", j.action)
+		return fmt.Errorf("-action must be tag or unsubscribe, got %q", j.action)
 	}
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" && j.listID != 0 {
 		return errors.New("EMAILPLATFORM_BASE_URL is not set")
 	}
 	if cfg.BaseURL == "" {
-		platform, listID, err := startDemo(ctx)
+		platform := mockserver.Start(mockserver.Config{})
+		defer platform.Close()
+		listID, err := fill(ctx, platform)
 		if err != nil {
 			return err
 		}
-		defer platform.Close()
 		cfg.BaseURL, cfg.Token, j.listID = platform.URL(), platform.Token(), listID
 	}
 	c, err := client.New(cfg)
@@ -82,7 +84,7 @@ func (j job) run(ctx context.Context) error {
 		return err
 	}
 	for _, contact := range bounced {
-		fmt.Fprintf(j.out, "%s %s (bounced %d times)\n", j.action, contact.Email, contact.BouncesCount)
+		fmt.Fprintf(j.out, "%s %s (%d bounces)\n", j.action, contact.Email, contact.BouncesCount)
 	}
 	fmt.Fprintf(j.out, "%d contacts bounced hard\n", len(bounced))
 	switch {
@@ -139,4 +141,46 @@ func (j job) tagAll(ctx context.Context, contacts []client.Contact) error {
 		}
 	}
 	return nil
+}
+
+// fill creates a list of three contacts for the demonstration: one bounced
+// hard, one bounced soft, and one did not bounce.
+func fill(ctx context.Context, platform *mockserver.Server) (int64, error) {
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
+	if err != nil {
+		return 0, err
+	}
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Newsletter"})
+	if err != nil {
+		return 0, err
+	}
+	if err := c.Lists.AcceptPolicy(ctx, list.ID); err != nil {
+		return 0, err
+	}
+	for address, category := range map[string]events.BounceCategory{
+		"gone@example.org": mockserver.HardBounce,
+		"full@example.org": events.BounceCategoryMailboxFull,
+		"fine@example.org": "",
+	} {
+		if err := sendTo(ctx, c, platform, list.ID, address, category); err != nil {
+			return 0, err
+		}
+	}
+	return list.ID, nil
+}
+
+func sendTo(ctx context.Context, c *client.Client, platform *mockserver.Server, listID int64, address string, bounce events.BounceCategory) error {
+	if _, err := c.Contacts.Create(ctx, listID, client.ContactCreate{Email: address}); err != nil {
+		return err
+	}
+	email, err := c.Emails.Send(ctx, client.EmailSubmission{
+		To:      address,
+		ListID:  listID,
+		Sender:  client.Sender{Email: "hello@shop.example"},
+		Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
+	})
+	if err != nil || bounce == "" {
+		return err
+	}
+	return platform.Bounce(email.ID, bounce)
 }

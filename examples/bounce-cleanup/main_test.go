@@ -17,8 +17,7 @@ func TestContactsDeletedConcurrently(t *testing.T) {
 	for _, action := range []string{"tag", "unsubscribe"} {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
-		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
-		check(t, err)
+		c := recipes.Client(t, platform)
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Newsletter"})
 		check(t, err)
 		check(t, c.Lists.AcceptPolicy(t.Context(), list.ID))
@@ -48,13 +47,7 @@ func TestContactsDeletedConcurrently(t *testing.T) {
 	}
 }
 
-// check ends the test if there is an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = recipes.Check
 
 // TestCleanUpUnderFaults: the command, repeated until it succeeds, changes the
 // contacts that bounced hard and no others.
@@ -63,8 +56,7 @@ func TestCleanUpUnderFaults(t *testing.T) {
 		recipes.UnderFaults(t, []string{operation, "listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
 			listID, err := fill(t.Context(), p)
 			check(t, err)
-			c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
-			check(t, err)
+			c := recipes.Client(t, p)
 			return func() {
 				j := job{Client: c, out: io.Discard, listID: listID, action: action, tag: "bounced-hard"}
 				recipes.Repeat(t, func() error { return j.run(t.Context()) })

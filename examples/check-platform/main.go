@@ -4,10 +4,10 @@
 //	go run ./examples/check-platform -base-url https://… -token …
 //
 // By default it only reads. With -write it also creates a list, a contact and a
-// template. It sends nothing, changes only what it created, and removes the contact
-// and the template again. It names what may stay on the platform, which includes the
-// list, because lists cannot be deleted. -email is the id of a submitted email to
-// look up.
+// template. It sends nothing and changes only what it created. At the end it
+// deletes the contact and the template, and prints the records that remain,
+// such as the list, because the API cannot delete lists. -email is the id of a submitted
+// email to look up.
 //
 // Each row of the table is a decision and its result on the platform. A
 // difference is not a failure: the client reads both response formats, and the
@@ -24,11 +24,11 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
 )
 
 // options are the flags.
@@ -39,10 +39,10 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.baseURL, "base-url", os.Getenv("EMAILPLATFORM_BASE_URL"), "the `address` of the platform")
-	flag.StringVar(&o.token, "token", os.Getenv("EMAILPLATFORM_TOKEN"), "an access `token`")
-	flag.StringVar(&o.email, "email", "", "the `id` of a submitted email to look up")
-	flag.BoolVar(&o.write, "write", false, "also make a list, a contact and a template")
+	flag.StringVar(&o.baseURL, "base-url", os.Getenv("EMAILPLATFORM_BASE_URL"), "base `URL` of the platform")
+	flag.StringVar(&o.token, "token", os.Getenv("EMAILPLATFORM_TOKEN"), "access `token`")
+	flag.StringVar(&o.email, "email", "", "`id` of a submitted email to look up")
+	flag.BoolVar(&o.write, "write", false, "also create a list, a contact and a template")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -57,13 +57,14 @@ func main() {
 // run checks the platform of o, or the mock server, and writes the table.
 func run(ctx context.Context, out io.Writer, o options) error {
 	if o.baseURL == "" {
-		demo, email, err := startDemo(ctx)
+		demo := mockserver.Start(mockserver.Config{})
+		defer demo.Close()
+		email, err := fill(ctx, demo)
 		if err != nil {
 			return err
 		}
-		defer demo.Close()
 		o = options{demo.URL(), demo.Token(), email, true}
-		fmt.Fprintln(out, "Asking the platform in memory; -base-url and -token ask another.")
+		fmt.Fprintln(out, "Checking an in-memory mock server. Set -base-url and -token to check a platform.")
 	}
 	if o.token == "" {
 		return errors.New("-token or EMAILPLATFORM_TOKEN is missing")
@@ -81,15 +82,15 @@ type platform struct {
 	nobody *client.Client // with a token that the platform does not know
 	write  bool
 
-	// What there is to read.
+	// Ids of existing records; zero if there are none.
 	list, contact, template, campaign int64
 	workflow, webhook, email          string
 
-	own   own      // what was made here, all that is ever changed
-	stays []string // what was made and not removed
+	own   own      // records that this program created; it changes no others
+	stays []string // records that may remain on the platform
 }
 
-// own holds ids; 0 is that it was not made.
+// own contains the ids of the created records. An id is 0 if its record was not created.
 type own struct{ list, contact, template int64 }
 
 // newPlatform returns the platform of o. h is the HTTP client; nil is a default.
@@ -110,73 +111,88 @@ func newPlatform(o options, h *http.Client) (*platform, error) {
 
 // report runs all checks and writes the table.
 func (p *platform) report(ctx context.Context, out io.Writer) error {
-	if first := ask(ctx, func(ctx context.Context) error {
-		_, err := p.c.Lists.List(ctx, client.ListListsParams{PerPage: 1})
-		return err
-	}); first.status == 0 || first.status == http.StatusUnauthorized {
+	if _, first := ask(ctx, p.c.Lists.List, client.ListListsParams{PerPage: 1}); first.status == 0 || first.status == http.StatusUnauthorized {
 		return first.err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DECISION\tWHAT IT SAYS\tTHIS PLATFORM")
+	fmt.Fprintln(w, "DECISION\tEXPECTED\tRESULT")
 	counts := map[outcome]int{}
-	for _, check := range checks() {
-		v := check.verdict(ctx, p)
+	for _, check := range p.checks() {
+		v := check.try(ctx)
 		counts[v.outcome]++
 		fmt.Fprintf(w, "%s\t%s\t%s\n", check.decision, check.says, v)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%d hold, %d differ, %d were not tried.\n", counts[holds], counts[differs], counts[notTried])
+	fmt.Fprintf(out, "\n%d match, %d differ, %d skipped\n", counts[matches], counts[differs], counts[skipped])
 	for _, what := range p.stays {
-		fmt.Fprintln(out, "What stays:", what)
+		fmt.Fprintln(out, "Not deleted:", what)
 	}
 	return ctx.Err()
-}
-
-// outcome is the result of a check.
-type outcome string
-
-const (
-	holds    outcome = "holds"
-	differs  outcome = "differs"
-	notTried outcome = "not tried"
-)
-
-// verdict is an outcome and what there is to say about it.
-type verdict struct {
-	outcome
-	note string
-}
-
-// String returns for example "differs: 200 in place of 204". What the platform
-// said does nothing to the table, or to the terminal.
-func (v verdict) String() string {
-	if v.note == "" {
-		return string(v.outcome)
-	}
-	return string(v.outcome) + ": " + strings.Map(func(r rune) rune {
-		if !unicode.IsGraphic(r) {
-			return '\ufffd'
-		}
-		return r
-	}, v.note)
 }
 
 // check is a row of the table.
 type check struct {
 	decision, says string
-	writes         bool
-	try            func(context.Context, *platform) verdict
-}
-
-func (c check) verdict(ctx context.Context, p *platform) verdict {
-	if c.writes && !p.write {
-		return verdict{notTried, "-write is not set"}
-	}
-	return c.try(ctx, p)
+	try            func(context.Context) verdict
 }
 
 // checks returns all rows. Rows that create records come first, because others
 // use them; rows that remove them come last.
-func checks() []check { return slices.Concat(creations(), readings(), conventions(), removals()) }
+func (p *platform) checks() []check {
+	return slices.Concat(p.writing(p.creations()), p.readings(), p.conventions(), p.writing(p.removals()))
+}
+
+// writing returns rows that need -write.
+func (p *platform) writing(rows []check) []check {
+	if !p.write {
+		for i := range rows {
+			rows[i].try = func(context.Context) verdict { return verdict{skipped, "-write is not set"} }
+		}
+	}
+	return rows
+}
+
+// needs returns a check that is skipped if the id is zero. The text missing is the reason.
+func needs[ID comparable](id *ID, missing string, try func(context.Context) verdict) func(context.Context) verdict {
+	return func(ctx context.Context) verdict {
+		if *id == *new(ID) {
+			return verdict{skipped, missing}
+		}
+		return try(ctx)
+	}
+}
+
+// fill creates one record of each kind for the demonstration, and returns the id
+// of an email.
+func fill(ctx context.Context, platform *mockserver.Server) (email string, err error) {
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
+	if err != nil {
+		return "", err
+	}
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Newsletter"})
+	if err != nil {
+		return "", err
+	}
+	sender := client.Sender{Email: "hello@shop.example"}
+	message := client.MessageContent{Subject: "Hello", Text: "Hello!"}
+	if _, err := c.Campaigns.Create(ctx, client.CampaignCreate{Name: "Spring", ListID: list.ID, Sender: sender, Content: message}); err != nil {
+		return "", err
+	}
+	if _, err := c.Workflows.Create(ctx, client.WorkflowCreate{
+		Name: "Welcome", ListID: list.ID, Trigger: client.WorkflowTriggerSubscribed, Sender: sender, Content: message,
+	}); err != nil {
+		return "", err
+	}
+	if _, err := c.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://127.0.0.1:9/", Events: []events.Name{events.NameEmailBounced}}); err != nil {
+		return "", err
+	}
+	if _, err := c.SuppressedEmails.Add(ctx, "gone@example.org"); err != nil {
+		return "", err
+	}
+	submitted, err := c.Emails.Send(ctx, client.EmailSubmission{
+		To: "ada@example.org", Sender: sender, Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
+	})
+	return submitted.ID, err
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,41 +16,34 @@ import (
 
 // readings returns the rows that only read. Lists come first, because other
 // rows use their ids.
-func readings() []check {
-	return slices.Concat(pages(), itemSpellings(), resources(), contacts(), lookups())
+func (p *platform) readings() []check {
+	return slices.Concat(p.pages(), p.itemSpellings(), p.resources(), p.contacts(), p.lookups())
 }
 
-func pages() []check {
-	lists := func(params client.ListListsParams) func(context.Context, *platform) result {
-		return func(ctx context.Context, p *platform) result {
-			return ask(ctx, func(ctx context.Context) error {
-				_, err := p.c.Lists.List(ctx, params)
-				return err
-			})
-		}
-	}
+func (p *platform) pages() []check {
 	return []check{
-		{"4", "a page is data and pagination, of 50 items by default", false, func(ctx context.Context, p *platform) verdict {
-			a := lists(client.ListListsParams{})(ctx, p)
+		{"4", "a page has data and pagination, and 50 items by default", func(ctx context.Context) verdict {
+			_, a := ask(ctx, p.c.Lists.List, client.ListListsParams{})
 			items, pagination := a.items()
 			return a.differ(a.code(200), unless(items != nil, `no array "data"`), number(pagination, "page", 1), number(pagination, "per_page", 50))
 		}},
-		{"4", "a page holds at most 100 items; more are cut or refused", false, func(ctx context.Context, p *platform) verdict {
-			a := lists(client.ListListsParams{PerPage: 1000})(ctx, p)
+		{"4", "a page has at most 100 items; a larger per_page is lowered or rejected with 422", func(ctx context.Context) verdict {
+			_, a := ask(ctx, p.c.Lists.List, client.ListListsParams{PerPage: 1000})
 			if a.status == http.StatusUnprocessableEntity {
-				return verdict{outcome: holds}
+				return verdict{outcome: matches}
 			}
 			_, pagination := a.items()
 			return a.differ(a.code(200), number(pagination, "per_page", 100))
 		}},
-		{"4", "the count comes with with_count, and without it does not", false, func(ctx context.Context, p *platform) verdict {
-			counted, plain := lists(client.ListListsParams{WithCount: true})(ctx, p), lists(client.ListListsParams{})(ctx, p)
+		{"4", "a page has a count only with with_count", func(ctx context.Context) verdict {
+			_, counted := ask(ctx, p.c.Lists.List, client.ListListsParams{WithCount: true})
+			_, plain := ask(ctx, p.c.Lists.List, client.ListListsParams{})
 			_, with := counted.items()
 			_, without := plain.items()
-			return counted.differ(unless(with["count"] != nil, "never"), unless(without["count"] == nil, "always"))
+			return counted.differ(unless(with["count"] != nil, "no count with with_count"), unless(without["count"] == nil, "a count without with_count"))
 		}},
-		{"4", "a page past the end is empty", false, func(ctx context.Context, p *platform) verdict {
-			a := lists(client.ListListsParams{Page: 1_000_000})(ctx, p)
+		{"4", "a page after the last one is empty", func(ctx context.Context) verdict {
+			_, a := ask(ctx, p.c.Lists.List, client.ListListsParams{Page: 1_000_000})
 			items, _ := a.items()
 			return a.differ(a.code(200), unless(items != nil && len(items) == 0, fmt.Sprintf("%d items", len(items))))
 		}},
@@ -64,7 +58,7 @@ func unless(right bool, finding string) string {
 	return finding
 }
 
-// number says that a member is another number than wanted.
+// number reports a field that is not the number want.
 func number(object map[string]any, name string, want int64) string {
 	if n, ok := object[name].(json.Number); ok && n.String() == fmt.Sprint(want) {
 		return ""
@@ -72,21 +66,18 @@ func number(object map[string]any, name string, want int64) string {
 	return fmt.Sprintf("%s is %v, not %d", name, object[name], want)
 }
 
-// items makes a row of a page's items. list takes down an id, and fails if there
-// is none.
-func items(decision, kind, id string, list func(context.Context, *platform) (n int, err error)) check {
-	says := fmt.Sprintf("the items of GET /%s have %s", kind, id)
-	return check{decision, says, false, func(ctx context.Context, p *platform) verdict {
-		n := 0
-		a := ask(ctx, func(ctx context.Context) (err error) {
-			n, err = list(ctx, p)
-			return err
-		})
-		if a.err == nil && n == 0 {
-			return verdict{notTried, "there are none"}
+// items returns a check of a list's items. note may store the id of the first item.
+func items[Page, Params any](
+	decision, kind, id string, list func(context.Context, Params) (Page, error), note func(Page),
+) check {
+	return check{decision, fmt.Sprintf("GET /%s: each item has %s", kind, id), func(ctx context.Context) verdict {
+		page, a := ask(ctx, list, *new(Params))
+		note(page)
+		items, _ := a.items()
+		if a.err == nil && len(items) == 0 {
+			return verdict{skipped, "the platform has no " + kind}
 		}
-		page, _ := a.items()
-		for _, item := range page {
+		for _, item := range items {
 			if resource, ok := item.(map[string]any); ok {
 				return a.differ(a.code(200), spelling(resource, id))
 			}
@@ -95,102 +86,53 @@ func items(decision, kind, id string, list func(context.Context, *platform) (n i
 	}}
 }
 
-func itemSpellings() []check {
+func (p *platform) itemSpellings() []check {
 	return []check{
-		items("10", "lists", "list_id", func(ctx context.Context, p *platform) (int, error) {
-			page, err := p.c.Lists.List(ctx, client.ListListsParams{})
-			if p.list == 0 && len(page.Data) > 0 {
-				p.list = page.Data[0].ID
-			}
-			return len(page.Data), err
-		}),
-		items("9", "templates", "template_id", func(ctx context.Context, p *platform) (int, error) {
-			page, err := p.c.Templates.List(ctx, client.ListTemplatesParams{})
-			if p.template == 0 && len(page.Data) > 0 {
-				p.template = page.Data[0].ID
-			}
-			return len(page.Data), err
-		}),
-		items("17", "campaigns", "campaign_id", func(ctx context.Context, p *platform) (int, error) {
-			page, err := p.c.Campaigns.List(ctx, client.ListCampaignsParams{})
-			if len(page.Data) > 0 {
-				p.campaign = page.Data[0].ID
-			}
-			return len(page.Data), err
-		}),
-		items("18", "workflows", "workflow_id", func(ctx context.Context, p *platform) (int, error) {
-			page, err := p.c.Workflows.List(ctx, client.ListWorkflowsParams{})
-			if len(page.Data) > 0 {
-				p.workflow = page.Data[0].ID
-			}
-			return len(page.Data), err
-		}),
-		items("20", "webhooks", "webhook_id", func(ctx context.Context, p *platform) (int, error) {
-			page, err := p.c.Webhooks.List(ctx, client.ListWebhooksParams{})
-			if len(page.Data) > 0 {
-				p.webhook = page.Data[0].ID
-			}
-			return len(page.Data), err
-		}),
-		items("15", "tags", "name", func(ctx context.Context, p *platform) (int, error) {
-			page, err := p.c.Tags.List(ctx, client.ListTagsParams{})
-			return len(page.Data), err
-		}),
-		items("19", "suppressed-emails", "email", func(ctx context.Context, p *platform) (int, error) {
-			page, err := p.c.SuppressedEmails.List(ctx, client.ListSuppressedEmailsParams{})
-			return len(page.Data), err
-		}),
+		items("10", "lists", "list_id", p.c.Lists.List, func(l client.ListPage) { p.list = cmp.Or(p.list, first(l.Data).ID) }),
+		items("9", "templates", "template_id", p.c.Templates.List, func(t client.TemplatePage) { p.template = cmp.Or(p.template, first(t.Data).ID) }),
+		items("17", "campaigns", "campaign_id", p.c.Campaigns.List, func(c client.CampaignPage) { p.campaign = first(c.Data).ID }),
+		items("18", "workflows", "workflow_id", p.c.Workflows.List, func(w client.WorkflowPage) { p.workflow = first(w.Data).ID }),
+		items("20", "webhooks", "webhook_id", p.c.Webhooks.List, func(h client.WebhookPage) { p.webhook = first(h.Data).ID }),
+		items("15", "tags", "name", p.c.Tags.List, func(client.TagPage) {}),
+		items("19", "suppressed-emails", "email", p.c.SuppressedEmails.List, func(client.SuppressedEmailPage) {}),
 	}
 }
 
+// first returns the first item, or the zero value if there is none.
+func first[T any](items []T) (item T) {
+	if len(items) > 0 {
+		item = items[0]
+	}
+	return item
+}
+
 // resource makes a row of reading one resource.
-func resource(decision, kind, id string, known func(*platform) bool, get func(context.Context, *platform) error, more ...func(result) string) check {
-	return check{decision, fmt.Sprintf("a %s is a bare object with %s", kind, id), false, func(ctx context.Context, p *platform) verdict {
-		if !known(p) {
-			return verdict{notTried, "there is none"}
-		}
-		a := ask(ctx, func(ctx context.Context) error { return get(ctx, p) })
-		found := []string{a.code(200), spelling(a.object(), id)}
+func resource[T any, ID comparable](
+	decision, kind, name string, id *ID, get func(context.Context, ID) (T, error), more ...func(result) string,
+) check {
+	says := fmt.Sprintf("a %s is not wrapped in data and has %s", kind, name)
+	return check{decision, says, needs(id, "the id of a "+kind+" is unknown", func(ctx context.Context) verdict {
+		_, a := ask(ctx, get, *id)
+		found := []string{a.code(200), spelling(a.object(), name)}
 		for _, m := range more {
 			found = append(found, m(a))
 		}
 		return a.differ(found...)
-	}}
+	})}
 }
 
-func resources() []check {
+func (p *platform) resources() []check {
 	return []check{
-		resource("3", "list", "list_id", func(p *platform) bool { return p.list != 0 }, func(ctx context.Context, p *platform) error {
-			_, err := p.c.Lists.Get(ctx, p.list)
-			return err
-		}),
-		resource("3", "template", "template_id", func(p *platform) bool { return p.template != 0 }, func(ctx context.Context, p *platform) error {
-			_, err := p.c.Templates.Get(ctx, p.template)
-			return err
-		}),
-		{"9", "a template renders as text/html", false, func(ctx context.Context, p *platform) verdict {
-			if p.template == 0 {
-				return verdict{notTried, "there is no template"}
-			}
-			a := ask(ctx, func(ctx context.Context) error {
-				_, err := p.c.Templates.Render(ctx, p.template)
-				return err
-			})
+		resource("3", "list", "list_id", &p.list, p.c.Lists.Get),
+		resource("3", "template", "template_id", &p.template, p.c.Templates.Get),
+		{"9", "rendering a template returns text/html", needs(&p.template, "no template", func(ctx context.Context) verdict {
+			_, a := ask(ctx, p.c.Templates.Render, p.template)
 			media, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
-			return a.differ(a.code(200), unless(media == "text/html", "as "+media))
-		}},
-		resource("3", "campaign", "campaign_id", func(p *platform) bool { return p.campaign != 0 }, func(ctx context.Context, p *platform) error {
-			_, err := p.c.Campaigns.Get(ctx, p.campaign)
-			return err
-		}),
-		resource("3", "workflow", "workflow_id", func(p *platform) bool { return p.workflow != "" }, func(ctx context.Context, p *platform) error {
-			_, err := p.c.Workflows.Get(ctx, p.workflow)
-			return err
-		}),
-		resource("20", "webhook", "webhook_id", func(p *platform) bool { return p.webhook != "" }, func(ctx context.Context, p *platform) error {
-			_, err := p.c.Webhooks.Get(ctx, p.webhook)
-			return err
-		}, has("secret", "signature"), has("hash_function", "signature")),
+			return a.differ(a.code(200), unless(media == "text/html", "Content-Type is "+media))
+		})},
+		resource("3", "campaign", "campaign_id", &p.campaign, p.c.Campaigns.Get),
+		resource("3", "workflow", "workflow_id", &p.workflow, p.c.Workflows.Get),
+		resource("20", "webhook", "webhook_id", &p.webhook, p.c.Webhooks.Get, has("secret", "signature"), has("hash_function", "signature")),
 	}
 }
 
@@ -201,27 +143,23 @@ func has(name, instead string) func(result) string {
 		case a.object()[name] != nil:
 			return ""
 		case a.object()[instead] != nil:
-			return fmt.Sprintf("%q in %q", name, instead)
+			return fmt.Sprintf("%q instead of %q", instead, name)
 		}
 		return fmt.Sprintf("no %q", name)
 	}
 }
 
 // contacts checks the contacts of the list.
-func contacts() []check {
-	page := func(ctx context.Context, p *platform, params client.ListContactsParams) (client.ContactPage, result) {
-		var found client.ContactPage
-		a := ask(ctx, func(ctx context.Context) (err error) {
-			found, err = p.c.Contacts.List(ctx, p.list, params)
-			return err
-		})
-		return found, a
+func (p *platform) contacts() []check {
+	page := func(ctx context.Context, params client.ListContactsParams) (client.ContactPage, error) {
+		return p.c.Contacts.List(ctx, p.list, params)
 	}
+	get := func(ctx context.Context, id int64) (client.Contact, error) { return p.c.Contacts.Get(ctx, p.list, id) }
 	return []check{
-		{"11", "contacts of a list have id, email and status", false, func(ctx context.Context, p *platform) verdict {
-			found, a := page(ctx, p, client.ListContactsParams{})
+		{"11", "a contact in a list has id, email and status", func(ctx context.Context) verdict {
+			found, a := ask(ctx, page, client.ListContactsParams{})
 			if a.err == nil && len(found.Data) == 0 {
-				return verdict{notTried, "there are none on the first list"}
+				return verdict{skipped, "the first list has no contacts"}
 			}
 			if p.contact == 0 && len(found.Data) > 0 {
 				p.contact = found.Data[0].ID
@@ -230,47 +168,80 @@ func contacts() []check {
 			item, _ := slices.Concat(first, []any{nil})[0].(map[string]any)
 			return a.differ(a.code(200), spelling(item, "id"), unless(item["email"] != nil, "no email"), unless(item["status"] != nil, "no status"))
 		}},
-		{"5", "contacts are sorted by sort=email:desc", false, func(ctx context.Context, p *platform) verdict {
-			found, a := page(ctx, p, client.ListContactsParams{Sort: "email:desc"})
+		{"5", "sort=email:desc sorts contacts", func(ctx context.Context) verdict {
+			found, a := ask(ctx, page, client.ListContactsParams{Sort: "email:desc"})
 			sorted := slices.IsSortedFunc(found.Data, func(a, b client.Contact) int {
 				return strings.Compare(strings.ToLower(b.Email), strings.ToLower(a.Email))
 			})
-			return a.differ(a.code(200), unless(sorted, "in another order"))
+			return a.differ(a.code(200), unless(sorted, "not sorted"))
 		}},
-		{"5", "contacts are filtered by filter=status:active", false, func(ctx context.Context, p *platform) verdict {
-			found, a := page(ctx, p, client.ListContactsParams{Filter: "status:" + string(events.ContactStatusActive)})
+		{"5", "filter=status:active filters contacts", func(ctx context.Context) verdict {
+			found, a := ask(ctx, page, client.ListContactsParams{Filter: "status:" + string(events.ContactStatusActive)})
 			i := slices.IndexFunc(found.Data, func(c client.Contact) bool { return c.Status != events.ContactStatusActive })
-			return a.differ(a.code(200), unless(i < 0, "others come too"))
+			return a.differ(a.code(200), unless(i < 0, "contacts with another status are returned too"))
 		}},
-		{"5", "another field to sort by is 422", false, func(ctx context.Context, p *platform) verdict {
-			_, a := page(ctx, p, client.ListContactsParams{Sort: "shoe_size:asc"})
-			return a.refused(http.StatusUnprocessableEntity, "")
+		{"5", "sorting by an unknown field is rejected with 422", func(ctx context.Context) verdict {
+			_, a := ask(ctx, page, client.ListContactsParams{Sort: "shoe_size:asc"})
+			return a.rejected(http.StatusUnprocessableEntity, "")
 		}},
-		resource("11", "contact", "id", func(p *platform) bool { return p.contact != 0 }, func(ctx context.Context, p *platform) error {
-			_, err := p.c.Contacts.Get(ctx, p.list, p.contact)
-			return err
-		}),
+		resource("11", "contact", "id", &p.contact, get),
 	}
 }
 
-// lookups makes two in a row.
-func lookups() []check {
-	get := func(ctx context.Context, p *platform) error {
-		_, err := p.c.Emails.Get(ctx, p.email)
-		return err
-	}
+// lookups returns the rows that look up an email. The second lookup tests the rate limit.
+func (p *platform) lookups() []check {
 	return []check{
-		resource("26", "submitted email", "id", func(p *platform) bool { return p.email != "" }, get, has("subject", "content"), has("submitted_on", "submitted_time")),
-		{"27", "a second lookup within a second is 429 with Retry-After", false, func(ctx context.Context, p *platform) verdict {
-			if p.email == "" {
-				return verdict{notTried, "-email is not set"}
-			}
-			a := ask(ctx, func(ctx context.Context) error { return get(ctx, p) })
-			v := a.refused(http.StatusTooManyRequests, "")
-			if v.outcome == holds && a.header.Get("Retry-After") == "" {
+		resource("26", "submitted email", "id", &p.email, p.c.Emails.Get, has("subject", "content"), has("submitted_on", "submitted_time")),
+		{"27", "a second lookup within a second is 429 with Retry-After", needs(&p.email, "-email is not set", func(ctx context.Context) verdict {
+			_, a := ask(ctx, p.c.Emails.Get, p.email)
+			v := a.rejected(http.StatusTooManyRequests, "")
+			if v.outcome == matches && a.header.Get("Retry-After") == "" {
 				return verdict{differs, "429 without Retry-After"}
 			}
 			return v
+		})},
+	}
+}
+
+// unknownID is an id that does not exist.
+const unknownID int64 = 1 << 52
+
+// conventions returns the rows about rules of all operations.
+func (p *platform) conventions() []check {
+	return []check{
+		{"7", "an unknown id is 404", func(ctx context.Context) verdict {
+			_, a := ask(ctx, p.c.Lists.Get, unknownID)
+			return a.rejected(http.StatusNotFound, "")
+		}},
+		{"6", "an error has details of loc, msg and type", func(ctx context.Context) verdict {
+			_, a := ask(ctx, p.c.Lists.Get, unknownID)
+			details, _ := a.object()["detail"].([]any)
+			if len(details) == 0 {
+				return verdict{differs, `no array "detail": ` + shorten(a.text)}
+			}
+			detail, _ := details[0].(map[string]any)
+			return result{}.differ(unless(detail["loc"] != nil, "no loc"), unless(detail["msg"] != nil, "no msg"), unless(detail["type"] != nil, "no type"))
+		}},
+		{"6", "a response has the header X-Request-Id", func(ctx context.Context) verdict {
+			_, a := ask(ctx, p.c.Lists.Get, unknownID)
+			return result{}.differ(unless(a.header.Get("X-Request-Id") != "", "no X-Request-Id"))
+		}},
+		{"7", "an unknown token is 401 with WWW-Authenticate: Bearer", func(ctx context.Context) verdict {
+			_, a := ask(ctx, p.nobody.Lists.Get, unknownID)
+			if v := a.rejected(http.StatusUnauthorized, ""); v.outcome != matches {
+				return v
+			}
+			challenge := a.header.Get("WWW-Authenticate")
+			return result{}.differ(unless(challenge != "", "401 without WWW-Authenticate"))
 		}},
 	}
+}
+
+// shorten returns the beginning of a text, in one line.
+func shorten(s string) string {
+	const most = 60
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return cmp.Or(s, "empty body")
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"example.com/emailplatform/client"
 )
@@ -22,16 +23,23 @@ type result struct {
 	err    error
 }
 
-// ask makes a call and returns the response.
-func ask(ctx context.Context, call func(context.Context) error) (a result) {
-	a.err = call(client.WithResponseHook(ctx, func(r client.Response) {
+// ask calls an operation and returns its value and the response.
+func ask[T, A any](ctx context.Context, call func(context.Context, A) (T, error), argument A) (value T, a result) {
+	ctx = client.WithResponseHook(ctx, func(r client.Response) {
 		a.status, a.header, a.text, a.body = r.StatusCode, r.Header, string(r.Body), nil
 		d := json.NewDecoder(strings.NewReader(a.text))
 		d.UseNumber()
 		if d.Decode(&a.body) != nil {
 			a.body = nil
 		}
-	}))
+	})
+	value, a.err = call(ctx, argument)
+	return value, a
+}
+
+// tell calls an operation that returns no value.
+func tell(ctx context.Context, call func(context.Context, int64) error, id int64) result {
+	_, a := ask(ctx, func(ctx context.Context, id int64) (struct{}, error) { return struct{}{}, call(ctx, id) }, id)
 	return a
 }
 
@@ -41,57 +49,85 @@ func (a result) object() map[string]any {
 	return o
 }
 
-// items returns the items of a page, and what it says of itself.
+// items returns the items and the pagination object of a page.
 func (a result) items() (items []any, pagination map[string]any) {
 	items, _ = a.object()["data"].([]any)
 	pagination, _ = a.object()["pagination"].(map[string]any)
 	return items, pagination
 }
 
-// differ returns the verdict for findings; without findings the decision holds.
+// outcome is the result of a check.
+type outcome string
+
+const (
+	matches outcome = "matches"
+	differs outcome = "differs"
+	skipped outcome = "skipped"
+)
+
+// verdict is an outcome with an optional explanation.
+type verdict struct {
+	outcome
+	note string
+}
+
+// String returns for example "differs: 200 instead of 204". It replaces control
+// characters, because the text may come from the platform.
+func (v verdict) String() string {
+	if v.note == "" {
+		return string(v.outcome)
+	}
+	return string(v.outcome) + ": " + strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return '\ufffd'
+		}
+		return r
+	}, v.note)
+}
+
+// differ returns the verdict for findings. Without findings and without an error, the platform matches the decision.
 // The verdict includes the client's interpretation of the response.
 func (a result) differ(findings ...string) verdict {
 	findings = slices.DeleteFunc(findings, func(f string) bool { return f == "" })
 	switch {
 	case a.err != nil:
-		findings = append(findings, "the client cannot use it: "+a.err.Error())
+		findings = append(findings, "the client returns an error: "+a.err.Error())
 	case len(findings) > 0:
-		findings = append(findings, "read all the same")
+		findings = append(findings, "the client can read it")
 	default:
-		return verdict{outcome: holds}
+		return verdict{outcome: matches}
 	}
 	return verdict{differs, strings.Join(findings, "; ")}
 }
 
-// code says that the status is another than wanted.
+// code reports a status code other than want.
 func (a result) code(want int) string {
 	if a.status == want {
 		return ""
 	}
-	return fmt.Sprintf("%d in place of %d", a.status, want)
+	return fmt.Sprintf("%d instead of %d", a.status, want)
 }
 
-// refused returns the verdict for an error that was to come.
-func (a result) refused(want int, detail string) verdict {
+// rejected returns the verdict for a request that must fail with the status want and, unless it is empty, the detail type.
+func (a result) rejected(want int, detail string) verdict {
 	var e *client.Error
 	switch {
 	case a.err == nil:
-		return verdict{differs, fmt.Sprintf("no error, but %d", a.status)}
+		return verdict{differs, fmt.Sprintf("%d and no error", a.status)}
 	case !errors.As(a.err, &e) || a.status != want:
 		return verdict{differs, a.err.Error()}
 	case detail != "" && !slices.ContainsFunc(e.Details, func(d client.ErrorDetail) bool { return d.Type == detail }):
-		return verdict{differs, fmt.Sprintf("%d without a detail of the type %s", want, detail)}
+		return verdict{differs, fmt.Sprintf("%d without a detail of type %s", want, detail)}
 	}
-	return verdict{outcome: holds}
+	return verdict{outcome: matches}
 }
 
-// spelling says how a resource is spelled that should be bare, with id as the
-// name of its id.
+// spelling reports that a resource is wrapped, has no field id, or has an invalid time.
 func spelling(resource map[string]any, id string) string {
 	var found []string
 	inner, enveloped := resource["data"].(map[string]any)
 	if enveloped {
-		found = append(found, `it is in "data"`)
+		found = append(found, `wrapped in "data"`)
 	} else {
 		inner = resource
 	}
@@ -108,13 +144,13 @@ func spelling(resource map[string]any, id string) string {
 func other(resource map[string]any, name string) string {
 	for _, candidate := range []string{"id", "email_id", "tag"} {
 		if _, ok := resource[candidate]; ok {
-			return fmt.Sprintf("%q in place of %q", candidate, name)
+			return fmt.Sprintf("%q instead of %q", candidate, name)
 		}
 	}
 	return fmt.Sprintf("no %q", name)
 }
 
-// times names a time that is not in Unix seconds.
+// times reports a time that is not in Unix seconds.
 func times(resource map[string]any) string {
 	for _, name := range []string{"created_on", "updated_on", "subscribed_on", "submitted_on"} {
 		n, isNumber := resource[name].(json.Number)

@@ -12,25 +12,23 @@ import (
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/pgstore"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
 
-// TestBubble runs a handler with a PostgreSQL on virtual time, while a delivery is
-// retried for hours.
+// TestBubble runs a handler that uses PostgreSQL on virtual time. The platform retries a delivery for hours.
 func TestBubble(t *testing.T) {
 	newDatabase(t)
 	synctest.Test(t, func(t *testing.T) {
 		pool, err := pgxpool.New(t.Context(), os.Getenv("POSTGRES_URL")) // in the bubble, so its goroutines are too
 		check(t, err)
-		t.Cleanup(pool.Close) // after the platform
-		if _, err := pool.Exec(t.Context(), pgstore.Schema+"; CREATE TABLE received (at timestamptz)"); err != nil {
-			t.Fatal(err)
-		}
-		platform := mockserver.New(mockserver.Config{})
-		t.Cleanup(platform.Close) // ends deliveries, so no handler uses the pool afterwards
-		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
+		t.Cleanup(pool.Close) // runs after platform.Close
+		_, err = pool.Exec(t.Context(), pgstore.Schema+"; CREATE TABLE received (at timestamptz)")
 		check(t, err)
+		platform := mockserver.New(mockserver.Config{})
+		t.Cleanup(platform.Close) // ends deliveries first, so no handler uses a closed pool
+		c := recipes.Client(t, platform)
 		hook, err := c.Webhooks.Ensure(t.Context(), client.WebhookCreate{
 			URL: "http://shop.test/hook", Events: []events.Name{events.NameEmailOpened},
 		})
@@ -48,9 +46,7 @@ func TestBubble(t *testing.T) {
 			_, err = tx.Exec(ctx, "INSERT INTO received VALUES ($1)", time.Now())
 			return err
 		}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})}))
-		if _, err := platform.Inject(mockserver.Fault{Event: "*", Action: mockserver.FaultStatus, Times: 7}); err != nil {
-			t.Fatal(err)
-		}
+		recipes.Inject(t, platform, mockserver.Fault{Event: "*", Action: mockserver.FaultStatus, Times: 7})
 		email, err := c.Emails.Send(t.Context(), client.EmailSubmission{
 			To: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/contrib/riverjobs"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
@@ -51,14 +53,18 @@ func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
 	defer stop()
 	platform := mockserver.Start(mockserver.Config{})
 	defer platform.Close()
-	served, err := deliverTo(ctx, pool, platform, events.NameSuppressedEmailAdded)
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
 	if err != nil {
 		return err
 	}
-	if err := suppress(ctx, platform); err != nil {
+	served, err := deliverTo(ctx, pool, c, events.NameSuppressedEmailAdded)
+	if err != nil {
 		return err
 	}
-	fmt.Printf("%d deliveries are acknowledged, before anybody has worked on them\n", addresses)
+	if err := suppress(ctx, c, platform); err != nil {
+		return err
+	}
+	fmt.Printf("%d deliveries were acknowledged before a worker processed them\n", addresses)
 	var mended atomic.Bool
 	jobs, err := newWorkers(pool, stumbling(unlucky, &mended), trySoon)
 	if err != nil {
@@ -105,11 +111,7 @@ func ended(cmd *exec.Cmd) error {
 }
 
 // deliverTo creates a webhook that delivers to a receiver of its own.
-func deliverTo(ctx context.Context, pool *pgxpool.Pool, platform *mockserver.Server, names ...events.Name) (served <-chan error, err error) {
-	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
-	if err != nil {
-		return nil, err
-	}
+func deliverTo(ctx context.Context, pool *pgxpool.Pool, c *client.Client, names ...events.Name) (served <-chan error, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -130,11 +132,7 @@ func deliverTo(ctx context.Context, pool *pgxpool.Pool, platform *mockserver.Ser
 }
 
 // suppress returns when everything is delivered.
-func suppress(ctx context.Context, platform *mockserver.Server) error {
-	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
-	if err != nil {
-		return err
-	}
+func suppress(ctx context.Context, c *client.Client, platform *mockserver.Server) error {
 	for i := range addresses {
 		address := fmt.Sprintf("ada+%d@example.org", i)
 		if i == addresses-1 {
@@ -147,7 +145,7 @@ func suppress(ctx context.Context, platform *mockserver.Server) error {
 	return platform.Wait(ctx)
 }
 
-// workedOff waits until nothing is left to do, and says who did it.
+// workedOff waits until all jobs are completed, and prints the number of events of each worker.
 func workedOff(ctx context.Context, pool *pgxpool.Pool) error {
 	err := until(ctx, func() (bool, error) {
 		n, err := count(ctx, pool, "river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled')")
@@ -163,7 +161,7 @@ func workedOff(ctx context.Context, pool *pgxpool.Pool) error {
 	var by string
 	var n int
 	_, err = pgx.ForEachRow(rows, []any{&by, &n}, func() error {
-		fmt.Printf("%d events are worked on by %s\n", n, by)
+		fmt.Printf("%s processed %d events\n", by, n)
 		return nil
 	})
 	return err
@@ -176,7 +174,7 @@ func revive(ctx context.Context, pool *pgxpool.Pool, jobs *river.Client[pgx.Tx])
 		return err
 	}
 	for _, j := range dead.Jobs {
-		fmt.Printf("a dead letter after %d attempts: %s; again, as that is mended\n", j.Attempt, j.Errors[len(j.Errors)-1].Error)
+		fmt.Printf("retrying a dead letter that failed %d times: %s\n", j.Attempt, j.Errors[len(j.Errors)-1].Error)
 		if _, err := jobs.JobRetry(ctx, j.ID); err != nil {
 			return err
 		}
@@ -186,7 +184,7 @@ func revive(ctx context.Context, pool *pgxpool.Pool, jobs *river.Client[pgx.Tx])
 		return n == 0, err
 	})
 	if err == nil {
-		fmt.Println("nothing is left to do")
+		fmt.Println("all jobs are completed")
 	}
 	return err
 }
@@ -210,4 +208,80 @@ func until(ctx context.Context, enough func() (bool, error)) error {
 			return ctx.Err()
 		}
 	}
+}
+
+const orders = 10
+
+// demonstrateShop confirms ten orders with the mock server, which loses the first
+// response. The recipient opens that email, so its outcome becomes known. Another
+// email bounces, and a lookup finds out.
+func demonstrateShop(ctx context.Context, pool *pgxpool.Pool) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	platform := mockserver.Start(mockserver.Config{})
+	defer platform.Close()
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
+	if err != nil {
+		return err
+	}
+	served, err := deliverTo(ctx, pool, c, events.NameEmailOpened, events.NameEmailBounced)
+	if err != nil {
+		return err
+	}
+	s, err := newShop(pool, c, riverjobs.Options{Pause: time.Second, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	_, err = platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
+	if err != nil {
+		return err
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.run(ctx) }()
+	err = s.demonstrate(ctx, platform)
+	stop()
+	return errors.Join(err, <-stopped, <-served)
+}
+
+func (s *shop) demonstrate(ctx context.Context, platform *mockserver.Server) error {
+	for i := range orders + 1 {
+		n := i % orders // the first order comes again, as after a reload of the page
+		if err := s.order(ctx, fmt.Sprint("A-", n), fmt.Sprintf("ada+%d@example.org", n)); err != nil {
+			return err
+		}
+	}
+	if err := s.becomes(ctx, orders, "emailplatform_sends WHERE state IN ('sent', 'unknown')"); err != nil {
+		return err
+	}
+	unknown, err := s.jobs.Unknown(ctx)
+	if err != nil {
+		return err
+	}
+	if len(unknown) != 1 {
+		return fmt.Errorf("%d unknown outcomes, want 1", len(unknown))
+	}
+	fmt.Printf("%d orders: %d emails were sent; the outcome of %s is unknown\n", orders, orders-len(unknown), unknown[0].Key)
+	lost, bounced := platform.OutboxTo(unknown[0].To)[0], platform.Outbox()[orders-1]
+	if err := errors.Join(platform.Open(lost.ID), platform.Bounce(bounced.ID, events.BounceCategoryHard)); err != nil {
+		return err
+	}
+	if err := s.becomes(ctx, orders, "emailplatform_sends WHERE state = 'sent'"); err != nil {
+		return err
+	}
+	if err := s.becomes(ctx, 1, "orders WHERE email_status = 'bounced'"); err != nil {
+		return err
+	}
+	if n := len(platform.Outbox()); n != orders {
+		return fmt.Errorf("%d emails for %d orders", n, orders)
+	}
+	fmt.Printf("the recipient opened the email, so it was sent; each of the %d emails was sent once, and 1 bounced\n", orders)
+	return nil
+}
+
+// becomes waits until there are that many rows.
+func (s *shop) becomes(ctx context.Context, want int, what string) error {
+	return until(ctx, func() (bool, error) {
+		n, err := count(ctx, s.pool, what)
+		return n == want, err
+	})
 }

@@ -18,10 +18,12 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
+	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/webhook"
 )
 
-// TestMain can also run the program, which starts itself. "hang" is a worker that is killed while it has jobs.
+// TestMain runs the program if the first argument is "work". If it is "hang", TestMain runs a worker that never
+// completes its jobs.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "hang":
@@ -35,7 +37,9 @@ func TestMain(m *testing.M) {
 
 const secret = "whsec_durable_example"
 
-// newDatabase returns an empty database on the server of POSTGRES_URL.
+var check = recipes.Check
+
+// newDatabase creates a database on the server of POSTGRES_URL, applies the migrations and returns a pool.
 func newDatabase(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	address := os.Getenv("POSTGRES_URL")
@@ -48,9 +52,8 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 	server, err := pgx.Connect(t.Context(), address)
 	check(t, err)
 	name := fmt.Sprintf("durable_%d", time.Now().UnixNano())
-	if _, err := server.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
-	}
+	_, err = server.Exec(t.Context(), "CREATE DATABASE "+name)
+	check(t, err)
 	t.Cleanup(func() {
 		ctx := context.Background() //nolint:usetesting // t.Context has ended
 		_, err := server.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
@@ -69,15 +72,15 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 	return pool
 }
 
-// deliver delivers n events several times and returns the statuses.
+// deliver delivers each of n events the given number of times and returns the statuses.
 func deliver(t *testing.T, pool *pgxpool.Pool, n, times int) (statuses []int) {
 	t.Helper()
 	h, err := newReceiver(pool, secret, 0)
 	check(t, err)
+	parsed, err := webhook.ParseSecret(secret, "")
+	check(t, err)
 	for i := range n * times {
 		body := fmt.Sprintf(`{"id":"event-%d","event":"SuppressedEmail.Added","created_on":1700000000,"data":{"suppressedEmail":{"email":"a@example.com"}}}`, i%n)
-		parsed, err := webhook.ParseSecret(secret, "")
-		check(t, err)
 		req, err := webhook.NewRequest(t.Context(), "http://receiver.test/hook", parsed, []byte(body))
 		check(t, err)
 		w := httptest.NewRecorder()
@@ -107,8 +110,8 @@ func startWorkers(t *testing.T, pool *pgxpool.Pool, handle handler, change ...fu
 	})
 }
 
-// TestAcknowledgedBeforeWork: without workers, each event is acknowledged and is one job, however often it is
-// delivered.
+// TestAcknowledgedBeforeWork: the receiver acknowledges events even if no worker runs. Duplicate deliveries add no
+// jobs.
 func TestAcknowledgedBeforeWork(t *testing.T) {
 	pool := newDatabase(t)
 	statuses := deliver(t, pool, 30, 3)
@@ -142,7 +145,7 @@ func hang() {
 	}
 }
 
-// TestKilledWorker: another worker gets the jobs of a killed worker, whose rows are rolled back.
+// TestKilledWorker: another worker gets the jobs of a killed worker. The rows of the killed worker are rolled back.
 func TestKilledWorker(t *testing.T) {
 	pool := newDatabase(t)
 	deliver(t, pool, 5, 1)
@@ -195,9 +198,8 @@ func TestInvalidEvent(t *testing.T) {
 	pool := newDatabase(t)
 	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{})
 	check(t, err)
-	if _, err := jobs.Insert(t.Context(), Delivery{Key: "k", Body: []byte("no event")}, nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err = jobs.Insert(t.Context(), Delivery{Key: "k", Body: []byte("no event")}, nil)
+	check(t, err)
 	startWorkers(t, pool, noteEvent, trySoon)
 	check(t, workedOff(t.Context(), pool))
 	if n := mustCount(t, pool, "river_job WHERE state = 'cancelled' AND attempt = 1"); n != 1 {
@@ -205,7 +207,7 @@ func TestInvalidEvent(t *testing.T) {
 	}
 }
 
-// TestShop: an order is confirmed once although a response is lost and one order is placed twice; see
+// TestShop: each order gets one confirmation, even if a response is lost or an order is repeated; see
 // demonstrateShop.
 func TestShop(t *testing.T) {
 	pool := newDatabase(t)
@@ -226,13 +228,5 @@ func TestDemonstration(t *testing.T) {
 	}
 	if n := mustCount(t, pool, "event_log WHERE recipient = '"+unlucky+"'"); n != 1 {
 		t.Errorf("%d rows of the dead letter, want 1", n)
-	}
-}
-
-// check ends the test if there is an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

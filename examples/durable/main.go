@@ -93,7 +93,7 @@ func runShop(ctx context.Context, pool *pgxpool.Pool) error {
 // receive serves the webhook until the context ends.
 func receive(ctx context.Context, pool *pgxpool.Pool, args []string) error {
 	f := flag.NewFlagSet("receive", flag.ExitOnError)
-	addr := f.String("addr", "127.0.0.1:8080", "to listen on")
+	addr := f.String("addr", "127.0.0.1:8080", "`address` to listen on")
 	_ = f.Parse(args)
 	h, err := newReceiver(pool, os.Getenv("WEBHOOK_SECRET"), 0)
 	if err != nil {
@@ -109,7 +109,7 @@ func receive(ctx context.Context, pool *pgxpool.Pool, args []string) error {
 // runWorker works until the context ends.
 func runWorker(ctx context.Context, pool *pgxpool.Pool, args []string) error {
 	f := flag.NewFlagSet("work", flag.ExitOnError)
-	stumble := f.String("stumble", "", "for the demonstration: fail for this `recipient`, and try again at once")
+	stumble := f.String("stumble", "", "fail for this `recipient` and retry immediately; used by the demo")
 	_ = f.Parse(args)
 	if *stumble == "" {
 		return work(ctx, pool, noteEvent)

@@ -39,7 +39,7 @@ func (c *checkpoint) load(path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if !old.ListCreatedOn.Equal(c.ListCreatedOn) || old.BaseURL != c.BaseURL || old.ListID != c.ListID || old.SHA256 != c.SHA256 {
-		return fmt.Errorf("%s belongs to another file or to list %d of %s; remove it to start from the beginning", path, old.ListID, old.BaseURL)
+		return fmt.Errorf("%s is the checkpoint of another import, not to list %d of %s; delete it to start from the beginning", path, old.ListID, old.BaseURL)
 	}
 	*c = old
 	return nil

@@ -20,8 +20,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestKilled: an import whose process is killed continues after the last batch that
-// the platform confirmed.
+// TestKilled: after its process is killed, an import continues after the last batch that the platform confirmed.
 func TestKilled(t *testing.T) {
 	platform := mockserver.Start(mockserver.Config{})
 	defer platform.Close()
@@ -31,14 +30,12 @@ func TestKilled(t *testing.T) {
 	check(t, err)
 	name := filepath.Join(t.TempDir(), "contacts.csv")
 	check(t, writeRows(name, 12_000))
-	if _, err := platform.Inject(mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultHang}); err != nil {
-		t.Fatal(err)
-	}
+	recipes.Inject(t, platform, mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultHang})
 	confirmed := killed(t, platform, list.ID, name)
 	platform.ClearFaults()
 	var out bytes.Buffer
 	check(t, importFile(t.Context(), c, &out, target{BaseURL: platform.URL(), ListID: list.ID}, name))
-	if want := strconv.Itoa(confirmed) + " contacts were imported before"; !strings.Contains(out.String(), want) {
+	if want := strconv.Itoa(confirmed) + " contacts were imported by earlier runs"; !strings.Contains(out.String(), want) {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	page, err := c.Contacts.List(t.Context(), list.ID, client.ListContactsParams{WithCount: true})
@@ -58,13 +55,12 @@ func killed(t *testing.T, platform *mockserver.Server, listID int64, name string
 	stdout, err := cmd.StdoutPipe()
 	check(t, err)
 	check(t, cmd.Start())
-	lines := bufio.NewScanner(stdout)
-	lines.Split(scanBars)
-	for batches := 0; batches < 7 && lines.Scan(); batches++ { // all that precede the one that hangs
+	progress := bufio.NewReader(stdout)
+	for range 7 { // the eighth batch hangs
+		_, err := progress.ReadString('%')
+		check(t, err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Error(err)
-	}
+	check(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	text, err := os.ReadFile(name + ".progress")
 	check(t, err)
@@ -75,18 +71,7 @@ func killed(t *testing.T, platform *mockserver.Server, listID int64, name string
 	return int(saved.Confirmed)
 }
 
-// scanBars splits the output after the percentage of each progress bar.
-func scanBars(data []byte, atEOF bool) (advance int, token []byte, err error) {
-	if i := bytes.IndexByte(data, '%'); i >= 0 {
-		return i + 1, data[:i+1], nil
-	}
-	if atEOF {
-		return len(data), nil, nil
-	}
-	return 0, nil, nil
-}
-
-// TestImportAsProcess is the command in a process of its own, for TestKilled.
+// TestImportAsProcess runs the command in a separate process for TestKilled.
 func TestImportAsProcess(t *testing.T) {
 	list, _ := strconv.ParseInt(os.Getenv("IMPORT_LIST"), 10, 64)
 	if list == 0 {
@@ -97,13 +82,7 @@ func TestImportAsProcess(t *testing.T) {
 	}
 }
 
-// check ends the test if there is an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = recipes.Check
 
 // TestCheckpointOfAnotherImport: a checkpoint is valid only for the same file,
 // platform and list.
@@ -136,7 +115,7 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 	}
 }
 
-// TestNoContinuationOnAnotherPlatform: an import that was stopped is not continued on
+// TestNoContinuationOnAnotherPlatform: an interrupted import is not continued on
 // another platform, even if the list there has the same id.
 func TestNoContinuationOnAnotherPlatform(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "contacts.csv")
@@ -145,13 +124,11 @@ func TestNoContinuationOnAnotherPlatform(t *testing.T) {
 	for i := range 2 {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
-		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
-		check(t, err)
+		c := recipes.Client(t, platform)
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
 		check(t, err)
 		ids = append(ids, list.ID)
-		_, err = platform.Inject(mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultStatus, Status: 403})
-		check(t, err)
+		recipes.Inject(t, platform, mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultStatus, Status: 403})
 		base := []string{"https://staging.test", "https://mail.test"}[i]
 		err = importFile(t.Context(), c, io.Discard, target{BaseURL: base, ListID: list.ID}, name)
 		if refused := !errors.Is(err, client.ErrForbidden); err == nil || refused != (i == 1) {
@@ -166,8 +143,7 @@ func TestNoContinuationOnAnotherPlatform(t *testing.T) {
 // TestImportUnderFaults: an import, started again until it succeeds, imports each row.
 func TestImportUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"importContacts", "getList"}, func(t *testing.T, p *mockserver.Server) func() {
-		c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
-		check(t, err)
+		c := recipes.Client(t, p)
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
 		check(t, err)
 		name := filepath.Join(t.TempDir(), "contacts.csv")

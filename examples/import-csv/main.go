@@ -22,20 +22,22 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
 )
 
 func main() {
-	listID := flag.Int64("list", 0, "the `id` of the list; wants EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN")
+	listID := flag.Int64("list", 0, "`id` of the list; requires EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN; without them, a demo runs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, *listID, flag.Args())
 	stop()
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "\nimport-csv: stopped; start it again to go on")
+		fmt.Fprintln(os.Stderr, "\nimport-csv: interrupted; run the command again to continue")
 		os.Exit(130)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "import-csv:", err)
@@ -77,7 +79,7 @@ func importFile(ctx context.Context, c *client.Client, out io.Writer, to target,
 		return err
 	}
 	if saved.Confirmed > 0 {
-		fmt.Fprintf(out, "%d contacts were imported before\n", saved.Confirmed)
+		fmt.Fprintf(out, "%d contacts were imported by earlier runs\n", saved.Confirmed)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -135,4 +137,62 @@ func bar(done, total int64) string {
 	}
 	filled := int(share * width)
 	return fmt.Sprintf("\r[%s%s] %3.0f %% of %d ", strings.Repeat("=", filled), strings.Repeat(" ", width-filled), share*100, total)
+}
+
+// demonstrate imports a file into the mock server, stops half-way, and resumes.
+func demonstrate(ctx context.Context) error {
+	platform := mockserver.Start(mockserver.Config{})
+	defer platform.Close()
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
+	if err != nil {
+		return err
+	}
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "import-csv")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is in the system's temporary folder
+	name := filepath.Join(dir, "contacts.csv")
+	if err := writeRows(name, 25_000); err != nil {
+		return err
+	}
+	to := target{BaseURL: platform.URL(), ListID: list.ID}
+	first, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err = importFile(first, c, &stopAt{Writer: os.Stdout, text: strings.Repeat("=", 19), stop: cancel}, to, name)
+	switch {
+	case err == nil:
+		return errors.New("the import ended before the demo could interrupt it")
+	case !errors.Is(err, context.Canceled) || ctx.Err() != nil:
+		return err
+	}
+	fmt.Println("\ninterrupted, as with Ctrl-C; resuming:")
+	return importFile(ctx, c, os.Stdout, to, name)
+}
+
+func writeRows(name string, n int) error {
+	var b strings.Builder
+	b.WriteString("email,first_name,tags\n")
+	for i := range n {
+		fmt.Fprintf(&b, "customer%05d@example.org,Customer %d,imported\n", i, i)
+	}
+	return os.WriteFile(name, []byte(b.String()), 0o600)
+}
+
+// stopAt calls stop when text is written.
+type stopAt struct {
+	io.Writer
+	text string
+	stop func()
+}
+
+func (w *stopAt) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), w.text) {
+		w.stop()
+	}
+	return w.Writer.Write(p)
 }

@@ -42,25 +42,27 @@ func main() {
 }
 
 func run(ctx context.Context, mode, addr string) error {
-	js, err := inbox.Open(ctx, os.Getenv("NATS_URL"))
+	modes := map[string]func(context.Context, jetstream.JetStream, string) error{"receive": receive, "work": work}
+	if modes[mode] == nil {
+		return fmt.Errorf("the mode must be receive or work, got %q", mode)
+	}
+	url := os.Getenv("NATS_URL")
+	if url == "" {
+		return errors.New("NATS_URL is not set")
+	}
+	js, err := inbox.Open(ctx, url)
 	if err != nil {
 		return fmt.Errorf("NATS_URL: %w", err)
 	}
 	defer js.Conn().Close()
-	switch mode {
-	case "receive":
-		return receive(ctx, js, addr)
-	case "work":
-		return work(ctx, js)
-	}
-	return fmt.Errorf("the mode must be receive or work, got %q", mode)
+	return modes[mode](ctx, js, addr)
 }
 
 // receive completes the requests in progress before it returns.
 func receive(ctx context.Context, js jetstream.JetStream, addr string) error {
 	secret, err := webhook.ParseSecret(os.Getenv("WEBHOOK_SECRET"), "")
 	if err != nil {
-		return err
+		return fmt.Errorf("WEBHOOK_SECRET: %w", err)
 	}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
@@ -82,7 +84,7 @@ func receive(ctx context.Context, js jetstream.JetStream, addr string) error {
 // schema contains a lock, because PostgreSQL rejects concurrent creation of a table.
 const schema = "SELECT pg_advisory_xact_lock(7426952); CREATE TABLE IF NOT EXISTS received (id text, name text);" + pgstore.Schema
 
-func work(ctx context.Context, js jetstream.JetStream) error {
+func work(ctx context.Context, js jetstream.JetStream, _ string) error {
 	url := os.Getenv("POSTGRES_URL")
 	if url == "" {
 		return errors.New("POSTGRES_URL is not set")

@@ -12,29 +12,23 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestExportUnderFaults: if export returns nil, each contact that stayed on the list
-// is exported once, even if others left in the meantime.
+var check = recipes.Check
+
+// TestExportUnderFaults: if export returns nil, each contact that stayed on the list is exported once, even if other
+// contacts unsubscribe in the meantime.
 func TestExportUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
-		c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := recipes.Client(t, p)
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Newsletter"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		contacts := make([]client.ImportContact, 250)
 		for i := range contacts {
 			contacts[i].Email = fmt.Sprintf("r%d@example.org", i)
 		}
-		if _, err = c.Contacts.Import(t.Context(), list.ID, client.ContactsFromSlice(contacts), client.ImportOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = c.Contacts.Import(t.Context(), list.ID, client.ContactsFromSlice(contacts), client.ImportOptions{})
+		check(t, err)
 		first, err := c.Contacts.List(t.Context(), list.ID, client.ListContactsParams{PerPage: 50})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return func() {
 			recipes.Repeat(t, func() error {
 				var out bytes.Buffer
@@ -50,8 +44,7 @@ func TestExportUnderFaults(t *testing.T) {
 	})
 }
 
-// leaving returns a context for an export. Contacts unsubscribe after its first
-// page.
+// leaving returns a context that unsubscribes the contacts after the first page of an export.
 func leaving(t *testing.T, c *client.Client, list int64, contacts []client.Contact) context.Context {
 	left := false
 	return client.WithResponseHook(t.Context(), func(r client.Response) {

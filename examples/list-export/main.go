@@ -23,10 +23,11 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
 )
 
 func main() {
-	listID := flag.Int64("list", 0, "the `id` of the list; wants EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN")
+	listID := flag.Int64("list", 0, "`id` of the list; requires EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN; without them, a demo runs")
 	status := flag.String("status", "", "export only contacts with this `status`, for example active")
 	attributes := flag.String("attributes", "", "custom attributes to export, `name,name`")
 	flag.Parse()
@@ -49,13 +50,17 @@ func run(ctx context.Context, listID int64, status events.ContactStatus, attribu
 	if cfg.BaseURL == "" && listID != 0 {
 		return errors.New("EMAILPLATFORM_BASE_URL is not set")
 	}
-	if cfg.BaseURL == "" {
-		demo := startDemo()
-		defer demo.Close()
-		cfg.BaseURL, cfg.Token = demo.URL(), demo.Token()
-		listID, attributes = demoList(demo), []string{"first_name"}
+	demo := cfg.BaseURL == ""
+	if demo {
+		platform := mockserver.Start(mockserver.Config{})
+		defer platform.Close()
+		cfg.BaseURL, cfg.Token = platform.URL(), platform.Token()
 	}
 	c, err := client.New(cfg)
+	if demo && err == nil {
+		attributes = []string{"first_name"}
+		listID, err = demoList(ctx, c)
+	}
 	if err != nil {
 		return err
 	}
@@ -102,4 +107,17 @@ func row(contact client.Contact, attributes []string) []string {
 		fields = append(fields, contact.CustomAttributes.Get(name))
 	}
 	return fields
+}
+
+// demoList makes a list with a few contacts and returns its id.
+func demoList(ctx context.Context, c *client.Client) (int64, error) {
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Newsletter"})
+	if err != nil {
+		return 0, err
+	}
+	_, err = c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice([]client.ImportContact{
+		{Email: "ada@example.org", Tags: []string{"vip"}, CustomAttributes: client.Attributes{{Name: "first_name", Value: "Ada"}}},
+		{Email: "bob@example.org", CustomAttributes: client.Attributes{{Name: "first_name", Value: "Bob"}}},
+	}), client.ImportOptions{})
+	return list.ID, err
 }

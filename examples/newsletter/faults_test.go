@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/internal/tests/recipes"
@@ -148,28 +147,13 @@ func TestExportUnderFaults(t *testing.T) {
 	})
 }
 
-// suppressing is a recipe: recipients that bounced or complained are suppressed.
-func suppressing(t *testing.T, p *mockserver.Server) func() {
-	s := opened(t, p)
-	return func() {
-		background(t, s.lookUp)
-		addresses := []string{"bounce+hb@mock.test", "complaint@mock.test", "global-unsubscribe@mock.test"}
-		for _, a := range addresses {
-			check(t, s.confirm(t.Context(), a, a))
-		}
-		check(t, p.Drain(t.Context()))
-		time.Sleep(15 * time.Minute)
-		for _, a := range addresses {
-			if !s.isSuppressed(a) {
-				t.Errorf("%s is not suppressed", a)
-			}
-		}
-	}
-}
-
 // TestSuppressionUnderFaults: recipients that bounced or complained are suppressed,
 // even if lookups or deliveries fail.
 func TestSuppressionUnderFaults(t *testing.T) {
-	recipes.UnderFaults(t, []string{"getEmail"}, suppressing)
-	recipes.UnderDeliveryFaults(t, suppressing)
+	recipe := func(t *testing.T, p *mockserver.Server) func() {
+		s := opened(t, p)
+		return func() { suppressing(t, s, p) }
+	}
+	recipes.UnderFaults(t, []string{"getEmail"}, recipe)
+	recipes.UnderDeliveryFaults(t, recipe)
 }

@@ -33,8 +33,8 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	addr := flag.String("addr", "127.0.0.1:8080", "the `address` for subscribers and the platform")
-	internal := flag.String("internal", "127.0.0.1:8081", "the `address` for those who run the service")
+	addr := flag.String("addr", "127.0.0.1:8080", "`address` to listen on for subscribers and the platform")
+	internal := flag.String("internal", "127.0.0.1:8081", "`address` to listen on for operators")
 	flag.Parse()
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" {

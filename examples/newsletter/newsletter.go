@@ -116,7 +116,7 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 	case err != nil:
 		return c, err
 	case c.ListID != s.listID || c.Content.Subject != issue.Content.Subject:
-		return c, fmt.Errorf("campaign %d is named %q too, but has another list or subject", c.ID, c.Name)
+		return c, fmt.Errorf("campaign %d has the same name, %q, but another list or subject", c.ID, c.Name)
 	case c.Status != client.CampaignStatusIncomplete:
 		return c, nil
 	}

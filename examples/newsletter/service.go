@@ -102,7 +102,7 @@ func (s *service) public() http.Handler {
 	mux.HandleFunc("POST /signup", func(w http.ResponseWriter, r *http.Request) {
 		switch err := s.signUp(r.Context(), r.FormValue("email")); {
 		case errors.Is(err, client.ErrValidation):
-			http.Error(w, "This is no email address.", http.StatusUnprocessableEntity)
+			http.Error(w, "The email address is not valid.", http.StatusUnprocessableEntity)
 		case err != nil:
 			http.Error(w, "Please try again later.", http.StatusServiceUnavailable)
 		default:

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -52,7 +53,7 @@ func TestRotation(t *testing.T) {
 			check(t, err)
 			old, successor, err := s.platform.Webhooks.Rotate(t.Context(), hooks[0].ID)
 			check(t, err)
-			bounce("during@example.org") // delivered by both
+			bounce("during@example.org") // both webhooks deliver it
 			time.Sleep(wait)
 			check(t, s.platform.Webhooks.Archive(t.Context(), old.ID))
 			bounce("after@example.org")
@@ -70,9 +71,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestExportIsComplete: the export contains each reader once, even if readers leave
-// while it runs. If a list cannot be read to its end, the export does not look
-// complete.
+// TestExportIsComplete: the export contains each reader once, even if readers leave while it runs. If a page of a
+// list cannot be read, the response is cut off.
 func TestExportIsComplete(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -95,7 +95,7 @@ func TestExportIsComplete(t *testing.T) {
 			return
 		}
 		left = true
-		for i := range 40 { // readers of the first page leave after it was read
+		for i := range 40 { // contacts of the first page unsubscribe after the export has read it
 			contact, err := s.platform.Contacts.Find(t.Context(), s.listID, fmt.Sprintf("reader%d@example.org", i))
 			check(t, err)
 			check(t, s.platform.Contacts.Unsubscribe(t.Context(), s.listID, contact.ID))
@@ -108,11 +108,10 @@ func TestExportIsComplete(t *testing.T) {
 			t.Errorf("reader %d is exported %d times while others leave", i, n)
 		}
 	}
-	_, err = platform.Inject( // the first page succeeds, the others fail
+	recipes.Inject(t, platform, // the first page succeeds, the others fail
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Nth: 1},
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultStatus, Status: 403},
 	)
-	check(t, err)
 	if _, complete := get(t, s, "/contacts.csv"); complete {
 		t.Error("a part is taken for the whole")
 	}
@@ -123,8 +122,7 @@ func TestMetrics(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
 	s := opened(t, platform)
-	_, err := platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 429, Times: 1})
-	check(t, err)
+	recipes.Inject(t, platform, mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 429, Times: 1})
 	check(t, s.confirm(t.Context(), "A-1", "open@mock.test"))
 	check(t, platform.Wait(t.Context()))
 	body, _ := get(t, s, "/metrics")
@@ -144,8 +142,7 @@ func TestConcurrentOpen(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
 		for _, operation := range []string{"createList", "createWebhook"} {
-			_, err := platform.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second})
-			check(t, err)
+			recipes.Inject(t, platform, mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second})
 		}
 		var replicas [3]*service
 		var all sync.WaitGroup
@@ -172,7 +169,7 @@ func TestConcurrentOpen(t *testing.T) {
 	})
 }
 
-// held is a transport that holds requests back on demand.
+// held is a transport that blocks requests that create a contact until release is closed.
 type held struct {
 	http.RoundTripper
 	arrived, release chan struct{}
@@ -204,8 +201,7 @@ func listen(t *testing.T, closed func()) net.Listener {
 	return closing{l, sync.OnceFunc(closed)}
 }
 
-// TestShutdown: a request in progress gets its response when the service shuts
-// down, and everything ends.
+// TestShutdown: a request in progress gets its response when the service shuts down, and run returns.
 func TestShutdown(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -230,7 +226,7 @@ func TestShutdown(t *testing.T) {
 	}()
 	<-slow.arrived
 	stop()
-	<-shut // new connections are not accepted
+	<-shut // the public listener is closed
 	close(slow.release)
 	if got := <-answered; got != "200 OK" {
 		t.Errorf("the request that had begun: %s", got)

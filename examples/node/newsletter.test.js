@@ -157,7 +157,7 @@ test('an event that comes twice, or late, counts once', async () => {
   assert.equal(await statusOf(ADA), 'gone');
 });
 
-test('a forged event is refused', async () => {
+test('a forged event is rejected', async () => {
   const body = JSON.stringify({event: 'Contact.Added', data: {email_address: ADA}});
   const valid = sign(body, newsletter.secret);
   for (const forged of ['', 'é', sign(body, 'a guess'), Buffer.from(valid, 'base64').toString('hex'), sign(`${body}\n`, newsletter.secret)]) {

@@ -5,9 +5,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
+	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/oauth2/clientcredentials"
@@ -42,7 +46,7 @@ func run(ctx context.Context) error {
 		if _, err := c.Lists.Create(ctx, client.ListCreate{Name: name}); err != nil {
 			return err
 		}
-		fmt.Println(name, "is created; tokens so far:", authorization.count())
+		fmt.Println(name, "was created; tokens issued:", authorization.count())
 	}
 	if err := authorization.revoke(); err != nil {
 		return err
@@ -51,6 +55,67 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(list.Name, "is found though the token was revoked; tokens so far:", authorization.count())
+	fmt.Println(list.Name, "was found after the token was revoked; tokens issued:", authorization.count())
 	return nil
+}
+
+// The credentials that the token endpoint accepts.
+const (
+	clientID     = "shop"
+	clientSecret = "demo-only"
+)
+
+// endpoint issues tokens for the mock server, like an authorization server with
+// the client credentials grant. (RFC 6749, section 4.4.)
+type endpoint struct {
+	platform *mockserver.Server
+	life     time.Duration // of a token
+
+	mu     sync.Mutex
+	issued []string
+}
+
+// ServeHTTP implements http.Handler.
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, secret, _ := r.BasicAuth()
+	if id != clientID || secret != clientSecret || r.FormValue("grant_type") != "client_credentials" {
+		http.Error(w, `{"error":"invalid_client"}`, http.StatusUnauthorized)
+		return
+	}
+	token, err := e.issue()
+	if err != nil {
+		http.Error(w, `{"error":"server_error"}`, http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{ // the client may have disconnected
+		"access_token": token, "token_type": "Bearer", "expires_in": int(e.life.Seconds()),
+	})
+}
+
+// issue creates a token that the platform accepts until it expires.
+func (e *endpoint) issue() (string, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	token := fmt.Sprintf("token-%d", len(e.issued)+1)
+	seed := fmt.Sprintf(`{"tokens": [{"token": %q, "expires_in_ms": %d}]}`, token, e.life.Milliseconds())
+	if err := e.platform.Seed(strings.NewReader(seed)); err != nil {
+		return "", err
+	}
+	e.issued = append(e.issued, token)
+	return token, nil
+}
+
+// count returns the number of issued tokens.
+func (e *endpoint) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.issued)
+}
+
+// revoke ends the last token early.
+func (e *endpoint) revoke() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.platform.RevokeToken(e.issued[len(e.issued)-1])
 }

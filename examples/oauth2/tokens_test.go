@@ -14,8 +14,11 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 )
+
+var check = recipes.Check
 
 // served is a transport that calls a handler without a socket.
 type served struct{ http.Handler }
@@ -26,15 +29,15 @@ func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// withTokens runs f on virtual time with a client whose token source is made from the credentials.
-func withTokens(t *testing.T, secret string, source func(*clientcredentials.Config) client.TokenSource, f func(t *testing.T, c *client.Client, e *endpoint)) {
+// withTokens runs f on virtual time with a client that gets its tokens with a client secret.
+func withTokens(t *testing.T, secret string, f func(t *testing.T, c *client.Client, e *endpoint)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
 		e := &endpoint{platform: platform, life: time.Hour}
 		credentials := &clientcredentials.Config{ClientID: clientID, ClientSecret: secret, TokenURL: "https://login.test/token"}
-		c, err := client.New(client.Config{BaseURL: platform.URL(), HTTPClient: platform.HTTPClient(), TokenSource: source(credentials)})
+		c, err := client.New(client.Config{BaseURL: platform.URL(), HTTPClient: platform.HTTPClient(), TokenSource: tokens(credentials)})
 		check(t, err)
 		f(t, c, e)
 	})
@@ -52,7 +55,7 @@ func tags(ctx context.Context, c *client.Client) error {
 
 // TestTokenRevoked: after a 401 the adapter requests a new token, and the call succeeds.
 func TestTokenRevoked(t *testing.T) {
-	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
+	withTokens(t, clientSecret, func(t *testing.T, c *client.Client, e *endpoint) {
 		ctx := through(t, e)
 		for want := 1; want <= 3; want++ {
 			for range 2 {
@@ -67,7 +70,7 @@ func TestTokenRevoked(t *testing.T) {
 
 // TestTokenReplacedBeforeExpiry: no call is rejected because a token expired.
 func TestTokenReplacedBeforeExpiry(t *testing.T) {
-	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
+	withTokens(t, clientSecret, func(t *testing.T, c *client.Client, e *endpoint) {
 		ctx := client.WithResponseHook(through(t, e), func(r client.Response) {
 			if r.StatusCode != http.StatusOK {
 				t.Errorf("%s: %d", r.Op, r.StatusCode)
@@ -75,7 +78,7 @@ func TestTokenReplacedBeforeExpiry(t *testing.T) {
 		})
 		for range 24 * 12 {
 			check(t, tags(ctx, c))
-			time.Sleep(5 * time.Minute) // in the bubble
+			time.Sleep(5 * time.Minute) // virtual time
 		}
 		if n := e.count(); n < 24 || n > 27 {
 			t.Errorf("%d tokens of an hour for a day", n)
@@ -94,7 +97,7 @@ func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestEndpointHangs: calls do not wait while their token is valid. Afterwards
 // Config.Timeout limits the wait.
 func TestEndpointHangs(t *testing.T) {
-	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
+	withTokens(t, clientSecret, func(t *testing.T, c *client.Client, e *endpoint) {
 		check(t, tags(through(t, e), c))
 		time.Sleep(59 * time.Minute) // the token expires in a minute
 		ctx := context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: hanging{}})
@@ -115,35 +118,9 @@ func TestEndpointHangs(t *testing.T) {
 	})
 }
 
-// TestCachingSourceNeverRecovers shows why tokens does not use cfg.TokenSource.
-func TestCachingSourceNeverRecovers(t *testing.T) {
-	var e *endpoint
-	caching := func(cfg *clientcredentials.Config) client.TokenSource {
-		var kept oauth2.TokenSource
-		return func(context.Context) (client.Token, error) {
-			if kept == nil {
-				kept = cfg.TokenSource(through(t, e))
-			}
-			token, err := kept.Token()
-			if err != nil {
-				return client.Token{}, err
-			}
-			return client.Token{Value: token.AccessToken}, nil
-		}
-	}
-	withTokens(t, clientSecret, caching, func(t *testing.T, c *client.Client, made *endpoint) {
-		e = made
-		check(t, tags(t.Context(), c))
-		check(t, e.revoke())
-		if err := tags(t.Context(), c); !errors.Is(err, client.ErrUnauthorized) || e.count() != 1 {
-			t.Errorf("%v with %d tokens; if it recovers now, say so in tokens", err, e.count())
-		}
-	})
-}
-
 // TestWrongCredentials: the caller gets the error of the endpoint in one line, without the secret.
 func TestWrongCredentials(t *testing.T) {
-	withTokens(t, "wrong-s3cret", tokens, func(t *testing.T, c *client.Client, e *endpoint) {
+	withTokens(t, "wrong-s3cret", func(t *testing.T, c *client.Client, e *endpoint) {
 		err := tags(through(t, e), c)
 		if refused, ok := errors.AsType[*oauth2.RetrieveError](err); !ok || refused.Response.StatusCode != http.StatusUnauthorized {
 			t.Fatalf("got %v", err)
@@ -154,16 +131,4 @@ func TestWrongCredentials(t *testing.T) {
 	})
 }
 
-func TestRun(t *testing.T) {
-	if err := run(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-// check ends the test if there is an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+func TestRun(t *testing.T) { check(t, run(t.Context())) }

@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"example.com/emailplatform/client"
 )
@@ -43,15 +45,79 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 			t.say("Importing", "%d contacts done", p.Imported+p.Updated+p.Accepted+p.Rejected)
 		},
 		OnRejected: func(r client.ImportRejection) {
-			t.say("Bad row", "%s:%d: %q is rejected: %s", name, r.Contact.Line, r.Contact.Email, r.Detail.Msg)
+			t.say("Bad row", "%s:%d: %q rejected: %s", name, r.Contact.Line, r.Contact.Email, r.Detail.Msg)
 		},
 	})
 	t.counts = report.ImportCounts
 	if err == nil && report.Read == 0 {
-		err = errors.New("there are no rows to import")
+		err = errors.New("the file has no valid rows")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+const (
+	sampleSize = 2500 // rows without the header
+	sampleName = "contacts.csv"
+)
+
+// people are the rows that the sample is made of: names in many scripts, fields
+// that need quotes, fields that are empty.
+var people = [][]string{
+	{"tomas.cermak@studio.example", "Tomáš", "Čermák", "Růžička, spol. s r.o.", "Praha", "Czechia"},
+	{"m.johnson@school.test", "Maria", "Johnson", "Blue Mesa Coffee", "Boise, Idaho", "United States"},
+	{"jameskowalski@post.example.org", "James", "Kowalski", `Acme "Fast" Freight, Inc.`, "Portland, Oregon", "United States"},
+	{"yuliia.kovalenko@blumen.example", "Юлія", "Коваленко", "Кав’ярня «Затишок»", "Львів", "Ukraine"},
+	{"fang_wang@example.org", "芳", "王", "长江贸易有限公司", "成都", "China"},
+	{"bohdan.bondarenko@blumen.example", "Богдан", "Бондаренко", "Кав’ярня «Затишок»", "Одеса", "Ukraine"},
+	{"thi-huong_nguyen@example.org", "Thị Hương", "Nguyễn", "Sông Hồng Logistics", "Hà Nội", "Viet Nam"},
+	{"mariam.elsayed@bakery.test", "مريم", "السيد", "مكتبة الأزهر", "القاهرة", "Egypt"},
+	{"olivertaylor@harbour.example", "Oliver", "Taylor", "Campbell Marine, plc", "Leeds", "United Kingdom"},
+	{"magalhaes.leticia@bakery.test", "Letícia", "Magalhães", "Padaria São João", "Brasília", "Brazil"},
+	{"olabisi_eze@cafe.example", "Ọlábísí", "Eze", "Lagoon Media", "Ìbàdàn", "Nigeria"},
+	{"o'brien@harbour.example", "Aoife", "O’Brien", "", "Corcaigh", ""},
+}
+
+var tags = []string{
+	"customer", "newsletter", "vip", "trial", "partner", "beta", "press", "event-2024",
+}
+
+// badAddresses are wrong on purpose, by the line of the file.
+var badAddresses = map[int]string{
+	118:  "ase.sorensen.blumen.example",
+	305:  "",
+	477:  "mary ann@example.com",
+	702:  "o.taylor@@bakery.test",
+	859:  "k.takahashi@post.example.org.",
+	1210: "@studio.example",
+	1388: "dubois.camille@",
+	1575: "kim..lee@example.org",
+	2077: "c.okonkwo@example..com",
+	2391: "unknown",
+}
+
+// sampleContacts returns the file that is imported when none is given. It is
+// the same every time.
+func sampleContacts() []byte {
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	_ = w.Write([]string{"email", "first_name", "last_name", "company", "city", "country", "tags"})
+	for i := range sampleSize {
+		row := append([]string{}, people[i%len(people)]...)
+		if round := i / len(people); round > 0 { // a namesake at the same company
+			row[0] = strings.Replace(row[0], "@", fmt.Sprintf(".%d@", round), 1)
+		}
+		if bad, ok := badAddresses[i+2]; ok { // the header is line 1
+			row[0] = bad
+		}
+		first, second := tags[i%len(tags)], tags[i/3%len(tags)]
+		if first != second && i%2 == 0 {
+			first += ";" + second
+		}
+		_ = w.Write(append(row, first)) // a buffer takes everything
+	}
+	w.Flush()
+	return out.Bytes()
 }

@@ -26,6 +26,7 @@ import (
 	"syscall"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
 )
 
 func main() {
@@ -54,7 +55,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.StringVar(&o.contacts, "contacts", "", "a CSV `file` of contacts instead of the sample of 2,500")
-	flags.StringVar(&o.receiverURL, "receiver-url", "", "the `address` by which the platform reaches the receiver of this program")
+	flags.StringVar(&o.receiverURL, "receiver-url", "", "`URL` at which the platform can reach this program's webhook receiver")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -84,4 +85,39 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	t := &tour{Client: c, platform: p, receiver: r, out: out}
 	t.say("Platform", "%s", p)
 	return t.run(ctx, opts.contacts)
+}
+
+// platform is the server of the quickstart: one from the environment, or the
+// mock server, which can simulate recipient actions.
+type platform struct {
+	baseURL string
+	token   string
+	mock    *mockserver.Server // nil for a server elsewhere
+}
+
+func choosePlatform(getenv func(string) string) (*platform, error) {
+	p := &platform{baseURL: getenv("EMAILPLATFORM_BASE_URL"), token: getenv("EMAILPLATFORM_TOKEN")}
+	switch {
+	case p.baseURL != "" && p.token == "":
+		return nil, errors.New("EMAILPLATFORM_BASE_URL is set but EMAILPLATFORM_TOKEN is not")
+	case p.baseURL == "" && p.token != "":
+		return nil, errors.New("EMAILPLATFORM_TOKEN is set but EMAILPLATFORM_BASE_URL is not")
+	case p.baseURL == "":
+		p.mock = mockserver.Start(mockserver.Config{})
+		p.baseURL, p.token = p.mock.URL(), p.mock.Token()
+	}
+	return p, nil
+}
+
+func (p *platform) close() {
+	if p.mock != nil {
+		p.mock.Close()
+	}
+}
+
+func (p *platform) String() string {
+	if p.mock != nil {
+		return p.baseURL + " (embedded, in memory)"
+	}
+	return p.baseURL
 }

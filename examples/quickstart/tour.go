@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"example.com/emailplatform/client"
@@ -63,7 +64,7 @@ func (t *tour) createList(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	t.say("List", "%d %q, its anti-spam policy accepted", t.list.ID, t.list.Name)
+	t.say("List", "%d %q; anti-spam policy accepted", t.list.ID, t.list.Name)
 	return t.Lists.AcceptPolicy(ctx, t.list.ID)
 }
 
@@ -120,15 +121,15 @@ func (t *tour) sendEmails(ctx context.Context) error {
 			break
 		}
 	}
-	t.say("Sent", "%d emails, each with its recipient's name", len(t.sent))
+	t.say("Sent", "%d emails, personalized", len(t.sent))
 	return nil
 }
 
-// simulateRecipients has recipients do what real ones do in their own time.
+// simulateRecipients simulates what recipients do with the emails.
 func (t *tour) simulateRecipients(context.Context) error {
 	mock := t.platform.mock
 	if mock == nil {
-		t.say("Recipients", "left out: real ones bounce, complain and unsubscribe in their own time")
+		t.say("Recipients", "not simulated on a real platform")
 		return nil
 	}
 	acts := []struct {
@@ -169,14 +170,85 @@ func (t *tour) unsubscribe(ctx context.Context) error {
 	return nil
 }
 
-// receiveEvents waits until what happened has been delivered.
+// receiveEvents waits until the events are delivered.
 func (t *tour) receiveEvents(ctx context.Context) error {
 	if t.platform.mock != nil {
 		return t.platform.mock.Wait(ctx)
 	}
 	const limit = 10 * time.Second
 	if len(t.sent) > 0 && !t.receiver.await(ctx, events.NameContactRemoved, limit) && ctx.Err() == nil {
-		t.say("Received", "nothing within %v: can the platform reach %s? See -receiver-url", limit, t.receiver.url)
+		t.say("Received", "no events within %v; check that the platform can reach %s, or set -receiver-url", limit, t.receiver.url)
 	}
 	return ctx.Err()
+}
+
+// describe returns a one-line description of an event. Only some payloads
+// contain the recipient: a bounce of the Email API without a list contact has
+// only the email's id, and never the reason.
+func describe(ev *events.Event) string {
+	who := ev.Recipient()
+	if who == "" {
+		who = "email " + ev.EmailID()
+	}
+	switch data := ev.Data.(type) {
+	case *events.EmailAPIBounce:
+		return who + " bounced"
+	case *events.EmailAPIComplaint:
+		return who + " was reported as spam"
+	case *events.EmailUnsubscribed:
+		return who + " unsubscribed"
+	case *events.EmailRejected:
+		return fmt.Sprintf("%s was rejected: %s", who, data.Reason)
+	case *events.ContactRemoved:
+		return fmt.Sprintf("%s left the list: %s", who, data.Contact.Status)
+	default:
+		return who
+	}
+}
+
+// lookUp gets what the events do not contain: why emails bounced, and who
+// complained. The platform allows one lookup per second; the client limits its
+// rate.
+func (t *tour) lookUp(ctx context.Context) error {
+	var ids []string
+	for _, ev := range t.receiver.received() {
+		t.say("Received", "%-22s %s", ev.Name, describe(ev))
+		switch ev.Data.(type) {
+		case *events.EmailAPIBounce, *events.EmailAPIComplaint:
+			ids = append(ids, ev.EmailID())
+		}
+	}
+	for email, err := range t.Emails.GetAll(ctx, slices.Values(ids)) {
+		if err != nil {
+			return err
+		}
+		switch b := email.Bounce; {
+		case b != nil:
+			t.say("Looked up", "%s: %s bounce (%s), %s", email.To, b.Type, b.Category, b.DSNMessage)
+		case email.ReportedAsSpam:
+			t.say("Looked up", "%s: reported as spam", email.To)
+		default:
+			t.say("Looked up", "%s: %s", email.To, email.Status)
+		}
+	}
+	return nil
+}
+
+// summarize prints the end of the tour.
+func (t *tour) summarize() {
+	received := map[events.Name]int{}
+	for _, ev := range t.receiver.received() {
+		received[ev.Name]++
+	}
+	fmt.Fprintln(t.out)
+	t.say("Summary", "%d contacts imported, %d updated, %d rows rejected", t.counts.Imported, t.counts.Updated+t.counts.Accepted, t.counts.Rejected+int64(t.badRows))
+	rejected := 0
+	for _, email := range t.sent {
+		if email.Status == client.EmailStatusRejected || email.Status == client.EmailStatusError {
+			rejected++
+		}
+	}
+	t.say("", "%d emails submitted, %d rejected", len(t.sent), rejected)
+	t.say("", "%d events received and verified: %d bounced, %d complained, %d left the list", len(t.receiver.received()),
+		received[events.NameEmailBounced], received[events.NameEmailReportedAsSpam], received[events.NameContactRemoved])
 }

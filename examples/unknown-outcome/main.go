@@ -83,7 +83,7 @@ func run(ctx context.Context) error {
 	err = s.confirm(ctx, "A-17", "ada@example.org")
 	fmt.Println("unknown:", errors.Is(err, client.ErrOutcomeUnknown))
 	fmt.Println("again:", s.confirm(ctx, "A-17", "ada@example.org"), "emails:", len(s.platform.Outbox()))
-	fmt.Println("to ask a person about:", s.toAsk(0))
+	fmt.Println("unknown outcomes:", s.toAsk(0))
 
 	if err := s.platform.Open(s.platform.Outbox()[0].ID); err != nil { // as the recipient does
 		return err
@@ -93,6 +93,6 @@ func run(ctx context.Context) error {
 	if err := s.platform.Wait(wait); err != nil {
 		return err
 	}
-	fmt.Println("after it was opened:", s.toAsk(0))
+	fmt.Println("unknown outcomes after the recipient opened the email:", s.toAsk(0))
 	return nil
 }

@@ -63,7 +63,7 @@ func (o *outbox) confirm(ctx context.Context, order, address string) error {
 	case err == nil:
 		o.found(order, email.ID)
 	case errors.Is(err, client.ErrOutcomeUnknown):
-		return fmt.Errorf("order %s: not sent again before it is known: %w", order, err)
+		return fmt.Errorf("order %s: not sent again until the outcome is known: %w", order, err)
 	default: // certainly not sent, for example ErrNotQueued: confirm can be called again
 		o.forget(order)
 	}

@@ -17,16 +17,12 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var check = recipes.Check
 
 // onHandler sends requests to a handler without a socket.
 type onHandler struct{ http.Handler }
@@ -37,16 +33,14 @@ func (h onHandler) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// TestStandby: events of a maintenance of two days are stored, and the receiver
-// handles each exactly once afterwards, even if responses were lost, the standby
-// crashed while writing, and the replay had to be repeated.
+// TestStandby: the standby stores the events of a long maintenance. Afterwards, the receiver handles each event
+// once, even if responses were lost, the standby crashed during a write, and the replay was repeated.
 func TestStandby(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slog.SetDefault(slog.New(slog.DiscardHandler))
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
-		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
-		check(t, err)
+		c := recipes.Client(t, platform)
 		hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{
 			URL: "http://shop.test/hook", Events: []events.Name{events.NameSuppressedEmailAdded},
 		})
@@ -71,7 +65,7 @@ func TestStandby(t *testing.T) {
 			check(t, platform.Wait(t.Context()))
 		}
 
-		platform.SetTarget("shop.test", losing(receiver)) // handled, but the platform does not know
+		platform.SetTarget("shop.test", losing(receiver)) // the event is handled, but the response is lost
 		suppress(0)
 		platform.SetTarget("shop.test", losing(store(v, file)))
 		for n := 1; n < 20; n++ {

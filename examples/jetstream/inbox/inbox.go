@@ -5,6 +5,7 @@ package inbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -39,6 +40,9 @@ func Open(ctx context.Context, url string) (jetstream.JetStream, error) {
 		_, err = js.CreateOrUpdateStream(ctx, Config())
 	}
 	if err != nil {
+		if !conn.IsConnected() {
+			err = fmt.Errorf("no connection to the NATS server: %w", err)
+		}
 		conn.Close()
 		return nil, err
 	}

@@ -1,6 +1,5 @@
-// Package altformat converts the platform's responses to the other known format, for
-// tests of the client, which reads both. In that format, a resource and the items of
-// a page are in an envelope, the name of every id is "id", and responses that had
+// Package altformat converts the platform's responses to the second known response format. The client must read both
+// formats. In the second format, a resource is in an envelope, the name of every id is "id", and responses that had
 // no body have one.
 package altformat
 
@@ -27,7 +26,7 @@ func Transport(next http.RoundTripper) http.RoundTripper {
 		}
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		if err != nil { // the rest never came
+		if err != nil { // the body is incomplete
 			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), brokenReader{err}))
 			return resp, nil //nolint:nilerr // the body says it
 		}
@@ -46,7 +45,7 @@ type brokenReader struct{ err error }
 
 func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
 
-// convert returns the converted body, or nil if the response has no body.
+// convert returns the converted body, or nil if the body does not change.
 func convert(r *http.Request, resp *http.Response, body []byte) []byte {
 	var v map[string]any
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -111,7 +110,7 @@ func members(r *http.Request, v map[string]any) map[string]any {
 	return out
 }
 
-// ids are what resources are told by, the least telling last.
+// ids returns the fields that identify a resource. The least specific fields are last.
 func ids() []string {
 	return []string{"template_id", "campaign_id", "workflow_id", "webhook_id", "list_id", "id", "email"}
 }
@@ -148,7 +147,7 @@ func lookup(v map[string]any) map[string]any {
 	return v
 }
 
-// move moves a member, if it is there, to a name, or to a name in an object.
+// move moves a field, if it exists, to the name as. The name "object/field" moves it into an object.
 func move(from map[string]any, name string, to map[string]any, as string) {
 	value, ok := from[name]
 	if !ok {

@@ -1,199 +1,284 @@
-// Package canary searches for secrets in the output of all packages: errors, log
-// records, formatted and encoded values, responses, and dumps. It ignores the two
-// places that must contain a secret: the Authorization header, and the response that
-// returns the secret of a new webhook.
 package canary
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"html"
 	"html/template"
-	"log/slog"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
-// The secrets. They look like real secrets. The token contains characters that JSON and URLs escape.
-const (
-	canaryToken    = "canary-token/5hR8yq0<ZlV3+nT7w=="
-	canaryKey      = "canary-key-Yk2m9QpXc4sD1ub"
-	canaryPassword = "canary-password-aW6e8Tg3"
-)
-
-// watch fails the test if a text contains one of its secrets.
-type watch struct {
-	testing.TB
-	mu      sync.Mutex
-	secrets map[string][]string // by name, in every encoding
-	heard   int                 // texts
-}
-
-func newWatch(t testing.TB) *watch {
-	w := &watch{TB: t, secrets: map[string][]string{}}
-	w.plant("token", canaryToken)
-	w.plant("key", canaryKey)
-	w.plant("password", canaryPassword)
-	return w
-}
-
-// plant adds a secret. A test also adds secrets that the server created.
-func (w *watch) plant(name, secret string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.secrets[name] = forms(secret)
-}
-
-// forms returns a text as fmt, log, url and the encoders format it.
-func forms(secret string) []string {
-	b := []byte(secret)
-	quoted, _ := json.Marshal(secret)
-	numbers := strings.Trim(fmt.Sprint(b), "[]") //nolint:staticcheck // the numbers are what is wanted
-	goNumbers := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}")
-	base := base64.RawStdEncoding.EncodeToString(b)
-	return []string{
-		secret,
-		strings.ReplaceAll(secret, "/", `\/`),
-		html.EscapeString(secret),
-		template.HTMLEscapeString(secret),
-		strings.Trim(string(quoted), `"`),
-		url.QueryEscape(secret), url.PathEscape(secret), hex.EncodeToString(b),
-		strings.ToUpper(hex.EncodeToString(b)),
-		numbers,
-		strings.ReplaceAll(numbers, " ", ","),
-		goNumbers,
-		base[:len(base)-1],
-		base64.RawURLEncoding.EncodeToString(b)[:len(base)-1],
+// calls returns operations of each kind: reading, setting a state, creating, sending,
+// paging, importing, looking up, and the operations that return a secret.
+func calls(ctx context.Context, c *client.Client) map[string]error {
+	contacts := client.ContactsFromSlice([]client.ImportContact{{Email: "ann@example.com"}})
+	hook := client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []events.Name{"Email.Bounced"}}
+	var page error
+	for _, page = range c.Contacts.All(ctx, 1, client.ListContactsParams{}) {
+		if page != nil {
+			break
+		}
+	}
+	return map[string]error{
+		"read":             failure(c.Templates.Get(ctx, 1)),
+		"set a state":      c.Lists.AcceptPolicy(ctx, 1),
+		"delete":           c.Templates.Delete(ctx, 1),
+		"create":           failure(c.Lists.Create(ctx, client.ListCreate{Name: "L"})),
+		"send":             failure(c.Emails.Send(ctx, client.EmailSubmission{To: "ann@example.com"})),
+		"look up":          failure(c.Emails.Get(ctx, "e1")),
+		"render":           failure(c.Templates.Render(ctx, 1)),
+		"page":             page,
+		"import":           failure(c.Contacts.Import(ctx, 1, contacts, client.ImportOptions{})),
+		"create a webhook": failure(c.Webhooks.Create(ctx, hook)),
+		"get a webhook":    failure(c.Webhooks.Get(ctx, "1")),
 	}
 }
 
-// listen looks for the secrets in a text.
-func (w *watch) listen(where, text string) {
-	w.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.heard++
-	for name, forms := range w.secrets {
-		for _, form := range forms {
-			if at := strings.Index(text, form); at >= 0 {
-				w.Errorf("%s shows the %s: …%s[%s]", where, name, text[max(0, at-60):at], name)
-				break
-			}
+func failure[T any](_ T, err error) error { return err }
+
+// leaking returns handlers with responses that must not contain a secret, but do.
+func leaking() map[string]http.HandlerFunc {
+	say := func(status int, contentType, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", contentType)
+			w.Header().Set("X-Request-Id", r.Header.Get("Authorization"))
+			w.Header().Set("Location", "/"+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+"?token="+r.Header.Get("Authorization"))
+			w.Header().Set("Retry-After", r.Header.Get("Authorization"))
+			w.WriteHeader(status)
+			fmt.Fprintf(w, strings.ReplaceAll(text, "TOKEN", "%[1]s"), r.Header.Get("Authorization"))
 		}
 	}
-}
-
-// show formats, logs and encodes values in every way there is.
-func (w *watch) show(where string, values ...any) {
-	w.Helper()
-	w.print(where, values...)
-	for _, v := range values {
-		if encoded, err := json.Marshal(v); err == nil {
-			w.listen(where+" as JSON", string(encoded))
-		} else {
-			w.listen(where+" as an error of JSON", err.Error())
-		}
-	}
-}
-
-// print formats and logs values.
-func (w *watch) print(where string, values ...any) {
-	w.Helper()
-	for _, v := range values {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-			w.listen(where+" as "+verb, fmt.Sprintf(verb, v))
-			w.listen(where+" within, as "+verb, fmt.Sprintf(verb, []any{v, struct{ V any }{v}, map[string]any{"v": v}}))
-		}
-		for name, handler := range map[string]func(*bytes.Buffer) slog.Handler{
-			"text": func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) },
-			"JSON": func(b *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(b, nil) },
-		} {
-			var b bytes.Buffer
-			slog.New(handler(&b)).Info("shown", "value", v, slog.Group("group", "value", v))
-			w.listen(where+" in a log as "+name, b.String())
-		}
-	}
-}
-
-// showError shows an error and all that it wraps, but not the JSON of its
-// fields: those are for programs, which may want the rest of a broken event.
-func (w *watch) showError(where string, err error) {
-	w.Helper()
-	if err == nil {
-		w.Errorf("%s: no error, so that there is nothing to look at", where)
-		return
-	}
-	w.print(where+fmt.Sprintf(" (%T)", err), err)
-	switch e := err.(type) {
-	case interface{ Unwrap() error }:
-		if inner := e.Unwrap(); inner != nil {
-			w.showError(where, inner)
-		}
-	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
-			w.showError(where, inner)
-		}
-	}
-}
-
-// logger listens to all that is logged.
-func (w *watch) logger(where string) *slog.Logger {
-	return slog.New(
-		slog.NewJSONHandler(listener{w, "the log of " + where},
-			&slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}),
-	)
-}
-
-type listener struct {
-	*watch
-	where string
-}
-
-func (l listener) Write(p []byte) (int, error) {
-	l.listen(l.where, string(p))
-	return len(p), nil
-}
-
-// recorder takes the place of a test, to see whether a watch would fail it.
-type recorder struct {
-	testing.TB
-	failures int
-}
-
-func (*recorder) Helper()                 {}
-func (r *recorder) Errorf(string, ...any) { r.failures++ }
-
-type leaky struct{ secret string }
-
-func (l leaky) Error() string { return "refused: " + l.secret }
-
-// A watch that hears nothing would prove nothing.
-func TestWatchDetectsLeaks(t *testing.T) {
-	for name, leak := range map[string]func(*watch){
-		"an error":            func(w *watch) { w.showError("", leaky{canaryToken}) },
-		"a wrapped error":     func(w *watch) { w.showError("", fmt.Errorf("x%w", leaky{canaryKey})) },
-		"a joined error":      func(w *watch) { w.showError("", errors.Join(errors.New("x"), leaky{canaryKey})) },
-		"an unexported field": func(w *watch) { w.show("", struct{ s string }{canaryPassword}) },
-		"bytes":               func(w *watch) { w.show("", struct{ Body []byte }{[]byte("x" + canaryToken + "x")}) },
-		"a header in base64":  func(w *watch) { w.listen("", base64.StdEncoding.EncodeToString([]byte(canaryKey))) },
-		"a URL":               func(w *watch) { w.show("", url.UserPassword("u", canaryPassword)) },
-		"a log": func(w *watch) {
-			w.logger("").Debug("x", "group", slog.GroupValue(slog.String("y", canaryToken)))
+	page := template.Must(template.New("").Parse(`<p>No such token: {{.}}</p>`))
+	escape := strings.NewReplacer("/", `\/`, "<", `\u003C`, "+", `\u002b`)
+	return map[string]http.HandlerFunc{
+		"JSON that escapes": func(w http.ResponseWriter, r *http.Request) {
+			token := r.Header.Get("Authorization")
+			w.Header().Set("X-Request-Id", url.QueryEscape(token))
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = fmt.Fprintf(w, `{"detail":[{"loc":["header","%[1]s"],"msg":"bad %[1]s","type":"%[1]s"}],"seen":"%[1]s"}`,
+				escape.Replace(token))
 		},
-	} {
-		r := &recorder{TB: t}
-		if leak(newWatch(r)); r.failures == 0 {
-			t.Errorf("%s: not heard", name)
-		}
+		"HTML that escapes": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(http.StatusUnauthorized)
+			_ = page.Execute(w, r.Header.Get("Authorization"))
+		},
+		"JSON that echoes": say(422, "application/json",
+			`{"detail":[{"loc":["header","TOKEN"],"msg":"bad TOKEN","type":"TOKEN"}]}`),
+		"HTML that echoes": say(500, "text/html", `<pre>GET / HTTP/1.1\nAuthorization: TOKEN</pre>`),
+		"a refusal":        say(401, "text/plain", `no such token: TOKEN`),
+		"too many":         say(429, "application/json", `"TOKEN"`),
+		"a redirect":       say(307, "text/html", `<a href="/?TOKEN">`),
+		"not JSON at all":  say(200, "text/html", `hello TOKEN`),
+		"a wrong type": say(200, "application/json",
+			`{"template_id":"TOKEN","list_id":"TOKEN","id":{"TOKEN":1},"data":"TOKEN","imported":"TOKEN","webhook_id":["TOKEN"]}`),
+		"a secret, broken": say(201, "application/json", `{"webhook_id":"1","secret":"`+canaryKey+`","url":`),
+		"a secret, ill-typed": say(200, "application/json", `{"webhook_id":"1","secret":"`+canaryKey+
+			`","url":{"a":1},"template_id":[],"list_id":[],"id":[],"data":1,"imported":[]}`),
+		"a lost connection": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"cut short": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "9999")
+			_, _ = fmt.Fprint(w, r.Header.Get("Authorization"), canaryKey)
+			panic(http.ErrAbortHandler)
+		},
 	}
-	quiet := &recorder{TB: t}
-	if newWatch(quiet).showError("", errors.New("canary")); quiet.failures != 0 {
-		t.Error("heard what was not said")
+}
+
+// TestClientErrors searches the errors of the client, their fields and its log.
+func TestClientErrors(t *testing.T) {
+	for name, answer := range leaking() {
+		t.Run(name, func(t *testing.T) {
+			w := newWatch(t)
+			srv := httptest.NewServer(answer)
+			defer srv.Close()
+			c, err := client.New(client.Config{
+				BaseURL: srv.URL, Token: canaryToken, Logger: w.logger("the client"),
+				Retry: client.RetryConfig{MaxAttempts: 1}, LookupLimiter: client.NoLookupLimit{},
+			})
+			must(t, err)
+			failed := 0
+			for op, err := range calls(t.Context(), c) {
+				if err == nil {
+					continue
+				}
+				failed++
+				w.showError(op, err)
+				e, ok := errors.AsType[*client.Error](err)
+				if !ok {
+					t.Fatalf("%s: %T is not a *client.Error", op, err)
+				}
+				w.listen(op+": its body", string(e.Body))
+				w.show(op+": its fields", e.Op, e.Path, e.RequestID, e.Details, *e)
+			}
+			if failed == 0 {
+				t.Error("nothing failed, so no error was searched")
+			}
+		})
+	}
+}
+
+// ask sends a request with the token and returns the response.
+func ask(w *watch, srv *mockserver.Server, method, path, token, body string) (int, string) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), method, srv.URL()+path, strings.NewReader(body))
+	must(w, err)
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	must(w, err)
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	must(w, err)
+	w.show("the headers of "+method+" "+path, resp.Header)
+	return resp.StatusCode, string(text)
+}
+
+// TestPlatformErrors searches the responses to invalid requests for secrets.
+func TestPlatformErrors(t *testing.T) {
+	w := newWatch(t)
+	srv := newPlatform(t, w)
+	for name, r := range map[string]struct{ method, path, token, body string }{
+		"unknown token":   {"GET", "/lists", canaryPassword, ""},
+		"token twice":     {"GET", "/lists", canaryToken + " " + canaryToken, ""},
+		"unknown list":    {"GET", "/lists/9", canaryToken, ""},
+		"unknown path":    {"GET", "/nothing", canaryToken, ""},
+		"wrong method":    {"PUT", "/lists", canaryToken, ""},
+		"malformed":       {"POST", "/lists", canaryToken, "{"},
+		"wrong type":      {"POST", "/lists", canaryToken, `{"name":1}`},
+		"bad webhook":     {"POST", "/webhooks", canaryToken, `{"url":"hook","events":["Email.Bounced"]}`},
+		"unknown webhook": {"GET", "/webhooks/9", canaryToken, ""},
+		"unknown control": {"GET", "/_mock/nothing", canaryToken, ""},
+		"bad fault":       {"POST", "/_mock/faults", canaryToken, `{"action":"explode"}`},
+	} {
+		status, answer := ask(w, srv, r.method, r.path, r.token, r.body)
+		if status < 400 {
+			t.Errorf("%s: status %d, so no error was searched", name, status)
+		}
+		w.listen("the answer to "+name, answer)
+	}
+	w.show("what was asked", srv.Requests())
+	w.show("the server", srv)
+}
+
+// TestPlatformDumps searches the control responses, the snapshot and the records of the mock server for the token.
+// Some of them may contain a webhook's secret, because snapshots restore it and the console computes signatures with
+// it.
+func TestPlatformDumps(t *testing.T) {
+	w := newWatch(t)
+	srv := newPlatform(t, w)
+	status, hook := ask(w, srv, "POST", "/webhooks", canaryToken,
+		`{"url":"http://hook.test/","events":["Contact.Added","Email.Bounced"]}`)
+	if status != http.StatusCreated || !strings.Contains(hook, `"secret"`) {
+		t.Fatal(status)
+	}
+	ask(w, srv, "POST", "/lists", canaryToken, `{"name":"L"}`)
+	ask(w, srv, "POST", "/lists/1/contacts", canaryToken, `{"email":"ann@example.com"}`)
+	ask(w, srv, "POST", "/v2/emails", canaryToken,
+		`{"email":"ann@example.com","sender":{"name":"S","email":"s@example.com"},"content":{"subject":"S","text":"T"}}`)
+	must(t, srv.Bounce(srv.Outbox()[0].ID, events.BounceCategoryHard))
+	must(t, srv.Wait(t.Context()))
+	for _, what := range []string{"health", "info", "requests", "outbox", "deliveries", "events", "faults", "state"} {
+		status, text := ask(w, srv, "GET", "/_mock/"+what, canaryToken, "")
+		if status != http.StatusOK || text == "" {
+			t.Errorf("/_mock/%s: %d %q, want 200 and a text", what, status, text)
+		}
+		w.listen("/_mock/"+what, text)
+	}
+	var snapshot bytes.Buffer
+	must(t, srv.Snapshot(&snapshot))
+	w.listen("the snapshot", snapshot.String())
+	w.show("what a test sees", srv.Requests(), srv.Outbox(), srv.Deliveries(), srv.Events(), srv.Faults())
+}
+
+func newPlatform(t *testing.T, w *watch) *mockserver.Server {
+	srv := mockserver.Start(mockserver.Config{
+		Tokens:       []mockserver.Token{{Value: canaryToken}},
+		Logger:       w.logger("the platform"),
+		RecordEvents: true,
+		Targets:      map[string]http.Handler{"hook.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
+	})
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// delivery is a test case of TestReceiver.
+type delivery struct {
+	body     string
+	signWith string
+	handle   error
+	panic    any
+}
+
+// TestReceiver searches the log, the outcome and the response of each delivery.
+// The body of a delivery counts as a secret, because it contains an email address.
+func TestReceiver(t *testing.T) {
+	const good = `{"id":"e1","event":"Email.Error","data":{"error":"internal error; ` + canaryPassword + `"}}`
+	for name, d := range map[string]delivery{
+		"handled":                 {body: good, signWith: canaryKey},
+		"signed with another key": {body: good, signWith: "another key"},
+		"not signed":              {body: good},
+		"not an event":            {body: `{"event":["` + canaryPassword + `"]}`, signWith: canaryKey},
+		"not JSON":                {body: canaryPassword, signWith: canaryKey},
+		"cut short":               {body: good[:len(good)-3], signWith: canaryKey},
+		"too large":               {body: good + strings.Repeat(" ", 2<<20), signWith: canaryKey},
+		"the function fails":      {body: good, signWith: canaryKey, handle: errors.New("no space left")},
+		"the function panics":     {body: good, signWith: canaryKey, panic: "out of memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWatch(t)
+			var outcomes []webhook.Outcome
+			parsed, err := webhook.ParseSecret(canaryKey, "")
+			must(t, err)
+			v, err := webhook.NewVerifier(parsed)
+			must(t, err)
+			h := webhook.NewHandler(v, func(context.Context, *events.Event) error {
+				if d.panic != nil {
+					panic(d.panic)
+				}
+				return d.handle
+			}, webhook.Options{Logger: w.logger("the receiver"), Observe: func(_ context.Context, o webhook.Outcome) {
+				outcomes = append(outcomes, o)
+			}})
+			req := httptest.NewRequestWithContext(t.Context(), "POST", "/hook", strings.NewReader(d.body))
+			if d.signWith != "" {
+				parsed, err := webhook.ParseSecret(d.signWith, "")
+				must(t, err)
+				signature, err := webhook.Sign(parsed, []byte(d.body))
+				must(t, err)
+				w.plant("signature", signature)
+				req.Header.Set(webhook.DefaultSignatureHeader, signature)
+			}
+			answer := httptest.NewRecorder()
+			h.ServeHTTP(answer, req)
+			w.listen("the answer", answer.Body.String())
+			w.show("the answer's headers", answer.Header())
+			if len(outcomes) != 1 || w.heard == 0 {
+				t.Fatalf("%d outcomes, %d texts heard, want one, and some", len(outcomes), w.heard)
+			}
+			o := outcomes[0]
+			o.Event = nil // the event belongs to the application
+			w.show("the outcome", o)
+			if answer.Code/100 != 2 {
+				w.showError("the outcome's error", o.Err)
+			}
+		})
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -12,48 +12,49 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/emailplatform/internal/tools/try"
 	"example.com/emailplatform/webhook"
 )
 
 const (
 	senders  = 16
-	redelive = 20 * time.Millisecond // the platform waits a second, and then longer
+	redelive = 20 * time.Millisecond // shorter than the platform's intervals, which start at one second
 )
 
-// delivery delivers events as the platform does: again and again, until it is told that one was handled.
+// delivery delivers events and, like the platform, retries each event until it is handled.
 type delivery struct {
-	run    string   // begins all ids
-	events int      // how many there are
-	to     []string // addresses of the replicas; each attempt goes to any of them
-	twice  bool     // every fourth event comes twice at the same moment
+	run    string   // prefix of all ids
+	events int      // number of events
+	to     []string // addresses of the replicas; each attempt selects one at random
+	twice  bool     // delivers each fourth event in two concurrent requests
+	secret webhook.Secret
 	client *http.Client
 
 	next  atomic.Int64
 	done  atomic.Int64
 	mu    sync.Mutex
-	took  []time.Duration // of the attempts that succeeded
-	again atomic.Int64    // attempts that did not
+	took  []time.Duration // durations of successful attempts
+	again atomic.Int64    // number of failed attempts
 }
 
 func newDelivery(run string, events int, to []string) *delivery {
 	t := &http.Transport{MaxIdleConnsPerHost: 2 * senders}
-	return &delivery{run: run, events: events, to: to, client: &http.Client{Transport: t, Timeout: 10 * time.Second}}
+	return &delivery{
+		run: run, events: events, to: to, secret: try.Get(webhook.ParseSecret(secret, "")),
+		client: &http.Client{Transport: t, Timeout: 10 * time.Second},
+	}
 }
 
 func (d *delivery) id(n int64) string { return fmt.Sprintf("%s-%07d", d.run, n) }
 
-// all returns when every event was handled. progress is told how many were.
+// all returns when every event is handled. It calls progress with the number of handled events.
 func (d *delivery) all(ctx context.Context, progress func(done int)) error {
 	defer d.client.CloseIdleConnections()
 	errs := make(chan error, senders)
 	var wg sync.WaitGroup
 	for range senders {
 		wg.Go(func() {
-			for {
-				n := d.next.Add(1)
-				if n > int64(d.events) {
-					return
-				}
+			for n := d.next.Add(1); n <= int64(d.events); n = d.next.Add(1) {
 				if err := d.event(ctx, n); err != nil {
 					errs <- err
 					return
@@ -107,11 +108,7 @@ func (d *delivery) until(ctx context.Context, body []byte) error {
 // attempt returns the status code, or 0 if there was no response.
 func (d *delivery) attempt(ctx context.Context, body []byte) int {
 	to := d.to[rand.N(len(d.to))] //nolint:gosec // not a secret
-	parsed, err := webhook.ParseSecret(secret, "")
-	if err != nil {
-		return 0
-	}
-	req, err := webhook.NewRequest(ctx, "http://"+to+"/hook", parsed, body)
+	req, err := webhook.NewRequest(ctx, "http://"+to+"/hook", d.secret, body)
 	if err != nil {
 		return 0
 	}
@@ -134,7 +131,7 @@ func (d *delivery) percentile(p float64) time.Duration {
 	return d.took[min(int(p*float64(len(d.took))), len(d.took)-1)]
 }
 
-// tally is how often each id stands in the lines of a file.
+// tally counts how often each id of the run occurs in the lines of a file.
 func tally(text []byte, run string) (ids map[string]int) {
 	ids = map[string]int{}
 	for line := range bytes.Lines(text) {

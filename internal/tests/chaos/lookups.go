@@ -1,240 +1,302 @@
 package main
 
 import (
+	"bufio"
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/contrib/redisstore"
+	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/mockserver"
 )
 
 const (
-	lease = 5 * time.Second // of a turn, the default of redisstore
+	lease = 5 * time.Second // lease of a slot, the default of redisstore
 	wait  = 30 * time.Second
 )
 
-// crowd are processes that look the same email up, again and again.
+// crowd is a group of processes that look up the same email repeatedly.
 type crowd struct {
 	p       *platform
 	members []*process
 }
 
-func gather(ctx context.Context, s *stage, processes, goroutines int) (*crowd, error) {
-	p, err := newPlatform(ctx)
-	if err != nil {
-		return nil, err
-	}
+func gather(ctx context.Context, s *stage, processes, goroutines int) *crowd {
+	p := newPlatform(ctx)
 	c := &crowd{p: p}
 	for i := range processes {
-		m, err := spawn("looker", "-name", fmt.Sprint("process-", i), "-redis", s.rdb.Addr(), "-url", p.srv.URL,
-			"-token", p.mock.Token(), "-email", p.email, "-goroutines", strconv.Itoa(goroutines))
-		if err != nil {
-			c.disperse()
-			return nil, err
-		}
-		c.members = append(c.members, m)
+		c.members = append(c.members, s.spawn("looker", settings{
+			Name: fmt.Sprint("process-", i), Redis: s.rdb.Addr, Platform: p.srv.URL, Token: p.mock.Token(), Email: p.email, Goroutines: goroutines,
+		}))
 	}
-	for _, m := range c.members { // all at once, so no process starts earlier
-		if _, err := m.line(); err != nil {
-			c.disperse()
-			return nil, err
-		}
+	for _, m := range c.members { // wait for all processes, so no process starts earlier
+		m.line()
 	}
 	for _, m := range c.members {
-		if _, err := fmt.Fprintln(m.stdin, "go"); err != nil {
-			c.disperse()
-			return nil, err
-		}
+		try.Get(fmt.Fprintln(m.stdin, "go"))
 	}
-	return c, nil
+	return c
 }
 
-// disperse kills them, in the middle of what they do.
-func (c *crowd) disperse() {
+// failures ends the processes and returns the number of failed lookups.
+func (c *crowd) failures() (failed int) {
 	for _, m := range c.members {
-		m.kill()
+		try.OK(m.stdin.Close())
 	}
-	c.p.close()
+	for _, m := range c.members {
+		failed += try.Get(strconv.Atoi(m.line()))
+	}
+	return failed
 }
 
-// failures has them end, and returns what failed.
-func (c *crowd) failures() (failed int, err error) {
-	for _, m := range c.members {
-		if err := m.stdin.Close(); err != nil {
-			return 0, err
-		}
-	}
-	for _, m := range c.members {
-		line, err := m.line()
-		if err != nil {
-			return 0, err
-		}
-		n, err := strconv.Atoi(line)
-		if err != nil {
-			return 0, err
-		}
-		failed += n
-	}
-	return failed, nil
-}
-
-// turns has three processes look up at the pace of the platform.
-func turns(ctx context.Context, s *stage) (_ []figure, err error) {
+// turns measures the lookups of three processes that share the platform's rate limit.
+func turns(ctx context.Context, s *stage) []figure {
 	n := s.pick(24, 500)
-	c, err := gather(ctx, s, 3, s.pick(4, 8))
-	if err != nil {
-		return nil, err
-	}
-	defer c.disperse()
-	before, err := scripts(ctx, s)
-	if err != nil {
-		return nil, err
-	}
+	c := gather(ctx, s, 3, s.pick(4, 8))
+	defer c.p.close()
+	defer s.end() // ends the processes during their lookups
+	before := scripts(ctx, s)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(n)*2*time.Second+wait)
 	defer cancel()
-	if err := c.p.until(ctx, func(at []arrival) bool { return len(at) >= n }); err != nil {
-		return nil, err
-	}
-	after, err := scripts(ctx, s)
-	if err != nil {
-		return nil, err
-	}
+	c.p.until(ctx, func(at []arrival) bool { return len(at) >= n })
+	after := scripts(ctx, s)
 	at, refused := c.p.lookups()
 	at = at[:n]
-	shortest, each, counts := time.Hour, map[string]int{}, []int{}
+	shortest, each := time.Hour, map[string]int{}
 	for i, a := range at {
 		each[a.process]++
 		if i > 0 {
 			shortest = min(shortest, a.at.Sub(at[i-1].at))
 		}
 	}
-	most, least := 0, n
-	for _, k := range each {
-		most, least = max(most, k), min(least, k)
-		counts = append(counts, k)
-	}
-	if len(counts) < 3 {
-		least = 0
-	}
+	counts := []int{each["process-0"], each["process-1"], each["process-2"]}
 	return []figure{
 		{name: "lookups", value: float64(n)},
 		{name: "refused by the platform", value: float64(refused), bound: exactly},
 		{name: "shortest gap at the platform", value: shortest.Seconds(), unit: "s", bound: atLeast, limit: 1},
 		{name: "a lookup takes", value: at[n-1].at.Sub(at[0].at).Seconds() / float64(n-1), unit: "s", bound: atMost, limit: 1.02, speed: true},
 		{name: "calls of Redis a turn", value: float64(after-before) / float64(n), bound: atMost, limit: 5, speed: true},
-		{name: "most of a process to the least", value: float64(most) / float64(least), bound: atMost, limit: 1.05, speed: true},
-	}, nil
+		{name: "most of a process to the least", value: float64(slices.Max(counts)) / float64(slices.Min(counts)), bound: atMost, limit: 1.05, speed: true},
+	}
 }
 
-// scripts is how many scripts Redis has run.
-func scripts(ctx context.Context, s *stage) (n int, err error) {
-	rdb := redis.NewClient(&redis.Options{Addr: s.rdb.Addr()})
-	defer func() { err = errors.Join(err, rdb.Close()) }()
-	text, err := rdb.Info(ctx, "commandstats").Result()
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(text) {
+// scripts returns the number of scripts that Redis has run.
+func scripts(ctx context.Context, s *stage) (n int) {
+	rdb := redis.NewClient(&redis.Options{Addr: s.rdb.Addr})
+	defer func() { _ = rdb.Close() }()
+	for line := range strings.Lines(try.Get(rdb.Info(ctx, "commandstats").Result())) {
 		for _, name := range []string{"cmdstat_eval:calls=", "cmdstat_evalsha:calls="} {
 			if rest, ok := strings.CutPrefix(line, name); ok {
 				count, _, _ := strings.Cut(rest, ",")
-				k, err := strconv.Atoi(count)
-				if err != nil {
-					return 0, err
-				}
-				n += k
+				n += try.Get(strconv.Atoi(count))
 			}
 		}
 	}
-	return n, nil
+	return n
 }
 
-// killedHolder kills a process while the platform has its lookup.
-func killedHolder(ctx context.Context, s *stage) (figures []figure, err error) {
+// killedHolder kills a process while the platform processes its lookup.
+func killedHolder(ctx context.Context, s *stage) []figure {
 	longest := time.Duration(0)
 	rounds := s.pick(1, 5)
 	for range rounds {
-		took, err := killHolder(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		longest = max(longest, took)
+		longest = max(longest, killHolder(ctx, s))
 	}
 	return []figure{
 		{name: "processes killed", value: float64(rounds)},
 		{name: "next turn after the kill, at the longest", value: longest.Seconds(), unit: "s", bound: atMost, limit: (lease + 500*time.Millisecond).Seconds()},
-	}, nil
+	}
 }
 
-func killHolder(ctx context.Context, s *stage) (took time.Duration, err error) {
-	c, err := gather(ctx, s, 3, 2)
-	if err != nil {
-		return 0, err
-	}
-	defer c.disperse()
+func killHolder(ctx context.Context, s *stage) (took time.Duration) {
+	c := gather(ctx, s, 3, 2)
+	defer c.p.close()
+	defer s.end()
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	if err := c.p.until(ctx, func(at []arrival) bool { return len(at) >= 3 }); err != nil {
-		return 0, err
-	}
-	end := make(chan struct{})
-	defer close(end)
+	c.p.until(ctx, func(at []arrival) bool { return len(at) >= 3 })
 	c.p.mu.Lock()
-	c.p.hold = func(process string) <-chan struct{} {
-		if process == "process-0" {
-			return end
-		}
-		return nil
-	}
+	c.p.held = "process-0"
 	c.p.mu.Unlock()
 	held := 0
-	err = c.p.until(ctx, func(at []arrival) bool {
+	c.p.until(ctx, func(at []arrival) bool {
 		held = len(at)
 		return held > 3 && at[held-1].process == "process-0"
 	})
-	if err != nil {
-		return 0, err
-	}
 	killed := time.Now()
 	c.members[0].kill()
-	if err := c.p.until(ctx, func(at []arrival) bool { return len(at) > held }); err != nil {
-		return 0, err
-	}
+	c.p.until(ctx, func(at []arrival) bool { return len(at) > held })
 	at, _ := c.p.lookups()
-	return at[held].at.Sub(killed), nil
+	return at[held].at.Sub(killed)
 }
 
-// redisRestarts has processes look up while Redis is killed, away for two seconds, and empty when it comes back.
-func redisRestarts(ctx context.Context, s *stage) (_ []figure, err error) {
-	c, err := gather(ctx, s, 3, 2)
-	if err != nil {
-		return nil, err
-	}
-	defer c.disperse()
+// redisRestarts kills Redis while processes look up emails. Redis is down for two seconds and is empty after the
+// restart.
+func redisRestarts(ctx context.Context, s *stage) []figure {
+	c := gather(ctx, s, 3, 2)
+	defer c.p.close()
 	rounds := s.pick(1, 5)
 	for range rounds {
 		time.Sleep(3 * time.Second)
-		if err := s.rdb.Kill(); err != nil {
-			return nil, err
-		}
+		try.OK(s.rdb.Kill())
 		time.Sleep(2 * time.Second)
-		if err := s.rdb.Start(ctx); err != nil {
-			return nil, err
-		}
+		try.OK(s.rdb.Start(ctx))
 		time.Sleep(5 * time.Second)
 	}
-	failed, err := c.failures()
-	if err != nil {
-		return nil, err
-	}
+	failed := c.failures()
 	at, refused := c.p.lookups()
 	return []figure{
 		{name: "Redis killed", value: float64(rounds)},
 		{name: "lookups", value: float64(len(at))},
 		{name: "failed", value: float64(failed), bound: exactly},
 		{name: "refused, and waited out", value: float64(refused)},
-	}, nil
+	}
+}
+
+// looker looks up an email from the line "go" until the input ends. Then it prints the number of failed lookups.
+func looker(with settings) {
+	logging.Disable()
+	rdb := redis.NewClient(&redis.Options{Addr: with.Redis})
+	defer func() { _ = rdb.Close() }()
+	c := try.Get(client.New(client.Config{
+		BaseURL: with.Platform, Token: with.Token, UserAgent: with.Name + "/1",
+		LookupLimiter: redisstore.NewLookupLimiter(rdb, redisstore.LimiterOptions{
+			Fallback: client.NewLookupLimiter(), Logger: slog.New(slog.DiscardHandler),
+		}),
+	}))
+	try.OK(rdb.Ping(context.Background()).Err())
+	fmt.Println("ready")
+	input := bufio.NewScanner(os.Stdin)
+	input.Scan()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var failed atomic.Int64
+	var wg sync.WaitGroup
+	for range with.Goroutines {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := c.Emails.Get(ctx, with.Email); err != nil && ctx.Err() == nil {
+					failed.Add(1)
+					fmt.Fprintln(os.Stderr, with.Name, err)
+				}
+			}
+		})
+	}
+	input.Scan() // waits for the end of the input
+	stop()
+	wg.Wait()
+	fmt.Println(failed.Load())
+	try.OK(input.Err())
+}
+
+// platform is a mock server that rejects a lookup less than one second after the previous lookup. It records the
+// process and the time of each lookup.
+type platform struct {
+	srv   *httptest.Server
+	mock  *mockserver.Server
+	email string
+
+	mu      sync.Mutex
+	refused int
+	at      []arrival
+	held    string        // lookups of this process get no response until it is killed
+	arrived chan struct{} // has a buffer of one
+}
+
+// arrival is a lookup that the platform has not rejected.
+type arrival struct {
+	process string
+	at      time.Time
+}
+
+func newPlatform(ctx context.Context) *platform {
+	p := &platform{mock: mockserver.New(mockserver.Config{Lookups: mockserver.LookupMinInterval}), arrived: make(chan struct{}, 1)}
+	p.srv = httptest.NewServer(p)
+	c := try.Get(client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()}))
+	p.email = try.Get(c.Emails.Send(ctx, client.EmailSubmission{
+		To: "ann@example.com", Sender: client.Sender{Email: "s@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
+	})).ID
+	return p
+}
+
+func (p *platform) close() {
+	p.srv.Close()
+	p.mock.Close()
+}
+
+// ServeHTTP records the time of each lookup. The User-Agent names the process.
+func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	at := time.Now()
+	process, _, _ := strings.Cut(r.UserAgent(), "/")
+	lookup := r.Method == http.MethodGet
+	if lookup && p.holds(process) {
+		p.note(process, at)
+		<-r.Context().Done()
+		return
+	}
+	answer := httptest.NewRecorder()
+	p.mock.ServeHTTP(answer, r)
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = answer.Body.WriteTo(w)
+	switch {
+	case !lookup:
+	case answer.Code == http.StatusTooManyRequests:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.refused++
+	default:
+		p.note(process, at)
+	}
+}
+
+func (p *platform) holds(process string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held == process
+}
+
+func (p *platform) note(process string, at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at = append(p.at, arrival{process, at})
+	select {
+	case p.arrived <- struct{}{}:
+	default:
+	}
+}
+
+func (p *platform) lookups() ([]arrival, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clip(p.at), p.refused
+}
+
+// until waits until enough returns true for the recorded lookups.
+func (p *platform) until(ctx context.Context, enough func([]arrival) bool) {
+	for {
+		if at, _ := p.lookups(); enough(at) {
+			return
+		}
+		select {
+		case <-p.arrived:
+		case <-ctx.Done():
+			try.OK(ctx.Err())
+		}
+	}
 }

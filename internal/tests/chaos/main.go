@@ -1,33 +1,36 @@
-// Command chaos starts processes that share lookups, events and emails through Redis
-// and PostgreSQL, and events through NATS JetStream, kills them and the servers, and prints what was lost, what was done
-// twice and how fast it went, each figure beside the one that it must reach:
+// Command chaos starts processes that share lookups, events and emails through Redis and PostgreSQL, and events
+// through NATS JetStream. It kills the processes and the servers. Then it prints the losses, the duplicates and the
+// speed, each with its target:
 //
 //	go run -C internal/tests/chaos .          # all figures, about 22 minutes
-//	go run -C internal/tests/chaos . -short   # the same on less, about two minutes
+//	go run -C internal/tests/chaos . -short   # the same with less work, about two minutes
 //
-// It starts a Redis and a PostgreSQL of its own (see package servers) and exits
-// with 1 if a figure is missed. -only chooses by what a group's name begins with.
+// It starts its own Redis and PostgreSQL (see package servers) and exits with 1 if a figure misses its target. -only
+// selects groups by the prefix of their names.
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/emailplatform/internal/tests/chaos/servers"
+	"example.com/emailplatform/internal/tools/try"
 )
 
 func main() {
-	if len(os.Args) > 1 {
-		if child, ok := children[os.Args[1]]; ok {
-			exit(child(os.Args[2:]))
-		}
-	}
+	runChild()
 	short := flag.Bool("short", false, "less of everything, and judge no speed that a busy machine spoils")
 	only := flag.String("only", "", "run the groups whose name begins with this")
 	flag.Parse()
@@ -36,13 +39,44 @@ func main() {
 	exit(run(ctx, *short, *only))
 }
 
-// children are what the program starts of itself.
-var children = map[string]func([]string) error{
+// settings are the settings of a child process. Each program uses some of them.
+type settings struct {
+	Redis, Postgres, NATS string // addresses of servers
+	Platform, Token       string // base URL and access token of a mock server
+	Name, Email           string // looker: its name in the User-Agent, the id of the email
+	Goroutines            int    // looker: number of concurrent lookups
+	Pause                 time.Duration
+	Addr                  string        // replica, nats: the address that it listens on
+	Dir                   string        // nats: the directory of the streams
+	Sync                  bool          // nats: sync each message to the disk before the response
+	Store                 string        // replica: see open
+	File                  string        // replica, worker: its handler appends a line for each call; empty: the handler of a replica does nothing
+	Work                  time.Duration // replica, worker: duration of the handler
+	Lease                 time.Duration // replica: lease of an event in Redis
+	Rows                  bool          // replica: write a row with the key of each event
+	Careless              bool          // replica: respond before an event is stored; worker: do not deduplicate
+}
+
+// children are the programs that chaos runs in child processes of its own binary.
+var children = map[string]func(settings){
 	"looker":  looker,
 	"nats":    natsServer,
 	"replica": replica,
 	"sender":  sender,
 	"worker":  worker,
+}
+
+// runChild runs the child program that the first argument names, if any, and exits.
+func runChild() {
+	if len(os.Args) > 2 {
+		if child, ok := children[os.Args[1]]; ok {
+			exit(try.Run(func() {
+				var with settings
+				try.OK(json.Unmarshal([]byte(os.Args[2]), &with))
+				child(with)
+			}))
+		}
+	}
 }
 
 func exit(err error) {
@@ -53,15 +87,18 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// stage is what all groups share.
+// stage is the state that all groups share.
 type stage struct {
 	short bool
-	rdb   *servers.Redis
-	db    *servers.Postgres
-	dir   string // for what must outlive a process
+	rdb   *servers.Server
+	db    *servers.Server
+	dir   string // for files that must outlive a process
+
+	mu   sync.Mutex
+	live []*process // started, and not yet ended by end
 }
 
-// pick returns how much of something there is to be.
+// pick returns short for a short run and full otherwise.
 func (s *stage) pick(short, full int) int {
 	if s.short {
 		return short
@@ -69,9 +106,10 @@ func (s *stage) pick(short, full int) int {
 	return full
 }
 
+// groups are the scenarios. A group ends at the first failed call of package try.
 var groups = []struct {
 	name string
-	run  func(context.Context, *stage) ([]figure, error)
+	run  func(context.Context, *stage) []figure
 }{
 	{"lookups: turns", turns},
 	{"lookups: a process is killed that has the turn", killedHolder},
@@ -92,18 +130,12 @@ var groups = []struct {
 }
 
 func run(ctx context.Context, short bool, only string) (err error) {
-	s := &stage{short: short}
-	if s.dir, err = os.MkdirTemp("", "chaos-"); err != nil {
-		return err
-	}
+	defer try.Catch(&err)
+	s := &stage{short: short, dir: try.Get(os.MkdirTemp("", "chaos-"))}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
-	if s.rdb, err = servers.StartRedis(ctx); err != nil {
-		return err
-	}
+	s.rdb = try.Get(servers.StartRedis(ctx))
 	defer func() { err = errors.Join(err, s.rdb.Close()) }()
-	if s.db, err = servers.StartPostgres(ctx); err != nil {
-		return err
-	}
+	s.db = try.Get(servers.StartPostgres(ctx))
 	defer func() { err = errors.Join(err, s.db.Close()) }()
 	missed := 0
 	for _, g := range groups {
@@ -111,7 +143,9 @@ func run(ctx context.Context, short bool, only string) (err error) {
 			continue
 		}
 		start := time.Now()
-		figures, err := g.run(ctx, s)
+		var figures []figure
+		err := try.Run(func() { figures = g.run(ctx, s) })
+		s.end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", g.name, err)
 		}
@@ -122,4 +156,130 @@ func run(ctx context.Context, short bool, only string) (err error) {
 		return fmt.Errorf("%d figures are missed", missed)
 	}
 	return nil
+}
+
+// figure is a measured value with its target.
+type figure struct {
+	name  string
+	value float64
+	unit  string
+	bound bound
+	limit float64
+	// speed marks a figure that other load on the machine distorts. The short form does not judge it.
+	speed bool
+}
+
+type bound int
+
+const (
+	info    bound = iota // no target
+	exactly              // equal to the limit
+	atMost
+	atLeast
+)
+
+func (f figure) met() bool {
+	switch f.bound {
+	case exactly:
+		return f.value == f.limit
+	case atMost:
+		return f.value <= f.limit
+	case atLeast:
+		return f.value >= f.limit
+	}
+	return true
+}
+
+// wanted returns the target as text.
+func (f figure) wanted() string {
+	sign := [...]string{"", "= ", "≤ ", "≥ "}[f.bound]
+	if f.bound == info {
+		return ""
+	}
+	return sign + number(f.limit)
+}
+
+func number(v float64) string {
+	switch {
+	case v == float64(int64(v)):
+		return fmt.Sprintf("%d", int64(v))
+	case v < 10:
+		return fmt.Sprintf("%.3f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// report prints a table and returns how many figures are missed.
+func report(figures []figure, short bool) (missed int) {
+	for _, f := range figures {
+		verdict := ""
+		switch {
+		case f.bound == info:
+		case f.met():
+			verdict = "met"
+		case short && f.speed:
+			verdict = "not judged in the short form"
+		default:
+			verdict = "MISSED"
+			missed++
+		}
+		fmt.Printf("  %-46s %10s %-4s %-9s %s\n", f.name, number(f.value), f.unit, f.wanted(), verdict)
+	}
+	fmt.Println()
+	return missed
+}
+
+// process is a child process that runs this program.
+type process struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	lines *bufio.Scanner
+	once  sync.Once
+}
+
+// spawn starts a program of children. end kills it.
+func (s *stage) spawn(program string, with settings) *process {
+	cmd := exec.Command(try.Get(os.Executable()), program, string(try.Get(json.Marshal(with)))) //nolint:gosec,noctx // it runs this program, and end kills it
+	cmd.Stderr = os.Stderr
+	servers.Bind(cmd)
+	stdin, stdout := try.Get(cmd.StdinPipe()), try.Get(cmd.StdoutPipe())
+	try.OK(cmd.Start())
+	p := &process{cmd: cmd, stdin: stdin, lines: bufio.NewScanner(stdout)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.live = append(s.live, p)
+	return p
+}
+
+// end kills the remaining processes.
+func (s *stage) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.live {
+		p.kill()
+	}
+	s.live = nil
+}
+
+// line returns the next line that the process prints.
+func (p *process) line() string {
+	if !p.lines.Scan() {
+		try.Failf("a process ended: %w", errors.Join(p.lines.Err(), io.ErrUnexpectedEOF))
+	}
+	return p.lines.Text()
+}
+
+// kill ends the process with SIGKILL.
+func (p *process) kill() {
+	p.once.Do(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	})
+}
+
+// freeAddr returns a free address.
+func freeAddr() string {
+	l := try.Get(net.Listen("tcp", "127.0.0.1:0"))
+	try.OK(l.Close())
+	return l.Addr().String()
 }

@@ -12,20 +12,17 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/internal/tests/chaos/servers"
+	"example.com/emailplatform/internal/tools/try"
 	"example.com/emailplatform/webhook"
 )
 
-// TestMain is the program too, when that starts itself.
+// TestMain also runs the child programs of chaos.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		if child, ok := children[os.Args[1]]; ok {
-			exit(child(os.Args[2:]))
-		}
-	}
+	runChild()
 	os.Exit(m.Run())
 }
 
-// newStage starts what it can, and needs what is asked for.
+// newStage starts Redis and PostgreSQL. Outside CI, it skips the test if one of them does not start.
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{short: true, dir: t.TempDir()}
@@ -33,6 +30,7 @@ func newStage(t *testing.T) *stage {
 	s.rdb, err = servers.StartRedis(t.Context())
 	s.db, err2 = servers.StartPostgres(t.Context())
 	t.Cleanup(func() {
+		s.end()
 		if s.rdb != nil {
 			_ = s.rdb.Close()
 		}
@@ -61,28 +59,26 @@ func value(t *testing.T, figures []figure, name string) figure {
 	return figure{}
 }
 
-// TestLossIsSeen: a store that loses events is found out, one that does not is not.
+// TestLossIsSeen: the figures report lost events for a store that loses events, and none for pgstore.
 func TestLossIsSeen(t *testing.T) {
 	s := newStage(t)
-	replace := func(_ context.Context, r *receivers) error { return r.replace() }
+	replace := func(_ context.Context, r *receivers) { r.replace() }
 	for _, tt := range []struct {
 		store string
 		lost  bool
 	}{{"careless", true}, {"pg", false}} {
-		figures, err := siege{tt.store, 600, 6, replace, tt.store == "pg"}.run(t.Context(), s)
-		must(t, err)
+		figures := siege{tt.store, 600, 6, replace, tt.store == "pg"}.run(t.Context(), s)
 		if lost := value(t, figures, "lost"); lost.met() == tt.lost {
 			t.Errorf("%s: %v lost", tt.store, lost.value)
 		}
 	}
 }
 
-// TestRepetitionIsSeen: a memory is not shared, so that what comes twice is handled twice.
+// TestRepetitionIsSeen: replicas with separate memory stores handle duplicates, and the figures report them.
 func TestRepetitionIsSeen(t *testing.T) {
 	s := newStage(t)
-	nobody := func(context.Context, *receivers) error { return nil }
-	figures, err := siege{"memory", 400, 1, nobody, false}.run(t.Context(), s)
-	must(t, err)
+	nobody := func(context.Context, *receivers) {}
+	figures := siege{"memory", 400, 1, nobody, false}.run(t.Context(), s)
 	if twice := value(t, figures, "handler called more than once"); twice.value == 0 {
 		t.Error("every fourth event came twice, to three memories, and none was handled twice")
 	}
@@ -94,15 +90,14 @@ func TestStreamFiguresFindErrors(t *testing.T) {
 	s := newStage(t)
 	for _, tt := range []struct {
 		name             string
-		receiver, worker []string
+		receiver, worker settings
 		lost, duplicated bool
 	}{
-		{"correct", nil, nil, false, false},
-		{"receiver responds too early", []string{"-careless"}, nil, true, false},
-		{"worker does not deduplicate", nil, []string{"-careless"}, false, true},
+		{"correct", settings{}, settings{}, false, false},
+		{"receiver responds too early", settings{Careless: true}, settings{}, true, false},
+		{"worker does not deduplicate", settings{}, settings{Careless: true}, false, true},
 	} {
-		figures, err := streamSiege(t.Context(), s, 300, 4, tt.receiver, tt.worker)
-		must(t, err)
+		figures := streamSiege(t.Context(), s, 300, 4, tt.receiver, tt.worker)
 		rows, events := value(t, figures, "effects in the transaction").value, value(t, figures, "events that they are of").value
 		if lost, duplicated := events < 300, rows > events; lost != tt.lost || duplicated != tt.duplicated {
 			t.Errorf("%s: %v rows of %v events", tt.name, rows, events)
@@ -110,29 +105,30 @@ func TestStreamFiguresFindErrors(t *testing.T) {
 	}
 }
 
-// TestWrongSendsAreSeen: an email that is sent twice, and one that is recorded as
-// sent and is not.
+// TestWrongSendsAreSeen: the figures report a duplicate email, and an email that is recorded as sent but was not
+// sent.
 func TestWrongSendsAreSeen(t *testing.T) {
 	s := newStage(t)
-	p, err := newPost(t.Context(), s, time.Second)
+	p := newPost(t.Context(), s, time.Second)
 	defer p.close()
-	must(t, errors.Join(err, p.order(t.Context(), 4), p.settled(t.Context())))
-	figures, err := p.figures(t.Context())
-	if err != nil || slices.ContainsFunc(figures, func(f figure) bool { return !f.met() }) {
-		t.Errorf("figures %+v, %v", figures, err)
+	p.order(t.Context(), 4)
+	p.settled(t.Context())
+	figures := p.figures(t.Context(), -1)
+	if slices.ContainsFunc(figures, func(f figure) bool { return !f.met() }) {
+		t.Errorf("figures %+v", figures)
 	}
 	again, missing := p.mock.OutboxTo("buyer+1@example.org"), p.mock.OutboxTo("buyer+2@example.org")
-	c, err := client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()})
-	if err != nil || len(again) != 1 || len(missing) != 1 {
-		t.Fatalf("%d and %d emails, %v", len(again), len(missing), err)
+	if len(again) != 1 || len(missing) != 1 {
+		t.Fatalf("%d and %d emails", len(again), len(missing))
 	}
-	_, err = c.Emails.Send(t.Context(), client.EmailSubmission{
+	c := try.Get(client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()}))
+	try.Get(c.Emails.Send(t.Context(), client.EmailSubmission{
 		To: again[0].To, Sender: client.Sender{Email: "orders@shop.example"}, Content: client.EmailContent{Subject: "S", Text: "T"},
-	})
-	must(t, errors.Join(err, p.mock.DeleteMessage(missing[0].ID)))
-	figures, err = p.figures(t.Context())
-	if err != nil || value(t, figures, "sent twice").value != 1 || value(t, figures, "neither sent nor reported").value != 1 {
-		t.Errorf("figures %+v, %v", figures, err)
+	}))
+	try.OK(p.mock.DeleteMessage(missing[0].ID))
+	figures = p.figures(t.Context(), -1)
+	if value(t, figures, "sent twice").value != 1 || value(t, figures, "neither sent nor reported").value != 1 {
+		t.Errorf("figures %+v", figures)
 	}
 }
 
@@ -167,7 +163,7 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestServersLeaveNothing: neither a process nor a directory.
+// TestServersLeaveNothing: closed servers leave no directory.
 func TestServersLeaveNothing(t *testing.T) {
 	t.Setenv("TMPDIR", open0755(t))
 	s := newStage(t)
@@ -182,19 +178,16 @@ func TestServersLeaveNothing(t *testing.T) {
 	}
 }
 
-// open0755 is a directory that the user of PostgreSQL can enter.
+// open0755 returns a directory that the user of PostgreSQL can enter.
 func open0755(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "chaos-") //nolint:usetesting // another user cannot enter that
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	must(t, err)
+	dir := try.Get(os.MkdirTemp("", "chaos-")) //nolint:usetesting // another user cannot enter a directory of t.TempDir
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	try.OK(os.Chmod(dir, 0o755))
 	return dir
 }
 
-// TestFullRedis: with noeviction a Redis without room is an error, and what it has said to remember it does.
+// TestFullRedis: with noeviction, a full Redis returns an error and keeps the stored keys.
 func TestFullRedis(t *testing.T) {
 	full, err := servers.StartRedis(t.Context(), "--maxmemory", "3mb")
 	if err != nil {
@@ -204,8 +197,7 @@ func TestFullRedis(t *testing.T) {
 		t.Skip("SKIPPED, nothing was proven: ", err)
 	}
 	defer func() { _ = full.Close() }()
-	s, err := open(t.Context(), "redis", full.Addr(), "", 0)
-	must(t, err)
+	s := open(t.Context(), settings{Store: "redis", Redis: full.Addr})
 	nothing := func(context.Context) error { return nil }
 	remembered := 0
 	for ; remembered < 100_000; remembered++ {
@@ -220,12 +212,5 @@ func TestFullRedis(t *testing.T) {
 		if ran, err := s.once.Do(t.Context(), fmt.Sprint("event-", i), nothing); ran || err != nil {
 			t.Fatalf("event %d of %d: %v, %v; want it to be remembered", i, remembered, ran, err)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -2,78 +2,64 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver for database/sql
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"example.com/emailplatform/contrib/pgstore"
+	"example.com/emailplatform/contrib/pgstore/sqlonce"
+	"example.com/emailplatform/contrib/redisstore"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/chaos/servers"
+	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/webhook"
 )
 
 // receivers are replicas of a receiver. Each can be killed and restarted.
 type receivers struct {
-	args []string
-	to   []string
-
-	mu   sync.Mutex
-	live []*process
+	stage *stage
+	with  settings
+	to    []string
+	live  []*process
 }
 
-func receive(ctx context.Context, s *stage, n int, args ...string) (*receivers, error) {
-	r := &receivers{args: append([]string{"replica", "-redis", s.rdb.Addr(), "-postgres", s.db.URL()}, args...)}
+func receive(s *stage, n int, with settings) *receivers {
+	with.Redis, with.Postgres = s.rdb.Addr, s.db.URL
+	r := &receivers{stage: s, with: with}
 	for i := range n {
-		addr, err := freeAddr()
-		if err != nil {
-			return nil, errors.Join(err, r.close())
-		}
-		r.to, r.live = append(r.to, addr), append(r.live, nil)
-		if err := r.start(i); err != nil {
-			return nil, errors.Join(err, r.close())
-		}
+		r.to = append(r.to, freeAddr())
+		r.live = append(r.live, r.start(i))
 	}
-	for _, addr := range r.to {
-		if err := listening(ctx, addr); err != nil {
-			return nil, errors.Join(err, r.close())
-		}
-	}
-	return r, nil
-}
-
-func (r *receivers) start(i int) error {
-	p, err := spawn(append(r.args, "-addr", r.to[i])...)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.live[i] = p
-	return nil
-}
-
-// replace kills any of them, and starts another in its place.
-func (r *receivers) replace() error {
-	i := rand.N(len(r.to)) //nolint:gosec // not a secret
-	r.mu.Lock()
-	p := r.live[i]
-	r.mu.Unlock()
-	p.kill()
-	return r.start(i)
-}
-
-func (r *receivers) close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, p := range r.live {
-		if p != nil {
-			p.kill()
-		}
+		p.line()
 	}
-	return nil
+	return r
+}
+
+func (r *receivers) start(i int) *process {
+	with := r.with
+	with.Addr = r.to[i]
+	return r.stage.spawn("replica", with)
+}
+
+// replace kills a random receiver and starts another one at the same address.
+func (r *receivers) replace() {
+	i := rand.N(len(r.to)) //nolint:gosec // not a secret
+	r.live[i].kill()
+	r.live[i] = r.start(i)
 }
 
 // siege delivers events while processes are killed, and counts the results.
@@ -81,80 +67,62 @@ type siege struct {
 	store  string
 	events int
 	kills  int
-	kill   func(context.Context, *receivers) error
+	kill   func(context.Context, *receivers)
 	rows   bool // the effects are in the store's transaction
 }
 
-func (g siege) run(ctx context.Context, s *stage) (_ []figure, err error) {
-	if err := emptyTables(ctx, s); err != nil {
-		return nil, err
-	}
+func (g siege) run(ctx context.Context, s *stage) []figure {
+	defer s.end()
+	emptyTables(ctx, s)
 	run := fmt.Sprintf("%s%d", g.store, time.Now().UnixNano())
 	file := filepath.Join(s.dir, run)
-	r, err := receive(ctx, s, 3, "-store", g.store, "-file", file, "-work", "10ms", "-lease", "2s")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
+	r := receive(s, 3, settings{Store: g.store, File: file, Work: 10 * time.Millisecond, Lease: 2 * time.Second})
 	d := newDelivery(run, g.events, r.to)
 	d.twice = true
-	if err := g.attack(ctx, d, r); err != nil {
-		return nil, err
-	}
+	g.attack(ctx, d, r)
 	return g.count(ctx, s, file, d)
 }
 
-// emptyTables creates the tables of the store and of the effects.
-func emptyTables(ctx context.Context, s *stage) error {
-	db, err := pgx.Connect(ctx, s.db.URL())
-	if err != nil {
-		return err
-	}
+// emptyTables creates the tables of the store and of the effects, and deletes all effects.
+func emptyTables(ctx context.Context, s *stage) {
+	db := try.Get(pgx.Connect(ctx, s.db.URL))
 	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
 	for _, q := range []string{pgstore.Schema, "CREATE TABLE IF NOT EXISTS effects (id text)", "TRUNCATE effects"} {
-		if _, err := db.Exec(ctx, q); err != nil {
-			return err
-		}
+		try.Get(db.Exec(ctx, q))
 	}
-	return nil
 }
 
-// attack kills at even intervals of what was delivered, so that all of it happens in the middle.
-func (g siege) attack(ctx context.Context, d *delivery, r *receivers) error {
+// attack delivers the events and kills processes at equal intervals of delivered events.
+func (g siege) attack(ctx context.Context, d *delivery, r *receivers) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	every := g.events / (g.kills + 1)
 	due, killed := make(chan struct{}, g.kills), make(chan error, 1)
 	go func() {
-		for range g.kills {
-			select {
-			case <-due:
-			case <-ctx.Done():
-				killed <- ctx.Err()
-				return
+		killed <- try.Run(func() {
+			for range g.kills {
+				select {
+				case <-due:
+				case <-ctx.Done():
+					try.OK(ctx.Err())
+				}
+				if err := try.Run(func() { g.kill(ctx, r) }); err != nil {
+					cancel()
+					try.OK(err)
+				}
 			}
-			if err := g.kill(ctx, r); err != nil {
-				killed <- err
-				cancel()
-				return
-			}
-		}
-		killed <- nil
+		})
 	}()
 	err := d.all(ctx, func(done int) {
 		if done%every == 0 && done/every <= g.kills {
 			due <- struct{}{}
 		}
 	})
-	return errors.Join(err, <-killed)
+	try.OK(errors.Join(err, <-killed))
 }
 
-func (g siege) count(ctx context.Context, s *stage, file string, d *delivery) ([]figure, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	calls := tally(text, d.run)
+func (g siege) count(ctx context.Context, s *stage, file string, d *delivery) []figure {
+	calls := tally(try.Get(os.ReadFile(file)), d.run)
 	lost, twice := 0, 0
 	for n := range int64(d.events) {
 		switch k := calls[d.id(n+1)]; {
@@ -172,37 +140,131 @@ func (g siege) count(ctx context.Context, s *stage, file string, d *delivery) ([
 		{name: "handler called more than once", value: float64(twice)},
 	}
 	if !g.rows {
-		return figures, nil
+		return figures
 	}
-	db, err := pgx.Connect(ctx, s.db.URL()) // another one: the server may have been killed
-	if err != nil {
-		return nil, err
-	}
+	db := try.Get(pgx.Connect(ctx, s.db.URL)) // a new connection, because the server may have been killed
 	defer func() { _ = db.Close(ctx) }()
 	var rows, distinct int
-	if err := db.QueryRow(ctx, "SELECT count(*), count(DISTINCT id) FROM effects").Scan(&rows, &distinct); err != nil {
-		return nil, err
-	}
+	try.OK(db.QueryRow(ctx, "SELECT count(*), count(DISTINCT id) FROM effects").Scan(&rows, &distinct))
 	return append(figures,
 		figure{name: "effects in the transaction", value: float64(rows), bound: exactly, limit: float64(d.events)},
-		figure{name: "events that they are of", value: float64(distinct), bound: exactly, limit: float64(d.events)}), nil
+		figure{name: "events that they are of", value: float64(distinct), bound: exactly, limit: float64(d.events)})
 }
 
-func killedReplicas(store string) func(context.Context, *stage) ([]figure, error) {
-	return func(ctx context.Context, s *stage) ([]figure, error) {
-		replace := func(_ context.Context, r *receivers) error { return r.replace() }
+func killedReplicas(store string) func(context.Context, *stage) []figure {
+	return func(ctx context.Context, s *stage) []figure {
+		replace := func(_ context.Context, r *receivers) { r.replace() }
 		return siege{store, s.pick(1400, 14_000), s.pick(5, 50), replace, store != "redis"}.run(ctx, s)
 	}
 }
 
-func killedPostgres(ctx context.Context, s *stage) ([]figure, error) {
-	return siege{"pg", s.pick(1400, 14_000), s.pick(1, 5), func(ctx context.Context, _ *receivers) error {
-		return errors.Join(s.db.Kill(), s.db.Start(ctx))
-	}, true}.run(ctx, s)
+func killedPostgres(ctx context.Context, s *stage) []figure { return killedServer(ctx, s, "pg", s.db) }
+
+func killedRedis(ctx context.Context, s *stage) []figure { return killedServer(ctx, s, "redis", s.rdb) }
+
+func killedServer(ctx context.Context, s *stage, store string, server *servers.Server) []figure {
+	restart := func(ctx context.Context, _ *receivers) { try.OK(errors.Join(server.Kill(), server.Start(ctx))) }
+	return siege{store, s.pick(1400, 14_000), s.pick(1, 5), restart, store != "redis"}.run(ctx, s)
 }
 
-func killedRedis(ctx context.Context, s *stage) ([]figure, error) {
-	return siege{"redis", s.pick(1400, 14_000), s.pick(1, 5), func(ctx context.Context, _ *receivers) error {
-		return errors.Join(s.rdb.Kill(), s.rdb.Start(ctx))
-	}, false}.run(ctx, s)
+const (
+	secret = "whsec_chaos_0123456789" //nolint:gosec // of a platform that lives for minutes
+	effect = "INSERT INTO effects (id) VALUES ($1)"
+)
+
+// store is a deduplication store. write writes a row in the transaction of the key, if the store has one.
+type store struct {
+	once  webhook.Once
+	write func(ctx context.Context, id string) error
+}
+
+func nothing(context.Context, string) error { return nil }
+
+// open connects to a store: memory, redis, careless, pg or sql.
+func open(ctx context.Context, with settings) store {
+	switch with.Store {
+	case "memory":
+		return store{webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}), nothing}
+	case "redis":
+		logging.Disable()
+		rdb := redis.NewClient(&redis.Options{Addr: with.Redis})
+		return store{redisstore.NewOnce(rdb, redisstore.OnceOptions{Lease: with.Lease, Logger: slog.New(slog.DiscardHandler)}), nothing}
+	case "careless":
+		return store{careless{redis.NewClient(&redis.Options{Addr: with.Redis})}, nothing}
+	case "pg":
+		pool := try.Get(pgxpool.New(ctx, with.Postgres+"&pool_max_conns=24"))
+		return store{pgstore.NewOnce(pool, pgstore.OnceOptions{}), func(ctx context.Context, id string) error {
+			tx, err := pgstore.Tx(ctx)
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, effect, id)
+			return err
+		}}
+	case "sql":
+		db := try.Get(sql.Open("pgx", with.Postgres))
+		db.SetMaxOpenConns(24)
+		db.SetMaxIdleConns(24)
+		return store{sqlonce.NewOnce(db, sqlonce.OnceOptions{}), func(ctx context.Context, id string) error {
+			tx, err := sqlonce.Tx(ctx)
+			if err != nil {
+				return err
+			}
+			_, err = tx.ExecContext(ctx, effect, id)
+			return err
+		}}
+	}
+	panic("no store " + with.Store)
+}
+
+// careless is a store that loses events, because it records an event before the event is handled. Tests check that
+// the figures report the loss.
+type careless struct{ rdb *redis.Client }
+
+func (c careless) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {
+	first, err := c.rdb.SetNX(ctx, "careless:"+key, 1, time.Hour).Result()
+	if err != nil || !first {
+		return false, err
+	}
+	return true, fn(ctx)
+}
+
+// replica is a receiver of webhooks that prints a line when it is ready. With a file, its handler appends a line to
+// the file for each call, works, and writes a row with the event's key. With a NATS server, it only stores the events in
+// the stream.
+func replica(with settings) {
+	ctx := context.Background()
+	v := try.Get(webhook.NewVerifier(try.Get(webhook.ParseSecret(secret, ""))))
+	var h http.Handler
+	if with.NATS != "" {
+		h = receiveStream(ctx, v, with.NATS, with.Careless)
+	} else {
+		s := open(ctx, with)
+		handle := func(context.Context, *events.Event) error { return nil }
+		switch {
+		case with.File != "":
+			handle = logged(with.File, with.Work, s.write)
+		case with.Rows:
+			handle = func(ctx context.Context, e *events.Event) error { return s.write(ctx, e.ID) }
+		}
+		h = webhook.NewHandler(v, handle, webhook.Options{Once: s.once, Logger: slog.New(slog.DiscardHandler)})
+	}
+	listener := try.Get(net.Listen("tcp", with.Addr))
+	fmt.Println("ready")
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	try.OK(srv.Serve(listener))
+}
+
+// logged returns a handler that appends a line to file and then writes a row.
+func logged(file string, work time.Duration, write func(context.Context, string) error) func(context.Context, *events.Event) error {
+	out := try.Get(os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))
+	return func(ctx context.Context, e *events.Event) error {
+		time.Sleep(work / 2)
+		if _, err := out.WriteString(e.ID + "\n"); err != nil {
+			return err
+		}
+		err := write(ctx, e.ID)
+		time.Sleep(work / 2)
+		return err
+	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http/httptest"
+	"os/signal"
 	"syscall"
 	"time"
 
@@ -17,82 +19,56 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/riverjobs"
+	"example.com/emailplatform/internal/tools/try"
 	"example.com/emailplatform/mockserver"
 )
 
-// post is a shop whose three senders share a queue, and a platform that counts the
-// emails about each order.
+// post is a shop with three senders that share a queue, and a mock server that records the emails of each order.
 type post struct {
+	stage   *stage
 	mock    *mockserver.Server
 	srv     *httptest.Server
 	pool    *pgxpool.Pool
 	queue   *river.Client[pgx.Tx]
-	args    []string
-	senders []*process
+	with    settings
+	senders [3]*process
 	orders  int
 }
 
 // newPost starts the senders. Its tables are empty.
-func newPost(ctx context.Context, s *stage, pause time.Duration) (p *post, err error) {
-	p = &post{mock: mockserver.New(mockserver.Config{}), senders: make([]*process, 3)}
+func newPost(ctx context.Context, s *stage, pause time.Duration) *post {
+	p := &post{stage: s, mock: mockserver.New(mockserver.Config{}), pool: try.Get(pgxpool.New(ctx, s.db.URL))}
 	p.srv = httptest.NewServer(p.mock)
-	p.args = []string{"sender", "-platform", p.srv.URL, "-token", p.mock.Token(), "-postgres", s.db.URL(), "-pause", pause.String()}
-	if p.pool, err = pgxpool.New(ctx, s.db.URL()); err != nil {
-		return p, err
-	}
-	migrator, err := rivermigrate.New(riverpgxv5.New(p.pool), nil)
-	if err != nil {
-		return p, err
-	}
-	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return p, err
-	}
-	if _, err := p.pool.Exec(ctx, riverjobs.Schema+"TRUNCATE emailplatform_sends, emailplatform_pauses, river_job, river_leader"); err != nil {
-		return p, err
-	}
-	if p.queue, err = river.NewClient(riverpgxv5.New(p.pool), &river.Config{}); err != nil {
-		return p, err
-	}
+	p.with = settings{Platform: p.srv.URL, Token: p.mock.Token(), Postgres: s.db.URL, Pause: pause}
+	migrator := try.Get(rivermigrate.New(riverpgxv5.New(p.pool), nil))
+	try.Get(migrator.Migrate(ctx, rivermigrate.DirectionUp, nil))
+	try.Get(p.pool.Exec(ctx, riverjobs.Schema+"TRUNCATE emailplatform_sends, emailplatform_pauses, river_job, river_leader"))
+	p.queue = try.Get(river.NewClient(riverpgxv5.New(p.pool), &river.Config{}))
 	for i := range p.senders {
-		if err := p.start(i); err != nil {
-			return p, err
-		}
+		p.start(i)
 	}
-	return p, nil
+	return p
 }
 
 func (p *post) close() {
-	for i := range p.senders {
-		p.kill(i)
-	}
+	p.stage.end()
 	p.srv.Close()
 	p.mock.Close()
-	if p.pool != nil {
-		p.pool.Close()
-	}
+	p.pool.Close()
 }
 
-func (p *post) start(i int) (err error) {
-	if p.senders[i], err = spawn(p.args...); err != nil {
-		return err
-	}
-	_, err = p.senders[i].line()
-	return err
-}
-
-func (p *post) kill(i int) {
-	if p.senders[i] != nil {
-		p.senders[i].kill()
-	}
+func (p *post) start(i int) {
+	p.senders[i] = p.stage.spawn("sender", p.with)
+	p.senders[i].line()
 }
 
 // stop ends a sender by SIGTERM and waits for it.
-func (p *post) stop(i int) error {
-	return errors.Join(p.senders[i].cmd.Process.Signal(syscall.SIGTERM), p.senders[i].cmd.Wait())
+func (p *post) stop(i int) {
+	try.OK(errors.Join(p.senders[i].cmd.Process.Signal(syscall.SIGTERM), p.senders[i].cmd.Wait()))
 }
 
 // order inserts the emails about n further orders.
-func (p *post) order(ctx context.Context, n int) error {
+func (p *post) order(ctx context.Context, n int) {
 	params := make([]river.InsertManyParams, n)
 	for i := range params {
 		p.orders++
@@ -101,51 +77,42 @@ func (p *post) order(ctx context.Context, n int) error {
 			Content: client.EmailContent{Subject: fmt.Sprint("Your order ", p.orders), Text: "Thank you.", Type: client.EmailTypeTransactional},
 		}}
 	}
-	_, err := p.queue.InsertMany(ctx, params)
-	return err
+	try.Get(p.queue.InsertMany(ctx, params))
 }
 
-func (p *post) count(ctx context.Context, what string) (n int, err error) {
-	err = p.pool.QueryRow(ctx, "SELECT count(*) FROM "+what).Scan(&n)
-	return n, err
+func (p *post) count(ctx context.Context, what string) (n int) {
+	if err := p.pool.QueryRow(ctx, "SELECT count(*) FROM "+what).Scan(&n); err != nil {
+		try.Failf("%s: %w", what, err)
+	}
+	return n
 }
 
-// until waits until that many rows are there.
-func (p *post) until(ctx context.Context, what string, want int) error {
+// until waits until the table has at least want rows.
+func (p *post) until(ctx context.Context, what string, want int) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	for {
-		n, err := p.count(ctx, what)
-		if err != nil {
-			return fmt.Errorf("%d of %d %s: %w", n, want, what, err)
-		}
-		if n >= want {
-			return nil
-		}
+	for p.count(ctx, what) < want {
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 // settled waits until each email is sent or unknown.
-func (p *post) settled(ctx context.Context) error {
-	return p.until(ctx, "emailplatform_sends WHERE state <> 'sending'", p.orders)
+func (p *post) settled(ctx context.Context) {
+	p.until(ctx, "emailplatform_sends WHERE state <> 'sending'", p.orders)
 }
 
-// figures compare what the records of the shop say with the emails that the
-// platform sent.
-func (p *post) figures(ctx context.Context) ([]figure, error) {
+// figures compares the records of the shop with the emails that the platform sent. mostUnknown limits the number of
+// unknown outcomes; a negative number sets no limit.
+func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 	emails := map[string]int{}
 	for _, m := range p.mock.Outbox() {
 		emails[m.To]++
 	}
-	rows, err := p.pool.Query(ctx, `SELECT args->>'key', coalesce(s.state, '') FROM river_job LEFT JOIN emailplatform_sends s ON s.key = args->>'key'
-		WHERE kind = 'emailplatform_send'`)
-	if err != nil {
-		return nil, err
-	}
+	rows := try.Get(p.pool.Query(ctx, `SELECT args->>'key', coalesce(s.state, '') FROM river_job LEFT JOIN emailplatform_sends s ON s.key = args->>'key'
+		WHERE kind = 'emailplatform_send'`))
 	var key, state string
 	counts := map[string]float64{}
-	_, err = pgx.ForEachRow(rows, []any{&key, &state}, func() error {
+	try.Get(pgx.ForEachRow(rows, []any{&key, &state}, func() error {
 		n := emails["buyer+"+key+"@example.org"]
 		counts["jobs"]++
 		counts[state]++
@@ -156,173 +123,141 @@ func (p *post) figures(ctx context.Context) ([]figure, error) {
 			counts["missing"]++
 		}
 		return nil
-	})
+	}))
+	unknown := figure{name: "reported as unknown", value: counts["unknown"]}
+	if mostUnknown >= 0 {
+		unknown.bound, unknown.limit = atMost, mostUnknown
+	}
 	return []figure{
 		{name: "orders", value: counts["jobs"], bound: exactly, limit: float64(p.orders)},
 		{name: "sent", value: counts["sent"], bound: exactly, limit: float64(p.orders) - counts["unknown"]},
-		{name: "reported as unknown", value: counts["unknown"]},
+		unknown,
 		{name: "sent twice", value: counts["twice"], bound: exactly},
 		{name: "neither sent nor reported", value: counts["missing"], bound: exactly},
-	}, err
-}
-
-// limit sets how many unknown outcomes there may be.
-func limit(figures []figure, unknown float64) []figure {
-	for i := range figures {
-		if figures[i].name == "reported as unknown" {
-			figures[i].bound, figures[i].limit = atMost, unknown
-			if unknown == 0 {
-				figures[i].bound = exactly
-			}
-		}
 	}
-	return figures
 }
 
-// outage is 503 without Retry-After, for two minutes with the default pause of 30 s. The
-// short form scales both to a tenth. An order comes every 2 s, or 200 ms.
-func outage(ctx context.Context, s *stage) ([]figure, error) {
+// outage simulates 503 responses without Retry-After for two minutes, with the default pause of 30 s. The shop gets
+// an order every 2 s. The short form divides all times by 10.
+func outage(ctx context.Context, s *stage) []figure {
 	const orders = 60
 	unit := time.Duration(s.pick(100, 1000)) * time.Millisecond
-	p, err := newPost(ctx, s, 30*unit)
+	p := newPost(ctx, s, 30*unit)
 	defer p.close()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus}); err != nil {
-		return nil, err
-	}
+	try.Get(p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus}))
 	for range orders {
-		if err := p.order(ctx, 1); err != nil {
-			return nil, err
-		}
+		p.order(ctx, 1)
 		time.Sleep(120 * unit / orders)
 	}
 	p.mock.ClearFaults()
 	ended := time.Now()
-	if err := p.settled(ctx); err != nil {
-		return nil, err
-	}
+	p.settled(ctx)
 	last := time.Since(ended)
-	figures, err := p.figures(ctx)
-	return append(limit(figures, 4), figure{name: "outage", value: (120 * unit).Seconds(), unit: "s"},
+	return append(p.figures(ctx, 4), figure{name: "outage", value: (120 * unit).Seconds(), unit: "s"},
 		figure{name: "first pause", value: (30 * unit).Seconds(), unit: "s"},
-		figure{name: "all sent after the outage within", value: last.Seconds(), unit: "s"}), err
+		figure{name: "all sent after the outage within", value: last.Seconds(), unit: "s"})
 }
 
-// killedSenders kills senders while they send, and one that is not killed finds
-// what they left.
-func killedSenders(ctx context.Context, s *stage) ([]figure, error) {
+// newSlowPost returns a shop with a platform that delays each response, so senders are killed during requests.
+func newSlowPost(ctx context.Context, s *stage) *post {
+	p := newPost(ctx, s, 100*time.Millisecond)
+	try.Get(p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultDelay, Delay: 50 * time.Millisecond}))
+	return p
+}
+
+// killedSenders kills senders while they send. rescued starts a sender that finds their emails.
+func killedSenders(ctx context.Context, s *stage) []figure {
 	kills := s.pick(5, 50)
-	p, err := newPost(ctx, s, 100*time.Millisecond)
+	p := newSlowPost(ctx, s)
 	defer p.close()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.slow(); err != nil {
-		return nil, err
-	}
 	for range kills {
-		if err := p.order(ctx, 20); err != nil {
-			return nil, err
-		}
-		if err := p.until(ctx, "emailplatform_sends", p.orders-20+rand.N(15)); err != nil { //nolint:gosec // not a secret
-			return nil, err
-		}
-		i := rand.N(len(p.senders)) //nolint:gosec // as above
-		p.kill(i)
-		if err := p.start(i); err != nil {
-			return nil, err
-		}
+		p.order(ctx, 20)
+		p.until(ctx, "emailplatform_sends", p.orders-20+rand.N(15)) //nolint:gosec // not a secret
+		i := rand.N(len(p.senders))                                 //nolint:gosec // as above
+		p.senders[i].kill()
+		p.start(i)
 	}
-	figures, err := p.rescued(ctx)
-	return append([]figure{{name: "killed", value: float64(kills)}}, figures...), err
+	return p.rescued(ctx, kills)
 }
 
 // killedQueue kills the database of the queue while the senders send.
-func killedQueue(ctx context.Context, s *stage) ([]figure, error) {
+func killedQueue(ctx context.Context, s *stage) []figure {
 	kills := s.pick(1, 5)
-	p, err := newPost(ctx, s, 100*time.Millisecond)
+	p := newSlowPost(ctx, s)
 	defer p.close()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.slow(); err != nil {
-		return nil, err
-	}
 	for range kills {
-		if err := p.order(ctx, 200); err != nil {
-			return nil, err
-		}
-		if err := p.until(ctx, "emailplatform_sends", p.orders-150); err != nil {
-			return nil, err
-		}
-		if err := errors.Join(s.db.Kill(), s.db.Start(ctx)); err != nil {
-			return nil, err
-		}
+		p.order(ctx, 200)
+		p.until(ctx, "emailplatform_sends", p.orders-150)
+		try.OK(errors.Join(s.db.Kill(), s.db.Start(ctx)))
 		p.pool.Reset() // its connections are lost
 	}
-	figures, err := p.rescued(ctx)
-	return append([]figure{{name: "killed", value: float64(kills)}}, figures...), err
+	return p.rescued(ctx, kills)
 }
 
-// rescued ends all senders, and starts one that finds what was left by killed ones.
-func (p *post) rescued(ctx context.Context) ([]figure, error) {
+// rescued stops all senders and starts a sender that finds the emails in the state "sending".
+func (p *post) rescued(ctx context.Context, kills int) []figure {
 	for i := range p.senders {
-		if err := p.stop(i); err != nil {
-			return nil, err
-		}
+		p.stop(i)
 	}
 	time.Sleep(released)
-	if err := p.start(0); err != nil {
-		return nil, err
-	}
-	if err := p.settled(ctx); err != nil {
-		return nil, err
-	}
-	return p.figures(ctx)
+	p.start(0)
+	p.settled(ctx)
+	return append([]figure{{name: "killed", value: float64(kills)}}, p.figures(ctx, -1)...)
 }
 
 // stoppedSenders ends senders by SIGTERM while they send, as a deployment does.
-func stoppedSenders(ctx context.Context, s *stage) ([]figure, error) {
+func stoppedSenders(ctx context.Context, s *stage) []figure {
 	stops := s.pick(4, 30)
-	p, err := newPost(ctx, s, 100*time.Millisecond)
+	p := newSlowPost(ctx, s)
 	defer p.close()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.slow(); err != nil {
-		return nil, err
-	}
 	busy := 0
 	for n := range stops {
-		if err := p.order(ctx, 40); err != nil {
-			return nil, err
-		}
-		if err := p.until(ctx, "emailplatform_sends", p.orders-40+rand.N(20)); err != nil { //nolint:gosec // not a secret
-			return nil, err
-		}
-		sending, err := p.count(ctx, "emailplatform_sends WHERE state = 'sending'")
-		if err := errors.Join(err, p.stop(n%3)); err != nil {
-			return nil, err
-		}
-		busy += sending
-		if err := p.start(n % 3); err != nil {
-			return nil, err
-		}
+		p.order(ctx, 40)
+		p.until(ctx, "emailplatform_sends", p.orders-40+rand.N(20)) //nolint:gosec // not a secret
+		busy += p.count(ctx, "emailplatform_sends WHERE state = 'sending'")
+		p.stop(n % 3)
+		p.start(n % 3)
 	}
-	if err := p.settled(ctx); err != nil {
-		return nil, err
-	}
-	figures, err := p.figures(ctx)
+	p.settled(ctx)
 	return append([]figure{
 		{name: "ended by SIGTERM", value: float64(stops)},
 		{name: "emails in progress at that time", value: float64(busy), bound: atLeast, limit: float64(stops)},
-	}, limit(figures, 0)...), err
+	}, p.figures(ctx, 0)...)
 }
 
-// slow gives each request a while to be killed in.
-func (p *post) slow() error {
-	_, err := p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultDelay, Delay: 50 * time.Millisecond})
-	return err
+// released is the time after which another sender gets the jobs of a killed sender. It exceeds the SendTimeout of 2
+// s and the rest of a job.
+const released = 20 * time.Second
+
+// sender is a replica that sends the emails of the queue. After SIGTERM, it completes the emails in progress and
+// exits.
+func sender(with settings) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	pool := try.Get(pgxpool.New(ctx, with.Postgres))
+	defer pool.Close()
+	silent := slog.New(slog.DiscardHandler)
+	c := try.Get(client.New(client.Config{BaseURL: with.Platform, Token: with.Token, Logger: silent}))
+	jobs := try.Get(riverjobs.New(pool, c, riverjobs.Options{SendTimeout: 2 * time.Second, Pause: with.Pause, Logger: silent}))
+	queue := newSender(pool, jobs)
+	try.OK(queue.Start(context.WithoutCancel(ctx)))
+	fmt.Println("started")
+	<-ctx.Done()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	try.OK(queue.Stop(last))
+}
+
+func newSender(pool *pgxpool.Pool, jobs *riverjobs.Jobs) *river.Client[pgx.Tx] {
+	workers := river.NewWorkers()
+	jobs.Register(workers)
+	return try.Get(river.NewClient(riverpgxv5.New(pool), &river.Config{
+		Workers:              workers,
+		Queues:               map[string]river.QueueConfig{riverjobs.SendQueue: {MaxWorkers: 8}, riverjobs.LookupQueue: {MaxWorkers: 1}},
+		JobTimeout:           10 * time.Second, // for jobs that set no timeout
+		RescueStuckJobsAfter: released,
+		FetchPollInterval:    200 * time.Millisecond,
+		TestOnly:             true, // a leader starts to rescue immediately
+		Logger:               slog.New(slog.DiscardHandler),
+	}))
 }

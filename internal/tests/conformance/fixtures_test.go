@@ -15,7 +15,7 @@ const (
 	greeting = `{"subject":"Hello {{name}}","html":"<p>Hello {{name}}</p>","text":"Hello {{name}}"}`
 )
 
-// list creates a list whose policy is accepted.
+// list creates a list with an accepted policy.
 func (l *lab) list() int64 {
 	l.Helper()
 	id := l.closedList()
@@ -23,7 +23,7 @@ func (l *lab) list() int64 {
 	return id
 }
 
-// closedList creates a list whose policy is not accepted.
+// closedList creates a list without an accepted policy.
 func (l *lab) closedList() int64 {
 	l.Helper()
 	return l.post("/lists", `{"name":"News"}`).ok().int("list_id")
@@ -34,7 +34,7 @@ func (l *lab) contact(list int64, email string) int64 {
 	return l.post(f("/lists/%d/contacts", list), f(`{"email":%q}`, email)).ok().int("id")
 }
 
-// member adds an address to a list and brings it into a status.
+// member adds an address to a list and gives the contact a status.
 func (l *lab) member(list int64, email, status string) int64 {
 	l.Helper()
 	if status == "pending" {
@@ -48,7 +48,7 @@ func (l *lab) member(list int64, email, status string) int64 {
 		l.delete(f("/lists/%d/contacts/%d", list, id)).ok()
 	case "spam":
 		l.complain(l.submitTo(list, email))
-		l.delete("/suppressed-emails/" + email).ok() // so that the contact's status alone is left
+		l.delete("/suppressed-emails/" + email).ok() // keep only the contact's status
 	case "bounced":
 		l.bounce(l.submitTo(list, email), "bounce_hb")
 	case "suppressed":
@@ -101,7 +101,7 @@ func (s sent) fill(pattern string) string {
 	)
 }
 
-// sendings are the four ways to send an email, here to Ada. Their events have been delivered.
+// sendings are the four ways to send an email, in these tests to Ada. Each waits until the events are delivered.
 var sendings = []struct {
 	name string
 	send func(l *lab) sent
@@ -114,11 +114,7 @@ var sendings = []struct {
 
 func (l *lab) sendByCampaign() sent {
 	l.Helper()
-	list := l.list()
-	contact := l.contact(list, ada)
-	campaign := l.campaign(list)
-	l.post(f("/campaigns/%d/schedule", campaign), "").ok()
-	return l.lastSent(sent{list: list, contact: contact, campaign: campaign})
+	return l.lastSent(l.sendByCampaignLater(""))
 }
 
 // campaign creates a campaign that can be scheduled.
@@ -163,8 +159,7 @@ func (l *lab) sendByTransactional() sent {
 func (l *lab) sendByEmailAPI() sent {
 	l.Helper()
 	list := l.list()
-	s := sent{list: list, contact: l.contact(list, ada)}
-	s.id = l.submitTo(list, ada)
+	s := sent{list: list, contact: l.contact(list, ada), id: l.submitTo(list, ada)}
 	l.deliveries()
 	return s
 }
@@ -180,7 +175,7 @@ var bounceCategories = []string{
 	"bounce_hb", "bounce_sb", "bounce_fm", "bounce_mb", "bounce_tr", "bounce_df", "bounce_ar", "bounce_cr", "bounce_ac",
 }
 
-// What recipients do with an email.
+// The following methods simulate recipient actions.
 
 func (l *lab) bounce(id, category string) {
 	l.Helper()

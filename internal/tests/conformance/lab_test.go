@@ -1,7 +1,6 @@
 package conformance_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,12 +13,12 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// The access tokens that every platform of these tests knows.
+// Access tokens that the mock server accepts in all tests.
 const (
 	owner     = "token-of-owner"
 	sameOwner = "other-token-of-owner" // another token of the same user
 	colleague = "token-of-colleague"   // another user of the same account
-	reader    = "token-of-reader"      // may only read
+	reader    = "token-of-reader"      // read-only
 	stranger  = "token-of-stranger"    // another account
 
 	ownerUser = `{"id":31,"email":"ops@shop.example","account_id":1204}`
@@ -45,7 +44,7 @@ type lab struct {
 	token    string
 	receiver *listener
 
-	suppressed int // how many addresses suppress has suppressed
+	suppressed int // number of addresses that suppress has added
 }
 
 // inLab runs a test with a lab in a synctest bubble.
@@ -247,12 +246,3 @@ func eventNames() (names []string) {
 
 // f is fmt.Sprintf.
 func f(format string, args ...any) string { return fmt.Sprintf(format, args...) }
-
-// quoted returns text as a JSON string.
-func quoted(text string) string {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string always encodes
-	return strings.TrimSpace(out.String())
-}

@@ -100,13 +100,15 @@ var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // kinds are the strings of a pattern that match any value of a kind.
 var kinds = map[string]func(any) bool{
-	"<any>":     func(any) bool { return true },
-	"<boolean>": func(v any) bool { _, ok := v.(bool); return ok },
-	"<array>":   func(v any) bool { _, ok := v.([]any); return ok },
-	"<integer>": isInteger,
-	"<string>":  func(v any) bool { s, ok := v.(string); return ok && s != "" },
-	"<digits>":  func(v any) bool { s, ok := v.(string); return ok && isInteger(json.Number(s)) },
-	"<uuid>":    func(v any) bool { s, ok := v.(string); return ok && uuid.MatchString(s) },
+	"<any>":   func(any) bool { return true },
+	"<array>": func(v any) bool { _, ok := v.([]any); return ok },
+	"<integer>": func(v any) bool {
+		n, ok := v.(json.Number)
+		_, err := n.Int64()
+		return ok && err == nil
+	},
+	"<string>": func(v any) bool { s, ok := v.(string); return ok && s != "" },
+	"<uuid>":   func(v any) bool { s, ok := v.(string); return ok && uuid.MatchString(s) },
 	"<unix>": func(v any) bool {
 		n, ok := v.(json.Number)
 		seconds, err := n.Int64()
@@ -119,12 +121,6 @@ var kinds = map[string]func(any) bool{
 	},
 }
 
-func isInteger(v any) bool {
-	n, ok := v.(json.Number)
-	_, err := n.Int64()
-	return ok && err == nil
-}
-
 // isRecent reports whether a time is within the last day.
 func isRecent(at time.Time) bool {
 	age := time.Since(at)
@@ -133,31 +129,27 @@ func isRecent(at time.Time) bool {
 
 func TestMismatches(t *testing.T) {
 	for _, test := range []struct {
-		name, got, pattern string
-		want               int
+		got, pattern string
+		want         int
 	}{
-		{name: "equal", got: `{"a":[1,"x",null,true]}`, pattern: `{"a":[1,"x",null,true]}`},
-		{name: "another value", got: `{"a":1}`, pattern: `{"a":2}`, want: 1},
-		{name: "another kind", got: `{"a":"1"}`, pattern: `{"a":1}`, want: 1},
-		{name: "null for an object", got: `{"a":null}`, pattern: `{"a":{"…":0}}`, want: 1},
-		{name: "a member too many", got: `{"a":1,"b":2}`, pattern: `{"a":1}`, want: 1},
-		{name: "others allowed", got: `{"a":1,"b":2}`, pattern: `{"a":1,"…":0}`},
-		{name: "a member too few", got: `{"a":1}`, pattern: `{"a":1,"b":2,"…":0}`, want: 1},
-		{name: "null is a member", got: `{"a":null}`, pattern: `{}`, want: 1},
-		{name: "an item too many", got: `[1,2]`, pattern: `[1]`, want: 1},
-		{name: "an integer", got: `[1,1.5,"1",null]`, pattern: `["<integer>","<integer>","<integer>","<integer>"]`, want: 3},
-		{name: "digits", got: `["12",12,"x"]`, pattern: `["<digits>","<digits>","<digits>"]`, want: 2},
-		{name: "a time long ago", got: `[1,"1999-01-01T00:00:00Z"]`, pattern: `["<unix>","<iso>"]`, want: 2},
-		{name: "the pattern is broken", got: `1`, pattern: `{`, want: 1},
+		{`{"a":[1,"x",null,true]}`, `{"a":[1,"x",null,true]}`, 0},
+		{`{"a":1}`, `{"a":2}`, 1},
+		{`{"a":"1"}`, `{"a":1}`, 1},
+		{`{"a":null}`, `{"a":{"…":0}}`, 1},
+		{`{"a":1,"b":2}`, `{"a":1}`, 1},
+		{`{"a":1,"b":2}`, `{"a":1,"…":0}`, 0},
+		{`{"a":1}`, `{"a":1,"b":2,"…":0}`, 1},
+		{`[1,2]`, `[1]`, 1},
+		{`[1,1.5,"1",null]`, `["<integer>","<integer>","<integer>","<integer>"]`, 3},
+		{`[1,"1999-01-01T00:00:00Z"]`, `["<unix>","<iso>"]`, 2},
+		{`1`, `{`, 1},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := parse([]byte(test.got))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if found := mismatches(got, test.pattern); len(found) != test.want {
-				t.Errorf("found %d mismatches, want %d: %q", len(found), test.want, found)
-			}
-		})
+		got, err := parse([]byte(test.got))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := mismatches(got, test.pattern); len(found) != test.want {
+			t.Errorf("%s with %s: found %d mismatches, want %d: %q", test.got, test.pattern, len(found), test.want, found)
+		}
 	}
 }

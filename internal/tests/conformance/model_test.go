@@ -30,8 +30,8 @@ type modelList struct {
 type modelContact struct {
 	id            int64
 	email, status string
-	before        string // the status that a deleted one had
-	added         int    // grows with every addition anywhere
+	before        string // status of a deleted contact before its deletion
+	added         int    // number of this addition, counted across all lists
 }
 
 type modelMessage struct {
@@ -41,7 +41,7 @@ type modelMessage struct {
 	contact          *modelContact
 	list             *modelList
 	confirmation     bool
-	complained, gone bool // gone: unsubscribed from all email by it
+	complained, gone bool // gone: unsubscribed from all email by this message
 }
 
 func (m *model) fire(name, who string) { m.fired = append(m.fired, name+" "+who) }
@@ -148,7 +148,7 @@ func (m *model) importOne(l *modelList, email, status string, resubscribe bool) 
 	case isNew:
 		m.add(l, email).status = status
 	case c.status == status:
-	case status != "active": // silently
+	case status != "active": // fires no event
 		c.set(status)
 	case c.was() == "spam" || c.was() == "bounced":
 	case (c.was() == "unsubscribed" || c.was() == "pending") && !resubscribe:
@@ -197,7 +197,7 @@ func (m *model) submit(email string, l *modelList, transactional bool) (code int
 	return 201, "rejected"
 }
 
-// whoOf returns how events of the Email API name a recipient.
+// whoOf returns the recipient as in events of the Email API.
 func whoOf(c *modelContact) string {
 	if c == nil {
 		return "-"
@@ -238,7 +238,7 @@ func (m *model) bounce(msg *modelMessage, hard bool) {
 	m.fire("Email.Bounced", whoIsShown(msg))
 }
 
-// whoIsShown returns how Email.Bounced names the recipient.
+// whoIsShown returns the recipient as in Email.Bounced.
 func whoIsShown(msg *modelMessage) string {
 	if msg.by == events.SendingTypeEmailAPI {
 		return whoOf(msg.contact)
@@ -251,7 +251,7 @@ func (m *model) complain(msg *modelMessage) {
 		return
 	}
 	msg.complained = true
-	m.suppressed[msg.to] = true // which fires nothing
+	m.suppressed[msg.to] = true // fires no event
 	if c := msg.contact; c != nil && c.status != "deleted" {
 		c.status = "spam"
 	}

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -54,7 +55,7 @@ var bouncedCells = []struct {
 	{key: "event_time", campaign: nothing, workflow: nothing, transactional: nothing, emailAPI: `"<unix>"`},
 	{
 		key:           "email",
-		transactional: `"ada@example.org"`, // of the flat copy
+		transactional: `"ada@example.org"`, // field of the flat copy
 		campaign:      nothing, workflow: nothing, emailAPI: `{"id":"$id"}`,
 	},
 }
@@ -140,16 +141,8 @@ func TestBouncePayloads(t *testing.T) {
 				"system_action":{"type":"douopt-in","id":"<integer>","name":"<string>"}},
 			"contact":`+noStatus+`,"list":{"id":$list,"name":null},"segment":`+noSegment+`,"context":`+noContext+`}`))
 	}))
-	t.Run("without additional headers", inLab(func(l *lab) {
-		proves(l, "bounced/transactional_email/fields")
-		l.listen("Email.Bounced")
-		id := l.post("/emails", submission(ada, "")).text("id")
-		l.bounce(id, "bounce_hb")
-		l.data(l.fires("Email.Bounced")[0],
-			`{"transactional_email":{"additional_headers":null,"…":0},"additional_headers":null,"…":0}`)
-	}))
-	t.Run("the flat copy", inLab(func(l *lab) {
-		proves(l, "bounced/transactional/flat-copy", "bounced/source_ip", "versioning/legacy")
+	t.Run("the flat copy of a transactional email", inLab(func(l *lab) {
+		proves(l, "bounced/transactional/flat-copy", "bounced/source_ip", "versioning/legacy", "bounced/transactional_email/fields")
 		l.listen("Email.Bounced")
 		s := l.sendByTransactional()
 		l.bounce(s.id, "bounce_hb")
@@ -165,93 +158,74 @@ func TestBouncePayloads(t *testing.T) {
 		} {
 			want(l, flat, show(data[flat]), show(value))
 		}
+		l.bounce(l.post("/emails", submission(ada, "")).text("id"), "bounce_hb")
+		l.data(l.fires("Email.Bounced")[0],
+			`{"transactional_email":{"additional_headers":null,"…":0},"additional_headers":null,"…":0}`)
 	}))
-	t.Run("an Email API message to no list contact", inLab(func(l *lab) {
-		proves(l, "bounced/email-api/no-contact")
-		l.listen("Email.Bounced")
-		id := l.submit("nobody@example.org", "").text("id")
+	t.Run("with and without a contact", inLab(func(l *lab) {
+		proves(l, "bounced/email-api/no-contact", "resources/contact/tags", "resources/contact/interests", "resources/contact/custom_attributes",
+			"service/automations", "resources/contact/last_bounce_type", "resources/contact/bounces_count", "removed/contact")
+		const fields = `"custom_attributes":[{"name":"city","value":"London"}],"tags":["vip"],"interests":["books"]`
+		l.listen("Email.Bounced", "Contact.Removed")
+		id := l.submit("unknown@example.org", "").text("id")
 		l.bounce(id, "bounce_hb")
 		l.data(l.fires("Email.Bounced")[0], f(`{"event_time":"<unix>","email":{"id":%q}}`, id))
-	}))
-	t.Run("an Email API message to a list contact", inLab(func(l *lab) {
-		proves(l, "resources/contact/tags", "resources/contact/interests", "resources/contact/custom_attributes",
-			"service/automations")
-		const holds = `"custom_attributes":[{"name":"city","value":"London"}],"tags":["vip"],"interests":["books"]`
-		l.listen("Email.Bounced")
-		list := l.list()
-		contact := l.post(f("/lists/%d/contacts", list), f(`{"email":%q,%s}`, ada, holds)).int("id")
-		id := l.submitTo(list, ada)
-		l.bounce(id, "bounce_sb")
-		l.data(l.fires("Email.Bounced")[0], f(`{"event_time":"<unix>","email":{"id":%q},
-			"list":{"id":%d,"name":"News"},
-			"contact":{"id":%d,"email":%q,"status":"active","subscribed_on":"<unix>",%s}}`, id, list, contact, ada, holds))
-	}))
-	t.Run("they are counted", inLab(func(l *lab) {
-		proves(l, "resources/contact/last_bounce_type", "resources/contact/bounces_count")
-		l.listen("Contact.Removed")
-		list := l.list()
-		contact := l.contact(list, ada)
-		path := f("/lists/%d/contacts/%d", list, contact)
-		l.get(path).is(200, `{"last_bounce_type":"none","bounces_count":0,"…":0}`)
-		l.bounce(l.submitTo(list, ada), "bounce_sb")
-		l.bounce(l.submitTo(list, ada), "bounce_fm")
-		l.delete(path).ok()
-		l.data(l.fires("Contact.Removed")[0], `{"contact":{"last_bounce_type":"soft","bounces_count":2,"…":0},"…":0}`)
+		s := sent{list: l.list()}
+		created := l.post(f("/lists/%d/contacts", s.list), f(`{"email":%q,%s}`, ada, fields)).
+			is(201, `{"last_bounce_type":"none","bounces_count":0,"…":0}`)
+		s.contact, s.id = created.int("id"), l.submitTo(s.list, ada)
+		l.bounce(s.id, "bounce_sb")
+		l.data(l.fires("Email.Bounced")[0], s.fill(`{"event_time":"<unix>","email":{"id":"$id"},"list":{"id":$list,"name":"News"},
+			"contact":{"id":$contact,"email":"ada@example.org","status":"active","subscribed_on":"<unix>",`+fields+`}}`))
+		l.bounce(s.id, "bounce_fm")
+		l.fires("Email.Bounced")
+		l.delete(f("/lists/%d/contacts/%d", s.list, s.contact)).ok()
+		l.data(l.fires("Contact.Removed")[0], `{"contact":{"last_bounce_type":"soft","bounces_count":2,
+			"custom_attributes":[{"name":"city","value":"London"}],"…":0},"…":0}`)
 	}))
 }
 
-// complaints are the sending types with the data of Email.ReportedAsSpam.
-var complaints = []struct {
-	name   string
-	send   func(l *lab) sent
+// complaints contains the data of Email.ReportedAsSpam by sending.
+var complaints = map[string]struct {
 	data   string
 	proves []string
 }{
-	{
-		name: "campaign",
-		send: (*lab).sendByCampaign,
-		data: `{"fbl":{"provider":"Mailbox.example","source_ip":"<string>"},
-			"campaign":{"type":"campaign","id":$campaign,"name":"Spring"},
-			"contact":{"id":"$contact","email":"ada@example.org","status":"spam"},"list":{"id":"$list","name":"<any>"},
-			"segment":` + noSegment + `,"context":` + noContext + `}`,
-		proves: []string{"reported/contact", "reported/list", "decision/31", "resources/contact/id-in-complaints"},
+	"campaign": {
+		`"campaign":{"type":"campaign","id":$campaign,"name":"Spring"},
+			"contact":{"id":"$contact","email":"ada@example.org","status":"spam"},"list":{"id":"$list","name":"<any>"}`,
+		[]string{"reported/contact", "reported/list", "decision/31", "resources/contact/id-in-complaints"},
 	},
-	{
-		name: "workflow",
-		send: (*lab).sendByWorkflow,
-		data: `{"fbl":{"provider":"Mailbox.example","source_ip":"<string>"},
-			"automation":{"trigger":{"id":"<integer>","name":"Welcome"}},
-			"contact":{"id":"$contact","email":"ada@example.org","status":"spam"},"list":{"id":"$list","name":"<any>"},
-			"segment":` + noSegment + `,"context":` + noContext + `}`,
-		proves: []string{"reported/contact", "reported/list"},
+	"workflow": {
+		`"automation":{"trigger":{"id":"<integer>","name":"Welcome"}},
+			"contact":{"id":"$contact","email":"ada@example.org","status":"spam"},"list":{"id":"$list","name":"<any>"}`,
+		[]string{"reported/contact", "reported/list"},
 	},
-	{
-		name: "transactional",
-		send: (*lab).sendByTransactional,
-		data: `{"fbl":{"provider":"Mailbox.example","source_ip":"<string>"},"transactional_email":` + legacyEmail + `,
-			"contact":{"email":"ada@example.org"},"list":` + noList + `,
-			"segment":` + noSegment + `,"context":` + noContext + `}`,
-		proves: []string{"reported/transactional"},
+	"transactional": {
+		`"transactional_email":` + legacyEmail + `,"contact":{"email":"ada@example.org"},"list":` + noList,
+		[]string{"reported/transactional"},
 	},
-	{
-		name:   "email API",
-		send:   (*lab).sendByEmailAPI,
-		data:   `{"event_time":"<unix>","email":{"id":"$id"}}`,
-		proves: []string{"reported/email-api"},
-	},
+	"email API": {`"event_time":"<unix>","email":{"id":"$id"}`, []string{"reported/email-api"}},
 }
 
 func TestReportedAsSpam(t *testing.T) {
-	for _, row := range complaints {
-		t.Run(row.name, inLab(func(l *lab) {
+	for _, sending := range sendings {
+		t.Run(sending.name, inLab(func(l *lab) {
+			row := complaints[sending.name]
 			proves(l, "reported/fires", "events/Email.ReportedAsSpam", "shape/depends-on-sending",
-				"events/compliance-envelope", "envelope/user-null", "states/contact/complaint/suppressed-first")
+				"events/compliance-envelope", "envelope/user-null", "states/contact/complaint/suppressed-first", "states/contact/complaint")
 			proves(l, row.proves...)
-			if row.name != "email API" {
+			data := row.data
+			if sending.name != "email API" {
 				proves(l, "reported/fbl", "reported/segment", "reported/context", "reported/sending-part")
+				data += `,"fbl":{"provider":"Mailbox.example","source_ip":"<string>"},"segment":` + noSegment + `,"context":` + noContext
 			}
 			l.listen("Email.ReportedAsSpam", "SuppressedEmail.Added")
-			s := row.send(l)
+			list := l.list()
+			contact := l.contact(list, ada) // the recipient of a transactional email
+			s := sending.send(l)
+			if s.list == 0 {
+				s.list, s.contact = list, contact
+			}
 			suppressed := false
 			l.receiver.respond(func(http.ResponseWriter, *http.Request, int) { suppressed = l.isSuppressed(ada) })
 			l.complain(s.id)
@@ -259,106 +233,64 @@ func TestReportedAsSpam(t *testing.T) {
 			want(l, "suppressed when the event came", suppressed, true)
 			l.envelope(d, `{"id":"<uuid>","event":"Email.ReportedAsSpam","account_id":1204,"account_lineage":null,
 				"ip":"<string>","user":`+noUser+`,"created_on":"<unix>","data":"<any>"}`)
-			l.data(d, s.fill(row.data))
+			l.data(d, s.fill("{"+data+"}"))
+			want(l, "status", l.status(s.list, s.contact), "spam")
 			l.complain(s.id)
 			l.fires()
-		}))
-		t.Run("who complained about "+row.name, inLab(func(l *lab) {
-			proves(l, "states/contact/complaint")
-			s := row.send(l)
-			if s.list == 0 { // a transactional message goes to an address; let a contact have it
-				s.list = l.list()
-				s.contact = l.contact(s.list, ada)
-				s.id = row.send(l).id
+			if sending.name == "email API" {
+				proves(l, "reported/email-api/look-up")
+				l.lookUp(s.id, s.fill(`{"email":"ada@example.org","contact_id":$contact,"reported_as_spam":true,"…":0}`))
 			}
-			l.complain(s.id)
-			want(l, "status", l.status(s.list, s.contact), "spam")
 		}))
 	}
-	t.Run("found by looking up", inLab(func(l *lab) {
-		proves(l, "reported/email-api/look-up")
-		l.listen("Email.ReportedAsSpam")
-		s := l.sendByEmailAPI()
-		l.complain(s.id)
-		l.fires("Email.ReportedAsSpam")
-		l.lookUp(s.id, s.fill(`{"email":"ada@example.org","contact_id":$contact,"reported_as_spam":true,"…":0}`))
-	}))
 }
 
-// Events in the general envelope, which tell what contacts do.
-
 func TestOpenedAndClicked(t *testing.T) {
-	t.Run("Email.Opened", inLab(func(l *lab) {
-		proves(l, "events/Email.Opened", "events/opened-body", "decision/29", "decision/30/Email.Opened",
-			"decision/30/ids", "decision/30/times")
-		l.listen("Email.Opened")
-		s := l.sendByCampaign()
-		l.open(s.id)
-		l.envelope(l.fires("Email.Opened")[0], s.fill(`{"event":"Email.Opened","timestamp":"<iso>",
-			"data":{"email_id":"$id","contact_id":"$contact","campaign_id":"$campaign","list_id":"$list",
-				"email_address":"ada@example.org","opened_at":"<iso>"}}`))
-		l.open(s.id)
-		l.fires("Email.Opened")
-	}))
-	t.Run("Email.Clicked", inLab(func(l *lab) {
-		proves(l, "events/Email.Clicked", "decision/29", "decision/30/Email.Clicked", "decision/30/ids", "decision/30/times")
-		l.listen("Email.Clicked")
-		s := l.sendByCampaign()
-		l.click(s.id, "https://shop.example/?a=1&b=2")
-		l.envelope(l.fires("Email.Clicked")[0], s.fill(`{"event":"Email.Clicked","timestamp":"<iso>",
-			"data":{"email_id":"$id","contact_id":"$contact","campaign_id":"$campaign","list_id":"$list",
-				"email_address":"ada@example.org","url":"https://shop.example/?a=1&b=2","clicked_at":"<iso>"}}`))
-	}))
 	for _, sending := range sendings {
-		t.Run("by "+sending.name, inLab(func(l *lab) {
+		t.Run(sending.name, inLab(func(l *lab) {
+			proves(l, "events/Email.Opened", "events/opened-body", "decision/29", "decision/30/Email.Opened",
+				"events/Email.Clicked", "decision/30/Email.Clicked", "decision/30/ids", "decision/30/times")
 			l.listen("Email.Opened", "Email.Clicked")
 			s := sending.send(l)
+			data := `"data":{"email_id":"$id","email_address":"ada@example.org"`
+			for name, id := range map[string]int64{"contact": s.contact, "list": s.list, "campaign": s.campaign} {
+				value := "null"
+				if id != 0 {
+					value = f("%q", fmt.Sprint(id))
+				}
+				data += f(`,"%s_id":%s`, name, value)
+			}
 			l.open(s.id)
 			l.open(s.id)
-			l.click(s.id, "https://shop.example/")
+			l.click(s.id, "https://shop.example/?a=1&b=2")
 			fired := l.fires("Email.Opened", "Email.Opened", "Email.Clicked")
-			l.data(fired[0], s.fill(`{"email_id":"$id","email_address":"ada@example.org","…":0}`))
-			data := fired[2].body["data"].(map[string]any)
-			_, ofContact := data["contact_id"].(string)
-			want(l, "it names a contact", ofContact, s.contact != 0)
-			_, ofCampaign := data["campaign_id"].(string)
-			want(l, "it names a campaign", ofCampaign, s.campaign != 0)
+			l.envelope(fired[0], s.fill(`{"event":"Email.Opened","timestamp":"<iso>",`+data+`,"opened_at":"<iso>"}}`))
+			l.envelope(fired[2], s.fill(`{"event":"Email.Clicked","timestamp":"<iso>",`+data+`,
+				"url":"https://shop.example/?a=1&b=2","clicked_at":"<iso>"}}`))
 		}))
 	}
 }
 
 func TestAddedAndUnsubscribed(t *testing.T) {
-	t.Run("Contact.Added", inLab(func(l *lab) {
-		proves(l, "events/Contact.Added", "decision/29", "decision/30/Contact.Added", "decision/30/ids", "decision/30/times")
-		l.listen("Contact.Added")
-		list := l.list()
-		contact := l.contact(list, ada)
-		l.envelope(l.fires("Contact.Added")[0], f(`{"event":"Contact.Added","timestamp":"<iso>",
-			"data":{"contact_id":"%d","list_id":"%d","email_address":"ada@example.org","added_at":"<iso>"}}`,
-			contact, list))
-	}))
-	t.Run("Contact.Added for everyone who becomes active", inLab(func(l *lab) {
-		proves(l, "decision/33")
-		l.listen("Contact.Added")
-		list := l.list()
-		l.member(list, "gone@example.org", "unsubscribed")
-		l.fires("Contact.Added")
-		l.contact(list, "gone@example.org")
-		l.fires("Contact.Added")
-		l.member(list, "later@example.org", "pending")
+	inLab(func(l *lab) {
+		proves(l, "events/Contact.Added", "decision/29", "decision/30/Contact.Added", "decision/30/ids", "decision/30/times", "decision/33",
+			"events/Contact.Unsubscribed", "decision/30/Contact.Unsubscribed")
+		l.listen("Contact.Added", "Contact.Unsubscribed")
+		s := sent{list: l.list()}
+		s.contact = l.contact(s.list, ada)
+		added := s.fill(`{"event":"Contact.Added","timestamp":"<iso>",
+			"data":{"contact_id":"$contact","list_id":"$list","email_address":"ada@example.org","added_at":"<iso>"}}`)
+		l.envelope(l.fires("Contact.Added")[0], added)
+		l.post(f("/lists/%d/contacts/%d/unsubscribe", s.list, s.contact), "").ok()
+		l.envelope(l.fires("Contact.Unsubscribed")[0], s.fill(`{"event":"Contact.Unsubscribed","timestamp":"<iso>",
+			"data":{"contact_id":"$contact","list_id":"$list","email_address":"ada@example.org","unsubscribed_at":"<iso>"}}`))
+		l.contact(s.list, ada) // again
+		l.envelope(l.fires("Contact.Added")[0], added)
+		l.member(s.list, "later@example.org", "pending")
 		l.fires()
-		for _, fires := range [][]string{{"Contact.Added"}, nil} { // who confirms twice becomes active once
+		for _, fires := range [][]string{{"Contact.Added"}, nil} { // the second confirmation changes nothing
 			l.confirm(l.lastMessage().ID)
 			l.fires(fires...)
 		}
-	}))
-	t.Run("Contact.Unsubscribed", inLab(func(l *lab) {
-		proves(l, "events/Contact.Unsubscribed", "decision/30/Contact.Unsubscribed", "decision/29")
-		l.listen("Contact.Unsubscribed")
-		s := l.sendByCampaign()
-		l.unsubscribe(s.id)
-		l.envelope(l.fires("Contact.Unsubscribed")[0], s.fill(`{"event":"Contact.Unsubscribed","timestamp":"<iso>",
-			"data":{"contact_id":"$contact","list_id":"$list","email_address":"ada@example.org",
-				"unsubscribed_at":"<iso>"}}`))
-	}))
+	})(t)
 }

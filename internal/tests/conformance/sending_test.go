@@ -40,119 +40,80 @@ func TestCampaigns(t *testing.T) {
 		l.patch(path, `{"name":"refused","list_id":999999}`).problem(404, "not_found", "body.list_id")
 		l.get(path).is(200, `{"name":"Spring","…":0}`)
 	}))
-	t.Run("an update is partial", inLab(func(l *lab) {
-		proves(l, "endpoints/campaigns/update")
-		list := l.list()
-		path := f("/campaigns/%d", l.campaign(list))
-		other := l.list()
-		l.patch(path, `{"name":"Autumn"}`).is(200,
-			f(`{"name":"Autumn","list_id":%d,"content":%s,"sender":%s,"…":0}`, list, greeting, shop))
-		l.patch(path, f(`{"list_id":%d,"sender":{"email":"b@shop.example"}}`, other)).is(200,
-			f(`{"name":"Autumn","list_id":%d,"content":%s,"…":0}`, other, greeting))
-		l.patch(path, `{"content":{"text":null}}`).is(200,
-			`{"content":{"subject":"Hello {{name}}","html":"<p>Hello {{name}}</p>"},"…":0}`)
-		l.patch(path, `{"name":""}`).problem(422, "value_error", "body.name")
-	}))
 }
 
 func TestSendingCampaigns(t *testing.T) {
-	t.Run("send now", inLab(func(l *lab) {
+	inLab(func(l *lab) {
 		proves(l, "decision/17/scheduled_for", "decision/17/status", "events/Campaign.Sent", "decision/30/Campaign.Sent", "decision/2/ok",
 			"events/Campaign.Scheduled", "decision/30/Campaign.Scheduled", "decision/29")
 		l.listen("Campaign.Sent", "Campaign.Scheduled")
-		list := l.list()
-		l.contact(list, ada)
-		campaign := l.campaign(list)
-		l.get(f("/campaigns/%d", campaign)).is(200, `{"status":"incomplete","…":0}`)
-		l.post(f("/campaigns/%d/schedule", campaign), "").is(200, `{"scheduled_for":"<unix>","…":0}`)
-		fired := l.fires("Campaign.Scheduled", "Campaign.Sent")
-		l.envelope(
-			fired[0],
-			f(
-				`{"event":"Campaign.Scheduled","timestamp":"<iso>","data":{"campaign_id":"%d","list_id":"%d","name":"Spring",`+
-					`"scheduled_for":"<iso>"}}`,
-				campaign,
-				list,
-			),
-		)
-		l.envelope(
-			fired[1],
-			f(
-				`{"event":"Campaign.Sent","timestamp":"<iso>","data":{"campaign_id":"%d","list_id":"%d","name":"Spring",`+
-					`"sent_at":"<iso>"}}`,
-				campaign,
-				list,
-			),
-		)
-		l.get(f("/campaigns/%d", campaign)).is(200, `{"status":"delivered","…":0}`)
+		s := l.sendByCampaignLater("")
+		path := f("/campaigns/%d", s.campaign)
+		time.Sleep(500 * time.Microsecond)
+		l.get(path).is(200, `{"status":"delivering","scheduled_for":"<unix>","…":0}`)
+		l.patch(path, `{"name":"Late"}`).problem(409, "invalid_state", "path.campaign_id")
+		l.post(path+"/schedule", "").problem(409, "invalid_state", "path.campaign_id")
+		want(l, "recipients", l.recipients(), "")
+		for i, d := range l.fires("Campaign.Scheduled", "Campaign.Sent") {
+			l.envelope(d, s.fill(`{"event":"`+d.event+`","timestamp":"<iso>","data":{"campaign_id":"$campaign","list_id":"$list","name":"Spring",
+				"`+[]string{"scheduled_for", "sent_at"}[i]+`":"<iso>"}}`))
+		}
+		l.get(path).is(200, `{"status":"delivered","…":0}`)
 		want(l, "recipients", l.recipients(), ada)
-	}))
+		l.patch(path, `{"name":"Late"}`).problem(409, "invalid_state", "path.campaign_id")
+		l.post(path+"/schedule", "").problem(409, "invalid_state", "path.campaign_id")
+	})(t)
+}
+
+// sendByCampaignLater schedules a campaign with this body, and does not wait.
+func (l *lab) sendByCampaignLater(schedule string) sent {
+	l.Helper()
+	list := l.list()
+	s := sent{list: list, contact: l.contact(list, ada), campaign: l.campaign(list)}
+	l.post(f("/campaigns/%d/schedule", s.campaign), schedule).ok()
+	return s
 }
 
 func TestCampaignTiming(t *testing.T) {
-	t.Run("delivering in between", inLab(func(l *lab) {
-		proves(l, "decision/17/status")
-		list := l.list()
-		l.contact(list, ada)
-		campaign := l.campaign(list)
-		path := f("/campaigns/%d", campaign)
-		l.post(path+"/schedule", "").ok()
-		time.Sleep(500 * time.Microsecond)
-		l.get(path).is(200, `{"status":"delivering","…":0}`)
-		l.patch(path, `{"name":"Late"}`).problem(409, "invalid_state", "path.campaign_id")
-		l.post(path+"/schedule", "").problem(409, "invalid_state", "path.campaign_id")
-		want(l, "messages", len(l.srv.Outbox()), 0)
-		l.deliveries()
-		l.get(path).is(200, `{"status":"delivered","…":0}`)
-		want(l, "recipients", l.recipients(), ada)
-	}))
 	t.Run("send later", inLab(func(l *lab) {
-		proves(l, "decision/17/scheduled_for", "decision/17/status", "events/Campaign.Scheduled")
+		proves(l, "decision/17/scheduled_for", "decision/17/status", "events/Campaign.Scheduled", "decision/17/scheduled-patch")
 		l.listen("Campaign.Sent", "Campaign.Scheduled")
-		list := l.list()
-		l.contact(list, ada)
-		campaign := l.campaign(list)
 		at := time.Now().Add(time.Hour)
-		l.post(f("/campaigns/%d/schedule", campaign), f(`{"scheduled_for":%d}`, at.Unix())).is(200,
-			f(`{"status":"scheduled","scheduled_for":%d,"…":0}`, at.Unix()))
+		s := l.sendByCampaignLater(f(`{"scheduled_for":%d}`, at.Unix()))
+		path := f("/campaigns/%d", s.campaign)
 		l.data(l.fires("Campaign.Scheduled")[0], f(`{"scheduled_for":%q,"…":0}`, at.UTC().Format(time.RFC3339)))
+		changed := l.patch(path, `{"content":{"subject":"Later"}}`).is(200, f(`{"status":"scheduled","scheduled_for":%d,"…":0}`, at.Unix()))
+		l.patch(path, f(`{"name":"X","list_id":%d}`, l.closedList())).problem(409, "policy_not_accepted", "path.campaign_id")
+		for _, incomplete := range []string{
+			`{"name":"X","content":{"subject":""}}`, `{"name":"X","content":{"html":"","text":""}}`,
+		} {
+			l.patch(path, incomplete).problem(409, "invalid_state", "path.campaign_id")
+		}
 		time.Sleep(59 * time.Minute)
 		l.fires()
-		l.get(f("/campaigns/%d", campaign)).is(200, `{"status":"scheduled","…":0}`)
-		l.contact(list, "late@example.org")
+		l.get(path).is(200, string(changed.raw))
+		l.contact(s.list, "late@example.org")
 		time.Sleep(time.Minute)
 		l.fires("Campaign.Sent")
-		l.get(f("/campaigns/%d", campaign)).is(200, `{"status":"delivered","…":0}`)
+		l.get(path).is(200, `{"status":"delivered","…":0}`)
 		want(l, "recipients", l.recipients(), ada+" late@example.org")
+		want(l, "the subject", l.lastMessage().Subject, "Later")
 	}))
-	t.Run("to active contacts alone", inLab(func(l *lab) {
+	t.Run("only to active contacts", inLab(func(l *lab) {
 		proves(l, "states/list/accept-policy/allows", "resources/suppression/listed", "decision/17/recipients")
 		list := l.list()
 		for i, status := range []string{"active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed"} {
 			l.member(list, f("c%d-%s@example.org", i, status), status)
 		}
-		before := len(l.srv.Outbox())
+		before := l.recipients()
 		l.post(f("/campaigns/%d/schedule", l.campaign(list)), "").ok()
 		l.deliveries()
-		var to []string
-		for _, m := range l.srv.Outbox()[before:] {
-			to = append(to, m.To)
-		}
-		want(l, "recipients", strings.Join(to, " "), "c0-active@example.org")
+		want(l, "recipients", l.recipients(), before+" c0-active@example.org")
 	}))
 }
 
 func TestScheduleCampaign(t *testing.T) {
-	t.Run("not twice", inLab(func(l *lab) {
-		proves(l, "decision/7/409", "decision/17/status")
-		path := f("/campaigns/%d", l.campaign(l.list()))
-		l.post(path+"/schedule", `{"scheduled_for":"tomorrow"}`).problem(422, "value_error", "body.scheduled_for")
-		l.post(path+"/schedule", "").ok()
-		l.deliveries()
-		l.post(path+"/schedule", "").problem(409, "invalid_state", "path.campaign_id")
-		l.patch(path, `{"name":"Late"}`).problem(409, "invalid_state", "path.campaign_id")
-	}))
-	t.Run("not without what it needs", inLab(func(l *lab) {
+	inLab(func(l *lab) {
 		proves(l, "decision/7/409", "decision/17/status")
 		list := l.list()
 		for _, body := range []string{
@@ -167,73 +128,39 @@ func TestScheduleCampaign(t *testing.T) {
 			l.post(path+"/schedule", "").problem(409, "invalid_state", "path.campaign_id")
 			l.get(path).is(200, `{"status":"incomplete","…":0}`)
 		}
-	}))
-	t.Run("not after the year 9999", inLab(func(l *lab) {
+		path := f("/campaigns/%d/schedule", l.campaign(list))
+		for _, at := range []string{`"tomorrow"`, "253402300800"} { // the year 10000
+			l.post(path, `{"scheduled_for":`+at+`}`).problem(422, "value_error", "body.scheduled_for")
+		}
 		l.listen("Campaign.Scheduled")
-		path := f("/campaigns/%d/schedule", l.campaign(l.list()))
-		l.post(path, `{"scheduled_for":253402300800}`).problem(422, "value_error", "body.scheduled_for")
 		l.post(path, `{"scheduled_for":253402300799}`).ok()
 		l.fires("Campaign.Scheduled")
-	}))
-	t.Run("a change of what is scheduled", inLab(func(l *lab) {
-		proves(l, "decision/17/scheduled-patch")
-		list, closed := l.list(), l.closedList()
-		l.contact(list, ada)
-		path := f("/campaigns/%d", l.campaign(list))
-		l.post(path+"/schedule", f(`{"scheduled_for":%d}`, time.Now().Add(time.Hour).Unix())).ok()
-		changed := l.patch(path, `{"content":{"subject":"Later"}}`).is(200, `{"status":"scheduled","…":0}`)
-		l.patch(path, f(`{"name":"X","list_id":%d}`, closed)).problem(409, "policy_not_accepted", "path.campaign_id")
-		for _, incomplete := range []string{
-			`{"name":"X","content":{"subject":""}}`, `{"name":"X","content":{"html":"","text":""}}`,
-		} {
-			l.patch(path, incomplete).problem(409, "invalid_state", "path.campaign_id")
-		}
-		l.get(path).is(200, string(changed.raw))
-		time.Sleep(time.Hour)
-		l.deliveries()
-		want(l, "the subject", l.lastMessage().Subject, "Later")
-	}))
+	})(t)
 }
 
 func TestWorkflows(t *testing.T) {
 	t.Run("create, list and get", inLab(func(l *lab) {
-		proves(l, "service/campaigns-workflows", "decision/18/endpoints", "decision/18/fields", "decision/2/created", "decision/3/id-names", "decision/3/unix-seconds")
-		list := l.list()
-		created := l.post("/workflows",
-			f(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting)).
-			is(
-				201,
-				f(
-					`{"workflow_id":"<integer>","name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s,`+
-						`"status":"inactive","created_on":"<unix>"}`,
-					list, shop, greeting,
-				),
-			)
-		l.get(f("/workflows/%d", created.int("workflow_id"))).is(200, string(created.raw))
+		proves(l, "service/campaigns-workflows", "decision/18/endpoints", "decision/18/fields", "decision/2/created", "decision/3/id-names", "decision/3/unix-seconds",
+			"decision/36/nothing")
+		body := f(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, l.list(), shop, greeting)
+		created := l.post("/workflows", body).is(201,
+			strings.TrimSuffix(body, "}")+`,"workflow_id":"<integer>","status":"inactive","created_on":"<unix>"}`)
+		path := f("/workflows/%d", created.int("workflow_id"))
+		l.get(path).is(200, string(created.raw))
 		l.get("/workflows").is(200, `{"data":[`+string(created.raw)+`],"pagination":{"page":1,"per_page":50}}`)
-		l.post("/workflows",
-			f(`{"name":"A","list_id":%d,"trigger":"birthday","sender":%s,"content":%s}`, list, shop, greeting)).problem(
-			422, "value_error", "body.trigger",
-		)
-		l.post("/workflows", `{}`).problem(422, "missing", "body.name").problem(422, "missing", "body.list_id").problem(422,
-			"missing", "body.trigger")
-		l.post("/workflows",
-			f(`{"name":"A","list_id":999999,"trigger":"subscribed","sender":%s,"content":%s}`, shop, greeting)).problem(
-			404, "not_found", "body.list_id",
-		)
-	}))
-	t.Run("activate and deactivate", inLab(func(l *lab) {
-		proves(l, "decision/18/endpoints", "decision/36/nothing")
-		path := f("/workflows/%d", l.workflow(l.list()))
+		l.post("/workflows", strings.Replace(body, "subscribed", "birthday", 1)).problem(422, "value_error", "body.trigger")
+		l.post("/workflows", strings.Replace(body, `"list_id":`, `"list_id":99999`, 1)).problem(404, "not_found", "body.list_id")
+		l.post("/workflows", `{}`).problem(422, "missing", "body.name").problem(422, "missing", "body.list_id").
+			problem(422, "missing", "body.trigger")
 		for _, step := range []struct{ action, status string }{
-			{"activate", "active"}, {"deactivate", "inactive"}, {"deactivate", "inactive"}, {"activate", "active"},
+			{"activate", "active"}, {"activate", "active"}, {"deactivate", "inactive"}, {"deactivate", "inactive"}, {"activate", "active"},
 		} {
 			l.post(path+"/"+step.action, "").is(204, "")
 			l.get(path).is(200, f(`{"status":%q,"…":0}`, step.status))
 		}
 	}))
 	t.Run("an active one sends to each contact added", inLab(func(l *lab) {
-		proves(l, "decision/18/sends")
+		proves(l, "decision/18/sends", "resources/suppression/listed")
 		list, other := l.list(), l.list()
 		l.contact(list, "before@example.org")
 		workflow := l.workflow(list)
@@ -247,21 +174,16 @@ func TestWorkflows(t *testing.T) {
 			`{"contacts":[{"email":"gone@example.org"}],"import_to":"unsubscribed"}`).ok()
 		want(l, "recipients", l.recipients(), ada+" bob@example.org")
 		l.member(list, "pending@example.org", "pending")
-		want(l, "the confirmation only", l.recipients(), ada+" bob@example.org pending@example.org")
+		want(l, "only the confirmation", l.recipients(), ada+" bob@example.org pending@example.org")
 		l.confirm(l.lastMessage().ID)
 		want(l, "then the welcome", l.recipients(), ada+" bob@example.org pending@example.org pending@example.org")
+		before := l.recipients()
+		l.post("/suppressed-emails", `{"email":"*@suppressed.example"}`).ok()
+		l.contact(list, "ada@suppressed.example")
+		l.member(list, "bob@suppressed.example", "pending")
 		l.post(f("/workflows/%d/deactivate", workflow), "").ok()
 		l.contact(list, "after@example.org")
-		want(l, "not any more", strings.Contains(l.recipients(), "after@example.org"), false)
-	}))
-	t.Run("nothing is sent to a suppressed address", inLab(func(l *lab) {
-		proves(l, "resources/suppression/listed")
-		list := l.list()
-		l.workflow(list)
-		l.post("/suppressed-emails", `{"email":"*@example.org"}`).ok()
-		l.contact(list, ada)
-		l.member(list, "pending@example.org", "pending")
-		want(l, "recipients", l.recipients(), "")
+		want(l, "after suppression and deactivation", l.recipients(), before)
 	}))
 }
 
@@ -274,15 +196,14 @@ func TestSuppressionList(t *testing.T) {
 		l.get("/suppressed-emails").is(200,
 			`{"data":[`+string(added.raw)+`,{"email":"bob@example.org","…":0}],"pagination":{"page":1,"per_page":50}}`)
 		l.get("/suppressed-emails?filter=email:bob@example.org").is(200, `{"data":[{"email":"bob@example.org","…":0}],"…":0}`)
-		l.get("/suppressed-emails?filter=email:carl@example.org").is(200, `{"data":[],"…":0}`)
 		l.delete("/suppressed-emails/ADA@example.org").is(204, "")
 		l.delete("/suppressed-emails/"+ada).problem(404, "not_found", "path.email")
 		want(l, "suppressed", l.isSuppressed(ada), false)
 		l.submit(ada, "").is(201, `{"status":"queued","…":0}`)
 	}))
-	t.Run("its event", inLab(func(l *lab) {
+	t.Run("addresses and patterns", inLab(func(l *lab) {
 		proves(l, "states/address/suppressed/fires", "resources/suppression/event", "events/SuppressedEmail.Added",
-			"suppressed/api", "suppressed/data", "decision/19/event", "envelope/user-null")
+			"suppressed/api", "suppressed/data", "decision/19/event", "envelope/user-null", "decision/19/patterns")
 		l.listen("SuppressedEmail.Added")
 		for _, email := range []string{ada, "*@example.com", "abuse@*"} {
 			l.post("/suppressed-emails", f(`{"email":%q}`, email)).is(201, f(`{"email":%q,"…":0}`, email))
@@ -292,29 +213,14 @@ func TestSuppressionList(t *testing.T) {
 					"user":%s,"created_on":"<unix>","data":{"suppressedEmail":{"email":%q}}}`, noUser, email),
 			)
 		}
-	}))
-	t.Run("domains and local parts", inLab(func(l *lab) {
-		proves(l, "decision/19/patterns")
-		for _, pattern := range []string{"*@example.com", "abuse@*"} {
-			l.post("/suppressed-emails", f(`{"email":%q}`, pattern)).is(201, f(`{"email":%q,"…":0}`, pattern))
-		}
 		for email, status := range map[string]string{
-			"ada@example.com": "rejected", "Ada@EXAMPLE.com": "rejected", "abuse@example.org": "rejected",
-			"Abuse@example.net":    "rejected",
-			"ada@mail.example.com": "queued", "ada@example.org": "queued", "no-abuse@example.org": "queued",
+			"bob@example.com": "rejected", "Bob@EXAMPLE.com": "rejected", "abuse@example.org": "rejected", "Abuse@example.net": "rejected",
+			"bob@mail.example.com": "queued", "bob@example.org": "queued", "no-abuse@example.org": "queued",
 		} {
 			l.submit(email, "").is(201, f(`{"status":%q,"…":0}`, status))
 		}
 		l.delete("/suppressed-emails/*@example.com").is(204, "")
-		l.submit("ada@example.com", "").is(201, `{"status":"queued","…":0}`)
-	}))
-	t.Run("what is neither", inLab(func(l *lab) {
-		proves(l, "decision/19/patterns")
-		for _, email := range []string{
-			"ada", "*@*", "*", "@example.org", "ada@*.org", "ada@", "*@", "a@b@c.example", "x y@*",
-		} {
-			res := l.post("/suppressed-emails", f(`{"email":%q}`, email))
-			want(l, email, res.status, 422)
-		}
+		l.submit("bob@example.com", "").is(201, `{"status":"queued","…":0}`)
+		l.post("/suppressed-emails", `{"email":"ada@*.org"}`).problem(422, "value_error", "body.email")
 	}))
 }

@@ -1,8 +1,13 @@
 package conformance_test
 
 import (
+	"crypto/sha512"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
@@ -13,29 +18,12 @@ func TestWebhooks(t *testing.T) {
 		proves(l, "endpoints/webhooks/create", "endpoints/webhooks/get", "resources/webhook/webhook_id",
 			"resources/webhook/secret", "resources/webhook/hash_function", "decision/20/fields", "decision/20/secret", "decision/2/created", "decision/3/id-names",
 			"decision/20/hash_function")
-		created := l.post(
-			"/webhooks",
-			`{"url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],"rate_limit":100,`+
-				`"rate_limit_period":"minute"}`,
-		).
-			is(
-				201,
-				`{"webhook_id":"<string>","url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],`+
-					`"rate_limit":100,"rate_limit_period":"minute","status":"active","secret":"<string>"}`,
-			)
-		l.get("/webhooks/"+created.text("webhook_id")).is(
-			200,
-			f(`{"webhook_id":%q,"url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],
-				"rate_limit":100,"rate_limit_period":"minute","status":"active","secret":%q,"hash_function":"sha256"}`,
-				created.text("webhook_id"), created.text("secret")),
-		)
+		const fields = `"url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],"rate_limit":100,"rate_limit_period":"minute"`
+		created := l.post("/webhooks", `{`+fields+`}`).is(201, `{`+fields+`,"webhook_id":"<string>","status":"active","secret":"<string>"}`)
+		l.get("/webhooks/"+created.text("webhook_id")).is(200, f(`{%s,"webhook_id":%q,"status":"active","secret":%q,"hash_function":"sha256"}`,
+			fields, created.text("webhook_id"), created.text("secret")))
 		l.post("/webhooks", `{}`).problem(422, "missing", "body.url").problem(422, "missing", "body.events")
-	}))
-	t.Run("secrets differ", inLab(func(l *lab) {
-		proves(l, "resources/webhook/secret")
-		body := `{"url":"https://shop.example/","events":["Email.Bounced"]}`
-		first, second := l.post("/webhooks", body), l.post("/webhooks", body)
-		want(l, "the same secret", first.text("secret") == second.text("secret"), false)
+		want(l, "the same secret", l.post("/webhooks", `{`+fields+`}`).text("secret") == created.text("secret"), false)
 	}))
 	t.Run("list", inLab(func(l *lab) {
 		proves(l, "endpoints/webhooks/list", "decision/20/list", "decision/20/secret")
@@ -46,71 +34,290 @@ func TestWebhooks(t *testing.T) {
 				{"webhook_id":%q,"url":"http://hook.test/2","events":["Email.Error"],
 				"rate_limit":5,"rate_limit_period":"hour","status":"archived"}],
 				"pagination":{"page":1,"per_page":50}}`, a, b))
-		want(l, "of another account", len(l.as(stranger).get("/webhooks").column("webhook_id")), 0)
 	}))
-	t.Run("any URL", inLab(func(l *lab) {
-		proves(l, "resources/webhook/url")
-		for _, url := range []string{
-			"http://localhost:8080", "https://a.b.example/x/y?z=1#f", "https://192.0.2.1:9000/", "http://[::1]/",
-			"https://hooks.example/%20",
+	t.Run("fields", inLab(func(l *lab) {
+		proves(l, "resources/webhook/url", "resources/webhook/events", "resources/webhook/rate_limit", "resources/webhook/rate_limit_period", "decision/20/fields")
+		for _, fields := range []string{
+			`"url":"http://localhost:8080","events":["Email.Bounced"]`,
+			`"url":"https://192.0.2.1:9000/x/y?z=1#f","events":["Email.Bounced"]`,
+			`"url":"https://shop.example/","events":` + show(eventNames()),
+			`"url":"https://shop.example/","events":["Email.Bounced"],"rate_limit":10,"rate_limit_period":"second"`,
+			`"url":"https://shop.example/","events":["Email.Bounced"],"rate_limit":10,"rate_limit_period":"day"`,
 		} {
-			l.post("/webhooks", f(`{"url":%q,"events":["Email.Bounced"]}`, url)).is(201, f(`{"url":%q,"…":0}`, url))
+			l.post("/webhooks", `{`+fields+`}`).is(201, `{`+fields+`,"…":0}`)
 		}
-		for _, url := range []string{
-			"", "shop.example/hook", "/hook", "ftp://shop.example/", "http://", "https:///path", "mailto:a@b.example",
-			"http://a b/",
+		for field, value := range map[string]string{ // the later of two equal fields counts
+			"url": `"ftp://shop.example/"`, "events": `[]`, "events.1": `["Email.Bounced","Email.Burned"]`,
+			"rate_limit_period": `"week"`, "rate_limit": `0`,
 		} {
-			l.post("/webhooks", f(`{"url":%q,"events":["Email.Bounced"]}`, url)).problem(422, "value_error", "body.url")
+			name, _, _ := strings.Cut(field, ".")
+			l.post("/webhooks", f(`{"url":"https://shop.example/","events":["Email.Bounced"],%q:%s}`, name, value)).
+				problem(422, "value_error", "body."+field)
 		}
-	}))
-	t.Run("the events", inLab(func(l *lab) {
-		proves(l, "resources/webhook/events")
-		l.post("/webhooks", f(`{"url":"https://shop.example/","events":%s}`, show(eventNames()))).is(201,
-			f(`{"events":%s,"…":0}`, show(eventNames())))
-		l.post("/webhooks", `{"url":"https://shop.example/","events":["Email.Bounced","Email.Burned"]}`).problem(422,
-			"value_error", "body.events.1")
-		l.post("/webhooks", `{"url":"https://shop.example/","events":[]}`).problem(422, "value_error", "body.events")
-	}))
-	t.Run("the rate limit", inLab(func(l *lab) {
-		proves(l, "resources/webhook/rate_limit", "resources/webhook/rate_limit_period", "decision/20/fields")
-		body := `{"url":"https://shop.example/","events":["Email.Bounced"],"rate_limit":%s,"rate_limit_period":%q}`
-		for _, period := range []string{"second", "minute", "hour", "day"} {
-			l.post("/webhooks", f(body, "10", period)).is(201, f(`{"rate_limit":10,"rate_limit_period":%q,"…":0}`, period))
-		}
-		l.post("/webhooks", f(body, "10", "week")).problem(422, "value_error", "body.rate_limit_period")
-		l.post("/webhooks", f(body, "0", "hour")).problem(422, "value_error", "body.rate_limit")
-		l.post("/webhooks", f(body, "-1", "hour")).problem(422, "value_error", "body.rate_limit")
 	}))
 }
 
 func TestWebhookStates(t *testing.T) {
 	t.Run("archive and unarchive", inLab(func(l *lab) {
 		proves(l, "resources/webhook/archive", "endpoints/webhooks/archive", "decision/2/no-content", "states/webhook/archive",
-			"states/webhook/unarchive", "decision/20/status", "decision/20/unarchive", "decision/20/archive-twice")
+			"states/webhook/unarchive", "decision/20/status", "decision/20/unarchive", "decision/20/archive-twice",
+			"resources/webhook/not-deleted", "limits/webhook-removal")
 		path := "/webhooks/" + l.listen()
 		for _, step := range []struct{ action, status string }{
-			{action: "archive", status: "archived"},
-			{action: "archive", status: "archived"},
-			{action: "unarchive", status: "active"},
-			{action: "unarchive", status: "active"},
-			{action: "archive", status: "archived"},
+			{"archive", "archived"}, {"archive", "archived"}, {"unarchive", "active"}, {"unarchive", "active"}, {"archive", "archived"},
 		} {
 			l.post(path+"/"+step.action, "").is(204, "")
 			l.get(path).is(200, f(`{"status":%q,"…":0}`, step.status))
 		}
-	}))
-	t.Run("never deleted", inLab(func(l *lab) {
-		proves(l, "resources/webhook/not-deleted", "limits/webhook-removal")
-		path := "/webhooks/" + l.listen()
 		res := l.delete(path).is(405, `{"detail":"<array>"}`)
 		want(l, "Allow has DELETE", strings.Contains(res.header.Get("Allow"), "DELETE"), false)
 		l.get(path).is(200, `{"…":0}`)
 	}))
 	t.Run("another hash function", inLab(func(l *lab) {
 		proves(l, "decision/21", "authentication/hash_function", "resources/webhook/hash_function")
-		l.receiver.useSHA512() // the receiver fails on another signature
+		l.receiver.hash = sha512.New // the receiver checks signatures
 		l.get("/webhooks/"+l.listen("SuppressedEmail.Added")).is(200, `{"hash_function":"sha512","…":0}`)
-		l.post("/suppressed-emails", f(`{"email":%q}`, ada)).ok()
+		l.suppress(1)
 		l.fires("SuppressedEmail.Added")
 	}, func(c *mockserver.Config) { c.HashFunction = webhook.SHA512 }))
+}
+
+// suppress causes n events SuppressedEmail.Added.
+func (l *lab) suppress(n int) {
+	l.Helper()
+	for range n {
+		l.suppressed++
+		l.post("/suppressed-emails", f(`{"email":"no%d@example.org"}`, l.suppressed)).ok()
+	}
+}
+
+// arrivals calls act, waits a week and returns the deliveries with their times after the call.
+func (l *lab) arrivals(act func()) (after []time.Duration, got []delivery) {
+	l.Helper()
+	start := time.Now()
+	act()
+	time.Sleep(7 * 24 * time.Hour)
+	got = l.deliveries()
+	for _, d := range got {
+		after = append(after, d.at.Sub(start))
+	}
+	return after, got
+}
+
+// answerFirst responds to the first n deliveries with a status, and to others with 200.
+func answerFirst(n, status int) func(http.ResponseWriter, *http.Request, int) {
+	return func(res http.ResponseWriter, _ *http.Request, i int) {
+		if i <= n {
+			res.WriteHeader(status)
+		}
+	}
+}
+
+func TestDelivery(t *testing.T) {
+	t.Run("a signed POST to each subscriber", inLab(func(l *lab) {
+		proves(l, "service/webhooks-push", "service/webhooks-signed", "delivery/post", "authentication/signature", "authentication/sha256",
+			"resources/webhook/secret-signs", "decision/34/post", "resources/webhook/events", "envelope/id", "envelope/event",
+			"envelope/created_on", "envelope/ip", "envelope/account_lineage", "envelope/data")
+		l.listen("SuppressedEmail.Added") // the receiver checks the method, the content type and the signature
+		l.listen("Email.Bounced", "SuppressedEmail.Added")
+		l.listen("Email.Bounced")
+		l.as(stranger).listen()
+		start, ids := time.Now(), map[any]bool{}
+		for range 2 {
+			l.suppress(1)
+			got := l.fires("SuppressedEmail.Added", "SuppressedEmail.Added")
+			paths := []string{got[0].path, got[1].path}
+			slices.Sort(paths)
+			want(l, "paths", strings.Join(paths, " "), "/1 /2")
+			want(l, "the other subscriber's bytes", string(got[1].raw), string(got[0].raw))
+			want(l, "a signature", got[0].header.Get("X-Service-Signature") != "", true)
+			want(l, "after", got[0].at.Sub(start), 0)
+			ids[got[0].body["id"]] = true
+			l.envelope(got[0], `{"id":"<uuid>","event":"SuppressedEmail.Added","account_id":1204,"account_lineage":null,
+				"ip":"<string>","user":"<any>","created_on":"<unix>","data":"<any>"}`)
+		}
+		want(l, "ids", len(ids), 2)
+	}))
+	t.Run("only events in the list of events", inLab(func(l *lab) {
+		proves(l, "delivery/next-gen-only", "limits/event-source", "versioning/next-gen", "service/compliance-events")
+		everythingHappens(l)
+		l.deliveries()
+		var fired []string
+		for _, e := range l.srv.Events() { // including events that no webhook can subscribe to
+			fired = append(fired, string(e.Event))
+		}
+		slices.Sort(fired)
+		if fired, all := slices.Compact(fired), eventNames(); !slices.Equal(fired, all) {
+			l.Errorf("the events that fired: got %q, want %q", fired, all)
+		}
+	}, recordEvents))
+}
+
+func TestRetries(t *testing.T) {
+	t.Run("on the schedule", inLab(func(l *lab) {
+		proves(l, "decision/34/schedule", "decision/34/at-least-once", "decision/34/same-bytes")
+		l.listen("SuppressedEmail.Added")
+		l.receiver.respond(answerFirst(100, 500))
+		after, got := l.arrivals(func() { l.suppress(1) })
+		want(l, "arrivals", f("%v", after), "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]")
+		for _, d := range got {
+			want(l, "bytes", string(d.raw), string(got[0].raw))
+			want(l, "signature", d.header.Get("X-Service-Signature"), got[0].header.Get("X-Service-Signature"))
+		}
+	}))
+	redirect := func(res http.ResponseWriter, req *http.Request, n int) {
+		if n == 1 {
+			http.Redirect(res, req, "http://hook.test/elsewhere", http.StatusTemporaryRedirect)
+		}
+	}
+	late := func(_ http.ResponseWriter, req *http.Request, n int) {
+		if n == 1 {
+			<-req.Context().Done()
+		}
+	}
+	type row struct {
+		respond         func(http.ResponseWriter, *http.Request, int)
+		arrivals, piece string
+	}
+	rows := map[string]row{
+		"two failures":       {answerFirst(2, 503), "[0s 1s 6s]", "decision/34/at-least-once"},
+		"redirect":           {redirect, "[0s 1s]", "decision/34/redirects"},
+		"no response":        {late, "[0s 11s]", "decision/34/timeout"},
+		"response after 9 s": {func(http.ResponseWriter, *http.Request, int) { time.Sleep(9 * time.Second) }, "[0s]", "decision/34/timeout"},
+	}
+	for _, status := range []int{200, 201, 202, 204, 299, 300, 302, 304, 400, 401, 404, 410, 429, 500, 503} {
+		arrivals := "[0s 1s]"
+		if status < 300 {
+			arrivals = "[0s]"
+		}
+		rows[f("status %d", status)] = row{answerFirst(1, status), arrivals, "decision/34/success"}
+	}
+	for name, row := range rows {
+		t.Run(name, inLab(func(l *lab) {
+			proves(l, row.piece, "decision/34/schedule")
+			l.listen("SuppressedEmail.Added")
+			l.receiver.respond(row.respond)
+			after, got := l.arrivals(func() { l.suppress(1) })
+			want(l, "arrivals", f("%v", after), row.arrivals)
+			want(l, "path", got[len(got)-1].path, "/1")
+		}))
+	}
+}
+
+func TestArchived(t *testing.T) {
+	t.Run("gets nothing", inLab(func(l *lab) {
+		proves(l, "decision/34/archived", "resources/webhook/archive", "states/webhook/archive")
+		hook := l.listen("SuppressedEmail.Added")
+		l.post("/webhooks/"+hook+"/archive", "").ok()
+		l.listen("SuppressedEmail.Added") // a second webhook, which is active
+		l.suppress(1)
+		want(l, "path", l.fires("SuppressedEmail.Added")[0].path, "/2")
+		l.post("/webhooks/"+hook+"/unarchive", "").ok()
+		l.fires()
+		l.suppress(1)
+		l.fires("SuppressedEmail.Added", "SuppressedEmail.Added")
+	}))
+	t.Run("queued deliveries and retries wait, and Drain does not wait for them", inLab(func(l *lab) {
+		proves(l, "decision/34/unarchived", "states/webhook/unarchive")
+		hook := l.listenWith(`,"rate_limit":1,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
+		l.receiver.respond(answerFirst(1, 500))
+		l.suppress(2)
+		first := l.fires("SuppressedEmail.Added")[0]
+		l.post("/webhooks/"+hook+"/archive", "").ok()
+		l.must(l.srv.Drain(l.Context()))
+		time.Sleep(24 * time.Hour)
+		l.fires()
+		l.post("/webhooks/"+hook+"/unarchive", "").ok()
+		second := l.fires("SuppressedEmail.Added")[0]
+		time.Sleep(time.Minute)
+		third := l.fires("SuppressedEmail.Added")[0]
+		want(l, "one is the retry", string(second.raw) == string(first.raw) != (string(third.raw) == string(first.raw)), true)
+	}))
+}
+
+func TestRateLimit(t *testing.T) {
+	for period, d := range map[string]time.Duration{
+		"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour,
+	} {
+		t.Run("two per "+period, inLab(func(l *lab) {
+			proves(l, "limits/webhook-rate", "decision/34/rate-limit", "resources/webhook/rate_limit",
+				"resources/webhook/rate_limit_period")
+			l.listenWith(f(`,"rate_limit":2,"rate_limit_period":%q`, period), "SuppressedEmail.Added")
+			after, got := l.arrivals(func() { l.suppress(5) })
+			want(l, "arrivals", f("%v", after), f("%v", []time.Duration{0, 0, d, d, 2 * d}))
+			for i, d := range got { // in order, because no deliveries overlap
+				l.data(d, f(`{"suppressedEmail":{"email":"no%d@example.org"}}`, i+1))
+			}
+		}, func(cfg *mockserver.Config) { cfg.DeliveryConcurrency = 1 }))
+	}
+	t.Run("counts attempts", inLab(func(l *lab) {
+		proves(l, "decision/34/attempts")
+		l.listenWith(`,"rate_limit":2,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
+		l.receiver.respond(func(res http.ResponseWriter, _ *http.Request, n int) {
+			if n%2 == 1 { // each event needs two attempts
+				res.WriteHeader(500)
+			}
+		})
+		at, _ := l.arrivals(func() {
+			for range 6 {
+				l.suppress(1)
+				time.Sleep(7 * time.Second)
+			}
+		})
+		want(l, "attempts", len(at), 12)
+		for i := range at[2:] {
+			if at[i+2]-at[i] < time.Minute {
+				l.Errorf("three attempts within a minute: %v", at[i:i+3])
+			}
+		}
+	}))
+}
+
+func TestConcurrentDeliveries(t *testing.T) {
+	t.Run("within the rate limit", inLab(func(l *lab) {
+		proves(l, "limits/webhook-rate")
+		l.listenWith(`,"rate_limit":3,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
+		l.receiver.respond(func(http.ResponseWriter, *http.Request, int) { time.Sleep(5 * time.Second) })
+		after, _ := l.arrivals(func() { l.suppress(7) })
+		want(l, "arrivals", f("%v", after), "[0s 0s 0s 1m0s 1m0s 1m0s 2m0s]")
+	}))
+	t.Run("four per webhook", inLab(func(l *lab) {
+		proves(l, "decision/34/independent", "decision/34/at-a-time")
+		l.listen("SuppressedEmail.Added")
+		l.listen("SuppressedEmail.Added")
+		l.receiver.respond(func(_ http.ResponseWriter, req *http.Request, _ int) {
+			if req.URL.Path == "/1" {
+				<-req.Context().Done()
+			}
+		})
+		start := time.Now()
+		l.suppress(20)
+		synctest.Wait()
+		first := map[string]int{}
+		for _, d := range l.receiver.drain() {
+			first[d.path]++
+			want(l, "after", d.at.Sub(start), 0)
+		}
+		want(l, "first attempts of either", f("%d %d", first["/1"], first["/2"]), "4 20")
+	}))
+}
+
+// everythingHappens causes events of all kinds.
+func everythingHappens(l *lab) {
+	l.Helper()
+	for _, sending := range sendings {
+		s := sending.send(l)
+		l.open(s.id)
+		l.click(s.id, "https://shop.example/")
+		l.bounce(s.id, "bounce_sb")
+		if sending.name != "transactional" {
+			l.unsubscribe(s.id)
+		}
+		l.globalUnsubscribe(s.id)
+		l.complain(s.id)
+		l.delete("/suppressed-emails/" + ada).ok()
+	}
+	l.submit("error@mock.test", "").ok()
+	l.suppress(1)
+	l.submit("no1@example.org", "").ok()
 }

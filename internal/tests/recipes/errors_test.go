@@ -1,9 +1,13 @@
 package recipes_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -18,7 +22,7 @@ type resolution struct {
 	operation string
 	call      func(ctx context.Context, c *client.Client) error
 	resolve   func(ctx context.Context, c *client.Client) error
-	count     func(ctx context.Context, c *client.Client, p *mockserver.Server) int // what there must be one of
+	count     func(ctx context.Context, c *client.Client, p *mockserver.Server) int // number of effects; must be 1
 }
 
 // count returns the number of items of a list.
@@ -132,7 +136,7 @@ var resolutions = []resolution{{
 	},
 	resolve: func(ctx context.Context, c *client.Client) error {
 		may, err := c.Campaigns.Find(ctx, campaign.Name)
-		if err == nil && may.Status == client.CampaignStatusIncomplete { // it was not processed
+		if err == nil && may.Status == client.CampaignStatusIncomplete { // the request was not processed
 			_, err = c.Campaigns.Send(ctx, may.ID)
 		}
 		return err
@@ -143,22 +147,21 @@ var resolutions = []resolution{{
 	},
 }}
 
-// TestUnknownOutcomes: the table "Unknown outcomes" of errors.md leads to exactly one
-// effect of each call, after any fault.
+// TestUnknownOutcomes: the steps in the table "Unknown outcomes" of errors.md lead to exactly one effect of each
+// call, after any fault.
 func TestUnknownOutcomes(t *testing.T) {
 	for _, row := range resolutions {
 		recipes.UnderFaults(t, []string{row.operation}, func(t *testing.T, p *mockserver.Server) func() {
 			ctx := t.Context()
-			c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
-			check(t, err)
+			c := recipes.Client(t, p)
 			readers, err := c.Lists.Create(ctx, client.ListCreate{Name: "Readers"})
-			check(t, err)
+			recipes.Check(t, err)
 			if readers.ID != listID {
 				t.Fatalf("list %d", readers.ID)
 			}
-			check(t, c.Lists.AcceptPolicy(ctx, listID))
+			recipes.Check(t, c.Lists.AcceptPolicy(ctx, listID))
 			_, err = c.Contacts.Create(ctx, listID, client.ContactCreate{Email: "bob@example.org"})
-			check(t, err)
+			recipes.Check(t, err)
 			return func() {
 				step := row.call
 				recipes.Repeat(t, func() error {
@@ -181,8 +184,7 @@ func TestUnknownOutcomes(t *testing.T) {
 // ErrOutcomeUnknown.
 func TestSendErrors(t *testing.T) {
 	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
-		c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
-		check(t, err)
+		c := recipes.Client(t, p)
 		return func() {
 			_, err := c.Emails.Send(t.Context(), client.EmailSubmission{
 				To: "ada@example.org", Sender: campaign.Sender, Content: client.EmailContent{Subject: "News", Text: "News"},
@@ -195,9 +197,22 @@ func TestSendErrors(t *testing.T) {
 	})
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+// TestSizes limits the length of the examples.
+func TestSizes(t *testing.T) {
+	isTest := regexp.MustCompile(`_test\.go$|\.test\.js$|^test_`)
+	for pattern, limit := range map[string]int{"newsletter/*.go": 450, "python/signup.py": 200, "node/newsletter.js": 200} {
+		lines := 0
+		files, err := filepath.Glob(filepath.Join("..", "..", "..", "examples", filepath.FromSlash(pattern)))
+		recipes.Check(t, err)
+		for _, file := range files {
+			if !isTest.MatchString(filepath.Base(file)) {
+				text, err := os.ReadFile(file)
+				recipes.Check(t, err)
+				lines += bytes.Count(text, []byte("\n"))
+			}
+		}
+		if lines == 0 || lines >= limit {
+			t.Errorf("%s: %d lines, want less than %d", pattern, lines, limit)
+		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package recipes runs the recipes of the documents and the examples under a table of
-// faults. A test states what the recipe guarantees, and checks just that.
+// Package recipes runs the recipes of the documents and the examples under a table of faults. Each test checks only
+// the guarantees of its recipe.
 package recipes
 
 import (
@@ -8,12 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
-// requests are the faults of requests. Each happens to the first request of an
-// operation, or to as many as the client sends for one call and one more.
+// requests are the faults of requests. Each applies to the first request of an operation, or to one request more
+// than the client sends for a call.
 var requests = map[string]mockserver.Fault{
 	"lost request":       {Action: mockserver.FaultReset},
 	"lost response":      {Action: mockserver.FaultReset, AfterProcessing: true},
@@ -32,16 +33,15 @@ var requests = map[string]mockserver.Fault{
 	"503":                {Action: mockserver.FaultStatus, Status: 503, RetryAfter: "1"},
 }
 
-// deliveries are the faults of deliveries. Each happens to every delivery.
+// deliveries are the faults of deliveries. Each applies to every delivery.
 var deliveries = map[string]mockserver.Fault{
 	"duplicates": {Action: mockserver.FaultDuplicate},
 	"reordered":  {Action: mockserver.FaultReorder},
 	"late":       {Action: mockserver.FaultDelay, Delay: 30 * time.Second},
 }
 
-// UnderFaults calls recipe for each fault of each operation, with a mock server of its
-// own, in a bubble of [synctest]. recipe prepares what it needs and returns the
-// function that runs under the fault.
+// UnderFaults calls recipe for each fault of each operation, with a new mock server in a bubble of [synctest].
+// recipe prepares its records and returns the function that runs under the fault.
 func UnderFaults(t *testing.T, operations []string, recipe func(t *testing.T, p *mockserver.Server) func()) {
 	t.Helper()
 	for _, operation := range operations {
@@ -70,9 +70,7 @@ func under(t *testing.T, name string, fault mockserver.Fault, recipe func(t *tes
 			p := mockserver.New(mockserver.Config{})
 			defer p.Close()
 			run := recipe(t, p)
-			if _, err := p.Inject(fault); err != nil {
-				t.Fatal(err)
-			}
+			Inject(t, p, fault)
 			run()
 			for _, rule := range p.Faults() {
 				if rule.Hits == 0 {
@@ -83,8 +81,8 @@ func under(t *testing.T, name string, fault mockserver.Fault, recipe func(t *tes
 	})
 }
 
-// Repeat calls f until it returns nil, as a caller does that repeats after an error,
-// at most 10 times and with a minute in between. It returns the errors.
+// Repeat calls f until it returns nil, at most 10 times and with 1 minute between the calls, like a caller that
+// retries after errors. It returns the errors.
 func Repeat(t *testing.T, f func() error) (errs []error) {
 	t.Helper()
 	for range 10 {
@@ -97,4 +95,27 @@ func Repeat(t *testing.T, f func() error) (errs []error) {
 	}
 	t.Errorf("fails 10 times: %v", errs)
 	return errs
+}
+
+// Check ends the test if there is an error.
+func Check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Client returns a client of p that needs no sockets.
+func Client(t testing.TB, p *mockserver.Server) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
+	Check(t, err)
+	return c
+}
+
+// Inject adds faults to p.
+func Inject(t testing.TB, p *mockserver.Server, faults ...mockserver.Fault) {
+	t.Helper()
+	_, err := p.Inject(faults...)
+	Check(t, err)
 }

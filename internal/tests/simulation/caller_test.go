@@ -24,12 +24,11 @@ type caller struct {
 	mu     sync.Mutex
 	way    *http.Transport
 	api    *client.Client
-	emails []string       // known ids
-	sent   map[uint64]int // how often a request has left
+	newest string // the id of the last email that the process knows
 }
 
 func newCaller(w *world, n int) *caller {
-	c := &caller{w: w, setup: w.plan.Clients[n], sent: map[uint64]int{}}
+	c := &caller{w: w, setup: w.plan.Clients[n]}
 	name := fmt.Sprintf("client%d", n+1)
 	c.proc = w.newProcess(name, c.run)
 	c.link = w.newLink(name, c.proc, w.platform.proc)
@@ -38,7 +37,7 @@ func newCaller(w *world, n int) *caller {
 
 func (c *caller) token() string { return "token-of-" + c.proc.name + "-7c1f" }
 
-// run begins a life. The memory of the previous life is lost.
+// run starts a life of the process. The memory of the previous life is lost.
 func (c *caller) run(*life) {
 	way := transport(c.link, c.setup.HTTP2)
 	cfg := client.Config{
@@ -70,7 +69,7 @@ type call struct {
 	began time.Time
 	took  time.Duration
 	err   error
-	ended bool // while the process lived
+	ended bool // the call ended while the process was running
 
 	mu    sync.Mutex
 	tries []try
@@ -102,48 +101,31 @@ func (c *caller) do(d *call, f func(context.Context, *client.Client) error, done
 	return d
 }
 
-// knows stores the id of an email.
-func (c *caller) knows(email string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.emails = append(c.emails, email)
-}
-
-// newest returns the id of the last email that the process knows.
-func (c *caller) newest() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.emails) == 0 {
-		return ""
-	}
-	return c.emails[len(c.emails)-1]
-}
-
 // outlet sends the requests of a process, each at its own instant.
 type outlet struct {
 	c   *caller
 	way *http.Transport
 }
 
-// try is a request of a call, as its transport saw it.
+// try is the result of one request of a call, as the transport observes it.
 type try struct {
 	connected bool
-	status    int // of a complete response
+	status    int // status of a complete response
 }
 
 func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := o.c
 	var body []byte
 	if r.Body != nil {
-		body, _ = io.ReadAll(r.Body) // of memory
+		body, _ = io.ReadAll(r.Body) // reads from memory
 		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	name := c.nameOf(fingerprint(r, body))
+	request := fingerprint(r, body)
+	name := fmt.Sprintf("outlet %s %x %d", c.proc.name, request, c.w.record.leaves(request))
 	time.Sleep(c.w.chance.brief(name))
-	c.w.record.leaves(fingerprint(r, body))
 	d, _ := r.Context().Value(callKey{}).(*call)
-	t := try{connected: r.Context().Err() != nil} // then the process cannot know that there was no connection
+	t := try{connected: r.Context().Err() != nil} // with an ended context, a connection is possible
 	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { t.connected = true }})
 	resp, err := o.way.RoundTrip(r.WithContext(ctx))
 	time.Sleep(c.w.chance.brief(name + " back"))
@@ -158,14 +140,6 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// nameOf returns the name of a request for random values.
-func (c *caller) nameOf(request uint64) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.sent[request]++
-	return fmt.Sprintf("outlet %s %x %d", c.proc.name, request, c.sent[request])
-}
-
 // note records a request.
 func (d *call) note(t try) {
 	d.mu.Lock()
@@ -177,9 +151,9 @@ func (d *call) note(t try) {
 type inlet struct {
 	io.ReadCloser
 
-	broken time.Duration // the delay of a failure
+	broken time.Duration // delay of an error
 	whole  func()
-	done   func() // does nothing the second time
+	done   func() // only the first call has an effect
 }
 
 func (i *inlet) Read(b []byte) (int, error) {

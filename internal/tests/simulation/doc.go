@@ -20,7 +20,7 @@
 // # The same seed, the same run
 //
 // Time is the virtual time of [testing/synctest], and ids, secrets and jitter come from [testing/cryptotest]. All other
-// random values have names (grammar_test.go), so an omitted step changes little for the other actors. Each arrival of
+// random values have names (plan_test.go), so an omitted step changes little for the other actors. Each arrival of
 // bytes, request and wake-up has its own virtual nanosecond. If net/http wakes several goroutines, a single processor
 // without garbage collection keeps their order. Two runs of a plan print the same trace, byte by byte.
 //

@@ -46,7 +46,7 @@ func (w *world) checkCall(d *call) {
 	}
 }
 
-// maybeDone reports whether, to the knowledge of the process, the platform may have processed the request.
+// maybeDone reports whether the platform may have processed the request. The process knows only the connection and the status.
 func (t try) maybeDone() bool {
 	return t.connected && (t.status < 400 || t.status >= 500 || t.status == http.StatusRequestTimeout)
 }
@@ -63,7 +63,7 @@ func (w *world) judge() {
 	w.checkDeliveries()
 }
 
-// heardEvents are the events with an id, which the webhook is subscribed to.
+// heardEvents returns the events with an id. The webhook subscribes to them.
 func heardEvents() []events.Name {
 	return []events.Name{
 		events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailUnsubscribed,
@@ -122,27 +122,28 @@ func (w *world) checkDeliveries() {
 	}
 }
 
-// record contains what the invariants need.
+// record contains the data for the invariants.
 type record struct {
 	mu      sync.Mutex
-	left    map[uint64]int                                 // requests that have left a process
-	arrived map[uint64]int                                 // requests that have arrived whole
-	finally []func(outbox map[string][]mockserver.Message) // what is to hold in the end, by subject
+	left    map[uint64]int                                 // number of requests that processes sent
+	arrived map[uint64]int                                 // number of complete requests that arrived
+	finally []func(outbox map[string][]mockserver.Message) // checks for the end of the run, with the outbox by subject
 }
 
 // visit is a request that arrived.
 type visit struct {
 	request uint64
-	n       int // of those that are equal
+	n       int // number among equal requests
 }
 
 func newRecord() *record { return &record{left: map[uint64]int{}, arrived: map[uint64]int{}} }
 
-// leaves counts a request that a process sent.
-func (r *record) leaves(request uint64) {
+// leaves counts a request that a process sends, and returns its number among equal requests.
+func (r *record) leaves(request uint64) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left[request]++
+	return r.left[request]
 }
 
 // arrives records a complete request and reports whether the client sent it. net/http may resend a GET, which is
@@ -163,7 +164,7 @@ func (r *record) inTheEnd(check func(outbox map[string][]mockserver.Message)) {
 	r.finally = append(r.finally, check)
 }
 
-// trace contains what happened, in the order of virtual time.
+// trace contains the actions of all actors in the order of virtual time.
 type trace struct {
 	start time.Time
 
@@ -176,7 +177,7 @@ type line struct {
 	text string
 }
 
-// add notes what an actor does at this instant.
+// add records an action of an actor at this instant.
 func (t *trace) add(actor, format string, args ...any) {
 	text := fmt.Sprintf("%-10s ", actor) + fmt.Sprintf(format, args...)
 	t.mu.Lock()

@@ -15,7 +15,7 @@ import (
 type network struct {
 	mu    sync.Mutex
 	links map[string]*link
-	open  map[*end]bool // and not closed by their owner
+	open  map[*end]bool // ends that their owners have not closed
 }
 
 // link connects two processes. Its armed faults apply to the next connection.
@@ -62,7 +62,7 @@ func (l *link) calm() {
 	l.armed = nil
 }
 
-// latency returns how long bytes travel.
+// latency returns the travel time of bytes.
 func (l *link) latency(name string) time.Duration {
 	return l.w.chance.between(100*time.Microsecond, 5*time.Millisecond, "latency "+name)
 }
@@ -136,7 +136,7 @@ func (c *conn) cutOff(up bool, data []byte) (arrives []byte, broken bool) {
 	switch {
 	case c.cut == nil || c.cut.Up != up:
 		return data, false
-	case c.left < 0: // nothing comes after the cut
+	case c.left < 0: // nothing arrives after the cut
 		return nil, false
 	}
 	if c.left -= len(data); c.left > 0 {
@@ -147,7 +147,7 @@ func (c *conn) cutOff(up bool, data []byte) (arrives []byte, broken bool) {
 	return data[:n], true
 }
 
-// breakOff loses the connection: the reader of this direction at once, the other one later.
+// breakOff breaks the connection. The reader of this direction gets the error immediately, the other reader later.
 func (c *conn) breakOff(up bool) {
 	c.link.w.trace.add(c.link.name, "%s: cut", c.name)
 	near, far := c.up, c.down
@@ -158,7 +158,7 @@ func (c *conn) breakOff(up bool) {
 	time.AfterFunc(c.link.latency("cut "+c.name), func() { far.fail(errReset) })
 }
 
-// end is one side's end of a connection, a [net.Conn].
+// end is one end of a connection. It implements [net.Conn].
 type end struct {
 	conn    *conn
 	owner   *process
@@ -264,11 +264,11 @@ type pipe struct {
 
 	mu       sync.Mutex
 	changed  *sync.Cond
-	sent     []byte // written, and not there yet
-	there    []byte // arrived, and not read yet
+	sent     []byte // written, but not arrived
+	there    []byte // arrived, but not read
 	under    bool   // a delivery is in progress
 	ended    bool   // the writer has closed its end
-	eof      bool   // and that has arrived
+	eof      bool   // the reader has received the end
 	err      error  // the connection is broken
 	late     bool   // the read deadline has passed
 	deadline *time.Timer
@@ -315,7 +315,7 @@ func (p *pipe) write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// end lets the reader see the end of what was written.
+// end marks the end of the written bytes for the reader.
 func (p *pipe) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -363,7 +363,7 @@ func (p *pipe) setDeadline(at time.Time) {
 	p.changed.Broadcast()
 }
 
-// name names the next delivery to chance.
+// name returns the name of the current delivery for chance.
 func (p *pipe) name() string {
 	return fmt.Sprintf("%s %t %d", p.conn.name, p.up, p.trips)
 }
@@ -394,7 +394,7 @@ func (p *pipe) arrive() {
 	p.there = append(p.there, data...)
 	p.eof = ended && len(data) == 0
 	p.changed.Broadcast()
-	// What follows comes at an instant of its own: between two things that it could do, a reader chooses as it likes.
+	// The next change gets its own instant, because a reader with two possible changes would choose one at random.
 	p.trips++
 	later := p.conn.link.w.chance.brief("later " + p.name())
 	switch {
@@ -405,7 +405,7 @@ func (p *pipe) arrive() {
 	}
 }
 
-// The two ways to lose a connection.
+// The errors of a lost connection.
 var (
 	errReset = &net.OpError{Op: "read", Net: "sim", Err: syscall.ECONNRESET}
 	errDead  = &net.OpError{Op: "read", Net: "sim", Err: net.ErrClosed}

@@ -1,20 +1,27 @@
 package simulation
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
 	"time"
 
+	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
 )
 
 // Plan describes a run. The same plan causes the same run.
 type Plan struct {
-	// Seed decides what the steps leave open: latencies, ids, jitter.
+	// Seed determines latencies, ids and jitter.
 	Seed uint64
 	// Clients are the processes that call the platform.
 	Clients []Client
-	// Replicas is how many processes receive events, behind one balancer.
+	// Replicas is the number of processes that receive events through one load balancer.
 	Replicas int
-	// HTTP2 is what the balancer speaks to the replicas, instead of HTTP/1.1.
+	// HTTP2 makes the load balancer use HTTP/2 to the replicas, instead of HTTP/1.1.
 	HTTP2 bool
 	// Concurrency is the number of concurrent deliveries of the platform. 0 means one at a time.
 	Concurrency int
@@ -22,7 +29,7 @@ type Plan struct {
 	Store Store
 	// Contacts is the number of contacts on the list.
 	Contacts int
-	// Steps happen at their times, whatever became of those before.
+	// Steps run at their times, regardless of the results of earlier steps.
 	Steps []Step
 }
 
@@ -38,12 +45,12 @@ type Store string
 
 // The stores.
 const (
-	// Transactional commits what was handled together with its effect.
+	// Transactional commits the key of an event together with its effect.
 	Transactional Store = "transactional"
-	// InMemory is a MemoryOnce of each replica's own.
+	// InMemory is a separate MemoryOnce in each replica.
 	InMemory Store = "in memory"
 
-	// forgetful is Transactional, but forgets what was handled: for tests of the simulation itself.
+	// forgetful is Transactional without stored keys. It is for tests of the simulation.
 	forgetful Store = "forgetful"
 )
 
@@ -56,29 +63,29 @@ type Step struct {
 	Do Action
 }
 
-// Action is what a step does. id is the name of the step.
+// Action is an action of a step. id is the name of the step.
 type Action interface {
 	act(w *world, id string)
 }
 
-// What the processes do. From is the number of a client, from 0.
+// Actions of processes and recipients. From is the index of a client.
 type (
 	// Send submits an email to a contact of the list, or to an address on no list.
 	Send struct {
 		From    int
-		Contact int // from 1; 0 is on no list
+		Contact int // from 1; 0 means an address on no list
 	}
-	// React lets the recipient of the newest email react.
+	// React simulates a reaction to the newest email.
 	React struct{ How Reaction }
-	// Lookup looks up the newest email that the process knows of. With Cancel, a second lookup waits for the first one,
-	// and is canceled after this time.
+	// Lookup looks up the newest email that the process knows. With Cancel, a second lookup waits for the first one and
+	// is canceled after this time.
 	Lookup struct {
 		From   int
 		Cancel time.Duration
 	}
 )
 
-// Reaction is what a recipient does.
+// Reaction is an action of a recipient.
 type Reaction string
 
 // The reactions.
@@ -107,9 +114,9 @@ type (
 	Fault struct{ mockserver.Fault }
 )
 
-// What goes wrong in a process, which is named like a link, or "platform".
+// Process failures. A process has the name of its link, or "platform".
 type (
-	// Crash kills a process, and starts it again later.
+	// Crash kills a process and starts it again later.
 	Crash struct {
 		Process string
 		For     time.Duration
@@ -125,11 +132,309 @@ type (
 // Handling is how an event is handled.
 type Handling string
 
-// The ways.
+// The kinds of handling.
 const (
 	Fails   Handling = "fails"
 	Panics  Handling = "panics"
-	Hangs   Handling = "takes long" // this long, even if the caller no longer waits for it
-	Dies    Handling = "dies"       // in the middle
-	DiesDue Handling = "dies done"  // with the effect done
+	Hangs   Handling = "takes long" // for this time, even if the caller stops waiting
+	Dies    Handling = "dies"       // before the effect
+	DiesDue Handling = "dies done"  // after the effect
 )
+
+func (a Send) act(w *world, id string) {
+	c := w.callers[a.From]
+	to := id + "@example.org"
+	if a.Contact > 0 && len(w.contacts) > 0 {
+		to = w.contacts[(a.Contact-1)%len(w.contacts)]
+	}
+	var got client.SubmittedEmail
+	d := c.do(&call{id: id, what: "sends to " + to}, func(ctx context.Context, api *client.Client) (err error) {
+		got, err = api.Emails.Send(ctx, client.EmailSubmission{
+			To: to, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: id, Text: "Hello"},
+		})
+		return err
+	}, func(d *call) {
+		if got.ID != "" {
+			c.mu.Lock()
+			c.newest = got.ID
+			c.mu.Unlock()
+		}
+		if d.err == nil && got.ID == "" {
+			w.violate(nilIsComplete, "%s: no id", id)
+		}
+	})
+	w.record.inTheEnd(func(outbox map[string][]mockserver.Message) { w.checkSent(d, id, got, outbox[id]) })
+}
+
+// checkSent compares the outbox with the result of the call.
+func (w *world) checkSent(d *call, id string, told client.SubmittedEmail, sent []mockserver.Message) {
+	w.checkDone(d, len(sent), told.Status == "")
+	if d.heard() && d.err == nil && len(sent) == 1 && told.ID != "" && told.ID != sent[0].ID {
+		w.violate(nilIsComplete, "%s: told the id %s, sent as %s", id, told.ID, sent[0].ID)
+	}
+}
+
+// checkDone compares how often an operation was processed with the result of its call. maybeNot means that nil does not
+// prove that it was processed.
+func (w *world) checkDone(d *call, n int, maybeNot bool) {
+	switch {
+	case d != nil && n > 1:
+		w.violate(neverTwice, "%s %s: done %d times, told %v", d.id, d.what, n, d.err)
+	case !d.heard() || errors.Is(d.err, client.ErrOutcomeUnknown):
+	case d.err == nil && n == 0 && !maybeNot:
+		w.violate(nilIsDone, "%s %s: was not done", d.id, d.what)
+	case d.err != nil && n > 0:
+		w.violate(failedDidNothing, "%s %s: was done, told %v", d.id, d.what, d.err)
+	}
+}
+
+func (a React) act(w *world, id string) {
+	srv := w.platform.now()
+	sent := srv.Outbox()
+	if len(sent) == 0 || !w.platform.proc.isUp() {
+		return
+	}
+	m := sent[len(sent)-1].ID
+	react := map[Reaction]func(string) error{
+		Bounces:      func(m string) error { return srv.Bounce(m, mockserver.HardBounce) },
+		Complains:    func(m string) error { return srv.Complain(m, "mailbox") },
+		Opens:        srv.Open,
+		Leaves:       srv.Unsubscribe,
+		LeavesForAll: srv.GlobalUnsubscribe,
+	}[a.How]
+	w.trace.add("recipient", "%s of %s: %v", id, m, react(m))
+}
+
+func (a Lookup) act(w *world, id string) {
+	c := w.callers[a.From]
+	c.mu.Lock()
+	email := c.newest
+	c.mu.Unlock()
+	if email == "" {
+		return
+	}
+	c.lookUp(id, email, 0)
+	if a.Cancel > 0 {
+		c.lookUp(id+"b", email, a.Cancel)
+	}
+}
+
+// lookUp looks up an email. A canceled call must end even if it waits for the rate limiter.
+func (c *caller) lookUp(id, email string, cancel time.Duration) {
+	var got client.Email
+	c.do(&call{id: id, what: "looks up " + email}, func(ctx context.Context, api *client.Client) (err error) {
+		if cancel > 0 {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeout(ctx, cancel)
+			defer stop()
+		}
+		got, err = api.Emails.Get(ctx, email)
+		return err
+	}, func(d *call) {
+		if d.err == nil && got.ID != email {
+			c.w.violate(nilIsComplete, "%s: the id is %q, want %q", id, got.ID, email)
+		}
+		if most := cancel + 10*time.Millisecond; cancel > 0 && d.took > most {
+			c.w.violate(ends, "%s took %v after it was canceled after %v: %v", id, d.took, cancel, d.err)
+		}
+	})
+}
+
+func (a Refuse) act(w *world, _ string)  { w.arm(a.On, a) }
+func (a Silence) act(w *world, _ string) { w.arm(a.On, a) }
+func (a Cut) act(w *world, _ string)     { w.arm(a.On, a) }
+func (a Handle) act(w *world, _ string)  { w.arm(a.Replica, a) }
+
+func (a Crash) act(w *world, _ string) {
+	w.process(a.Process).crash(a.For)
+}
+
+func (a Fault) act(w *world, _ string) {
+	if _, err := w.platform.now().Inject(a.Fault); err != nil {
+		panic(fmt.Sprintf("simulation: %+v: %v", a, err))
+	}
+}
+
+func (w *world) arm(on string, a Action) { w.link(on).arm(a) }
+
+func (w *world) link(name string) *link {
+	l := w.net.links[name]
+	if l == nil {
+		panic("simulation: there is no link " + name)
+	}
+	return l
+}
+
+func (w *world) process(name string) *process {
+	p := w.processes[name]
+	if p == nil {
+		panic("simulation: there is no process " + name)
+	}
+	return p
+}
+
+// Generate returns the plan of a seed.
+func Generate(seed uint64) Plan {
+	g := &grammar{chance: chance(seed)}
+	p := Plan{
+		Seed:        seed,
+		Replicas:    1 + g.upTo(3),
+		HTTP2:       g.oneIn(3),
+		Concurrency: 1 + g.upTo(4),
+		Store:       pick(g, Transactional, Transactional, InMemory),
+		Contacts:    g.upTo(5),
+	}
+	for range 1 + g.upTo(3) {
+		p.Clients = append(p.Clients, Client{
+			HTTP2:       g.oneIn(2),
+			MaxAttempts: pick(g, 3, 3, 1, 2, 5),
+			Timeout:     pick(g, 15*time.Second, 2*time.Second, time.Minute),
+		})
+	}
+	g.plan = &p
+	length := pick(g, 5*time.Second, 30*time.Second, 2*time.Minute)
+	for range 4 + g.upTo(12) {
+		p.Steps = append(p.Steps, Step{g.time(length), g.work()})
+	}
+	for range g.upTo(14) {
+		p.Steps = append(p.Steps, Step{g.time(length), g.trouble()})
+	}
+	slices.SortStableFunc(p.Steps, func(a, b Step) int { return int(a.At - b.At) })
+	return p
+}
+
+// grammar draws random values in order.
+type grammar struct {
+	chance chance
+	drawn  int
+	plan   *Plan
+}
+
+func (g *grammar) upTo(n int) int {
+	g.drawn++
+	return g.chance.upTo(n, numbered("grammar", g.drawn))
+}
+
+func (g *grammar) oneIn(n int) bool { return g.upTo(n) == 0 }
+
+// time draws whole microseconds, because plans are printed.
+func (g *grammar) time(below time.Duration) time.Duration {
+	g.drawn++
+	return g.chance.between(0, below-time.Microsecond, numbered("grammar", g.drawn)).Truncate(time.Microsecond)
+}
+
+func pick[T any](g *grammar, of ...T) T { return of[g.upTo(len(of))] }
+
+func (g *grammar) client() int { return g.upTo(len(g.plan.Clients)) }
+
+func (g *grammar) clientName() string { return fmt.Sprintf("client%d", g.client()+1) }
+
+func (g *grammar) replicaName() string { return fmt.Sprintf("replica%d", g.upTo(g.plan.Replicas)+1) }
+
+// linkName draws a client's link most of the time.
+func (g *grammar) linkName() string {
+	if g.oneIn(4) {
+		return g.replicaName()
+	}
+	return g.clientName()
+}
+
+func (g *grammar) processName() string {
+	switch g.upTo(4) {
+	case 0:
+		return "platform"
+	case 1:
+		return g.clientName()
+	}
+	return g.replicaName()
+}
+
+// work draws an action of a client or a recipient.
+func (g *grammar) work() Action {
+	switch g.upTo(8) {
+	case 0, 1, 2:
+		return Send{From: g.client(), Contact: g.upTo(5)}
+	case 3, 4:
+		return React{pick(g, Bounces, Complains, Opens, Leaves, LeavesForAll)}
+	case 5:
+		return Lookup{From: g.client()}
+	}
+	return Lookup{From: g.client(), Cancel: g.time(time.Second)}
+}
+
+// trouble draws a fault.
+func (g *grammar) trouble() Action {
+	switch g.upTo(8) {
+	case 0:
+		return Refuse{g.linkName()}
+	case 1:
+		return Silence{g.linkName()}
+	case 2, 3:
+		return Cut{On: g.linkName(), Up: g.oneIn(2), After: g.upTo(pick(g, 30, 300, 3000))}
+	case 4, 5:
+		return Fault{g.fault()}
+	case 6:
+		if g.oneIn(6) { // for longer than the platform retries
+			return Crash{g.replicaName(), 9 * time.Hour}
+		}
+		return Crash{g.processName(), g.time(pick(g, time.Second, time.Minute))}
+	}
+	return Handle{g.replicaName(), pick(g, Fails, Panics, Hangs, Dies, DiesDue), g.time(pick(g, 5*time.Second, time.Minute))}
+}
+
+// fault draws a fault rule that ends after a few requests.
+func (g *grammar) fault() mockserver.Fault {
+	f := mockserver.Fault{Times: 1 + g.upTo(3), Operation: pick(g, "", "", "submitEmail", "getEmail")}
+	switch g.upTo(9) {
+	case 0:
+		f.Action, f.AfterProcessing = mockserver.FaultReset, g.oneIn(2)
+	case 1, 2:
+		f.Action, f.Status = mockserver.FaultStatus, pick(g, 500, 502, 503, 504, 429, 401, 507)
+		f.AfterProcessing = f.Status >= 500 && g.oneIn(2)
+		if f.Status == 429 || !f.AfterProcessing && g.oneIn(2) {
+			f.RetryAfter = pick(g, "1", "0", "7", "-3", "soon", "86400")
+		}
+	case 3:
+		f.Action = mockserver.FaultTruncate
+	case 4:
+		f.Action, f.AfterProcessing = mockserver.FaultNotJSON, g.oneIn(2)
+	case 5:
+		f.Action, f.Delay = mockserver.FaultDelay, g.time(30*time.Second)
+	case 6:
+		f.Action, f.AfterProcessing = mockserver.FaultHang, g.oneIn(2)
+	case 7:
+		f.Action, f.AfterProcessing = mockserver.FaultRedirect, g.oneIn(2)
+	case 8:
+		f.Action, f.Operation = pick(g, mockserver.FaultDuplicate, mockserver.FaultReorder, mockserver.FaultDrop, mockserver.FaultInternalError), ""
+	}
+	return f
+}
+
+// chance draws random values by name, so one part of a run does not depend on how often another part drew values.
+type chance uint64
+
+// draw returns a pseudorandom number for a name.
+func (c chance) draw(name string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // never fails
+	x := h.Sum64() + uint64(c)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// upTo returns a number from 0 to n-1.
+func (c chance) upTo(n int, name string) int { return int(c.draw(name) % uint64(n)) }
+
+// between returns a time from low to high, in nanoseconds, so two names hardly ever get the same one.
+func (c chance) between(low, high time.Duration, name string) time.Duration {
+	return low + time.Duration(c.draw(name)%uint64(high-low+1))
+}
+
+// brief returns less than a millisecond. It gives each actor its own instant.
+func (c chance) brief(name string) time.Duration {
+	return c.between(time.Microsecond, time.Millisecond, "brief "+name)
+}
+
+// numbered returns the name of the nth item of a kind.
+func numbered(kind string, n int) string { return kind + " " + strconv.Itoa(n) }

@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// platform is the process of the mock server. A snapshot survives it.
+// platform is the process of the mock server. Its snapshot survives a crash.
 type platform struct {
 	w    *world
 	proc *process
@@ -34,13 +34,13 @@ func newPlatform(w *world) *platform {
 	return p
 }
 
-// run begins a life, with what the snapshot says.
+// run starts a life with the state of the snapshot, if there is one.
 func (p *platform) run(l *life) {
 	cfg := mockserver.Config{
 		Tokens:    p.w.tokens(),
 		Targets:   map[string]http.Handler{receiverHost: p.w.receiver},
 		FaultSeed: p.w.plan.Seed + 1,
-		// The receiver gives each delivery an instant of its own.
+		// Concurrent deliveries are reproducible, because the receiver gives each delivery its own instant.
 		DeliveryConcurrency: max(1, p.w.plan.Concurrency),
 	}
 	srv := mockserver.New(cfg)
@@ -118,7 +118,7 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := e.p.w
 	body, err := io.ReadAll(r.Body)
 	if err != nil || r.Method == "PRI" {
-		panic(http.ErrAbortHandler) // half a request is none, nor is half a preface of HTTP/2
+		panic(http.ErrAbortHandler) // an incomplete request, or an HTTP/2 preface
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	visit, known := w.record.arrives(r, body)
@@ -165,7 +165,7 @@ func (w *watch) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap supports [http.ResponseController].
 func (w *watch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *watch) String() string {

@@ -26,7 +26,7 @@ type receiver struct {
 	replicas []*replica
 
 	mu   sync.Mutex
-	seen map[uint64]int // how often a body came
+	seen map[uint64]int // number of deliveries of each body
 }
 
 // replica is a process that receives events.
@@ -39,8 +39,8 @@ type replica struct {
 
 	mu      sync.Mutex
 	calls   int
-	running map[string]bool // the keys that are being handled, in this life
-	handled map[string]bool // and those that were
+	running map[string]bool // keys in progress in this life
+	handled map[string]bool // keys handled in this life
 }
 
 func newReceiver(w *world) *receiver {
@@ -59,7 +59,7 @@ func newReceiver(w *world) *receiver {
 	return rc
 }
 
-// transport speaks one of the protocols over a link.
+// transport returns a transport over a link with one of the protocols.
 func transport(l *link, http2 bool) *http.Transport {
 	t := &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) },
@@ -114,7 +114,7 @@ func (r *replica) forward(in *http.Request, body []byte) (*http.Response, error)
 	return r.way.RoundTrip(out)
 }
 
-// run begins a life of a replica.
+// run starts a life of a replica.
 func (r *replica) run(l *life) {
 	r.mu.Lock()
 	r.running, r.handled = map[string]bool{}, map[string]bool{}
@@ -138,7 +138,7 @@ func (r *replica) close() {
 	go func(s *http.Server) { _ = s.Close() }(r.http)
 }
 
-// handle is the function of the application.
+// handle is the handler function of the application.
 func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 	d, ok := webhook.FromContext(ctx)
 	if !ok {
@@ -157,7 +157,7 @@ func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 		return err
 	}
 	if how.How == Hangs {
-		time.Sleep(how.For) // even if the caller no longer waits
+		time.Sleep(how.For) // even if the caller has stopped waiting
 	}
 	if how.How == Dies {
 		r.proc.crash(how.For)
@@ -181,14 +181,14 @@ func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 	return nil
 }
 
-// enter checks that no event is handled concurrently or twice in one life.
+// enter checks that a replica does not handle an event concurrently or again in one life.
 func (r *replica) enter(key string) func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.running[key] {
 		r.w.violate(exactlyOnce, "%s is called for %s twice at a time", r.proc.name, key)
 	}
-	if r.handled[key] && r.w.plan.Store == InMemory { // of others the commit may have failed
+	if r.handled[key] && r.w.plan.Store == InMemory { // with other stores, the commit may have failed
 		r.w.violate(exactlyOnce, "%s is called again for %s, which it has handled", r.proc.name, key)
 	}
 	r.running[key] = true
@@ -205,7 +205,7 @@ type store struct {
 	w *world
 
 	mu      sync.Mutex
-	locks   map[string]*life // the owners of keys that are being handled
+	locks   map[string]*life // owners of keys in progress
 	handled map[string]bool
 	effects map[string]int
 }
@@ -270,7 +270,7 @@ func (s *session) begin(ctx context.Context, key string) (handled bool, err erro
 	return false, nil
 }
 
-// commit stores the key with the effects, if the process lives and waits.
+// commit stores the key and the effects, unless the process was killed or the context has ended.
 func (s *session) commit(ctx context.Context, key string, effects int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,8 @@ func TestSeeds(t *testing.T) {
 }
 
 func TestSameSeedSameTrace(t *testing.T) {
-	if raceEnabled {
+	build, _ := debug.ReadBuildInfo()
+	if slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("the race detector has goroutines run in a random order")
 	}
 	for seed := *from; seed < *from+uint64(*seeds)/10; seed++ {
@@ -38,7 +39,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 	}
 }
 
-// A failing plan is reduced to the steps that make it fail. The store of this plan loses keys.
+// TestShrink: a failing plan is reduced to the steps that make it fail. The store of this plan loses keys.
 func TestShrink(t *testing.T) {
 	plan := Plan{Seed: 3, Replicas: 1, Store: forgetful, Clients: []Client{{MaxAttempts: 1, Timeout: 15 * time.Second}}, Steps: []Step{
 		{time.Second, Lookup{}},

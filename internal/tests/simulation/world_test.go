@@ -27,7 +27,7 @@ type world struct {
 	plan   Plan
 	chance chance
 	start  time.Time
-	ctx    context.Context // of the run
+	ctx    context.Context // context of the run
 	cancel context.CancelFunc
 
 	trace    *trace
@@ -74,7 +74,7 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 	}()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t.Context(), plan)
-		log.SetOutput(io.Discard) // net/http's own complaints
+		log.SetOutput(io.Discard) // messages of net/http
 		w.setUp()
 		w.storm()
 		w.calm()
@@ -153,7 +153,7 @@ func (w *world) tokens() []mockserver.Token {
 	return tokens
 }
 
-// storm performs the steps.
+// storm runs the steps.
 func (w *world) storm() {
 	for i, s := range w.plan.Steps {
 		id := stepID(i)
@@ -191,7 +191,7 @@ func (w *world) busy(id string, f func()) {
 	}()
 }
 
-// patience limits how long the run may take to become idle.
+// patience is the time limit for the run to become idle.
 const patience = 12 * time.Hour
 
 // calm removes all faults and waits until everything has ended.
@@ -205,12 +205,12 @@ func (w *world) calm() {
 	time.Sleep(2 * time.Minute) // until idle connections are closed
 	w.encore()
 	w.await()
-	ctx, cancel := context.WithTimeout(w.ctx, 4*24*time.Hour) // the schedule, and a clock that went back by two days
+	ctx, cancel := context.WithTimeout(w.ctx, 4*24*time.Hour) // more than the retry schedule
 	defer cancel()
 	if err := w.platform.now().Drain(ctx); err != nil {
 		w.violate(delivers, "%v", err)
 	}
-	time.Sleep(time.Hour) // for abandoned functions
+	time.Sleep(time.Hour) // for abandoned handlers
 }
 
 // await waits until everything has ended.
@@ -218,7 +218,7 @@ func (w *world) await() {
 	end := time.Now().Add(patience)
 	for time.Now().Before(end) {
 		time.Sleep(time.Minute)
-		w.platform.now().ClearFaults() // of steps that were still in progress
+		w.platform.now().ClearFaults() // faults of steps that were still in progress
 		w.mu.Lock()
 		n := len(w.underway)
 		w.mu.Unlock()
@@ -263,7 +263,7 @@ func (w *world) allUp() bool {
 	return true
 }
 
-// tearDown ends the world and checks that nothing is left.
+// tearDown ends the run and checks that no connection is open.
 func (w *world) tearDown() {
 	for _, c := range w.callers {
 		c.way.CloseIdleConnections()
@@ -271,7 +271,7 @@ func (w *world) tearDown() {
 	for _, r := range w.receiver.replicas {
 		r.way.CloseIdleConnections()
 	}
-	time.Sleep(time.Second) // until the servers have seen it
+	time.Sleep(time.Second) // until the servers have closed their ends
 	w.net.mu.Lock()
 	if n := len(w.net.open); n > 0 {
 		w.violations = append(w.violations, Violation{nothingLeft, fmt.Sprintf("%d ends of connections are open", n)})
@@ -296,8 +296,8 @@ func (w *world) violate(i Invariant, format string, args ...any) {
 type process struct {
 	w    *world
 	name string
-	run  func(*life) // begins a life; returns at once
-	end  func()      // what dies with it: called before its connections are lost
+	run  func(*life) // starts a life; returns immediately
+	end  func()      // called before the connections are lost
 
 	mu      sync.Mutex
 	current *life
@@ -317,7 +317,7 @@ func (w *world) newProcess(name string, run func(*life)) *process {
 	return p
 }
 
-// start begins a life.
+// start starts a life.
 func (p *process) start() {
 	p.mu.Lock()
 	ctx, cancel := context.WithCancel(p.w.ctx)
@@ -339,7 +339,7 @@ func (p *process) isUp() bool {
 	return p.current != nil && p.current.lives()
 }
 
-// lives reports whether the process is still in this life of it.
+// lives reports whether the process is still in this life.
 func (l *life) lives() bool { return l.ctx.Err() == nil }
 
 func (p *process) life() *life {

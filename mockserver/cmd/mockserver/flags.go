@@ -29,7 +29,6 @@ const (
 
 const defaultAddr = "127.0.0.1:8026"
 
-// newFlags returns an empty flag set for a subcommand.
 func newFlags(name, usage string, out io.Writer) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(out)
@@ -83,7 +82,6 @@ func secretFlags(flags *flag.FlagSet) func() (webhook.Secret, error) {
 
 var errNoSecret = errors.New("--secret or " + secretVariable + " is required")
 
-// options contains the flags of the server.
 type options struct {
 	addr, seed, state  string
 	salvage            string

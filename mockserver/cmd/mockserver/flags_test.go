@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// describe returns the options, without most defaults.
+// describe returns the options as text, without most defaults.
 func describe(o options) string {
 	c := o.config
 	tokens := []string{}

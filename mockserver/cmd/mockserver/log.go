@@ -50,7 +50,6 @@ func (w *logWriter) Write(b []byte) (int, error) {
 	return w.out.Write(b)
 }
 
-// release writes the buffered lines.
 func (w *logWriter) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -67,7 +67,6 @@ func (r ready) write(name string) error {
 	return err
 }
 
-// removeReadyFile removes the file that an earlier server wrote.
 func removeReadyFile(name string) error {
 	info, err := os.Lstat(name)
 	switch {

@@ -40,23 +40,7 @@ func TestReadyFile(t *testing.T) {
 	}
 }
 
-func TestReadyFileInvalid(t *testing.T) {
-	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
-	for name, path := range map[string]string{
-		"in no folder": filepath.Join(dir, "none", "ready.json"),
-		"a folder":     t.TempDir(),
-		"below a file": filepath.Join(dir, "file", "ready.json"),
-	} {
-		out := &output{}
-		err := run(t.Context(), []string{"-addr", "127.0.0.1:0", "-ready-file", path}, out)
-		if err == nil || baseIn(out.String()) != "" {
-			t.Errorf("%s: %v, and it said that it was ready\n%s", name, err, out)
-		}
-	}
-}
-
-// With -log json each line is a record. The first one contains the addresses.
+// With -log json, each line is a JSON record. The first record contains the addresses.
 func TestLogJSON(t *testing.T) {
 	dir := t.TempDir()
 	seed := filepath.Join(dir, "seed.json")
@@ -96,7 +80,7 @@ func TestLogJSON(t *testing.T) {
 	}
 }
 
-// Records that are logged before the server is ready come after the first line.
+// Records that are logged before the server is ready are written after the first line.
 func TestLogJSONStartsWithReady(t *testing.T) {
 	out := &output{}
 	log, records := newLog(true, out)

@@ -32,7 +32,6 @@ const serveUsage = `Runs the mock server, with a web console at /_mock/.
 // after a signal.
 const grace = 5 * time.Second
 
-// serve runs the mock server until ctx ends.
 func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	o, err := parse(args, out)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,7 +24,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// asCommand is the environment variable that makes the test binary the command.
+// asCommand is an environment variable that makes the test binary run as the command.
 const asCommand = "MOCKSERVER_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -33,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// output is a concurrent buffer.
+// output is a buffer that is safe for concurrent use.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -51,7 +53,7 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// running is the command in this process.
+// running is a command that runs in this process.
 type running struct {
 	t     *testing.T
 	base  string
@@ -78,7 +80,7 @@ func launch(t *testing.T, args ...string) running {
 	return r
 }
 
-// until waits for a condition, unless the command ends.
+// until waits for a condition, and ends the test if the command ends.
 func (r running) until(done func() bool) {
 	r.t.Helper()
 	for !done() {
@@ -90,7 +92,7 @@ func (r running) until(done func() bool) {
 	}
 }
 
-// baseIn returns the base URL in the complete output of the start.
+// baseIn returns the base URL from the startup output, or "" if the output is incomplete.
 func baseIn(said string) string {
 	if !strings.Contains(said, "Try:") {
 		return ""
@@ -114,7 +116,7 @@ func ask(ctx context.Context, method, url, token, body string) (int, string, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
-	req.Close = true // a spare connection would hold up the end of the command
+	req.Close = true // an idle connection would delay the end of the command
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, "", err
@@ -152,14 +154,13 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// The state file takes precedence over the seed. A reset returns to the seed. The tokens of the seed are valid in both
-// cases.
+// The state file overrides the seed. A reset returns to the seed. The tokens of the seed are valid in both cases.
 func TestServeStateAndSeed(t *testing.T) {
 	dir := t.TempDir()
 	seed, state := filepath.Join(dir, "seed.json"), filepath.Join(dir, "state.json")
 	text := `{"tokens":[{"token":"ci"}],"lists":[{"name":"Seeded","list_id":7}]}`
 	must(t, os.WriteFile(seed, []byte(text), 0o600))
-	for i, want := range []int{1, 2} { // the second time a state is there
+	for i, want := range []int{1, 2} { // the second start finds a state file
 		r := start(t, "-seed", seed, "-state", state)
 		r.ask("POST", "/lists", "ci", `{"name":"Added"}`)
 		if _, lists := r.ask("GET", "/lists", "ci", ""); strings.Count(lists, "Added") != want {
@@ -182,43 +183,36 @@ func TestServeStateAndSeed(t *testing.T) {
 	}
 }
 
-// Requests wait until the seed was loaded.
+// Requests wait until the seed is loaded.
 func TestServeWaitsForSeed(t *testing.T) {
 	seed := filepath.Join(t.TempDir(), "seed.json")
 	var contacts []string
 	for i := range 5000 {
 		contacts = append(contacts, fmt.Sprintf(`{"email":"user%d@example.com"}`, i))
 	}
-	if err := os.WriteFile(seed, []byte(`{"lists":[{"name":"Large","contacts":[`+strings.Join(contacts, ",")+`]}]}`),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"Large","contacts":[`+strings.Join(contacts, ",")+`]}]}`), 0o600))
 	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	address := free.Addr().String()
 	_ = free.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"-quiet", "-addr", address, "-seed", seed}, io.Discard) }()
-	for {
-		_, text, err := ask(t.Context(), "GET", "http://"+address+"/lists/1/contacts?with_count=true&per_page=1",
-			"dev-token", "")
-		if err == nil {
-			if !strings.Contains(text, `"count":5000`) {
-				t.Errorf("the first answer is %s", text)
-			}
-			break
-		}
-		select {
-		case err := <-ended:
-			t.Fatal(err)
-		case <-time.After(time.Millisecond): // it does not listen yet
-		}
+	r := launch(t, "-quiet", "-addr", address, "-seed", seed)
+	var text string
+	r.until(func() bool { // the command may not listen yet
+		_, text, err = ask(t.Context(), "GET", "http://"+address+"/lists/1/contacts?with_count=true&per_page=1", "dev-token", "")
+		return err == nil
+	})
+	if !strings.Contains(text, `"count":5000`) {
+		t.Errorf("the first answer is %s", text)
 	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must(t, r.stop())
+}
+
+// rejected runs the command and returns its error, or nil if it starts.
+func rejected(t *testing.T, args ...string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends the command if it starts
+	defer cancel()
+	return run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), &output{})
 }
 
 func TestServeInvalid(t *testing.T) {
@@ -226,37 +220,33 @@ func TestServeInvalid(t *testing.T) {
 	broken := filepath.Join(dir, "broken.json")
 	must(t, os.WriteFile(broken, []byte(`{"lists":[{}]}`), 0o600))
 	for name, args := range map[string][]string{
-		"an address that is none":    {"-addr", "nowhere:port"},
-		"a seed that is not there":   {"-addr", "127.0.0.1:0", "-seed", filepath.Join(dir, "none.json")},
-		"a seed with a mistake":      {"-addr", "127.0.0.1:0", "-seed", broken},
-		"a state that is none":       {"-addr", "127.0.0.1:0", "-state", broken},
-		"a state that is a folder":   {"-addr", "127.0.0.1:0", "-state", dir},
-		"a state in no folder":       {"-addr", "127.0.0.1:0", "-state", filepath.Join(dir, "none", "state.json")},
-		"an argument that means nil": {"-addr", "127.0.0.1:0", "trigger-happy"},
+		"an invalid address":               {"-addr", "nowhere:port"},
+		"a missing seed":                   {"-seed", filepath.Join(dir, "none.json")},
+		"an invalid seed":                  {"-seed", broken},
+		"a file that is not a state":       {"-state", broken},
+		"a folder as the state":            {"-state", dir},
+		"a state in a missing folder":      {"-state", filepath.Join(dir, "none", "state.json")},
+		"an unknown argument":              {"trigger-happy"},
+		"a ready file in a missing folder": {"-ready-file", filepath.Join(dir, "none", "ready.json")},
+		"a folder as the ready file":       {"-ready-file", dir},
+		"a ready file below a file":        {"-ready-file", filepath.Join(broken, "ready.json")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // ends what should not have begun
-			defer cancel()
-			out := &output{}
-			if err := run(ctx, args, out); err == nil || baseIn(out.String()) != "" {
-				t.Errorf("it was accepted: %v\n%s", err, out)
+			if rejected(t, args...) == nil {
+				t.Error("it was accepted")
 			}
 		})
 	}
 }
 
-// The default token is rejected when other machines can connect.
+// The default token is rejected if other machines can connect.
 func TestServeOffLoopback(t *testing.T) {
 	for _, address := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0"} {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // ends what should not have begun
-		err := run(ctx, []string{"-addr", address}, io.Discard)
-		cancel()
-		if err == nil || !strings.Contains(err.Error(), "-token") {
+		if err := rejected(t, "-addr", address); err == nil || !strings.Contains(err.Error(), "-token") {
 			t.Errorf("%s without a token: %v", address, err)
 		}
 	}
-	if err := run(t.Context(), []string{"-addr", "0.0.0.0:0", "-token", "key", "-token", "dev-token:ann@example.com"},
-		io.Discard); err == nil {
+	if rejected(t, "-addr", "0.0.0.0:0", "-token", "key", "-token", "dev-token:ann@example.com") == nil {
 		t.Error("the default token was taken off loopback")
 	}
 	r := start(t, "-addr", "0.0.0.0:0", "-token", "key")
@@ -275,15 +265,9 @@ func TestServeOffLoopback(t *testing.T) {
 func TestLogIsPrintable(t *testing.T) {
 	var out bytes.Buffer
 	log := textLog{&out}
-	log.request(
-		mockserver.Request{
-			Method:   "GET",
-			Path:     "/\x1b[2J",
-			Query:    "a=\r\nb",
-			Status:   404,
-			Response: mockserver.Text("\x1b]0;x\a"),
-		},
-	)
+	log.request(mockserver.Request{
+		Method: "GET", Path: "/\x1b[2J", Query: "a=\r\nb", Status: 404, Response: mockserver.Text("\x1b]0;x\a"),
+	})
 	if line := out.String(); strings.ContainsAny(strings.TrimSuffix(line, "\n"), "\x1b\r\n\a") {
 		t.Errorf("the line is %q", line)
 	}
@@ -315,17 +299,13 @@ func commandWith(tb testing.TB, prepare func(*exec.Cmd), args ...string) (*exec.
 	return nil, ""
 }
 
-// SIGTERM waits for requests in progress and saves the state.
-func TestSignal(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no SIGTERM")
-	}
-	state := filepath.Join(t.TempDir(), "state.json")
-	cmd, base := command(t, "-state", state, "-quiet")
-	if _, _, err := ask(t.Context(), "POST", base+"/_mock/faults", "", `{"action":"delay","delay_ms":300}`); err != nil {
-		t.Fatal(err)
-	}
+// underWay sends a request whose response is delayed, and waits until the command has received it. It returns a channel
+// for the status.
+func underWay(t *testing.T, base string, delay time.Duration) chan int {
+	t.Helper()
+	fault := fmt.Sprintf(`{"action":"delay","delay_ms":%d}`, delay.Milliseconds())
+	_, _, err := ask(t.Context(), "POST", base+"/_mock/faults", "", fault)
+	must(t, err)
 	answered := make(chan int, 1)
 	go func() {
 		status, _, _ := ask(context.WithoutCancel(t.Context()), "POST", base+"/lists", "dev-token", `{"name":"Under way"}`)
@@ -336,6 +316,18 @@ func TestSignal(t *testing.T) {
 		must(t, err)
 		hit = strings.Contains(text, `"hits":1`)
 	}
+	return answered
+}
+
+// On SIGTERM, the command waits for requests in progress and saves the state.
+func TestSignal(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no SIGTERM")
+	}
+	state := filepath.Join(t.TempDir(), "state.json")
+	cmd, base := command(t, "-state", state, "-quiet")
+	answered := underWay(t, base, 300*time.Millisecond)
 	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	if status := <-answered; status != http.StatusCreated {
 		t.Errorf("the request under way was answered %d", status)
@@ -415,4 +407,29 @@ func TestHealthInvalidFlags(t *testing.T) {
 			t.Errorf("%s: it was accepted", args)
 		}
 	}
+}
+
+// TestCollectLess: the GC percentage is 400 for a small heap and 100 for a large heap, unless GOGC is set.
+func TestCollectLess(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	percent := func() uint64 {
+		now := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(now)
+		return now[0].Value.Uint64()
+	}
+	t.Setenv("GOGC", "50")
+	if collectLess(); percent() != 100 {
+		t.Errorf("with GOGC: %d, want no change", percent())
+	}
+	t.Setenv("GOGC", "")
+	runtime.GC() // frees the heap of earlier tests
+	collectLess()
+	if runtime.GC(); percent() != 400 {
+		t.Errorf("with a small heap: %d, want 400", percent())
+	}
+	records := make([]byte, 2*smallHeap)
+	for percent() != 100 { // the check runs soon after a collection
+		runtime.GC()
+	}
+	runtime.KeepAlive(records)
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sort"
 	"time"
 
 	"example.com/emailplatform/mockserver"
@@ -38,8 +39,8 @@ type stateFile struct {
 	log    *slog.Logger
 
 	current *edition
-	next    chan written // the edition that is being written; nil if there is none
-	pause   time.Time    // after an error, no new edition begins before this time
+	next    chan *edition // the edition that is being written; nil if there is none
+	pause   time.Time     // after an error, no new edition begins before this time
 	stop    chan struct{}
 	stopped chan struct{}
 }
@@ -49,13 +50,7 @@ type edition struct {
 	file        *os.File
 	follower    *mockserver.Follower
 	whole, size int64
-}
-
-// written is the result of writing the whole state of an edition.
-type written struct {
-	*edition
-
-	err error
+	err         error // of writing the whole state
 }
 
 // openState locks the state file, so a second process with the same file cannot
@@ -215,25 +210,23 @@ func (s *stateFile) save() error {
 
 // begin writes the whole state to a new file in the background, which may take
 // seconds. In the meantime, save appends changes to the old file.
-func (s *stateFile) begin() chan written {
-	made := make(chan written, 1)
+func (s *stateFile) begin() chan *edition {
+	made := make(chan *edition, 1)
 	go func() {
 		file, err := os.OpenFile(s.name+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-		if err != nil {
-			made <- written{nil, err}
-			return
+		e := &edition{file: file, follower: s.srv.Follow(), err: err}
+		if err == nil {
+			e.err = e.write()
+			e.whole = e.size
 		}
-		e := &edition{file: file, follower: s.srv.Follow()}
-		err = e.write()
-		e.whole = e.size
-		made <- written{e, err}
+		made <- e
 	}()
 	return made
 }
 
 // publish replaces the file with the new file, after adding the changes since
 // begin.
-func (s *stateFile) publish(made written) error {
+func (s *stateFile) publish(made *edition) error {
 	err := made.err
 	if err == nil {
 		err = made.write()
@@ -248,7 +241,7 @@ func (s *stateFile) publish(made written) error {
 	}
 	made.file, err = os.OpenFile(s.name, os.O_APPEND|os.O_WRONLY, 0)
 	s.current.discard()
-	s.current = made.edition
+	s.current = made
 	return err
 }
 
@@ -322,4 +315,60 @@ func (e *edition) discard() {
 		e.follower.Close()
 		_ = e.file.Close()
 	}
+}
+
+// salvage copies the readable part of the state file "from" to the new file
+// "to". It ignores checksums. If it cannot apply a change, it omits this change
+// and all later changes, because each change depends on the previous changes.
+func salvage(from, to string, out io.Writer) error {
+	file, err := openRegular(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	parts := checksum.NewReader(file)
+	parts.Unverified = true
+	text, err := io.ReadAll(parts)
+	if err != nil {
+		return err
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	restore := func(n int) error { return srv.Restore(bytes.NewReader(bytes.Join(lines[:n], nil))) }
+	n := len(lines)
+	if damage := restore(n); damage != nil {
+		whole := wholeState(lines)
+		n = whole + sort.Search(len(lines)-whole, func(k int) bool { return restore(whole+k+1) != nil })
+		if restore(n) != nil {
+			return fmt.Errorf("-state %s: %w; nothing can be salvaged", from, damage)
+		}
+	}
+	if err := writeNew(srv, to); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s contains the state of %d of %d lines of %s.\n", to, n, len(lines), from)
+	return err
+}
+
+// wholeState returns the number of lines before the first change.
+func wholeState(lines [][]byte) int {
+	for i, line := range lines {
+		if bytes.HasPrefix(line, []byte(`{"change":`)) {
+			return i
+		}
+	}
+	return len(lines)
+}
+
+// writeNew creates a state file. It returns an error if the file exists.
+func writeNew(srv *mockserver.Server, name string) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("-state-salvage: %w", err)
+	}
+	e := edition{file: file, follower: srv.Follow()}
+	err = e.write()
+	e.follower.Close()
+	return errors.Join(err, file.Close())
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -22,11 +21,11 @@ import (
 
 var kills = flag.Int("kills", 1, "how often TestKilled kills the command")
 
-// A killed process loses at most the last second of acknowledged changes. Delays of the machine are added.
+// A killed process loses at most the last second of acknowledged changes, plus scheduling delays of the machine.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	late := lateness(t)
-	for n := 0; n < *kills; n += 10 { // a state of some thousand contacts is enough
+	for n := 0; n < *kills; n += 10 { // a new state after 10 kills limits its size
 		killing(t, min(10, *kills-n), late)
 	}
 }
@@ -37,7 +36,7 @@ func killing(t *testing.T, times int, late func() time.Duration) {
 	dir := t.TempDir()
 	state, seed := filepath.Join(dir, "state.json"), filepath.Join(dir, "seed.json")
 	must(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"L"}]}`), 0o600))
-	acknowledged := map[string]time.Time{"/lists/1": {}} // paths, with the time of the response
+	acknowledged := map[string]time.Time{"/lists/1": {}} // paths and the times of their responses
 	var killed time.Time
 	for life := range times + 1 {
 		cmd, base := command(t, "-seed", seed, "-state", state, "-quiet")
@@ -48,7 +47,7 @@ func killing(t *testing.T, times int, late func() time.Duration) {
 			}
 			delete(acknowledged, path)
 			if status == 200 {
-				acknowledged[path] = time.Time{} // and it is never lost any more
+				acknowledged[path] = time.Time{} // a saved contact must never be lost
 			}
 		}
 		if life < times {
@@ -60,7 +59,7 @@ func killing(t *testing.T, times int, late func() time.Duration) {
 	}
 }
 
-// write adds contacts for a while, and records when each was acknowledged.
+// write adds contacts for up to 1.5 s, and records the time of each response.
 func write(t *testing.T, base string, life int, acknowledged map[string]time.Time) {
 	t.Helper()
 	ends := time.Now().Add(time.Duration(100+rand.IntN(1400)) * time.Millisecond)
@@ -98,7 +97,7 @@ func lateness(t *testing.T) func() time.Duration {
 	return func() time.Duration { return time.Duration(worst.Load()) }
 }
 
-// A second process with the same state file is rejected, also through a symbolic link.
+// A second process with the same state file is rejected, even if it uses a symbolic link.
 func TestStateIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	state, alias := filepath.Join(dir, "state.json"), filepath.Join(dir, "alias.json")
@@ -111,10 +110,7 @@ func TestStateIsLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a command that should not have begun
-		defer cancel()
-		err := run(ctx, []string{"-addr", "127.0.0.1:0", "-state", name}, &output{})
-		if err == nil || !strings.Contains(err.Error(), "another process") {
+		if err := rejected(t, "-state", name); err == nil || !strings.Contains(err.Error(), "another process") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -144,9 +140,7 @@ func TestStateTruncated(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state.json")
 			must(t, os.WriteFile(state, []byte(tt.file), 0o600))
 			if tt.want == "" {
-				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // ends what should not have begun
-				defer cancel()
-				if err := run(ctx, []string{"-addr", "127.0.0.1:0", "-state", state}, &output{}); err == nil {
+				if rejected(t, "-state", state) == nil {
 					t.Error("it was accepted")
 				}
 				if left, err := os.ReadFile(state); err != nil || string(left) != tt.file {
@@ -167,7 +161,7 @@ func TestStateTruncated(t *testing.T) {
 	}
 }
 
-// The file contains each saved change, including while it is rewritten. At the end it is one whole state.
+// The file contains each saved change, even during a rewrite. After a shutdown, it contains one complete state.
 func TestStateFollows(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "state.json")
@@ -186,7 +180,7 @@ func TestStateFollows(t *testing.T) {
 		if !strings.Contains(restorable(t, name), fmt.Sprintf(`"name":"%d"`, i)) {
 			t.Fatalf("template %d is not in the file", i)
 		}
-		if s.next != nil && i%3 == 0 { // the whole was being written during some changes
+		if s.next != nil && i%3 == 0 { // changes were saved during this rewrite
 			made := <-s.next
 			s.next = nil
 			must(t, s.publish(made))
@@ -197,13 +191,13 @@ func TestStateFollows(t *testing.T) {
 		}
 	}
 	if editions < 2 {
-		t.Errorf("the whole was written anew %d times", editions)
+		t.Errorf("the whole state was rewritten %d times, want 2 or more", editions)
 	}
 	must(t, s.finish())
 	s.current.discard()
 	saved, err := os.ReadFile(name)
 	if err != nil || bytes.Count(saved, []byte(`"version"`)) != 1 || bytes.Contains(saved, []byte(`"change"`)) {
-		t.Errorf("in the end the file is no single state: %v", err)
+		t.Errorf("at the end the file is not a single state: %v", err)
 	}
 	if err := s.unlock(); err != nil {
 		t.Error(err)
@@ -233,7 +227,7 @@ func TestStateAfterDiskError(t *testing.T) {
 	if s.srv = srv; s.rewrite() != nil {
 		t.Fatal("it was not written")
 	}
-	_ = s.current.file.Close() // so that nothing can be written
+	_ = s.current.file.Close() // makes each write fail
 	must(t, srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)))
 	s.check(s.save())
 	if s.current != nil || !strings.Contains(said.String(), "the state is not saved") {
@@ -269,33 +263,20 @@ func TestSecondSignal(t *testing.T) {
 	for !strings.Contains(restorable(t, state), "Saved") {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if _, _, err := ask(t.Context(), "POST", base+"/_mock/faults", "", `{"action":"delay","delay_ms":60000}`); err != nil {
-		t.Fatal(err)
-	}
-	go func() { _, _, _ = ask(t.Context(), "GET", base+"/lists", "dev-token", "") }() // keeps the command for seconds
-	for hit := false; !hit; {
-		_, text, err := ask(t.Context(), "GET", base+"/_mock/faults", "", "")
-		must(t, err)
-		hit = strings.Contains(text, `"hits":1`)
-	}
+	underWay(t, base, time.Minute) // keeps the command running
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = cmd.Wait() }()
-	for n := 0; ; n++ {
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			break // it has ended
-		}
+	signals := 0
+	for running := true; running; signals++ {
+		_ = cmd.Process.Signal(syscall.SIGINT) // an error if the command has ended
 		select {
 		case <-ended:
-			if n == 0 {
-				t.Error("the first signal did not wait for what is under way")
-			}
+			running = false
 		case <-time.After(50 * time.Millisecond):
-			if n < 50 {
-				continue
-			}
-			t.Error("the second signal did not end it")
 		}
-		break
+	}
+	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); signals == 1 || status.Signal() != syscall.SIGINT {
+		t.Errorf("after %d signals: %v, want that the second signal ends the command", signals, cmd.ProcessState)
 	}
 	if !strings.Contains(restorable(t, state), "Saved") {
 		t.Error("what was saved is lost")
@@ -306,5 +287,111 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+var damages = flag.Int("state.damages", 1000, "how many bytes of a state file TestStateDamage changes, one at a time")
+
+// savedState returns a state file with several changes, and the state that it restores.
+func savedState(t *testing.T) (file []byte, state string) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "state.json")
+	srv := mockserver.New(mockserver.Config{FreezeClock: true})
+	defer srv.Close()
+	s := &stateFile{name: name, log: slog.New(slog.DiscardHandler), srv: srv}
+	seed := func(i int) string {
+		return fmt.Sprintf(`{"templates":[{"name":"T%d","content":{"html":"<p>{{name}}</p>"}}], "tokens":[{"token":"t%d"}],
+			"lists":[{"name":"L%d","policy_accepted":true,"contacts":[{"email":"ada%d@example.com","status":"active"}]}],
+			"webhooks":[{"url":"http://127.0.0.1:9/hook","events":["Contact.Added"],"secret":"whsec%d"}]}`, i, i, i, i, i)
+	}
+	for i := range 5 {
+		must(t, srv.Seed(strings.NewReader(seed(i))))
+		save := s.rewrite
+		if i > 1 {
+			save = s.save
+		}
+		must(t, save())
+	}
+	s.current.discard()
+	file, err := os.ReadFile(name)
+	must(t, err)
+	return file, restorable(t, name)
+}
+
+// TestStateDamage: if a single byte is changed, the file is rejected or restores the same state. The file is not
+// modified.
+func TestStateDamage(t *testing.T) {
+	file, state := savedState(t)
+	if bytes.Count(file, []byte(`{"crc32c":`)) < 3 {
+		t.Fatalf("the file has no changes:\n%s", file)
+	}
+	name := filepath.Join(t.TempDir(), "state.json")
+	random := rand.New(rand.NewPCG(1, 2))
+	rejected := 0
+	for range *damages {
+		damaged := bytes.Clone(file)
+		at, to := random.IntN(len(file)), byte(random.IntN(256))
+		if damaged[at] == to {
+			continue
+		}
+		damaged[at] = to
+		must(t, os.WriteFile(name, damaged, 0o600))
+		srv := mockserver.New(mockserver.Config{FreezeClock: true})
+		err := (&stateFile{name: name, log: slog.New(slog.DiscardHandler)}).load(srv)
+		var now bytes.Buffer
+		if err == nil {
+			err = srv.Snapshot(&now)
+			if err != nil || now.String() != state {
+				t.Errorf("byte %d: %q instead of %q is not detected: %v", at, to, file[at], err)
+			}
+		} else {
+			rejected++
+		}
+		srv.Close()
+		if left, err := os.ReadFile(name); err != nil || !bytes.Equal(left, damaged) {
+			t.Fatalf("byte %d: the file has changed: %v", at, err)
+		}
+	}
+	t.Logf("%d of %d changes rejected, the others without effect", rejected, *damages)
+}
+
+func TestStateSalvage(t *testing.T) {
+	file, state := savedState(t)
+	for name, tt := range map[string]struct {
+		damage func([]byte) []byte
+		want   func(string) bool // checks the salvaged state
+		error  string            // expected at a start with the damaged file
+	}{
+		"another value": {
+			func(b []byte) []byte { return bytes.Replace(b, []byte("whsec4"), []byte("whsec9"), 1) },
+			func(s string) bool { return s == strings.Replace(state, "whsec4", "whsec9", 1) },
+			"the checksum does not match",
+		},
+		"a bad change": {
+			func(b []byte) []byte { return bytes.Replace(b, []byte(`{"change":2,`), []byte(`{"chance":2,`), 1) },
+			func(s string) bool { return strings.Contains(s, "whsec2") && !strings.Contains(s, "whsec3") },
+			"lines ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			old, salvaged := filepath.Join(dir, "old.json"), filepath.Join(dir, "new.json")
+			must(t, os.WriteFile(old, tt.damage(file), 0o600))
+			err := rejected(t, "-state", old)
+			if err == nil || !strings.Contains(err.Error(), tt.error) || !strings.Contains(err.Error(), "-state-salvage") {
+				t.Errorf("a start with the damaged file: %v", err)
+			}
+			var out output
+			must(t, run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, &out))
+			if got := restorable(t, salvaged); !tt.want(got) {
+				t.Errorf("%s\ngot %s", out.String(), got)
+			}
+			if err := run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, &out); err == nil {
+				t.Error("an existing file is overwritten")
+			}
+		})
+	}
+	if err := run(t.Context(), []string{"-state-salvage", "x"}, &output{}); err == nil {
+		t.Error("-state-salvage is accepted without -state")
 	}
 }

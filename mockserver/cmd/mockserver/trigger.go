@@ -33,7 +33,6 @@ Without --url it prints what it would send.
 
 `
 
-// triggering contains the flags of trigger.
 type triggering struct {
 	event, variant, url string
 	secret              webhook.Secret
@@ -103,7 +102,6 @@ func listSamples(out io.Writer, samples []mockserver.Sample) error {
 	return table.Flush()
 }
 
-// body returns the sample with the changes.
 func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 	sample, err := find(samples, t.event, t.variant)
 	if err != nil {
@@ -142,7 +140,6 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	return *found, nil
 }
 
-// print prints the request without sending it.
 func (t triggering) print(out io.Writer, body []byte) error {
 	if t.secret != (webhook.Secret{}) {
 		signature, err := webhook.Sign(t.secret, body)

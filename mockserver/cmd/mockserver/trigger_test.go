@@ -31,15 +31,9 @@ func TestTriggerSends(t *testing.T) {
 	server := httptest.NewServer(got)
 	defer server.Close()
 	var out strings.Builder
-	err := run(
-		t.Context(),
-		[]string{
-			"trigger", "--variant", "workflow", "Email.Bounced", "--set", "data.bounce.category=bounce_mb", "--url",
-			server.URL, "--secret", "S",
-		},
-		&out,
-	)
-	must(t, err)
+	must(t, run(t.Context(), []string{
+		"trigger", "--variant", "workflow", "Email.Bounced", "--set", "data.bounce.category=bounce_mb", "--url", server.URL, "--secret", "S",
+	}, &out))
 	verifier, err := webhook.NewVerifier(parsed(t))
 	must(t, err)
 	if err := verifier.Verify([]byte(got.body), got.signature); err != nil {
@@ -86,7 +80,7 @@ func TestTriggerInvalid(t *testing.T) {
 	tests := []struct {
 		name string
 		args []string
-		want string // part of the error
+		want string // expected in the error
 	}{
 		{"nothing", nil, "an event is required"},
 		{"no such event", []string{"Email.Lost"}, "no event"},
@@ -161,7 +155,7 @@ func TestVerify(t *testing.T) {
 	must(t, err)
 	tests := []struct {
 		name, body, secret, signature string
-		want                          string // part of the error
+		want                          string // expected in the error
 	}{
 		{name: "right", body: "{}", secret: "S", signature: signature},
 		{name: "line feed added", body: "{}\n", secret: "S", signature: signature, want: "without the line feed"},

@@ -23,13 +23,13 @@ func TestPublish(t *testing.T) {
 		}
 	}
 	f.Unsubscribe(from)
-	f.Unsubscribe(from) // once more changes nothing
+	f.Unsubscribe(from) // a second call changes nothing
 	if _, open := <-from; open || f.Observed() {
 		t.Error("still observed after Unsubscribe")
 	}
 }
 
-// A slow subscriber is disconnected after the changes that it has. The others go on.
+// A slow subscriber is disconnected after its queued changes. Other subscribers continue.
 func TestSlowSubscriber(t *testing.T) {
 	var f Feed
 	slow, _ := f.Subscribe()
@@ -50,7 +50,7 @@ func TestSlowSubscriber(t *testing.T) {
 	if err := json.Unmarshal(<-quick, &last); err != nil || last.Seq != MaxLag+2 {
 		t.Errorf("the other one is at %d, %v; want %d", last.Seq, err, MaxLag+2)
 	}
-	f.Unsubscribe(slow) // it is gone already
+	f.Unsubscribe(slow) // the feed has already removed it
 }
 
 func TestClose(t *testing.T) {
@@ -68,46 +68,32 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Several changes cause one signal until it is received.
-func TestWatch(t *testing.T) {
+// A change and the end of the feed close the channel of all waiting callers.
+func TestChanged(t *testing.T) {
 	var f Feed
-	changed, stop := f.Watch()
-	if !f.Observed() {
-		t.Error("not observed by a watcher")
-	}
-	for range 3 {
-		f.Publish(Message, func() any {
-			t.Error("a record was made for a watcher")
-			return nil
-		})
-	}
-	<-changed
-	select {
-	case <-changed:
-		t.Error("there is a second signal, want one for all changes")
-	default:
-	}
-	f.Publish(State, nil)
-	<-changed
-	stop()
-	stop() // once more changes nothing
-	if f.Observed() {
-		t.Error("still observed after stop")
-	}
-}
-
-func TestWatchUntilClose(t *testing.T) {
-	var f Feed
-	before, stop := f.Watch()
-	f.Close()
-	after, _ := f.Watch()
-	for name, changed := range map[string]<-chan struct{}{"before": before, "after": after} {
-		if _, open := <-changed; open {
-			t.Errorf("a watcher from %s Close received a signal", name)
+	for name, change := range map[string]func(){
+		"Publish": func() {
+			f.Publish(Message, func() any { t.Error("a record was made for a waiting caller"); return nil })
+		},
+		"Close": f.Close,
+	} {
+		f.closed = false
+		changed, open := f.Changed()
+		if same, _ := f.Changed(); !open || same != changed || !f.Observed() {
+			t.Errorf("%s: not observed by a waiting caller", name)
+		}
+		change()
+		select {
+		case <-changed:
+		default:
+			t.Errorf("%s is no change", name)
+		}
+		if f.Observed() {
+			t.Errorf("observed after %s", name)
 		}
 	}
-	stop()
-	if f.Observed() {
-		t.Error("observed after Close")
+	f.Close()
+	if _, open := f.Changed(); open || f.Observed() {
+		t.Error("open or observed after Close")
 	}
 }

@@ -22,20 +22,20 @@ const (
 )
 
 // MaxLag is the maximum number of unread changes per subscriber. The feed
-// disconnects a subscriber that exceeds MaxLag. The subscriber must then reload
-// the state.
+// disconnects a subscriber that exceeds MaxLag. A disconnected subscriber must
+// reload the state.
 const MaxLag = 1024
 
-// Feed sends changes to subscribers, and signals to watchers. The zero value is ready
-// to use. A Feed is safe for concurrent use.
+// Feed sends changes to subscribers, and wakes callers that wait for a change. The zero
+// value is ready to use. A Feed is safe for concurrent use.
 type Feed struct {
-	observed   atomic.Int32 // number of subscribers and watchers
+	observed   atomic.Int32 // number of subscribers, plus 1 if a caller waits
 	subscribed atomic.Int32 // number of subscribers
 
 	mu          sync.Mutex
 	seq         uint64
 	subscribers map[chan []byte]bool
-	watchers    map[chan struct{}]bool
+	changed     chan struct{} // closed at the next change; nil if no caller waits
 	closed      bool
 }
 
@@ -46,7 +46,7 @@ type change struct {
 	Record any    `json:"record,omitzero"`
 }
 
-// Observed reports whether there are subscribers or watchers.
+// Observed reports whether there are subscribers or waiting callers.
 func (f *Feed) Observed() bool { return f.observed.Load() > 0 }
 
 // Publish publishes a change. If record is not nil, record() returns the changed
@@ -61,12 +61,7 @@ func (f *Feed) Publish(kind string, record func() any) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for signal := range f.watchers {
-		select {
-		case signal <- struct{}{}:
-		default: // the watcher has not received the last signal yet
-		}
-	}
+	f.signalLocked()
 	if len(f.subscribers) > 0 {
 		f.sendLocked(out)
 	}
@@ -124,35 +119,29 @@ func (f *Feed) unsubscribeLocked(changes chan []byte) {
 	}
 }
 
-// Watch returns a channel that receives a signal after later changes. One signal can
-// represent several changes, so the feed does not disconnect slow watchers. The channel
-// is closed when the feed is closed. Call stop to end the watch.
-func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
+// Changed returns a channel that is closed at the next change. If open is false, the
+// feed is closed and there are no further changes.
+func (f *Feed) Changed() (changed <-chan struct{}, open bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	signal := make(chan struct{}, 1)
-	if f.closed {
-		close(signal)
-		return signal, func() {}
+	if f.changed == nil && !f.closed {
+		f.changed = make(chan struct{})
+		f.observed.Add(1)
 	}
-	if f.watchers == nil {
-		f.watchers = map[chan struct{}]bool{}
-	}
-	f.watchers[signal] = true
-	f.observed.Add(1)
-	return signal, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.watchers[signal] {
-			delete(f.watchers, signal)
-			f.observed.Add(-1)
-		}
+	return f.changed, !f.closed
+}
+
+func (f *Feed) signalLocked() {
+	if f.changed != nil {
+		close(f.changed)
+		f.changed = nil
+		f.observed.Add(-1)
 	}
 }
 
-// Close ends all subscriptions and watches. Without Close, a graceful shutdown
-// would wait for the requests of subscribers and watchers. Later subscriptions
-// end immediately.
+// Close ends all subscriptions and wakes all waiting callers. Without Close, a graceful
+// shutdown would wait for the requests of subscribers and of waiting callers. Later
+// subscriptions end immediately.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,10 +149,8 @@ func (f *Feed) Close() {
 	for to := range f.subscribers {
 		close(to)
 	}
-	for signal := range f.watchers {
-		close(signal)
-	}
-	f.subscribers, f.watchers = nil, nil
+	f.signalLocked()
+	f.subscribers = nil
 	f.observed.Store(0)
 	f.subscribed.Store(0)
 }

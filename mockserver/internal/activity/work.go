@@ -18,8 +18,8 @@ type Work struct {
 	less  chan struct{} // closed when an account has no more work; nil if no caller waits
 }
 
-// Start increases the count for an account. Account 0 means work without an account. Each
-// call to Start requires a call to Done.
+// Start increases the count for an account. Work without an account uses account 0.
+// Each call to Start requires a call to Done.
 func (w *Work) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,8 +48,9 @@ func (w *Work) Done(account int64) {
 // Finish waits until no work is in progress. It has no timeout.
 func (w *Work) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
-// Wait waits until the account has no work in progress. Account 0 means all accounts. The
-// result busy reports whether Wait had to wait. Wait returns an error if ctx is canceled.
+// Wait waits until the account has no work in progress. Account 0 means all accounts.
+// If the account has no work when Wait is called, busy is false. Wait returns an error
+// if ctx is canceled.
 func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	for {
 		less := w.watch(account)

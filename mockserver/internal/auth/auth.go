@@ -62,7 +62,7 @@ func New(configured []record.Token, now func() time.Time) *Set {
 }
 
 // Reset restores the configured tokens, and replaces the added tokens with the
-// given tokens. The lifetime of each token starts again.
+// given tokens. Reset restarts the lifetime of each token.
 func (s *Set) Reset(added ...record.Token) {
 	s.reset(added, func(record.Token) bool { return true })
 }
@@ -76,16 +76,15 @@ func (s *Set) reset(added []record.Token, concerned func(record.Token) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known = slices.DeleteFunc(s.known, func(k known) bool { return concerned(k.Token) })
-	for _, t := range s.configured {
-		if concerned(t) {
-			s.known = append(s.known, s.begin(t, false))
+	begin := func(tokens []record.Token, added bool) {
+		for _, t := range tokens {
+			if concerned(t) {
+				s.known = append(s.known, s.begin(t, added))
+			}
 		}
 	}
-	for _, t := range added {
-		if concerned(t) {
-			s.known = append(s.known, s.begin(t, true))
-		}
-	}
+	begin(s.configured, false)
+	begin(added, true)
 }
 
 // Added returns the added tokens.
@@ -101,7 +100,6 @@ func (s *Set) Added() []record.Token {
 	return out
 }
 
-// begin starts the lifetime of a token.
 func (s *Set) begin(t record.Token, added bool) known {
 	k := known{Token: t, added: added}
 	if t.ExpiresIn != 0 {
@@ -153,23 +151,17 @@ func (s *Set) All() []record.Token {
 // other than 0 selects only tokens of that user. Of returns the first token
 // with write access, or the first token if all selected tokens are read-only.
 func (s *Set) Of(account, user int64) (record.Token, bool) {
-	all := s.All()
-	found := -1
-	for i, t := range all {
-		if t.AccountID != account || user != 0 && t.UserID != user {
-			continue
-		}
-		if found < 0 || all[found].ReadOnly && !t.ReadOnly {
-			found = i
-		}
-	}
-	if found < 0 {
+	others := func(t record.Token) bool { return t.AccountID != account || user != 0 && t.UserID != user }
+	all := slices.DeleteFunc(s.All(), others)
+	if len(all) == 0 {
 		return record.Token{}, false
 	}
-	return all[found], true
+	writes := slices.IndexFunc(all, func(t record.Token) bool { return !t.ReadOnly })
+	return all[max(0, writes)], true
 }
 
-// HasAccount reports whether an account has a token now, or after a reset.
+// HasAccount reports whether an account has a token, or would have a token
+// after a reset.
 func (s *Set) HasAccount(account int64) bool {
 	of := func(t record.Token) bool { return t.AccountID == account }
 	return slices.ContainsFunc(s.configured, of) || slices.ContainsFunc(s.All(), of)

@@ -34,17 +34,10 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestExpiredAtStart(t *testing.T) {
-	s := New([]record.Token{{Value: "old", ExpiresIn: -1}}, time.Now)
-	if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
-		t.Errorf("got %v, want %v", err, ErrExpired)
-	}
-}
-
-// A token is valid until it expires. A reset starts its lifetime again.
+// A token is valid until it expires. A reset restarts its lifetime. A negative lifetime means that it has expired.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New([]record.Token{{Value: "for ever"}, {Value: "an hour", ExpiresIn: time.Hour}}, time.Now)
+		s := New([]record.Token{{Value: "forever"}, {Value: "an hour", ExpiresIn: time.Hour}, {Value: "old", ExpiresIn: -1}}, time.Now)
 		good := func() bool {
 			_, err := s.Find("an hour")
 			if err != nil && !errors.Is(err, ErrExpired) {
@@ -60,16 +53,19 @@ func TestExpiry(t *testing.T) {
 		if good() {
 			t.Error("it is good after its hour")
 		}
-		if n := len(s.All()); n != 2 {
-			t.Errorf("%d tokens are known, want the expired one too", n)
+		if n := len(s.All()); n != 3 {
+			t.Errorf("%d tokens are known, want the expired ones too", n)
+		}
+		if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
+			t.Errorf("got %v, want %v", err, ErrExpired)
 		}
 		s.Reset()
 		time.Sleep(time.Hour - 1)
 		if !good() {
-			t.Error("a reset did not begin its hour anew")
+			t.Error("a reset did not restart its hour")
 		}
 		time.Sleep(1000 * time.Hour)
-		if _, err := s.Find("for ever"); err != nil {
+		if _, err := s.Find("forever"); err != nil {
 			t.Error(err)
 		}
 	})

@@ -32,7 +32,7 @@ type Writer struct {
 	sum   uint32
 }
 
-// NewWriter returns a Writer for one part, which writes to w.
+// NewWriter returns a Writer that writes one part to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
 func (c *Writer) Write(b []byte) (int, error) {
@@ -48,8 +48,8 @@ func (c *Writer) End() error {
 	return err
 }
 
-// ErrNone means that the last part of a file has no checksum, although earlier parts
-// have checksums.
+// ErrNone means that the last part of a file has no checksum, but earlier parts have
+// checksums.
 var ErrNone = errors.New("the last part has no checksum")
 
 // Reader reads the parts of a state file without their checksums. Read fails at the end
@@ -114,8 +114,8 @@ func (c *Reader) next() error {
 	return err
 }
 
-// IsTorn reports whether the end of a file may be an incomplete change from a process
-// that was killed. An incomplete change ends within its line or within the following
+// IsTorn reports whether the end of a file may be a change that a killed process wrote
+// only in part. An incomplete change ends within its line or within the following
 // checksum line.
 func IsTorn(tail []byte) bool {
 	line, checksum, complete := bytes.Cut(tail, []byte("\n"))

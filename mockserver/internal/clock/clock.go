@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -146,8 +147,8 @@ func (c *Clock) change(how func()) {
 	c.options.Changes.Publish(activity.Clock, func() any { return c.View() })
 }
 
-// settleLocked freezes or resumes the clock, sets the timers of the alarms and closes
-// the channel moved. Every change of the clock calls settleLocked.
+// settleLocked freezes or resumes the clock, sets the timers of the alarms, and
+// notifies callers of Moved. Every change to the clock calls settleLocked.
 func (c *Clock) settleLocked() {
 	c.freezeLocked()
 	c.rearmLocked()
@@ -192,7 +193,8 @@ func (c *Clock) Moved() <-chan struct{} {
 	return c.moved
 }
 
-// Hold is the right to advance the clock. A held clock is frozen between calls of To.
+// Hold is the right to advance the clock. A held clock is frozen between calls to
+// [Hold.To].
 type Hold struct{ clock *Clock }
 
 // Hold waits for the right to advance the clock. It returns an error if ctx is
@@ -241,8 +243,9 @@ func (h *Hold) Release() {
 	<-h.clock.advancing
 }
 
-// State is the state of a clock in a snapshot. After a restore, a running clock
-// has the same offset from time.Now, and a frozen clock has the same time.
+// State is the part of a snapshot that describes the clock. After a restore, a
+// running clock has the same offset from time.Now, and a frozen clock has the
+// same time.
 type State struct {
 	Ahead    Milliseconds `json:"ahead_ms"`
 	FrozenAt time.Time    `json:"frozen_at,omitzero"`
@@ -298,7 +301,7 @@ func (c *Clock) Restore(s *State) {
 	})
 }
 
-// View is a snapshot of a clock.
+// View is the JSON form of a clock and its next scheduled work.
 type View struct {
 	Now     time.Time `json:"now" doc:"the time of the virtual clock"`
 	AheadMS int64     `json:"ahead_ms" doc:"the offset of the virtual clock from real time, in milliseconds"` // the offset from time.Now
@@ -341,4 +344,123 @@ func (m *Milliseconds) UnmarshalJSON(b []byte) error {
 	}
 	*m = Milliseconds(math.Round(n * 1e6))
 	return nil
+}
+
+// Alarm calls a function once when the clock reaches a time.
+type Alarm struct {
+	clock *Clock
+	at    time.Time
+	what  fmt.Stringer
+	ring  func()
+	set   bool        // neither rung nor stopped
+	timer *time.Timer // nil while the clock is frozen
+}
+
+// At sets an alarm. When the clock reaches the time, the alarm calls ring() in a new
+// goroutine. The alarm counts as work in progress until ring() returns. The parameter
+// work describes the purpose of ring(). The clock calls work.String under a lock, so
+// the method must read only constant data.
+func (c *Clock) At(at time.Time, work fmt.Stringer, ring func()) *Alarm {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := &Alarm{clock: c, at: plain(at), what: work, ring: ring}
+	c.alarms.add(a)
+	c.armLocked(a)
+	return a
+}
+
+// Stop cancels an alarm that has not rung. The alarm may be nil.
+func (a *Alarm) Stop() {
+	if a == nil {
+		return
+	}
+	a.clock.mu.Lock()
+	defer a.clock.mu.Unlock()
+	a.clock.alarms.remove(a)
+	a.disarm()
+}
+
+func (a *Alarm) disarm() {
+	if a.timer != nil {
+		a.timer.Stop()
+		a.timer = nil
+	}
+}
+
+// RingDue rings the due alarms, even if their timers have not fired yet.
+func (c *Clock) RingDue() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.nowLocked()
+	for len(c.alarms) > 0 && !c.alarms[0].at.After(now) {
+		c.ringLocked(c.alarms[0])
+	}
+}
+
+// Next returns the time of the earliest alarm. If ok is false, no alarm is set.
+func (c *Clock) Next() (at time.Time, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.alarms) == 0 {
+		return time.Time{}, false
+	}
+	return c.alarms[0].at, true
+}
+
+// rearmLocked sets the timers of all alarms, in order, after a change to the
+// clock.
+func (c *Clock) rearmLocked() {
+	for _, a := range slices.Clone(c.alarms) { // ringing removes the alarm
+		c.armLocked(a)
+	}
+}
+
+func (c *Clock) armLocked(a *Alarm) {
+	a.disarm()
+	switch wait := a.at.Sub(c.nowLocked()); {
+	case wait <= 0:
+		c.ringLocked(a)
+	case c.frozenAt.IsZero():
+		a.timer = time.AfterFunc(wait, func() { c.fired(a) })
+	}
+}
+
+// After the timer of an alarm fires, another call may stop the alarm or set the clock
+// before fired acquires the lock.
+func (c *Clock) fired(a *Alarm) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a.set {
+		c.armLocked(a)
+	}
+}
+
+func (c *Clock) ringLocked(a *Alarm) {
+	c.alarms.remove(a)
+	a.disarm()
+	c.options.Work.Start(activity.EveryAccount)
+	go func() {
+		defer c.options.Work.Done(activity.EveryAccount)
+		a.ring()
+	}()
+}
+
+// alarms contains the pending alarms, sorted by time.
+type alarms []*Alarm
+
+func (all *alarms) add(a *Alarm) {
+	i, _ := slices.BinarySearchFunc(*all, a.at, func(other *Alarm, at time.Time) int {
+		if other.at.After(at) {
+			return 1
+		}
+		return -1
+	})
+	*all, a.set = slices.Insert(*all, i, a), true
+}
+
+func (all *alarms) remove(a *Alarm) {
+	if a.set {
+		i := slices.Index(*all, a)
+		*all, a.set = slices.Delete(*all, i, i+1), false
+	}
 }

@@ -48,7 +48,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// compare returns how many errors a request has.
+// compare checks the errors of a request against the oracle, and returns their number.
 func compare(t *testing.T, o *Operation, body []byte, query, segment string) int {
 	t.Helper()
 	r := httptest.NewRequest(o.Method, "/", http.NoBody)
@@ -93,7 +93,7 @@ func summary(d api.ProblemDetail) string {
 	return strings.TrimSuffix(fmt.Sprintln(d.Loc...), "\n") + ": " + text
 }
 
-// TestResponses compares whether random responses and deliveries are valid with the oracle.
+// TestResponses compares the validity of random responses and deliveries with the oracle.
 func TestResponses(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, uint64(*bodies)))
 	valid := 0
@@ -164,16 +164,16 @@ func FuzzRequests(f *testing.F) {
 			body = nil
 		}
 		if _, err := url.ParseQuery(query); err != nil {
-			query = "" // the oracle ignores what net/url cannot parse; TestMalformedQuery of mockserver tests the error
+			query = "" // the oracle ignores a malformed query; TestMalformedQuery of mockserver tests the error
 		}
 		if segment == "" {
-			segment = "1" // net/http finds no path with an empty segment
+			segment = "1" // net/http matches no path with an empty segment
 		}
 		compare(t, o, body, query, segment)
 	})
 }
 
-// repeats reports whether an object has a field twice. The oracle reads only the last one.
+// repeats reports whether an object repeats a field. The oracle reads only the last value.
 func repeats(body []byte) bool {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	var value func() bool
@@ -212,7 +212,7 @@ func oneOf[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 func randomQuery(r *rand.Rand, o *Operation) string {
 	var parts []string
 	for _, p := range o.InQuery {
-		for range r.IntN(20) / 9 { // once mostly, or not at all, or twice
+		for range r.IntN(20) / 9 { // none or one, rarely two
 			value := oneOf(r, append(oddTexts, ""))
 			value = strings.NewReplacer("@", "%40", ":", "%3A", " ", "+", "%", "%25", "\x00", "%00", "+", "%2B").Replace(value)
 			parts = append(parts, p.Name+"="+value)
@@ -224,7 +224,7 @@ func randomQuery(r *rand.Rand, o *Operation) string {
 	return strings.Join(parts, "&")
 }
 
-// draft writes values of a schema, and sometimes other values.
+// draft writes values of a schema. Unless it is tame, it sometimes writes other values.
 type draft struct {
 	*rand.Rand
 	strings.Builder
@@ -348,8 +348,8 @@ var oracle = sync.OnceValue(func() *openapi3.T {
 	if err != nil {
 		panic(err)
 	}
-	// The document uses what 3.0 and 3.1 have in common. Schemas of 3.1 would be
-	// compiled for each value, which is some 300 times slower.
+	// openapi.yaml uses the common subset of 3.0 and 3.1. kin-openapi compiles 3.1 schemas for each value, which is
+	// some 300 times slower.
 	doc.OpenAPI = "3.0.3"
 	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.RegisteredBodyDecoder("text/plain"))
 	return doc
@@ -398,7 +398,7 @@ func oracleErrors(o *Operation, r *http.Request, body []byte) (out []string) {
 		known := slices.ContainsFunc(o.InQuery, func(p Parameter) bool { return p.Name == name })
 		if !known {
 			out = append(out, "query "+name+": unknown")
-		} else if len(given) > 1 { // the oracle reads one of them, the generated server rejects both
+		} else if len(given) > 1 { // the oracle reads one value, the generated server rejects the repetition
 			out = slices.DeleteFunc(out, func(s string) bool { return strings.HasPrefix(s, "query "+name+":") })
 			out = append(out, "query "+name+": malformed value")
 		}
@@ -421,7 +421,7 @@ func parameterText(err error) string {
 	return "malformed value"
 }
 
-// errorText returns the text of an error of the oracle. Null is a wrong type.
+// errorText returns the text of an error of the oracle. The error of a null value has the text of a wrong type.
 func errorText(e *openapi3.SchemaError) string {
 	switch e.SchemaField {
 	case "required":
@@ -452,8 +452,8 @@ func schemaErrors(err error) (out []*openapi3.SchemaError) {
 	return out
 }
 
-// decoded decodes a body for the oracle, which accepts 1.0 as an integer. The generated server does not, so such a
-// number becomes a fraction.
+// decoded decodes a body for the oracle. It changes 1.0 to a fraction, because only the oracle accepts 1.0 as an
+// integer.
 func decoded(body []byte) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

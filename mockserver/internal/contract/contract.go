@@ -4,14 +4,21 @@
 package contract
 
 import (
+	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
+	"unicode/utf8"
 
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Known is the id, method and path of an operation in openapi.yaml.
+// Known contains the operationId, method and path of an operation in
+// openapi.yaml.
 type Known struct {
 	ID     string `json:"operation" doc:"the operationId of the operation"`
 	Method string `json:"method" doc:"the HTTP method of the operation"`
@@ -29,17 +36,54 @@ type Operation struct {
 	Responses       map[string]Response // keyed by status, such as 200 or 5XX
 }
 
-// Parameter is a parameter in the path or the query.
+// Parameter describes a path or query parameter.
 type Parameter struct {
 	Name   string
 	Schema *Schema
 }
 
-// Response contains the media type and schema of a response body. It is zero for a
-// response without a body.
+// Response contains the media type and schema of a response body. The zero value
+// describes a response without a body.
 type Response struct {
 	Media  string
 	Schema *Schema
+}
+
+// Kind is the JSON type of a value.
+type Kind byte
+
+// The JSON types. A schema of kind Any allows all types.
+const (
+	Any Kind = iota
+	Object
+	Array
+	String
+	Integer
+	Boolean
+	Null
+)
+
+// Schema is a schema in openapi.yaml.
+type Schema struct {
+	Kind       Kind
+	Nullable   bool
+	Properties []Property
+	Values     *Schema  // schema of the values of an object without Properties, if set
+	Items      *Schema  // schema of the items of an array
+	Min, Max   int64    // limits of an integer, or of the length of an array or string; Max 0 means unlimited
+	Enum       []string // valid values of a string
+	Pattern    *regexp.Regexp
+	Expected   string // description of the strings that Pattern matches
+	Time       bool   // a string must be a time in the format of RFC 3339
+	AllOf      []*Schema
+	OneOf      []*Schema
+}
+
+// Property describes a field of an object.
+type Property struct {
+	Name     string
+	Required bool
+	Schema   *Schema
 }
 
 // document is the generated table of operations and schemas. Callers must not
@@ -62,7 +106,8 @@ var Operations = sync.OnceValue(func() map[string]*Operation {
 	return all
 })
 
-// List identifies all operations, sorted by path and method.
+// List returns the id, method and path of each operation, sorted by path and
+// method.
 func List() []Known {
 	var out []Known
 	for _, o := range load().operations {
@@ -73,24 +118,22 @@ func List() []Known {
 }
 
 // IDs returns the operationIds, sorted.
-func IDs() []string {
-	var ids []string
+func IDs() []string { return sorted(func(o *Operation) string { return o.ID }) }
+
+func sorted(name func(*Operation) string) (names []string) {
 	for _, o := range load().operations {
-		ids = append(ids, o.ID)
+		names = append(names, name(o))
 	}
-	slices.Sort(ids)
-	return ids
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Methods returns the methods of all operations, sorted. The result includes HEAD,
 // because the server treats HEAD like GET.
 func Methods() []string {
-	methods := []string{"HEAD"}
-	for _, o := range load().operations {
-		methods = append(methods, o.Method)
-	}
+	methods := append(sorted(func(o *Operation) string { return o.Method }), "HEAD")
 	slices.Sort(methods)
-	return slices.Compact(methods)
+	return methods
 }
 
 // Closest returns the operation with the most similar path, or nil if no path is
@@ -106,4 +149,98 @@ func Closest(method, path string) *Known {
 		return nil
 	}
 	return &all[i]
+}
+
+// property returns the index of the property with the given name, or -1 if
+// there is none.
+func (s *Schema) property(name []byte) int {
+	for i := range s.Properties {
+		if s.Properties[i].Name == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *Schema) names() (names []string) {
+	for _, p := range s.Properties {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func kindOf(first byte) Kind {
+	switch first {
+	case '{':
+		return Object
+	case '[':
+		return Array
+	case '"':
+		return String
+	case 't', 'f':
+		return Boolean
+	case 'n':
+		return Null
+	}
+	return Integer
+}
+
+func (s *Schema) typeError() string {
+	if s.Enum != nil {
+		return s.enumError()
+	}
+	name := [...]string{Object: "an object", Array: "an array", String: "a string", Integer: "an integer", Boolean: "a boolean", Null: "null"}[s.Kind]
+	if s.Nullable {
+		_, word, _ := strings.Cut(name, " ")
+		name = "one of " + word + ", null"
+	}
+	return "value must be " + name
+}
+
+func (s *Schema) enumError() string {
+	allowed, _ := json.Marshal(s.Enum)
+	return "value is not one of the allowed values " + string(allowed)
+}
+
+// anyString reports whether the schema allows every string, except possibly the
+// empty string.
+func (s *Schema) anyString() bool {
+	return s.Min <= 1 && s.Max == 0 && s.Enum == nil && s.Pattern == nil && !s.Time
+}
+
+// stringError returns "" if the string is valid.
+func (s *Schema) stringError(value string) string {
+	length := int64(utf8.RuneCountInString(value))
+	switch {
+	case s.Enum != nil && !slices.Contains(s.Enum, value):
+		return s.enumError()
+	case length < s.Min:
+		return fmt.Sprintf("minimum string length is %d", s.Min)
+	case s.Max > 0 && length > s.Max:
+		return fmt.Sprintf("maximum string length is %d", s.Max)
+	case s.Pattern != nil && !s.Pattern.MatchString(value):
+		return "must be " + s.Expected
+	case s.Time && !isTime(value):
+		return "must be a time in the format of RFC 3339"
+	}
+	return ""
+}
+
+func isTime(value string) bool {
+	_, err := time.Parse(time.RFC3339, value)
+	return err == nil
+}
+
+// integerError returns "" if the integer is valid.
+func (s *Schema) integerError(digits string) string {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	switch {
+	case err != nil:
+		return s.typeError()
+	case n < s.Min:
+		return fmt.Sprintf("number must be at least %d", s.Min)
+	case s.Max > 0 && n > s.Max:
+		return fmt.Sprintf("number must be at most %d", s.Max)
+	}
+	return ""
 }

@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// TestTable compares the operations of the generated table with the oracle's.
+// TestTable compares the operations of the generated table with the operations of the oracle.
 func TestTable(t *testing.T) {
 	n := 0
 	for path, item := range oracle().Paths.Map() {
@@ -76,7 +76,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestInvalidTraffic compares invalid responses and events with the oracle.
+// TestInvalidTraffic compares the errors of responses and events with the oracle.
 func TestInvalidTraffic(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/lists/1", http.NoBody)
 	r.SetPathValue("list_id", "1")
@@ -142,7 +142,7 @@ func TestRepeatedFields(t *testing.T) {
 	}
 }
 
-// The number of errors is limited. Each entry of an import has its first error.
+// The number of errors is limited. An import reports at most one error per entry.
 func TestMaxErrors(t *testing.T) {
 	many := func(value string, n int) string { return strings.TrimSuffix(strings.Repeat(value+",", n), ",") }
 	for _, tt := range []struct {
@@ -175,7 +175,7 @@ func TestMaxImport(t *testing.T) {
 	}
 }
 
-// A value that matches two schemas of oneOf is invalid. No schema of openapi.yaml has such values.
+// A value that matches two schemas of oneOf is invalid. In openapi.yaml, no value matches two.
 func TestOneOfTwo(t *testing.T) {
 	s := &Schema{OneOf: []*Schema{{Kind: String}, {Kind: String, Nullable: true}}}
 	for body, valid := range map[string]bool{`"a"`: false, `null`: true, `1`: false} {

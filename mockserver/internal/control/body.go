@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/gateway"
@@ -57,8 +55,6 @@ func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 	return in, nil
 }
 
-func sortedNames[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
-
 // limited returns a reader for a request body with a size limit. The reader returns
 // an [http.MaxBytesError] if the body exceeds the limit. If the Content-Length
 // exceeds the limit, limited returns an error immediately.
@@ -73,7 +69,6 @@ func tooLarge(limit int64) *problem.Error {
 	return problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
 }
 
-// bodyProblem converts an error from reading the body to an error response.
 func bodyProblem(err error, prefix string) *problem.Error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p

@@ -28,11 +28,11 @@ func (c *Control) clockRoutes() section {
 			handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
 				"The virtual time, its offset from real time, and the next scheduled work."),
 			handle("PUT clock", jsonBody(c.setClock),
-				"`frozen` freezes or resumes the clock. `now` sets the clock, possibly to an earlier time. Work that becomes "+
+				"`frozen` freezes or resumes the clock. `now` sets the clock to any time, including an earlier time. Work that becomes "+
 					"due runs immediately, at the new time and in any order. Returns the clock.").try(example{body: `{"frozen":true}`}),
 			handle("POST clock/advance", jsonBody(c.advance),
 				"Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `\"next\"`, the "+
-					"clock advances to the next scheduled work. If no work is scheduled, `\"next\"` returns 409. Work that "+
+					"clock advances to the next scheduled work. If no work is scheduled, a request with `\"next\"` returns 409. Work that "+
 					"becomes due runs in order, each item at its scheduled time. The response contains the clock after the "+
 					"work is complete. The route returns 504 if the work takes longer than one minute of real time.").
 				try(example{body: `{"duration_ms":3600000}`}),
@@ -66,7 +66,6 @@ func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error
 	return c.Clock.View(), nil
 }
 
-// parseTime parses a time in the range of the clock.
 func parseTime(text, field string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -82,7 +81,7 @@ func parseTime(text, field string) (time.Time, error) {
 
 type advanceBody struct {
 	Duration *int64 `json:"duration_ms,omitempty" doc:"the duration in milliseconds, up to 200 years; required unless a new time is set"`
-	To       string `json:"to,omitempty" doc:"a time in RFC 3339 format that is not in the past, or next; required unless duration_ms is set"`
+	To       string `json:"to,omitempty" doc:"a time in RFC 3339 format that is not in the past, or \"next\"; required unless duration_ms is set"`
 }
 
 func (c *Control) advance(r *request, in advanceBody) (view clock.View, err error) {

@@ -1,17 +1,22 @@
 // Package control serves the control routes under /_mock/ for tests, on the same port
 // as the API. docs/control-api.md is the manual.
 //
-// The files form three layers. The highest layer contains all routes (routes.go) and
-// their description (openapi.go). The middle layer contains a file for each section
-// of the manual, and wait.go for the route POST wait. The lowest layer contains
-// list.go, route.go, param.go, body.go, schema.go, guard.go and this file.
+// The files form three layers. The highest layer contains all routes (this file) and
+// their description (openapi.go). The middle layer contains files for the sections of
+// the manual, and wait.go for POST /_mock/wait. The lowest layer contains list.go,
+// route.go, body.go, schema.go and guard.go.
 package control
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/environment"
+	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/inproc"
+	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // Prefix is the path prefix of the routes.
@@ -30,4 +35,76 @@ type Control struct {
 	*environment.Environment
 
 	options Options
+}
+
+func (c *Control) sections() []section {
+	return []section{
+		c.serverRoutes(),
+		c.documentRoutes(),
+		c.clockRoutes(),
+		c.overviewRoutes(),
+		c.messageRoutes(),
+		c.contactRoutes(),
+		c.resourceRoutes(),
+		c.eventRoutes(),
+		c.deliveryRoutes(),
+		c.requestRoutes(),
+		c.faultRoutes(),
+		c.stateRoutes(),
+		c.streamRoutes(),
+	}
+}
+
+// New returns the handler for the control routes of an environment.
+func New(w *environment.Environment, o Options) http.Handler {
+	c := &Control{w, o}
+	mux := http.NewServeMux()
+	for _, s := range c.sections() {
+		for _, rt := range s.routes {
+			mux.Handle(strings.TrimPrefix(rt.method+" "+rt.path, "* "), rt)
+		}
+	}
+	mux.HandleFunc(Prefix, func(w http.ResponseWriter, r *http.Request) { c.unrouted(mux, w, r) })
+	return c.guarded(mux)
+}
+
+// unrouted handles requests that match no route. It responds with a file of the
+// console or with an error. It redirects browsers to the console instead of
+// returning an error.
+func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	browser := strings.Contains(r.Header.Get("Accept"), "text/html")
+	methods := gateway.Allowed(mux, Prefix, r)
+	if c.options.Console != nil && reads(r) && (browser || len(methods) == 0) {
+		page := inproc.NewRecording(w.Header())
+		c.options.Console.ServeHTTP(page, r)
+		switch {
+		case page.Status != http.StatusNotFound:
+			page.Send(w)
+			return
+		case browser:
+			depth := strings.Count(r.URL.EscapedPath(), "/") - strings.Count(Prefix, "/")
+			gateway.Redirect(w, http.StatusSeeOther, "./"+strings.Repeat("../", depth), "")
+			return
+		}
+	}
+	if len(methods) > 0 {
+		gateway.WriteNotAllowed(methods, w, r)
+		return
+	}
+	gateway.WriteProblem(w, problem.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))
+}
+
+// noRoute returns an error message that suggests the most similar route.
+func (c *Control) noRoute(r *http.Request) string {
+	path := strings.TrimPrefix(r.URL.Path, Prefix)
+	var known []string
+	for _, s := range c.sections() {
+		for _, rt := range s.routes {
+			known = append(known, suggest.Fill(strings.TrimPrefix(rt.path, Prefix), path))
+		}
+	}
+	if right := suggest.Closest(path, known); right != "" && right != path {
+		return "no such route: did you mean " + Prefix + right + "?"
+	}
+	return "no such route: " + Prefix + "openapi.json lists them"
 }

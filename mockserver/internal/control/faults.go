@@ -17,9 +17,9 @@ func (c *Control) faultRoutes() section {
 		title: "Faults",
 		intro: "A fault rule matches requests by `account_id`, `operation`, `method` and `path`, or deliveries by `account_id`, " +
 			"`event` and `webhook_id`. Rules with the action `internal_error` match messages of the Email API by `account_id`. " +
-			"By default, a rule selects all matches. To select only some matches, set one of `nth`, `every` and " +
-			"`probability`. `times` limits the number of selections. `action` is the effect on the selected request, message or delivery. " +
-			"If several rules select the same request, only the first rule has an effect. All accounts share the seed for " +
+			"By default, a rule selects everything that matches. To select only some matches, set one of `nth`, `every` and " +
+			"`probability`. `times` limits how often the rule is applied. `action` is the effect on the selected request, message or delivery. " +
+			"If several rules select the same request, only the first of them is applied. All accounts share the seed for " +
 			"random faults, the order of rules and the algorithm of the lookup rate limit.",
 		notes: faultActions,
 		routes: []route{
@@ -48,7 +48,7 @@ func (c *Control) faultRoutes() section {
 }
 
 const faultActions = "**Actions.** For requests, `status` responds with `status` (503 by default), `retry_after` and `body`. " +
-	"`reset` closes the connection without a response. `hang` does not respond until the client times out. `delay` processes " +
+	"`reset` closes the connection without a response. `hang` sends no response and waits until the client closes the connection. `delay` processes " +
 	"the request after `delay_ms`. `truncate` processes the request and sends half of the response body. `oversize` processes " +
 	"the request and responds with a JSON object of `size` bytes. `not_json` responds with `status` (200 by default) and an HTML " +
 	"page, or `body`. `redirect` responds with `status` (307 by default) and `location`. With " +

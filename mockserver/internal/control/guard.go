@@ -10,8 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// tokenCookie is the name of the cookie that stores the access token. Only servers on
-// non-loopback addresses use the cookie.
+// Only servers on non-loopback addresses use tokenCookie.
 const tokenCookie = "mock_token"
 
 // inertPolicy is the Content-Security-Policy for untrusted content that a browser may
@@ -36,7 +35,6 @@ func (c *Control) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// forbids returns an error if a request must not access the control routes.
 func (c *Control) forbids(r *http.Request) *problem.Error {
 	if crossSite(r) {
 		return problem.New(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
@@ -59,8 +57,7 @@ func (c *Control) forbids(r *http.Request) *problem.Error {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// tokenOf returns the token in a request. It checks the Authorization header, then the
-// query, then the cookie.
+// tokenOf checks the Authorization header, then the query, then the cookie.
 func tokenOf(r *http.Request) string {
 	if token := gateway.Bearer(r); token != "" {
 		return token

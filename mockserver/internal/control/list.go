@@ -14,7 +14,7 @@ const (
 	maxLimit     = 1000
 )
 
-// filters returns the route with its own filters and the common list parameters.
+// filters adds the given filters and the common list parameters to the route.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
 		text("search", "words, separated by spaces; a record matches if it contains all words, ignoring case"),
@@ -24,7 +24,6 @@ func (rt route) filters(own ...param) route {
 		text("before", "the id of a record; the list contains only older records"))...)
 }
 
-// listQuery is the query of a request for a list.
 type listQuery struct {
 	query
 	words    [][]byte // search words, in lower case
@@ -73,7 +72,8 @@ type view[V, T any] struct {
 	record  func(V) T
 }
 
-// matches reports whether the filters and the search allow a record.
+// matches reports whether a record matches the filters and contains the search
+// words.
 func (w view[V, T]) matches(q *listQuery, v V) bool {
 	if !w.allowed(v) {
 		return false
@@ -107,7 +107,6 @@ func lower(text []byte) []byte {
 	return text
 }
 
-// recordList is a response that contains a list of records.
 type recordList[T any] struct {
 	Data    []T  `json:"data" doc:"the records, newest first"`
 	Total   int  `json:"total" doc:"the number of matching records"`

@@ -45,7 +45,7 @@ func TestListPages(t *testing.T) {
 		"":                          {"5 4 2 1", 4, 0, false},
 		"limit=2":                   {"5 4", 4, 0, true},
 		"limit=2&before=4":          {"2 1", 4, 2, false},
-		"before=3":                  {"2 1", 4, 2, false}, // one that the filters leave out
+		"before=3":                  {"2 1", 4, 2, false}, // the filters exclude row 3
 		"before=nothing":            {"", 4, 4, false},
 		"search=number+2":           {"2", 1, 0, false},
 		"search=number+3":           {"", 0, 0, false},
@@ -60,10 +60,10 @@ func TestListPages(t *testing.T) {
 		"around=2&limit=2":          {"4 2", 4, 1, true},
 		"around=5&limit=2":          {"5 4", 4, 0, true},
 		"around=1&limit=1":          {"1", 4, 3, false},
-		"around=3&limit=2":          {"5 4", 4, 0, true}, // one that the filters leave out
+		"around=3&limit=2":          {"5 4", 4, 0, true}, // the filters exclude row 3
 		"around=1&limit=1&before=4": {"1", 4, 3, false},
 		"around=2&limit=2&before=3": {"2 1", 4, 2, false},
-		"around=5&limit=2&before=4": {"2 1", 4, 2, false}, // one that is not older
+		"around=5&limit=2&before=4": {"2 1", 4, 2, false}, // row 5 is not older than row 4
 		"around=x&offset=3":         {"5 4 2 1", 4, 0, false},
 		"around=4&search=4&limit=1": {"4", 1, 0, false},
 	} {
@@ -75,8 +75,8 @@ func TestListPages(t *testing.T) {
 	}
 }
 
-// A search compares each text of a record in lower case. It does not allocate memory for each ASCII record, because a list
-// can have millions of records.
+// A search compares each text of a record in lower case. It allocates no memory for an ASCII record, because a list can
+// have millions of records.
 func TestSearch(t *testing.T) {
 	own := func(text string) string { return text }
 	rows := view[string, string]{own, func(string) bool { return true }, func(to []byte, text string) []byte {
@@ -91,7 +91,7 @@ func TestSearch(t *testing.T) {
 		{"ann|hello", "annhello", false}, // no word matches two texts
 		{"ann|ÄRGER", "ärger", true},
 		{"ann|ärger", "ÄRGER ANN", true},
-		{"\u212Aelvin", "kelvin", true}, // a non-ASCII letter whose lower case is ASCII
+		{"\u212Aelvin", "kelvin", true}, // a non-ASCII letter with an ASCII lower case
 		{"ANN\xff|Bob", "ann bob", true},
 	} {
 		q := asked(t, "search="+url.QueryEscape(row.words))
@@ -106,7 +106,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Without filters, rows after the page are not read.
+// Without filters, a list reads at most one row after its page.
 func TestListReadsOnlyItsPage(t *testing.T) {
 	for query, want := range map[string]struct{ seen, shown int }{
 		"limit=2":               {3, 2},
@@ -171,7 +171,7 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// A body that announces a size over the limit is rejected before it is read, others at the limit.
+// A body is rejected before it is read if its Content-Length exceeds the limit. Otherwise it is rejected at the limit.
 func TestLimited(t *testing.T) {
 	_, err := limited(&http.Request{ContentLength: 11, Body: io.NopCloser(unread{t})}, 10)
 	if p := (*problem.Error)(nil); !errors.As(err, &p) || p.Status != http.StatusRequestEntityTooLarge {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-// go generate writes the manual.
+// go generate updates docs/control-api.md.
 //
 //go:generate go test -run ^TestManual$ -update
 
@@ -66,14 +67,14 @@ func manual(head string, sections []section) string {
 		paragraph(out, s.notes)
 	}
 	out.WriteString("\n## Objects\n")
-	for _, name := range sortedNames(answered) {
+	for _, name := range slices.Sorted(maps.Keys(answered)) {
 		fmt.Fprintf(out, "\n### %s\n\n", name)
 		fieldsTable(out, answered[name])
 	}
 	return out.String()
 }
 
-// paragraph writes text in lines of 120 columns at the most.
+// paragraph writes text in lines of at most 120 columns.
 func paragraph(out *bytes.Buffer, text string) {
 	if text == "" {
 		return
@@ -167,7 +168,7 @@ func isList(s *schema.Schema) bool {
 	return slices.Equal(s.FieldNames(), []string{"data", "total", "offset", "has_more"})
 }
 
-// curl is the example of a route as a command.
+// curl returns the example of a route as a curl command.
 func (rt route) curl() string {
 	path := rt.path
 	if rt.example.path != "" {
@@ -192,7 +193,7 @@ func (rt route) curl() string {
 	return command
 }
 
-// fieldsTable writes what an object has.
+// fieldsTable writes a table of the fields of an object.
 func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
 	out.WriteString("| field | type | description |\n|---|---|---|\n")
 	for _, f := range s.Fields {
@@ -204,7 +205,7 @@ func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
 	}
 }
 
-// plural are the types of a list's items.
+// plural changes the type of list items to its plural form.
 var plural = strings.NewReplacer("string", "strings", "integer", "integers")
 
 func describe(s *schema.Schema) string {
@@ -247,7 +248,7 @@ func describe(s *schema.Schema) string {
 	return strings.Join(s.Kinds, " or ") + limits
 }
 
-// collect adds the named objects of a schema.
+// collect adds the named objects of a schema to a map.
 func collect(s *schema.Schema, into map[string]*schema.Schema) {
 	if s.Name != "" {
 		into[s.Name] = s

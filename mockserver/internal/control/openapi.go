@@ -41,10 +41,8 @@ func servePlatform(w http.ResponseWriter, _ *request) error {
 	return nil
 }
 
-// object is a JSON object in the OpenAPI document.
 type object = map[string]any
 
-// openAPI returns the OpenAPI document for the routes.
 func (c *Control) openAPI(*request) (object, error) {
 	paths, schemas := object{}, object{}
 	var tags []object
@@ -77,8 +75,7 @@ func (c *Control) openAPI(*request) (object, error) {
 	}, nil
 }
 
-// openAPI describes an operation. It adds the schema of each referenced object to
-// the given schemas.
+// openAPI adds the schema of each referenced object to the given schemas.
 func (rt route) openAPI(tag string, schemas object) object {
 	parameters := []object{}
 	for _, name := range pathNames(rt.path) {
@@ -118,7 +115,6 @@ func (rt route) openAPI(tag string, schemas object) object {
 
 func jsonContent(of object) object { return object{"application/json": object{"schema": of}} }
 
-// status returns the status of a successful response.
 func (rt route) status() string {
 	if rt.handler.response == reflect.TypeFor[nothing]() {
 		return "204"
@@ -126,7 +122,7 @@ func (rt route) status() string {
 	return "200"
 }
 
-// body describes the request body. It returns nil if the body has no fields.
+// body returns nil if the request body has no fields.
 func (rt route) body() *schema.Schema {
 	switch {
 	case rt.handler.body != nil:

@@ -31,10 +31,10 @@ func (c *Control) messageRoutes() section {
 			handle("GET outbox/{id}", byID(c.message),
 				"A message with its text, HTML, headers, links and events. The route also returns rejected messages."),
 			handle("DELETE outbox/{id}", byID(c.deleteMessage),
-				"Removes a message from the outbox, so `GET /_mock/outbox/{id}` returns 404. The API still returns the email, and the "+
+				"Removes a message from the outbox, so `GET /_mock/outbox/{id}` returns 404. The email API still returns the email, and the "+
 					"events and deliveries of the message remain."),
 			handle("POST outbox/{id}/restore", byID(c.restoreMessage),
-				"Returns a deleted message to its position in the outbox."),
+				"Restores a deleted message at its previous position in the outbox."),
 		}, c.mailRoutes(), c.recipientRoutes()),
 	}
 }
@@ -98,11 +98,7 @@ func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
 }
 
 func (c *Control) message(id string) (*platform.Record, error) {
-	out := c.Platform.Message(id)
-	if out == nil {
-		return nil, problem.NotFound("message", id, "path", "id")
-	}
-	return out, nil
+	return found("message", id, c.Platform.Message(id))
 }
 
 func (c *Control) deleteMessage(id string) (nothing, error) {
@@ -154,7 +150,6 @@ func (c *Control) click(id string, in clickBody) error {
 	return c.Platform.Click(id, in.URL)
 }
 
-// mailRoutes returns the routes that return a message in several formats.
 func (c *Control) mailRoutes() []route {
 	return []route{
 		handle("GET outbox/{id}/html", c.messageResponse("text/html", writeHTML),
@@ -173,7 +168,6 @@ func (c *Control) mailRoutes() []route {
 	}
 }
 
-// messageResponse returns a handler for a route whose path contains the id of a message.
 func (c *Control) messageResponse(media string, write func(http.ResponseWriter, *request, *platform.Record)) handler {
 	return rawResponse(media, func(w http.ResponseWriter, r *request) error {
 		m, err := c.message(r.PathValue("id"))

@@ -63,7 +63,7 @@ func (c *Control) resourceRoutes() section {
 				filters(ofAccount("the account that owns the workflows"),
 					choice("status", "the status of the workflows", "active", "inactive")),
 			handle("DELETE campaigns/{id}", byID(c.deleteCampaign),
-				"Deletes a draft campaign, which is not possible through the API. Returns 409 if the status of the campaign is not `incomplete`."),
+				"Deletes a draft campaign. The email API has no such operation. Returns 409 if the status of the campaign is not `incomplete`."),
 			handle("GET campaigns/{id}/html", filled("campaign", c.Platform.FilledCampaign, "text/html", html),
 				"The HTML of a campaign, rendered with the values in `attributes`. A Content-Security-Policy header blocks scripts and remote content.").params(attributes...).try(ada),
 			handle("GET campaigns/{id}/text", filled("campaign", c.Platform.FilledCampaign, "text/plain", plain),
@@ -88,7 +88,6 @@ func (c *Control) lists(r *request) (recordList[platform.ListSummary], error) {
 	}), nil
 }
 
-// sendings returns a function that lists campaigns or workflows.
 func sendings(get func() []platform.Sending) func(*request) (recordList[platform.Sending], error) {
 	return func(r *request) (recordList[platform.Sending], error) {
 		q, all := listQueryOf(r), get()

@@ -1,18 +1,26 @@
 package control
 
 import (
+	"fmt"
+	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/schema"
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// section is a group of routes with its own section in the manual.
+// section is a group of routes in the manual.
 type section struct {
 	title  string
 	intro  string // Markdown, before the routes
@@ -20,8 +28,8 @@ type section struct {
 	routes []route
 }
 
-// route declares a control route. The fields determine request validation, the
-// manual and /_mock/openapi.json.
+// route declares a control route. The fields are the source of request
+// validation, the manual and /_mock/openapi.json.
 type route struct {
 	pattern string // net/http pattern: a method or *, and a path below Prefix
 	method  string
@@ -42,7 +50,6 @@ func (rt route) params(query ...param) route {
 	return rt
 }
 
-// try returns the route with the given example.
 func (rt route) try(e example) route {
 	rt.example = e
 	return rt
@@ -55,7 +62,6 @@ type example struct {
 	body  string
 }
 
-// request is a request to a route, with its validated query.
 type request struct {
 	*http.Request
 	query query
@@ -81,6 +87,14 @@ func noInput[Out any](f func(*request) (Out, error)) handler {
 // byID is like [noInput], but calls f() with the id from the path.
 func byID[Out any](f func(id string) (Out, error)) handler {
 	return noInput(func(r *request) (Out, error) { return f(r.PathValue("id")) })
+}
+
+// found returns a record, or a 404 error if the record is nil.
+func found[T any](kind, id string, record *T) (*T, error) {
+	if record == nil {
+		return nil, problem.NotFound(kind, id, "path", "id")
+	}
+	return record, nil
 }
 
 // jsonBody returns a handler that decodes a JSON object from the request body and
@@ -141,8 +155,8 @@ func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// queryOf validates the query of a request. It rejects unknown parameters,
-// because a request with a misspelled filter would select all records.
+// queryOf rejects unknown parameters, because a request with a misspelled
+// filter would select all records.
 func (rt route) queryOf(r *http.Request) (query, error) {
 	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -152,4 +166,117 @@ func (rt route) queryOf(r *http.Request) (query, error) {
 		delete(given, "token") // guard.go handles it
 	}
 	return check(rt.query, given, rt.handler.proxy, "query", "parameter")
+}
+
+type param struct {
+	name, doc string
+	values    []string       // valid values, compared case-insensitively, if set
+	pattern   *regexp.Regexp // pattern of the valid values, if set
+	shape     string         // description of pattern
+	integer   bool           // the value must be an integer from min to max
+	min, max  int64
+	preset    string // the default, if any
+}
+
+// text returns a parameter that accepts any value except "".
+func text(name, doc string) param { return param{name: name, doc: doc} }
+
+// choice returns a parameter that accepts one of several values.
+func choice(name, doc string, values ...string) param {
+	return param{name: name, doc: doc, values: values}
+}
+
+func number(name, doc string, least, most, preset int64) param {
+	return param{name: name, doc: doc, integer: true, min: least, max: most, preset: strconv.FormatInt(preset, 10)}
+}
+
+func idOf(name, doc string) param {
+	return param{name: name, doc: doc, integer: true, min: 1, max: math.MaxInt64}
+}
+
+func ofAccount(doc string) param { return idOf("account_id", doc) }
+
+func eventName(doc string) param { return choice("event", doc, named(api.EventNames())...) }
+
+// parse returns the normalized value, or a message if the value is invalid.
+func (p param) parse(given string) (value, wrong string) {
+	switch {
+	case given == "":
+		return "", "must not be empty: omit the parameter to match any value"
+	case p.integer:
+		n, err := strconv.ParseInt(given, 10, 64)
+		if err != nil || n < p.min || n > p.max {
+			return "", "must be " + p.wanted()
+		}
+		return strconv.FormatInt(n, 10), ""
+	case p.pattern != nil && !p.pattern.MatchString(given):
+		return "", "must be " + p.wanted()
+	case p.values != nil:
+		i := slices.IndexFunc(p.values, func(v string) bool { return strings.EqualFold(v, given) })
+		if i < 0 {
+			return "", suggest.Unknown("value", given, p.values)
+		}
+		return p.values[i], ""
+	}
+	return given, ""
+}
+
+// wanted describes the valid values of an integer parameter or a parameter with
+// a pattern.
+func (p param) wanted() string {
+	switch {
+	case p.integer && p.max == math.MaxInt64:
+		return fmt.Sprintf("an integer, %d or more", p.min)
+	case p.integer:
+		return fmt.Sprintf("an integer from %d to %d", p.min, p.max)
+	}
+	return p.shape
+}
+
+// query contains the parameters of a request, with defaults for omitted parameters.
+type query map[string]string
+
+func (q query) number(name string) int { return int(q.id(name)) }
+
+// id returns the value of an integer parameter, or 0 if it is omitted.
+func (q query) id(name string) int64 {
+	n, _ := strconv.ParseInt(q[name], 10, 64) // parse has checked the value
+	return n
+}
+
+// check validates the parameters of a query, or the filters in a body. Unknown names
+// are allowed if the parameter others is true.
+func check(params []param, given url.Values, others bool, where, what string) (query, error) {
+	q := query{}
+	wrong := &problem.Error{Status: http.StatusUnprocessableEntity}
+	reject := func(name, msg string) {
+		wrong.Details = append(wrong.Details, problem.At("value_error", msg, where, name))
+	}
+	var names []string
+	for _, p := range params {
+		names = append(names, p.name)
+		values, ok := given[p.name]
+		delete(given, p.name)
+		value, msg := p.preset, ""
+		switch {
+		case len(values) > 1:
+			msg = "given more than once"
+		case ok:
+			value, msg = p.parse(values[0])
+		}
+		if msg != "" {
+			reject(p.name, msg)
+		} else if value != "" {
+			q[p.name] = value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !others && len(wrong.Details) < problem.MaxDetails {
+			reject(name, suggest.Unknown(what, name, names))
+		}
+	}
+	if len(wrong.Details) > 0 {
+		return nil, wrong
+	}
+	return q, nil
 }

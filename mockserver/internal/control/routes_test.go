@@ -17,20 +17,19 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// ask calls a route of an empty environment. It is for requests that are rejected before they use it.
-func ask(t *testing.T, console http.Handler, method, target string, header ...string) *httptest.ResponseRecorder {
+// ask calls a route of an empty environment. The route must reject the request before it uses the environment.
+func ask(t *testing.T, console http.Handler, method, target, accept, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	routes := New(&environment.Environment{}, Options{Console: console, NeedsToken: func(*http.Request) bool { return false }})
-	r := httptest.NewRequestWithContext(t.Context(), method, target, nil)
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
+	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+	r.Header.Set("Accept", accept)
+	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	routes.ServeHTTP(w, r)
 	return w
 }
 
-// at returns the method and the address of a route. Each name in braces is x.
+// at returns the method and the URL of a route. The value of each path parameter is x.
 func (rt route) at(q url.Values) (method, target string) {
 	path := rt.path
 	for _, name := range pathNames(path) {
@@ -39,11 +38,11 @@ func (rt route) at(q url.Values) (method, target string) {
 	return strings.Replace(rt.method, "*", "GET", 1), path + "?" + q.Encode()
 }
 
-// refuses checks that a query causes a 422 whose first error is about this parameter.
+// refuses checks that a route rejects a query with 422, and that the first error names the parameter.
 func (rt route) refuses(t *testing.T, q url.Values, parameter string, want ...string) {
 	t.Helper()
 	method, target := rt.at(q)
-	w := ask(t, nil, method, target)
+	w := ask(t, nil, method, target, "", "")
 	var got api.Problem
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Detail) == 0 || w.Code != 422 {
 		t.Errorf("%s %s: got %d %s, want 422", method, target, w.Code, w.Body)
@@ -84,7 +83,7 @@ func (p param) good() string {
 	return "x"
 }
 
-// Each parameter is rejected under a misspelled name, with an invalid value, and twice.
+// A parameter is rejected if its name is misspelled, if its value is invalid, or if it is repeated.
 func TestParameters(t *testing.T) {
 	for _, s := range declared().sections() {
 		for _, rt := range s.routes {
@@ -114,42 +113,36 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// A malformed query is an error, because ignoring part of it could select everything.
-func TestMalformedQuery(t *testing.T) {
-	for _, query := range []string{"account_id=2;limit=1", "account_id=%zz", "account_id=2&%=1"} {
-		if w := ask(t, nil, "GET", Prefix+"outbox?"+query); w.Code != 422 || !strings.Contains(w.Body.String(), `["query"]`) {
-			t.Errorf("%s: got %d %s, want 422", query, w.Code, w.Body)
+// A malformed query is an error, because ignoring part of it could select everything. A route without fields rejects a
+// body with fields.
+func TestRejectedRequests(t *testing.T) {
+	for _, tt := range []struct{ method, path, body, location string }{
+		{"GET", "outbox?account_id=2;limit=1", "", `["query"]`},
+		{"GET", "outbox?account_id=%zz", "", `["query"]`},
+		{"GET", "outbox?account_id=2&%=1", "", `["query"]`},
+		{"DELETE", "state", `{"account_id":2}`, `["body","account_id"]`},
+		{"POST", "outbox/x/open", `{"account_id":2}`, `["body","account_id"]`},
+	} {
+		if w := ask(t, nil, tt.method, Prefix+tt.path, "", tt.body); w.Code != 422 || !strings.Contains(w.Body.String(), tt.location) {
+			t.Errorf("%s %s: got %d %s, want 422 for %s", tt.method, tt.path, w.Code, w.Body, tt.location)
 		}
 	}
 }
 
-// However many parameters are unknown, the response lists at most 100 of them.
+// The response lists at most 100 unknown parameters.
 func TestManyUnknownParameters(t *testing.T) {
 	query := ""
 	for i := range 5000 {
 		query += fmt.Sprintf("&x%d=1", i)
 	}
-	w := ask(t, nil, "GET", Prefix+"outbox?"+query)
+	w := ask(t, nil, "GET", Prefix+"outbox?"+query, "", "")
 	var got api.Problem
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 422 || len(got.Detail) != problem.MaxDetails {
 		t.Errorf("got %d with %d details, %v; want 422 with %d", w.Code, len(got.Detail), err, problem.MaxDetails)
 	}
 }
 
-func TestBodyOfRouteWithoutFields(t *testing.T) {
-	for _, pattern := range []string{"DELETE state", "POST outbox/x/open", "POST deliveries/x/redeliver"} {
-		method, path, _ := strings.Cut(pattern, " ")
-		r := httptest.NewRequestWithContext(t.Context(), method, Prefix+path, strings.NewReader(`{"account_id":2}`))
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		New(&environment.Environment{}, Options{NeedsToken: func(*http.Request) bool { return false }}).ServeHTTP(w, r)
-		if w.Code != 422 || !strings.Contains(w.Body.String(), `["body","account_id"]`) {
-			t.Errorf("%s: got %d %s, want 422", pattern, w.Code, w.Body)
-		}
-	}
-}
-
-// pages is a console with one file.
+// pages is a console with an index page and one file.
 func pages(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Console", "yes")
 	if r.URL.Path != Prefix && r.URL.Path != Prefix+"app.js" {
@@ -182,7 +175,7 @@ func TestUnrouted(t *testing.T) {
 		{name: "a form of a browser", method: "POST", path: "outbx", accept: browser, status: 404, want: "not_found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := ask(t, http.HandlerFunc(pages), tt.method, Prefix+tt.path, "Accept", tt.accept)
+			w := ask(t, http.HandlerFunc(pages), tt.method, Prefix+tt.path, tt.accept, "")
 			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
 				t.Errorf("got %d %s, want %d with %q", w.Code, w.Body, tt.status, tt.want)
 			}
@@ -195,14 +188,14 @@ func TestUnrouted(t *testing.T) {
 			}
 		})
 	}
-	if w := ask(t, nil, "GET", Prefix, "Accept", browser); w.Code != 404 {
+	if w := ask(t, nil, "GET", Prefix, browser, ""); w.Code != 404 {
 		t.Errorf("without a console: %d, want 404", w.Code)
 	}
 }
 
-// The OpenAPI 3.1 document has every route with every parameter.
+// The OpenAPI 3.1 document describes every route with every parameter.
 func TestOpenAPI(t *testing.T) {
-	w := ask(t, nil, "GET", Prefix+"openapi.json")
+	w := ask(t, nil, "GET", Prefix+"openapi.json", "", "")
 	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
 	must(t, err)
 	if err := doc.Validate(t.Context()); err != nil || doc.OpenAPI != "3.1.0" {
@@ -259,9 +252,9 @@ func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
 	}
 }
 
-// The document of the API has the routes of an account as a server, relative to its own address.
+// platform.yaml has the routes of an account as its second server, relative to the URL of platform.yaml.
 func TestPlatformDocument(t *testing.T) {
-	w := ask(t, nil, "GET", Prefix+"platform.yaml")
+	w := ask(t, nil, "GET", Prefix+"platform.yaml", "", "")
 	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
 	if err != nil || doc.Paths.Value("/v2/emails") == nil || doc.Webhooks["Email.Bounced"] == nil {
 		t.Errorf("got %d bytes, %v; want the API's document", w.Body.Len(), err)

@@ -17,8 +17,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// types describes the Go types of request and response bodies. Types that several
-// routes return have a name in the OpenAPI document.
+// types describes the Go types of request and response bodies. Types in the responses
+// of more than one route have a name in the OpenAPI document.
 var types = sync.OnceValue(func() schema.Types {
 	return schema.Types{Names: map[reflect.Type]string{
 		reflect.TypeFor[platform.Record]():       "Message",
@@ -40,7 +40,7 @@ var types = sync.OnceValue(func() schema.Types {
 		reflect.TypeFor[events.BounceCategory](): named(bounceCategories()),
 		reflect.TypeFor[record.FaultAction]():    named(fault.Actions()),
 		reflect.TypeFor[webhook.HashFunction]():  {string(webhook.SHA256), string(webhook.SHA512)},
-		reflect.TypeFor[platform.LookupLimit]():  lookupLimits(),
+		reflect.TypeFor[platform.LookupLimit]():  {platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String()},
 		reflect.TypeFor[waitKind]():              {"message", "delivery", "request", "event"},
 	}, Kinds: map[reflect.Type][]string{
 		reflect.TypeFor[clock.Milliseconds](): {"number"},
@@ -50,7 +50,6 @@ var types = sync.OnceValue(func() schema.Types {
 	}}
 })
 
-// requestOf returns the schema for request bodies of type t.
 func requestOf(t reflect.Type) *schema.Schema {
 	o := types()
 	o.Request = true
@@ -69,18 +68,13 @@ func sendingTypes() []events.SendingType {
 	}
 }
 
-// bounceCategories returns all bounce categories in the order that the
-// console shows.
+// bounceCategories returns all bounce categories, in the order of the console.
 func bounceCategories() []events.BounceCategory {
 	return []events.BounceCategory{
 		events.BounceCategoryHard, events.BounceCategorySoft, events.BounceCategoryMailboxFull, events.BounceCategoryBlocked,
 		events.BounceCategoryTransient, events.BounceCategoryDNSFailure, events.BounceCategoryAutoReply,
 		events.BounceCategoryChallengeResponse, events.BounceCategoryAddressChange,
 	}
-}
-
-func lookupLimits() []string {
-	return []string{platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String()}
 }
 
 func named[T ~string](values []T) []string {

@@ -23,7 +23,7 @@ func (c *Control) stateRoutes() section {
 		routes: []route{
 			handle("GET state", snapshot,
 				"A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The "+
-					"snapshot does not contain fault rules or the request log. Other requests do not wait for the snapshot."),
+					"snapshot does not contain fault rules or the request log. Other requests continue during the snapshot."),
 			handle("PUT state", rawBody(stateSchema, upload(c.Restore, "mockserver: restore: ")),
 				"Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. An invalid "+
 					"snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more "+
@@ -47,7 +47,7 @@ func (c *Control) stateRoutes() section {
 				"Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. "+
 					"Records in a seed have the format of request bodies in the API. Records can also contain values that the "+
 					"platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates "+
-					"no events. The route stops at the first error. Records that it added before the error remain.").
+					"no events. The route stops at the first error, and does not remove the records that it has already added.").
 				try(example{body: `{"account_id":7,"tokens":[{"token":"shop"}],"templates":[{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>"}}],` +
 					`"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}],` +
 					`"campaigns":[{"name":"May","list":"News","sender":{"email":"shop@example.com"},"content":{"subject":"May","template":"Welcome"}}],` +

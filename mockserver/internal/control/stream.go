@@ -13,10 +13,10 @@ func (c *Control) streamRoutes() section {
 		routes: []route{handle("GET stream", rawResponse("text/event-stream", c.serveStream), "A stream of all changes, as server-sent events.")},
 		notes: "The stream begins with `event: hello` and then sends `event: change` with " +
 			"`{\"seq\":n,\"kind\":k,\"record\":…}`. For the kinds `message`, `delivery`, `event`, `request` and " +
-			"`fault`, the record has the same format as in lists. For `clock`, the record is the clock after the change. A " +
+			"`fault`, the record has the same format as in lists. For `clock`, the record is the new state of the clock. A " +
 			"`fault` change without a record means that rules were added, removed or reset. `records` means that " +
 			"resources may have changed, and `state` means that everything may have changed. The server disconnects a " +
-			"slow reader. After a disconnection, reload all records.",
+			"slow reader. After the stream is interrupted, request all records again.",
 	}
 }
 

@@ -24,7 +24,7 @@ func (c *Control) waitRoute() route {
 	return handle("POST wait", optional(jsonBody(c.wait)),
 		"Waits for background work in the application or the mock server. With `for`, the route waits until `count` messages, deliveries, requests or "+
 			"events match the filters. The response contains the latest `count` matches, newest first, and the total number of "+
-			"matches in `total`. Without `for`, the route returns 204 when no campaign or delivery is due or in progress. With "+
+			"matches in `total`. Without `for`, the route returns 204 as soon as no campaign or delivery is due or in progress. With "+
 			"`drain`, the route returns 204 when every delivery has succeeded or failed permanently. With `account_id`, the route "+
 			"ignores the work and records of other accounts. The route returns 504 after the timeout. If a drain would wait for a frozen clock, the "+
 			"route returns 409 immediately. Fields of the body override query parameters. To wait for more than one minute, "+
@@ -82,31 +82,25 @@ func (f waitFilters) values() url.Values {
 	return out
 }
 
-// waited is a response with the matching records.
 type waited struct {
 	Data  []any `json:"data" doc:"the latest matching records, newest first"`
 	Total int   `json:"total" doc:"the number of matching records"`
 }
 
 func (c *Control) wait(r *request, in waitBody) (*waited, error) {
-	timeout := int64(r.query.number("timeout_ms"))
-	if in.TimeoutMS != nil {
-		timeout = *in.TimeoutMS
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(timeout)*time.Millisecond)
+	timeout := time.Duration(or(in.TimeoutMS, r.query.id("timeout_ms"))) * time.Millisecond
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	if in.For != nil {
 		return c.waitFor(ctx, r, in)
 	}
-	account := int64(0)
-	if in.AccountID != nil {
-		account, in.AccountID = *in.AccountID, nil
-	}
+	account := or(in.AccountID, 0)
+	in.AccountID = nil
 	if filters := in.values(); len(filters) > 0 || in.Count != nil {
 		return nil, problem.Invalid("must be set if a filter or a count is set", "body", "for")
 	}
 	wait := c.Wait
-	if in.Drain != nil && *in.Drain || in.Drain == nil && r.query["drain"] == "true" {
+	if or(in.Drain, r.query["drain"] == "true") {
 		wait = c.Drain
 	}
 	err := wait(ctx, account)
@@ -116,7 +110,14 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 	return nil, waitProblem(err)
 }
 
-// waitProblem returns the error response for a failed wait.
+// or returns the value of an optional field, or the default if the field is omitted.
+func or[T any](given *T, standard T) T {
+	if given == nil {
+		return standard
+	}
+	return *given
+}
+
 func waitProblem(err error) error {
 	if err == nil {
 		return nil
@@ -128,7 +129,6 @@ func waitProblem(err error) error {
 	return problem.New(http.StatusGatewayTimeout, "timeout", msg)
 }
 
-// waitFor waits until the requested number of records match.
 func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited, error) {
 	kind := c.waitKinds()[*in.For]
 	list, err := c.listRequest(kind.pattern, r, in)
@@ -153,12 +153,7 @@ func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited
 	return out, nil
 }
 
-// listRequest returns a list request for the matching records.
 func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request, error) {
-	count := int64(1)
-	if in.Count != nil {
-		count = *in.Count
-	}
 	if in.Drain != nil {
 		return nil, problem.Invalid("must not be set if `for` is set", "body", "drain")
 	}
@@ -174,14 +169,14 @@ func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request
 	if err != nil {
 		return nil, err
 	}
-	q["limit"] = strconv.FormatInt(count, 10)
+	q["limit"] = strconv.FormatInt(or(in.Count, 1), 10)
 	return &request{r.Request, q}, nil
 }
 
 // waitKind is the name of a record kind, such as "delivery".
 type waitKind string
 
-// waitable describes a record kind that POST wait can wait for.
+// waitable describes a record kind that POST /_mock/wait supports.
 type waitable struct {
 	pattern string // pattern of the route that lists them
 	list    func(*request) (ids []string, total int)

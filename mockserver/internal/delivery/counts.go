@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// counts contains the counts of the deliveries to one webhook. Each change to a
-// delivery updates the counts, so no scan is necessary.
+// Each change to a delivery updates the counts of its webhook, so no scan is
+// necessary.
 type counts struct {
 	account  int64
 	states   map[record.DeliveryState]int
@@ -17,7 +17,6 @@ type counts struct {
 	failed   PerMinute // failed attempts
 }
 
-// of returns the counts for the webhook that receives a delivery.
 func (h *history) of(x *delivery) *counts {
 	c := h.webhooks[x.webhookID]
 	if c == nil {

@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// walked counts by reading all deliveries and events.
+// walked computes the statistics from all deliveries and events.
 func walked(e *Engine, account int64) Stats {
 	out := Stats{States: map[record.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
 	for _, x := range e.Deliveries() {
@@ -50,7 +50,7 @@ func sameAsWalked(t *testing.T, when string, e *Engine) {
 				got.States, got.Attempts, got.Failed, got.Events, want.States, want.Attempts, want.Failed, want.Events)
 		}
 		if !maps.EqualFunc(got.Minutes, want.Minutes, func(a, b *Minute) bool { return *a == *b }) {
-			t.Errorf("%s, account %d: the minutes are not as they are", when, account)
+			t.Errorf("%s, account %d: the minutes differ from the records", when, account)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestStats(t *testing.T) {
 			fire(1, "b")
 			time.Sleep(70 * time.Second)
 		}
-		sameAsWalked(t, "all is well", e)
+		sameAsWalked(t, "delivered", e)
 
 		status = http.StatusInternalServerError
 		fire(1, "a")
@@ -99,7 +99,7 @@ func TestStats(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		sameAsWalked(t, "not all is well", e)
+		sameAsWalked(t, "with errors and faults", e)
 		waits(t, e, 1, "retry 2 for 1s, delay 1 for 1h0m0s, rate_limit 2 for 56m30s")
 		waits(t, e, 2, "archived 2")
 
@@ -108,12 +108,12 @@ func TestStats(t *testing.T) {
 		sameAsWalked(t, "given up", e)
 		must(t, e.Redeliver(ID(1)))
 		synctest.Wait()
-		sameAsWalked(t, "asked for again", e)
+		sameAsWalked(t, "redelivered", e)
 
 		if _, err := e.Faults.Add([]record.Fault{{Event: "own", Action: record.FaultDelay, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
-		e.SendTo(hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot has no secret of it
+		e.SendTo(hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret
 		sameAsWalked(t, "one to a URL", e)
 		before := read(t, e)
 		e.Replace([]Webhook{mine, other, limited}, before)
@@ -127,7 +127,7 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// waits checks the pending deliveries of an account and their reasons.
+// waits compares the pending deliveries of an account and their reasons with want.
 func waits(t *testing.T, e *Engine, account int64, want string) {
 	t.Helper()
 	var got []string
@@ -142,11 +142,11 @@ func waits(t *testing.T, e *Engine, account int64, want string) {
 		}
 	}
 	if text := strings.Join(got, ", "); text != want {
-		t.Errorf("what waits in account %d: %s; want %s", account, text, want)
+		t.Errorf("pending in account %d: %s; want %s", account, text, want)
 	}
 }
 
-// Deliveries wait for attempts in progress. A held delivery waits for the delivery that must precede it.
+// Deliveries wait for attempts in progress. A reordered delivery waits for the delivery that must precede it.
 func TestWaitingForConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan int)
@@ -168,7 +168,7 @@ func TestWaitingForConcurrency(t *testing.T) {
 	})
 }
 
-// Old attempts of a later delivery do not remove recent minutes of earlier ones.
+// Old attempts of a later delivery do not remove recent minutes of earlier deliveries.
 func TestMinutesAfterRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
@@ -192,7 +192,7 @@ func TestMinutesAfterRestore(t *testing.T) {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// seen returns the counts of some minutes, counted from noon.
+// seen returns the counts of a range of minutes, relative to noon.
 func seen(c *PerMinute, from, until int64) []string {
 	var out []string
 	first := MinuteOf(noon)
@@ -201,36 +201,8 @@ func seen(c *PerMinute, from, until int64) []string {
 	return out
 }
 
-func TestCounts(t *testing.T) {
-	var c PerMinute
-	if got := seen(&c, 0, 100); got != nil || c.Total() != 0 {
-		t.Errorf("nothing happened: got %v, %d in all", got, c.Total())
-	}
-	for _, after := range []time.Duration{0, 59 * time.Second, time.Minute, 5 * time.Minute} {
-		c.Add(noon.Add(after))
-	}
-	for _, tt := range []struct {
-		name        string
-		from, until int64
-		want        []string
-	}{
-		{"all", 0, 5, []string{"0:2", "1:1", "5:1"}},
-		{"a long time", -1000, 1000, []string{"0:2", "1:1", "5:1"}},
-		{"both ends count", 1, 5, []string{"1:1", "5:1"}},
-		{"between", 2, 4, nil},
-		{"one", 1, 1, []string{"1:1"}},
-	} {
-		if got := seen(&c, tt.from, tt.until); !slices.Equal(got, tt.want) {
-			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
-		}
-	}
-	if c.Total() != 4 {
-		t.Errorf("%d in all, want 4", c.Total())
-	}
-}
-
-// The latest minutes are kept. When there are more, all counts that are older than a day are deleted, and all later
-// counts if the clock was set back.
+// At most KeptMinutes minutes are kept. At the limit, an addition deletes all counts that are older than a day. If the
+// clock was set back, it also deletes all later counts.
 func TestPerMinuteLimits(t *testing.T) {
 	var c PerMinute
 	for _, row := range []struct {
@@ -250,19 +222,6 @@ func TestPerMinuteLimits(t *testing.T) {
 		all := len(seen(&c, -KeptMinutes, 10*KeptMinutes))
 		if within := len(seen(&c, row.first, row.last)); within != int(row.count) || all != within || c.Total() != before+row.added {
 			t.Errorf("%s: %d minutes, %d of them from %d to %d, want %d; %d in total", row.name, all, within, row.first, row.last, row.count, c.Total())
-		}
-	}
-}
-
-func TestOf(t *testing.T) {
-	for _, tt := range []struct {
-		at   time.Time
-		want int64
-	}{
-		{time.Unix(0, 0), 0}, {time.Unix(59, 999), 0}, {time.Unix(60, 0), 1}, {time.Unix(-1, 0), -1}, {time.Unix(-60, 0), -1},
-	} {
-		if got := MinuteOf(tt.at); got != tt.want || tt.at.Before(MinuteStart(got)) || !tt.at.Before(MinuteStart(got+1)) {
-			t.Errorf("%v is in minute %d, want %d", tt.at, got, tt.want)
 		}
 	}
 }

@@ -1,5 +1,6 @@
-// Package delivery delivers events to webhooks. It signs them, obeys rate
-// limits, and retries until a delivery succeeds or fails permanently.
+// Package delivery delivers events to webhooks. The engine signs each body,
+// obeys rate limits, and retries each delivery until it succeeds or fails
+// permanently.
 //
 // Each webhook has a queue. A delivery passes through these states:
 //
@@ -17,9 +18,11 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -63,7 +66,6 @@ type Engine struct {
 	closed      bool
 }
 
-// topic is an event name in an account.
 type topic struct {
 	accountID int64
 	event     events.Name
@@ -155,6 +157,40 @@ func (d *Engine) Archive(id int64, archived bool) {
 	d.startLocked(q)
 }
 
+// Event is an event to deliver to the webhooks of an account.
+type Event struct {
+	AccountID int64
+	MessageID string // id of the message that the event refers to
+	Recipient string // recipient of that message
+	Subject   string // subject of that message
+	Name      events.Name
+	ID        string // empty in the general envelope
+	What      events.Event
+	Body      []byte // set by encode, or the body that a test provides
+}
+
+// encode sets the body for all deliveries of the event.
+func (e *Event) encode() {
+	body, err := json.Marshal(e.What)
+	if err != nil { // encoding an event never fails
+		panic("mockserver: event " + string(e.Name) + ": " + err.Error())
+	}
+	e.Body = body
+}
+
+func ownEvent(account int64, body []byte) *Event {
+	var name struct {
+		ID    string      `json:"id"`
+		Event events.Name `json:"event"`
+	}
+	_ = json.Unmarshal(body, &name) // the body may be invalid
+	out := &Event{AccountID: account, Name: name.Event, ID: name.ID, Body: slices.Clone(body)}
+	if what, err := events.Parse(body); err == nil {
+		out.Recipient = what.Recipient()
+	}
+	return out
+}
+
 // Publish creates a delivery of each event for each subscribed webhook.
 func (d *Engine) Publish(fired []Event) {
 	if len(fired) == 0 {
@@ -178,7 +214,6 @@ func (d *Engine) Publish(fired []Event) {
 	}
 }
 
-// pushLocked creates a delivery of an event, and returns its id.
 func (d *Engine) pushLocked(q *queue, e *Event) string {
 	secret, _ := webhook.ParseSecret(q.hook.Secret, string(q.hook.Hash)) // the secret has been validated
 	signature, _ := webhook.Sign(secret, e.Body)
@@ -203,6 +238,41 @@ func (d *Engine) pushLocked(q *queue, e *Event) string {
 	d.publishLocked(x)
 	d.startLocked(q)
 	return x.ID
+}
+
+// Send queues a delivery of the given body to a webhook, and returns the id of the
+// delivery. It returns an error if the webhook does not exist.
+func (d *Engine) Send(webhookID string, body []byte) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id, _ := strconv.ParseInt(webhookID, 10, 64) // no webhook has the id 0
+	q := d.queues[id]
+	if q == nil || q.once {
+		return "", fmt.Errorf("mockserver: no webhook %q", webhookID)
+	}
+	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)), nil
+}
+
+// SendTo makes one attempt to deliver a body to a URL that has no webhook.
+func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body))
+}
+
+// targetLocked returns the queue for a URL without a webhook. The queue's id is
+// negative, so it differs from the ids of webhooks.
+func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
+	for _, q := range d.queues {
+		if q.once && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {
+			return q
+		}
+	}
+	d.lastTarget--
+	q := newQueue(Webhook{ID: d.lastTarget, URL: to, Secret: secret.Reveal(), Hash: secret.HashFunction()}, d.history)
+	q.once = true
+	d.addLocked(q)
+	return q
 }
 
 func (d *Engine) publishLocked(x *delivery) {
@@ -241,7 +311,7 @@ func (d *Engine) startLocked(q *queue) {
 	}
 }
 
-// toWebhook describes the delivery that a queue's alarm starts.
+// toWebhook is the description of a scheduled delivery.
 type toWebhook struct {
 	id  int64
 	url string
@@ -249,7 +319,6 @@ type toWebhook struct {
 
 func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d (%s)", t.id, t.url) }
 
-// run makes an attempt, and then starts other attempts that are due.
 func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.FaultRule) {
 	defer d.Work.Done(q.hook.AccountID)
 	d.attempt(x, &a, rule)
@@ -265,8 +334,9 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.Fault
 	}
 }
 
-// attempt makes one attempt. It applies the fault if a rule selected the attempt. It
-// reads only fields of the delivery that never change.
+// attempt makes one attempt. It applies the fault if a rule selected the attempt.
+// attempt reads only constant fields of the delivery, because it does not hold the
+// lock.
 func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
@@ -337,7 +407,7 @@ func (d *Engine) Redeliver(id string) error {
 }
 
 // Next returns the time until the earliest pending delivery is due, and a
-// description of it. Account 0 means all accounts.
+// description of its queue. Account 0 means all accounts.
 func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -353,8 +423,8 @@ func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 }
 
 // ClockSet starts the due attempts and resets the alarms after the clock was set. If
-// the clock was set back, an old alarm would be too late for deliveries that wait for
-// a rate limit.
+// the clock was set back and the alarms were not reset, deliveries that wait for a rate
+// limit would start too late.
 func (d *Engine) ClockSet() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -363,8 +433,8 @@ func (d *Engine) ClockSet() {
 	}
 }
 
-// SetTarget sets the in-process receiver for a host. Nil removes the current
-// receiver.
+// SetTarget sets the in-process receiver for a host. A nil handler removes the
+// current receiver.
 func (d *Engine) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
 
 // Close cancels the attempts in flight and waits for them. It prevents further

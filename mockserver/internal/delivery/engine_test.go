@@ -26,7 +26,7 @@ func parsed(text string, function webhook.HashFunction) webhook.Secret {
 
 func TestNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t)
+		e := engineTo(t, nil)
 		start := e.Clock.Now()
 		if wait, what := e.Next(0); wait != 0 || what != "" {
 			t.Errorf("without webhooks: %v, %q", wait, what)
@@ -80,14 +80,14 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// A reordered delivery that is redelivered is not held any longer.
+// A redelivery ends the hold of a reordered delivery.
 func TestRemoveReordered(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
 	held := named(q, "held")
 	q.push(held, &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
 	q.remove(named(q, "other"))
 	if q.held != held.n {
-		t.Error("it is let go with another one")
+		t.Error("the removal of another delivery ended its hold")
 	}
 	q.remove(held)
 	q.append(held)
@@ -95,9 +95,14 @@ func TestRemoveReordered(t *testing.T) {
 	if got := fmt.Sprint(taken(q, start)); got != "[held next]" {
 		t.Errorf("got %s, want it at its place", got)
 	}
+	q.push(named(q, "late"), &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
+	if got := fmt.Sprint(taken(q, start.Add(time.Hour))); got != "[late]" || q.held != 0 {
+		t.Errorf("got %s, and delivery %d is held after its time", got, q.held)
+	}
 }
 
-// A delivery to a URL is attempted once, with its own secret, and does not belong to a webhook with the same URL.
+// A delivery to a URL is attempted once and signed with its own secret. It does not belong to a webhook with the same
+// URL.
 func TestSendTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var signatures []string
@@ -149,8 +154,8 @@ func TestSendTo(t *testing.T) {
 // A delivery without a queue still has a record.
 func TestRecordWithoutQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan int)
-		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
+		answer := make(chan bool)
+		e := engineTo(t, func(http.ResponseWriter, *http.Request) { <-answer })
 		e.Open(hook)
 		id := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
 		queued := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
@@ -168,19 +173,11 @@ func TestRecordWithoutQueue(t *testing.T) {
 		if err := other.Redeliver(id); err == nil {
 			t.Error("it is delivered again without a secret")
 		}
-		// The attempt in progress ends after its webhook is gone, while there is a subscriber.
-		send(t, e, "own")
-		synctest.Wait()
-		from, _ := e.Changes.Subscribe()
-		e.Replace(nil, State{})
-		answer <- http.StatusOK
-		answer <- http.StatusInternalServerError
-		synctest.Wait()
-		e.Changes.Unsubscribe(from)
+		close(answer)
 	})
 }
 
-// A pending delivery has a reason, but not while it waits for an attempt in progress.
+// A pending delivery has a reason, unless it waits for an attempt in progress.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan int)
@@ -285,7 +282,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 		t.Errorf("%d connections for deliveries one after the other", n)
 	}
 	select {
-	case <-closed: // the only one there was
+	case <-closed: // the only connection
 	case <-time.After(time.Minute):
 		t.Fatal("the connection is still there")
 	}
@@ -314,6 +311,10 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 		if r := e.Record(id); r.State != record.DeliveryFailed {
 			t.Errorf("the delivery is %s, want %s", r.State, record.DeliveryFailed)
 		}
+		must(t, e.Redeliver(id))
+		if got := e.Record(id).MaxAttempts; got != 16 {
+			t.Errorf("after a redelivery at most %d attempts, want 16", got)
+		}
 	})
 }
 
@@ -321,11 +322,11 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 func TestSubscribers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"Email.Opened", "Email.Clicked", "Email.Bounced"}
-	e := newEngine(t)
-	e.closed = true // and starts no queue
+	e := engineTo(t, nil)
+	e.closed = true // the engine starts no queue
 	for id := range int64(200) {
 		h := Webhook{ID: id, AccountID: id % 2, Archived: random.IntN(4) == 0}
-		for range random.IntN(5) { // one may be named twice
+		for range random.IntN(5) { // the names may contain duplicates
 			h.Events = append(h.Events, names[random.IntN(len(names))])
 		}
 		switch {
@@ -363,7 +364,7 @@ func checkSubscribers(t *testing.T, e *Engine, about topic) {
 }
 
 func TestViewsOmitDeletedDeliveries(t *testing.T) {
-	e := newEngine(t)
+	e := engineTo(t, nil)
 	for i := range 3000 {
 		e.history.add(&delivery{Delivery: record.Delivery{AccountID: int64(i % 2), State: record.DeliveryFailed}})
 	}
@@ -376,14 +377,13 @@ func TestViewsOmitDeletedDeliveries(t *testing.T) {
 		}
 	}
 	if all := len(e.Deliveries()); n != 1500 || seen != n || all != n {
-		t.Errorf("%d deliveries are told of, %d listed, %d copied; want %d", n, seen, all, 1500)
+		t.Errorf("%d deliveries are counted, %d listed, %d copied; want %d", n, seen, all, 1500)
 	}
 }
 
-// TestEventsConcurrent: no event is visited while the lock is held, and events that are
-// added during a visit are not visited.
+// TestEventsConcurrent: events are visited without the lock. Events that are added during a visit are not visited.
 func TestEventsConcurrent(t *testing.T) {
-	e := newEngine(t)
+	e := engineTo(t, nil)
 	for range 3 {
 		e.history.addEvent(&Event{}, nil)
 	}

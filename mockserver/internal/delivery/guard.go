@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// Allowed contains the targets that are allowed. Loopback addresses are always allowed.
+// Allowed describes the targets that may receive deliveries. Loopback addresses are
+// always allowed.
 type Allowed struct {
 	Public   bool           // public addresses are allowed
 	Hosts    []string       // host names, without a port; their addresses are not checked
@@ -36,7 +37,6 @@ func newGuard(a Allowed) *guard {
 	return g
 }
 
-// hostKey returns the canonical form of a host name.
 func hostKey(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
 
 // unmapped converts a network of IPv4-mapped IPv6 addresses to a network of
@@ -77,14 +77,14 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 func (g *guard) mayDial(host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil {
-		return fmt.Errorf("mockserver: deliveries to %s are refused: %w", resolved, err)
+		return fmt.Errorf("mockserver: deliveries to %s are not allowed: %w", resolved, err)
 	}
 	addr := to.Addr().Unmap().WithZone("")
 	if addr.IsLoopback() {
 		return nil
 	}
 	if reason := g.rejectReason(host, addr); reason != "" {
-		return fmt.Errorf("mockserver: deliveries to %s are refused: %s", addr, reason)
+		return fmt.Errorf("mockserver: deliveries to %s are not allowed: %s", addr, reason)
 	}
 	return nil
 }
@@ -162,14 +162,14 @@ func metadata4(addr netip.Addr) bool {
 	return false
 }
 
-// embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from an
-// IPv6 address. Network operators choose the prefixes, so only the position of the
-// IPv4 address is relevant. In 6to4 addresses (RFC 3056), the IPv4 address follows
-// the first two bytes. In translated addresses (RFC 6052), the IPv4 address follows
-// a prefix of 4 to 8 or 12 bytes. The ninth byte of a translated address is skipped.
-// In mapped and compatible addresses, the IPv4 address is at the end. Clouds use
-// similar addresses, such as fd00:a9fe:a9fe::1 (Akamai), fd00:c1::a9fe:a9fe (Oracle)
-// and fe80::a9fe:a9fe (OpenStack).
+// embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from an IPv6
+// address. Network operators choose the prefixes, so only the position of the IPv4
+// address is relevant. In 6to4 addresses (RFC 3056), the IPv4 address follows the first
+// two bytes. In translated addresses (RFC 6052), the IPv4 address follows a prefix of 4
+// to 8 or 12 bytes. The ninth byte of a translated address is skipped. In IPv4-mapped
+// and IPv4-compatible addresses, the IPv4 address is at the end. Clouds use similar
+// addresses, such as fd00:a9fe:a9fe::1 (Akamai), fd00:c1::a9fe:a9fe (Oracle) and
+// fe80::a9fe:a9fe (OpenStack).
 func embedded4(addr netip.Addr) []netip.Addr {
 	b := addr.As16()
 	without := append(append([]byte{}, b[:8]...), b[9:]...)

@@ -2,11 +2,13 @@ package delivery
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/table"
 	"example.com/emailplatform/mockserver/record"
 )
@@ -15,8 +17,8 @@ import (
 // deleted.
 const MaxEvents = 10_000
 
-// delivery is the delivery of an event to a webhook. Change a delivery only if
-// edit() has returned it.
+// delivery is the delivery of an event to a webhook. Only deliveries that
+// edit() returned may be changed.
 type delivery struct {
 	record.Delivery
 	progress
@@ -36,7 +38,6 @@ type progress struct {
 	Forgotten bool      `json:"forgotten,omitzero"` // deleted with the account; only the id remains
 }
 
-// history contains all deliveries, the latest events, and their counts.
 type history struct {
 	deliveries table.Table[delivery] // in order of creation
 	forgotten  int                   // number of deleted deliveries
@@ -56,7 +57,7 @@ const idPrefix = "dlv-"
 // ID returns the id of the delivery with the given number. Numbers start at 1.
 func ID(n int) string { return idPrefix + strconv.Itoa(n) }
 
-// add adds a delivery with the next id.
+// add assigns the next id to a delivery.
 func (h *history) add(x *delivery) {
 	h.version++
 	h.deliveries.Add(x)
@@ -78,7 +79,6 @@ func (h *history) edit(n int) *delivery {
 	return h.deliveries.Edit(n - 1)
 }
 
-// find returns the delivery with the given id, or nil if there is none.
 func (h *history) find(id string) *delivery {
 	n, _ := strconv.Atoi(strings.TrimPrefix(id, idPrefix))
 	if n < 1 || n > h.deliveries.Len() {
@@ -97,7 +97,6 @@ func (h *history) setState(x *delivery, state record.DeliveryState) {
 	x.State = state
 }
 
-// addEvent adds an event with the ids of its deliveries.
 func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
 	h.version++
 	h.lastEvent++
@@ -137,4 +136,176 @@ func (h *history) forget(account int64) {
 	}
 	delete(h.fired, account)
 	h.events = slices.DeleteFunc(slices.Clone(h.events), func(e *record.FiredEvent) bool { return e.AccountID == account })
+}
+
+// Events calls wanted() for each logged event and returns copies of the accepted
+// events, oldest first. The engine is not locked during calls to wanted().
+func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
+	out := []record.FiredEvent{}
+	for _, e := range slices.Backward(d.NewestEvents()) {
+		if wanted(e) {
+			copied := *e
+			copied.Body, copied.Deliveries = slices.Clone(e.Body), append([]string{}, e.Deliveries...)
+			out = append(out, copied)
+		}
+	}
+	return out
+}
+
+// NewestEvents returns the logged events, newest first. Logged events are
+// immutable.
+func (d *Engine) NewestEvents() []*record.FiredEvent {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	newest := slices.Clone(d.history.events)
+	slices.Reverse(newest)
+	return newest
+}
+
+// all returns the table of deliveries, including deleted deliveries, and the
+// number of deliveries that remain.
+func (d *Engine) all() (deliveries table.Copy[delivery], n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.history.deliveries.Snapshot(), d.history.deliveries.Len() - d.history.forgotten
+}
+
+// Deliveries returns all deliveries in order of creation.
+func (d *Engine) Deliveries() []record.Delivery {
+	all, n := d.all()
+	out := make([]record.Delivery, 0, n)
+	for x := range all.All() {
+		if !x.Forgotten {
+			copied := x.Delivery
+			copied.Body, copied.Attempts = slices.Clone(x.Body), append([]record.Attempt{}, x.Attempts...)
+			out = append(out, copied)
+		}
+	}
+	return out
+}
+
+// Stored is a delivery in the history.
+type Stored struct {
+	*delivery
+
+	engine *Engine
+}
+
+// NewestDeliveries returns the number of deliveries, and an iterator over the
+// deliveries, newest first.
+func (d *Engine) NewestDeliveries() (int, iter.Seq[Stored]) {
+	all, n := d.all()
+	return n, func(yield func(Stored) bool) {
+		for x := range all.Backward() {
+			if !x.Forgotten && !yield(Stored{x, d}) {
+				return
+			}
+		}
+	}
+}
+
+// Summary returns the delivery without its body.
+func (x Stored) Summary() Summary {
+	d := x.engine
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return summaryOf(x.delivery, d.queues[x.webhookID], d.Clock.Now())
+}
+
+// Record returns all details of the delivery with the given id, or nil if there is
+// none.
+func (d *Engine) Record(id string) *Record {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	x := d.history.find(id)
+	if x == nil {
+		return nil
+	}
+	q := d.queues[x.webhookID]
+	out := &Record{Summary: summaryOf(x, q, d.Clock.Now()), Body: x.Body, MaxAttempts: d.maxAttempts(x, q)}
+	if q != nil {
+		out.Secret, out.HashFunction = q.hook.Secret, string(q.hook.Hash)
+	}
+	return out
+}
+
+// maxAttempts returns the maximum number of attempts for a delivery. The number
+// includes the attempts before the last redelivery, because a redelivery restarts
+// the retry schedule.
+func (d *Engine) maxAttempts(x *delivery, q *queue) int {
+	done := len(x.Attempts)
+	most := done - x.Tries + 1
+	if q == nil || !q.once {
+		most += len(d.Schedule)
+	}
+	return max(most, done) // a duplicate adds one attempt
+}
+
+// EventSummary is an event without its body.
+type EventSummary struct {
+	record.FiredEvent
+	Body *struct{} `json:"body,omitempty"` // hides FiredEvent.Body
+}
+
+// Summary is a delivery without its body.
+type Summary struct {
+	record.Delivery
+	Body     *struct{}     `json:"body,omitempty"` // hides Delivery.Body
+	Attempts []AttemptWire `json:"attempts" doc:"the attempts, oldest first"`
+	Waiting  string        `json:"waiting,omitzero" doc:"the reason why the delivery is waiting: retry, rate_limit, archived or delay"`
+	Until    time.Time     `json:"waiting_until,omitzero" doc:"the time when the wait ends, if known"`
+}
+
+// Record is a delivery with all details.
+type Record struct {
+	Summary
+	Body         record.Text `json:"body" doc:"the body, which is the same in each attempt"`
+	Secret       string      `json:"secret,omitzero" doc:"the secret of the webhook"`
+	HashFunction string      `json:"hash_function,omitzero" doc:"the hash function of the webhook"`
+	MaxAttempts  int         `json:"max_attempts" doc:"the maximum number of attempts"`
+}
+
+// AttemptWire is the JSON form of an attempt, with its duration in
+// milliseconds.
+type AttemptWire struct {
+	record.Attempt
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the attempt"`
+}
+
+// onWire converts attempts to their JSON form. The returned slice is never nil.
+func onWire(attempts []record.Attempt) []AttemptWire {
+	out := make([]AttemptWire, len(attempts))
+	for i, a := range attempts {
+		out[i] = AttemptWire{a, clock.Milliseconds(a.Duration)}
+	}
+	return out
+}
+
+func fromWire(attempts []AttemptWire) []record.Attempt {
+	out := make([]record.Attempt, len(attempts))
+	for i, a := range attempts {
+		out[i] = a.Attempt
+		out[i].Duration = time.Duration(a.DurationMS)
+	}
+	return out
+}
+
+// summaryOf describes the current state of a delivery. The queue may be nil.
+func summaryOf(x *delivery, q *queue, now time.Time) Summary {
+	out := Summary{Delivery: x.Delivery, Attempts: onWire(x.Attempts)}
+	if q == nil || x.State != record.DeliveryQueued && x.State != record.DeliveryRetrying {
+		return out
+	}
+	wait, _ := q.wait(now)
+	switch {
+	case q.hook.Archived:
+		out.Waiting = "archived"
+	case x.State == record.DeliveryRetrying:
+		out.Waiting, out.Until = "retry", x.NextAttempt
+	case !x.NextAttempt.IsZero():
+		out.Waiting, out.Until = "delay", x.NextAttempt
+	case wait > 0:
+		out.Waiting, out.Until = "rate_limit", now.Add(wait)
+	}
+	return out
 }

@@ -14,7 +14,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// queue contains the numbers of the pending deliveries to one webhook.
+// queue contains the pending deliveries to one webhook, as numbers in the
+// history.
 type queue struct {
 	hook    Webhook
 	history *history
@@ -64,18 +65,15 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// wait returns the time until the next attempt.
 func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	at, ok := q.due(now)
 	return max(0, at.Sub(now)), ok
 }
 
-// take removes the next due delivery from the queue and returns it, or nil if there is
-// none. The caller may change the delivery. Due retries come before new deliveries.
+// take removes a delivery that is due from the queue and returns it. The caller must
+// know that a delivery is due, and may change the delivery. Due retries come before
+// new deliveries.
 func (q *queue) take(now time.Time) *delivery {
-	if wait, ok := q.wait(now); !ok || wait > 0 {
-		return nil
-	}
 	from := &q.pending
 	if len(q.retries) > 0 && !q.firstRetry().After(now) {
 		from = &q.retries
@@ -87,7 +85,6 @@ func (q *queue) take(now time.Time) *delivery {
 	return next
 }
 
-// release ends the hold on a delivery if the delivery is held.
 func (q *queue) release(x *delivery) {
 	if x.Held {
 		q.held, x.Held = 0, false
@@ -148,8 +145,8 @@ func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	}
 }
 
-// attempted adds the delivery that is held until x is attempted, if any, to the front
-// of the queue.
+// If another delivery waits for an attempt of x, attempted adds the other delivery to
+// the front of the queue.
 func (q *queue) attempted(x *delivery) {
 	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
 		delete(q.overtakenBy, x.n)
@@ -181,7 +178,7 @@ func (q *queue) close() {
 	clear(q.overtakenBy)
 }
 
-// Webhook is the target of deliveries. Only the field Archived changes.
+// Webhook is the target of deliveries. All fields except Archived are constant.
 type Webhook struct {
 	ID        int64                `json:"id"`
 	AccountID int64                `json:"account_id"`

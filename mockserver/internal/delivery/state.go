@@ -15,7 +15,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// State is the state of an engine without its webhooks, or a change to that state.
+// State contains the deliveries and events of an engine, or changes to them.
 type State struct {
 	Deliveries []Saved              `json:"deliveries" doc:"the deliveries, oldest first"`
 	Events     []*record.FiredEvent `json:"events" doc:"the events, oldest first"`
@@ -30,8 +30,8 @@ type Saved struct {
 	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is not valid UTF-8
 }
 
-// Snapshot is the state of an engine at one moment, without its webhooks. It is
-// immutable.
+// Snapshot is the state of an engine at a point in time, without its webhooks.
+// It is immutable.
 type Snapshot struct {
 	Events    []*record.FiredEvent // the latest events
 	LastEvent int
@@ -79,7 +79,7 @@ func (s *Snapshot) EventsSince(earlier Snapshot) []*record.FiredEvent {
 	return s.Events[max(0, len(s.Events)-(s.LastEvent-earlier.LastEvent)):]
 }
 
-// Apply applies later changes to a state.
+// Apply merges a later change into the state.
 func (s *State) Apply(later State) error {
 	for i, d := range later.Deliveries {
 		n := 0
@@ -129,7 +129,7 @@ func (s State) Check(hooks []Webhook) error {
 	return nil
 }
 
-// States returns all states of deliveries.
+// States returns the states that a delivery can have.
 func States() []record.DeliveryState {
 	return append(unfinished(), record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryDropped)
 }
@@ -205,8 +205,7 @@ func (d *Engine) countAttemptsLocked() {
 	}
 }
 
-// delivery returns the saved delivery. If an attempt was in progress, its result is
-// recorded as unknown.
+// If an attempt was in progress, delivery records its result as unknown.
 func (s Saved) delivery() *delivery {
 	if s.Forgotten {
 		return &delivery{progress: progress{Forgotten: true}}
@@ -228,12 +227,11 @@ func (s Saved) delivery() *delivery {
 	return out
 }
 
-// cutShort is the error text of an attempt that was in progress when the state was
-// saved.
+// cutShort is the error of an attempt that was in progress when the state was saved.
 const cutShort = "the state was saved before there was a response"
 
-// resumeLocked adds a pending delivery to its queue. If the delivery has a URL but no
-// webhook, it fails, because snapshots do not contain the secret of such a URL.
+// resumeLocked adds a pending delivery to its queue. A delivery to a URL without a
+// webhook fails, because snapshots do not contain the secret of such a URL.
 func (d *Engine) resumeLocked(x *delivery) {
 	q := d.queues[x.webhookID]
 	switch {

@@ -67,7 +67,7 @@ func send(t *testing.T, e *Engine, body string) {
 	}
 }
 
-// A snapshot does not change, and a restored engine continues from it.
+// Later attempts do not change a snapshot. A restored engine continues from it.
 func TestSnapshotIsImmutable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan int)
@@ -102,7 +102,7 @@ func TestSnapshotIsImmutable(t *testing.T) {
 	})
 }
 
-// A deleted delivery keeps its place in the history but is not listed.
+// A deleted delivery keeps its id in the history and is not listed.
 func TestStateWithDeletedDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
@@ -161,27 +161,36 @@ func TestClosedEngine(t *testing.T) {
 	})
 }
 
-// A reordered delivery is still delivered after the next one when its state was restored.
-func TestStateKeepsReordering(t *testing.T) {
+// Restores keep the order of deliveries, including a reordered delivery that waits for the next delivery, and a
+// redelivery at the end of the queue.
+func TestStateKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var arrived []string
 		receive := func(_ http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			arrived = append(arrived, string(body))
 		}
-		first := engineTo(t, receive)
-		first.Open(hook)
-		if _, err := first.Faults.Add([]record.Fault{{Action: record.FaultReorder, Delay: time.Hour}}); err != nil {
+		archived := hook
+		archived.Archived = true
+		e := engineTo(t, receive)
+		e.Open(archived)
+		if _, err := e.Faults.Add([]record.Fault{{Action: record.FaultReorder, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
-		send(t, first, "held")
-		other := engineTo(t, receive)
-		other.Replace([]Webhook{hook}, read(t, first))
-		for _, body := range []string{"next", "last"} {
-			send(t, other, body)
+		for _, bodies := range []string{"held", "next last", "after"} {
+			for body := range strings.FieldsSeq(bodies) {
+				send(t, e, body)
+			}
+			if bodies == "after" {
+				must(t, e.Redeliver(ID(3)))
+			}
+			state := read(t, e)
+			e = engineTo(t, receive)
+			e.Replace([]Webhook{archived}, state)
 		}
+		e.Archive(hook.ID, false)
 		synctest.Wait()
-		if got, want := strings.Join(arrived, " "), "next held last"; got != want {
+		if got, want := strings.Join(arrived, " "), "next held after last"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	})
@@ -201,7 +210,7 @@ func TestAttemptsOnWire(t *testing.T) {
 	}
 }
 
-// The end of an attempt is not published if the delivery was deleted, because another delivery may have its id.
+// The end of an attempt is not published if the delivery was deleted. Another delivery may have its id.
 func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 	attempted, answer := make(chan bool), make(chan bool)
 	e := engineTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-answer })
@@ -215,12 +224,12 @@ func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 		}
 		<-attempted
 		forget()
-		told, _ := e.Changes.Subscribe()
+		changes, _ := e.Changes.Subscribe()
 		answer <- true
 		e.Work.Finish()
-		e.Changes.Unsubscribe(told)
-		for line := range told {
-			t.Errorf("%s: told %s", name, line)
+		e.Changes.Unsubscribe(changes)
+		for line := range changes {
+			t.Errorf("%s: published %s", name, line)
 		}
 	}
 }
@@ -229,8 +238,8 @@ func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 func TestSnapshotHasEveryField(t *testing.T) {
 	derived := map[string]bool{
 		"webhookID": true, // from WebhookID
-		"ID":        true, // by its place
-		"n":         true, // the same
+		"ID":        true, // from its position in the history
+		"n":         true, // from its position in the history
 	}
 	typ := reflect.TypeFor[delivery]()
 	for _, f := range reflect.VisibleFields(typ) {
@@ -240,13 +249,13 @@ func TestSnapshotHasEveryField(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			d := newDelivery()
 			field := reflect.ValueOf(d).Elem().FieldByIndex(f.Index)
-			field = reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem() // it may be unexported
+			field = reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem() // the field may be unexported
 			fill(t, field)
 			without, with := saved(t, newDelivery()), saved(t, d)
 			if with == without {
 				t.Fatalf("a snapshot says nothing of delivery.%s: %s", f.Name, with)
 			}
-			e := newEngine(t)
+			e := engineTo(t, nil)
 			var state State
 			must(t, json.Unmarshal([]byte(with), &state))
 			e.Replace([]Webhook{{ID: 7, Archived: true}}, state)
@@ -257,7 +266,7 @@ func TestSnapshotHasEveryField(t *testing.T) {
 	}
 }
 
-// newDelivery returns a delivery that is not attempted anymore.
+// newDelivery returns a delivery in a terminal state.
 func newDelivery() *delivery {
 	return &delivery{webhookID: 7, Delivery: record.Delivery{ID: ID(1), WebhookID: "7", State: record.DeliveryFailed}}
 }
@@ -289,17 +298,10 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-func newEngine(t *testing.T) *Engine {
-	changes, work := &activity.Feed{}, &activity.Work{}
-	e := New(Options{Changes: changes, Clock: clock.New(clock.Options{Changes: changes, Work: work}), Work: work})
-	t.Cleanup(e.Close)
-	return e
-}
-
 // saved returns the state of an engine with one delivery.
 func saved(t *testing.T, d *delivery) string {
 	t.Helper()
-	e := newEngine(t)
+	e := engineTo(t, nil)
 	e.history.add(d)
 	return stateOf(t, e)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -138,15 +137,18 @@ func (s *seeder) addList(in seedList) error {
 	return nil
 }
 
-// addContacts imports contacts in batches with the same status.
+// addContacts imports contacts in batches. The contacts in a batch have the
+// same status.
 func (s *seeder) addContacts(path string, contacts []seedContact) error {
-	ids, err := fixedIDs(contacts)
-	if err != nil {
+	if err := checkIDs(contacts); err != nil {
 		return err
 	}
 	for from := 0; from < len(contacts); {
-		status, to := contacts[from].Status, from
+		status, to, ids := contacts[from].Status, from, map[string]int64{}
 		for to < len(contacts) && to-from < api.MaxImport && contacts[to].Status == status {
+			if contacts[to].ID != 0 {
+				ids[strings.ToLower(contacts[to].Email)] = contacts[to].ID
+			}
 			contacts[to].ID, contacts[to].Status = 0, ""
 			to++
 		}
@@ -154,7 +156,7 @@ func (s *seeder) addContacts(path string, contacts []seedContact) error {
 		if status != "" {
 			body["import_to"] = status
 		}
-		result, err := s.post(path+"/contacts/import", body, platform.Fixed{Contacts: ids(from, to)})
+		result, err := s.post(path+"/contacts/import", body, platform.Fixed{Contacts: ids})
 		if err != nil {
 			return fmt.Errorf("contacts[%d]%w", from, err)
 		}
@@ -208,8 +210,8 @@ func (s *seeder) addWebhook(in seedWebhook) error {
 	return err
 }
 
-// named replaces the name of a record with the record's id. The record must
-// be in the same seed object.
+// named replaces the name of a record with the record's id. The seed object
+// must contain the record.
 func named(id *int64, name **string, what string, ids map[string]int64) error {
 	if *name == nil {
 		return nil
@@ -225,7 +227,7 @@ func named(id *int64, name **string, what string, ids map[string]int64) error {
 	return nil
 }
 
-// created contains the fields of API responses that a seeder reads.
+// created contains the fields that a seeder reads from API responses.
 type created struct {
 	TemplateID int64               `json:"template_id"`
 	ListID     int64               `json:"list_id"`
@@ -234,8 +236,7 @@ type created struct {
 	Detail     []api.ProblemDetail `json:"detail"`
 }
 
-// post sends a request to the API in the same process and returns the response. If the
-// API rejects the request, the error begins with the path of the invalid field.
+// If the API rejects the request, the error begins with the path of the invalid field.
 func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created, err error) {
 	sent := []byte{}
 	if body != nil {
@@ -243,14 +244,13 @@ func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created,
 			return out, err
 		}
 	}
-	r := &http.Request{
-		Method: http.MethodPost,
-		URL:    &url.URL{Path: path},
-		Header: http.Header{"Content-Type": {"application/json"}},
-		Body:   io.NopCloser(bytes.NewReader(sent)),
+	r, err := http.NewRequestWithContext(platform.WithFixed(context.Background(), fixed), http.MethodPost, path, bytes.NewReader(sent))
+	if err != nil {
+		return out, err
 	}
+	r.Header.Set("Content-Type", "application/json")
 	response := inproc.NewRecording(http.Header{})
-	s.API.ServeAs(response, r.WithContext(platform.WithFixed(context.Background(), fixed)), s.caller)
+	s.API.ServeAs(response, r, s.caller)
 	if err := json.Unmarshal(response.Body.Bytes(), &out); err != nil && response.Body.Len() > 0 {
 		return out, err
 	}
@@ -265,46 +265,26 @@ func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created,
 	return out, nil
 }
 
-// fixedIDs returns a function that maps the addresses in a range of contacts to their
-// ids. The ids must ascend, and must be set for all contacts or for none.
-func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, error) {
-	ids := make([]int64, len(contacts))
+// checkIDs returns an error unless the ids of the contacts ascend, or all ids are omitted.
+func checkIDs(contacts []seedContact) error {
 	seen := map[string]bool{}
 	for i, c := range contacts {
 		var err error
-		if ids[i] = c.ID; i > 0 {
-			err = follows(ids[i], ids[i-1])
-		}
-		if address := strings.ToLower(c.Email); err == nil && ids[i] != 0 {
-			if seen[address] {
-				err = errors.New("email: the list already contains the address with another id")
-			}
-			seen[address] = true
+		address, before := strings.ToLower(c.Email), contacts[max(0, i-1)].ID
+		switch {
+		case (c.ID == 0) != (before == 0):
+			err = errors.New("id: must be set for all contacts on the list or for none")
+		case i > 0 && c.ID != 0 && c.ID <= before:
+			err = fmt.Errorf("id: must be greater than %d, the id of the previous contact", before)
+		case c.ID != 0 && seen[address]:
+			err = errors.New("email: the list already contains the address with another id")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("contacts[%d].%w", i, err)
+			return fmt.Errorf("contacts[%d].%w", i, err)
 		}
-	}
-	return func(from, to int) map[string]int64 {
-		if ids[from] == 0 {
-			return nil
+		if c.ID != 0 {
+			seen[address] = true
 		}
-		out := map[string]int64{}
-		for i := from; i < to; i++ {
-			out[strings.ToLower(contacts[i].Email)] = ids[i]
-		}
-		return out
-	}, nil
-}
-
-// follows returns an error unless a contact's id is greater than the previous contact's
-// id, or both ids are omitted.
-func follows(id, before int64) error {
-	switch {
-	case (id == 0) != (before == 0):
-		return errors.New("id: must be set for all contacts on the list or for none")
-	case id != 0 && id <= before:
-		return fmt.Errorf("id: must be greater than %d, the id of the previous contact", before)
 	}
 	return nil
 }

@@ -138,8 +138,8 @@ type seedWebhook struct {
 	Period api.RateLimitPeriod  `json:"rate_limit_period,omitzero" doc:"the period of the rate limit; an hour by default"`
 }
 
-// oneContent rejects a template with inline parts, and a template id with a template
-// name.
+// oneContent rejects content with both a template and inline parts, or with both the id
+// and the name of a template.
 func oneContent() object {
 	return object{"not": object{"anyOf": []object{
 		required("template_id", "template"), required("template_id", "html"), required("template_id", "text"),
@@ -147,8 +147,9 @@ func oneContent() object {
 	}}}
 }
 
-// oneList rejects a list id with a list name. A workflow requires a list id or a list
-// name. The content of a workflow requires a template, HTML or text.
+// oneList rejects an object with both the id and the name of a list. A workflow
+// requires a list id or a list name. The content of a workflow requires a template,
+// HTML or text.
 func oneList(workflow bool) object {
 	if !workflow {
 		return object{"not": required("list_id", "list")}

@@ -54,7 +54,7 @@ func (w *Environment) Drain(ctx context.Context, account int64) error {
 			return nil
 		}
 		if w.Clock.Frozen() {
-			return fmt.Errorf("mockserver: drain: %s are due in %v, but %w", what, wait, ErrFrozen)
+			return fmt.Errorf("mockserver: drain: %s are due in %v: %w", what, wait, ErrFrozen)
 		}
 		if err := w.pass(ctx, wait, moved); err != nil {
 			return fmt.Errorf("mockserver: drain: %s are due in %v: %w", what, wait.Round(time.Millisecond), err)
@@ -62,7 +62,8 @@ func (w *Environment) Drain(ctx context.Context, account int64) error {
 	}
 }
 
-// pass waits for the given duration, or until the clock is set.
+// pass waits for the given duration, or until the clock is set, frozen or
+// resumed.
 func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan struct{}) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -80,19 +81,20 @@ func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan
 // WaitFor waits until holds() returns true. WaitFor calls holds() once at the
 // start, and again after every change.
 func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
-	changed, stop := w.Changes.Watch()
-	defer stop()
-	for !holds() {
+	for {
+		changed, open := w.Changes.Changed() // before holds(), because holds() may not see later changes
+		switch {
+		case holds():
+			return nil
+		case !open:
+			return fmt.Errorf("mockserver: wait: the condition can no longer be met: %w", platform.ErrClosed)
+		}
 		select {
-		case _, open := <-changed:
-			if !open {
-				return fmt.Errorf("mockserver: wait: the condition can no longer be met: %w", platform.ErrClosed)
-			}
+		case <-changed:
 		case <-ctx.Done():
 			return fmt.Errorf("mockserver: wait: the condition was not met: %w", ctx.Err())
 		}
 	}
-	return nil
 }
 
 // ErrPast means that a time is in the past.

@@ -53,8 +53,8 @@ func aimOf(f record.Fault) aim {
 // Actions returns the names of all actions, sorted.
 func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions())) }
 
-// Disturb applies a fault to a request. The function act processes the request and writes
-// the response to its argument. To close the connection, Disturb panics with
+// Disturb applies a fault to a request. Disturb calls act() to process the request and
+// write the response. To close the connection, Disturb panics with
 // [http.ErrAbortHandler]. Closing the plan ends all delays.
 func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only

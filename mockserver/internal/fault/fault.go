@@ -6,15 +6,24 @@
 package fault
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Defaults and limits of faults.
+// Defaults and limits for faults.
 const (
 	defaultOversize = 64 << 20 // bytes
 	maxOversize     = 1 << 30
@@ -35,7 +44,7 @@ type FieldErrors []FieldError
 // FieldError describes an invalid field of a fault and the rule that it violates.
 type FieldError struct{ Field, Rule string }
 
-// Error implements error. It returns all errors in one line.
+// Error implements error. It returns all errors on one line.
 func (e FieldErrors) Error() string {
 	lines := make([]string, len(e))
 	for i, f := range e {
@@ -44,7 +53,6 @@ func (e FieldErrors) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// check returns an error for each invalid field of a fault.
 func check(f record.Fault) (errs FieldErrors) {
 	reject := func(invalid bool, field, rule string) {
 		if invalid {
@@ -106,4 +114,233 @@ func Conditions() map[string]any {
 		},
 		"not": without([]string{"nth", "every"}, []string{"nth", "probability"}, []string{"every", "probability"}),
 	}
+}
+
+type rule struct {
+	record.FaultRule
+
+	random *rand.Rand // a separate stream, so rules do not affect each other
+}
+
+// selects counts a match, and reports whether the rule applies its action to it.
+func (r *rule) selects() bool {
+	r.Calls++
+	chosen := true
+	switch {
+	case r.Nth > 0:
+		chosen = r.Calls == r.Nth
+	case r.Every > 0:
+		chosen = r.Calls%r.Every == 0
+	case r.Probability > 0:
+		chosen = r.random.Float64() < r.Probability
+	}
+	return chosen && (r.Times == 0 || r.Hits < r.Times)
+}
+
+// RuleWire is the JSON form of a rule, with its delay in milliseconds.
+type RuleWire struct {
+	record.FaultRule
+	DelayMS int64 `json:"delay_ms,omitzero" doc:"a delay before the action, in milliseconds"`
+}
+
+// WireOf converts a rule to JSON.
+func WireOf(r record.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
+
+// Plan contains the fault rules. Each rule counts its matches. If several rules
+// select a target, the first rule applies.
+type Plan struct {
+	log     *slog.Logger
+	changes *activity.Feed
+	ctx     context.Context // context of all delays; canceled by Close
+	cancel  context.CancelFunc
+	count   atomic.Int64 // number of rules, which can be read without the lock
+
+	mu      sync.Mutex
+	seed    uint64
+	lastID  int
+	streams int // number of random streams that have begun, one for each rule
+	rules   []*rule
+}
+
+// New returns an empty plan. A seed of 0 means a random seed.
+func New(seed uint64, log *slog.Logger, changes *activity.Feed) *Plan {
+	p := &Plan{seed: chooseSeed(seed), log: log, changes: changes}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p
+}
+
+// Close ends all delays and hanging requests.
+func (p *Plan) Close() { p.cancel() }
+
+// chooseSeed returns the given seed, or a random seed if the given seed is 0. A
+// random seed is less than 1<<53, so JavaScript can represent the seed exactly.
+func chooseSeed(seed uint64) uint64 {
+	if seed == 0 {
+		return rand.Uint64N(1<<53-1) + 1 //nolint:gosec // chance, not a secret
+	}
+	return seed
+}
+
+// Add appends fault rules and returns them. If any rule is invalid, Add does
+// not append rules.
+func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
+	var errs FieldErrors
+	for _, f := range faults {
+		errs = append(errs, check(f)...)
+	}
+	if errs != nil {
+		return nil, errs
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	added := make([]record.FaultRule, 0, len(faults))
+	for _, f := range faults {
+		p.lastID++
+		next := &rule{FaultRule: record.FaultRule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}}
+		p.beginLocked(next)
+		if f.Probability > 0 {
+			p.log.Info("random fault injected", "rule", next.ID, "seed", p.seed)
+		}
+		p.rules = append(p.rules, next)
+		added = append(added, next.FaultRule)
+	}
+	p.count.Store(int64(len(p.rules)))
+	p.changes.Publish(activity.Fault, nil)
+	return added, nil
+}
+
+// beginLocked assigns the next random stream to a rule. Stream numbers restart from 1
+// when the seed is set or the plan becomes empty. Therefore adding the same rules to an
+// empty plan always assigns the same streams.
+func (p *Plan) beginLocked(r *rule) {
+	p.streams++
+	r.Calls, r.Hits = 0, 0
+	r.random = rand.New(rand.NewPCG(p.seed, uint64(p.streams))) //nolint:gosec // it is meant to be repeated
+}
+
+// Reseed sets the seed and resets all counts. 0 means a random seed.
+func (p *Plan) Reseed(seed uint64) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seed, p.streams = chooseSeed(seed), 0
+	for _, rule := range p.rules {
+		p.beginLocked(rule)
+	}
+	p.changes.Publish(activity.Fault, nil)
+	return p.seed
+}
+
+// List returns the seed and the rules, oldest first.
+func (p *Plan) List() (seed uint64, rules []record.FaultRule) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rules = make([]record.FaultRule, len(p.rules))
+	for i, rule := range p.rules {
+		rules[i] = rule.FaultRule
+	}
+	return p.seed, rules
+}
+
+// Change calls f to change the rule with the given id. It reports whether the
+// rule exists.
+func (p *Plan) Change(id string, f func(*record.FaultRule)) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.rules, func(r *rule) bool { return r.ID == id })
+	if i >= 0 {
+		f(&p.rules[i].FaultRule)
+		p.changes.Publish(activity.Fault, func() any { return WireOf(p.rules[i].FaultRule) })
+	}
+	return i >= 0
+}
+
+// Remove removes the rule with the given id, or all rules if the id is empty.
+// It returns the number of removed rules.
+func (p *Plan) Remove(id string) int {
+	return p.remove(func(r *rule) bool { return id == "" || r.ID == id })
+}
+
+// RemoveOf removes the rules for one account.
+func (p *Plan) RemoveOf(account int64) {
+	p.remove(func(r *rule) bool { return r.AccountID == account })
+}
+
+func (p *Plan) remove(gone func(*rule) bool) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := len(p.rules)
+	p.rules = slices.DeleteFunc(p.rules, gone)
+	if len(p.rules) == 0 {
+		p.streams = 0
+	}
+	p.count.Store(int64(len(p.rules)))
+	p.changes.Publish(activity.Fault, nil)
+	return before - len(p.rules)
+}
+
+// pick counts a match for each rule that applies to the target. It returns the first
+// rule that selects the target, or nil.
+func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *record.FaultRule {
+	if p.count.Load() == 0 {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var first *rule
+	for _, rule := range p.rules {
+		applies := aimOf(rule.Fault) == to && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
+		if rule.Enabled && applies && rule.selects() && first == nil {
+			first = rule
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	first.Hits++
+	selected := first.FaultRule
+	p.changes.Publish(activity.Fault, func() any { return WireOf(selected) })
+	return &selected
+}
+
+// Request returns the fault rule for a request in an account, or nil if no
+// rule selects the request.
+func (p *Plan) Request(account int64, operation string, r *http.Request) *record.FaultRule {
+	return p.pick(requests, account, func(f record.Fault) bool {
+		return (f.Operation == "" || f.Operation == operation) &&
+			(f.Method == "" || f.Method == r.Method) &&
+			(f.Path == "" || matchPath(f.Path, r.URL.EscapedPath()))
+	})
+}
+
+// Message returns the fault rule for a message in an account, or nil if no
+// rule selects the message.
+func (p *Plan) Message(account int64) *record.FaultRule {
+	return p.pick(messages, account, func(record.Fault) bool { return true })
+}
+
+// Delivery returns the fault rule for a delivery in an account, or nil if no
+// rule selects the delivery.
+func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *record.FaultRule {
+	return p.pick(deliveries, account, delivers(event, webhookID))
+}
+
+// Attempt returns the fault rule for a delivery attempt in an account, or nil
+// if no rule selects the attempt.
+func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *record.FaultRule {
+	return p.pick(attempts, account, delivers(event, webhookID))
+}
+
+func delivers(event events.Name, webhookID string) func(record.Fault) bool {
+	return func(f record.Fault) bool {
+		return (f.Event == "" || f.Event == "*" || f.Event == event) && (f.WebhookID == "" || f.WebhookID == webhookID)
+	}
+}
+
+// matchPath reports whether each segment of a path matches the corresponding
+// segment of a pattern.
+func matchPath(pattern, path string) bool {
+	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+	return slices.EqualFunc(want, got, func(want, got string) bool {
+		return want == "*" || strings.HasPrefix(want, "{") && strings.HasSuffix(want, "}") || want == got
+	})
 }

@@ -21,7 +21,7 @@ func newPlan(t *testing.T, faults ...record.Fault) *Plan {
 	return p
 }
 
-// Each rule counts all requests that it matches. Only the first rule that applies is executed.
+// Each rule counts all requests that it matches. Only the first rule that applies causes a fault.
 func TestCounting(t *testing.T) {
 	p := newPlan(t,
 		record.Fault{Action: record.FaultReset, Nth: 2},
@@ -99,7 +99,7 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-// Rules of an account count only its messages, and are removed without other rules.
+// A rule of an account counts only messages of this account. RemoveOf removes only the rules of the account.
 func TestAccounts(t *testing.T) {
 	p := newPlan(t, record.Fault{AccountID: 2, Action: record.FaultInternalError, Nth: 2}, record.Fault{Action: record.FaultInternalError, Nth: 3})
 	var got []string

@@ -12,8 +12,12 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"path"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,7 +60,7 @@ type Gateway struct {
 	lastID   atomic.Uint64
 }
 
-// New returns the API of a platform.
+// New returns a gateway to a platform.
 func New(p *platform.Platform, o Options) *Gateway {
 	strict := api.NewStrictHandlerWithOptions(p, nil, api.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  writeDecodeError,
@@ -106,7 +110,6 @@ func operationOf(r *http.Request) string {
 	return ""
 }
 
-// fallback is the pattern for requests that match no operation.
 const fallback = "/"
 
 // ServeHTTP implements [http.Handler].
@@ -145,7 +148,6 @@ func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token record.T
 	g.serve(&call{ResponseWriter: w, gateway: g, token: token, byControl: true}, r)
 }
 
-// serve processes a request as the owner of c.token.
 func (g *Gateway) serve(c *call, r *http.Request) {
 	c.AccountID = c.token.AccountID
 	c.caller = platform.Caller{
@@ -199,4 +201,47 @@ func (g *Gateway) checkHost(r *http.Request) error {
 		}
 	}
 	return nil
+}
+
+// Bearer returns the access token in a request, or "" if there is none.
+func Bearer(r *http.Request) string {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return secret
+}
+
+// Unauthorized returns the error for a request without a valid access token.
+func Unauthorized(err error) *problem.Error {
+	return problem.New(http.StatusUnauthorized, "unauthorized", err.Error(), "header", "authorization")
+}
+
+// CheckHost rejects a request to a loopback address if the Host header is not
+// a loopback name. Without this check, the host name of a web page could
+// resolve to a loopback address, and scripts on the page could read the
+// response.
+func CheckHost(r *http.Request) *problem.Error {
+	if OverNetwork(r) && !loopbackName(r.Host) {
+		return problem.New(http.StatusForbidden, "forbidden", "must be a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
+	}
+	return nil
+}
+
+// OverNetwork reports whether the request arrived through an [http.Server]
+// instead of an in-process call.
+func OverNetwork(r *http.Request) bool { return r.Context().Value(http.LocalAddrContextKey) != nil }
+
+// LoopbackAddr reports whether an address is a loopback address.
+func LoopbackAddr(addr net.Addr) bool {
+	to, err := netip.ParseAddrPort(addr.String())
+	return err == nil && to.Addr().Unmap().IsLoopback()
+}
+
+// loopbackName reports whether the host in a Host header is localhost or a loopback
+// address. It does not use DNS.
+func loopbackName(host string) bool {
+	name := (&url.URL{Host: host}).Hostname()
+	addr, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && addr.Unmap().IsLoopback()
 }

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// The log removes the oldest requests when there are too many, or when they are too large.
+// The log removes the oldest requests when it has too many requests or too many bytes.
 func TestLogLimits(t *testing.T) {
 	var many Log
 	for i := range maxRequests + 5 {
@@ -69,7 +69,7 @@ func TestLogRecord(t *testing.T) {
 	}
 }
 
-// A response that has started is not replaced. The log contains the start of an error.
+// An error does not replace a response that has started. The log contains the first bytes of an error response.
 func TestCallRecordsResponse(t *testing.T) {
 	rec := httptest.NewRecorder()
 	c := &call{ResponseWriter: rec}

@@ -39,8 +39,6 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 	})
 }
 
-// process rejects an invalid request, and passes a valid request to its
-// handler.
 func (g *Gateway) process(c *call, o *contract.Operation, next http.HandlerFunc, r *http.Request) {
 	g.respond(c, o, r, func() {
 		if err := g.validate(c, o, r); err != nil {
@@ -120,7 +118,7 @@ func readBody(r *http.Request, o *contract.Operation) ([]byte, error) {
 	return body, nil
 }
 
-// call is a request to the API. It records the response.
+// call records an API request and its response.
 type call struct {
 	http.ResponseWriter
 	record.Request

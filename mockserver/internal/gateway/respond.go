@@ -42,13 +42,11 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, p)
 }
 
-// writeDecodeError writes the error for an invalid body. The generated code
-// calls writeDecodeError only if request validation is off.
+// The generated code calls writeDecodeError only if request validation is off.
 func writeDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, problem.OfJSON(w.(*call).Body, err))
 }
 
-// writeParameterError writes the error for an invalid parameter.
 func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	var wrong *api.InvalidParamFormatError
 	if !errors.As(err, &wrong) {

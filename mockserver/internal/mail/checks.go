@@ -1,6 +1,7 @@
 package mail
 
 import (
+	_ "embed"
 	"fmt"
 	"html"
 	"net/url"
@@ -15,7 +16,8 @@ import (
 )
 
 // clipped is the maximum number of bytes in the HTML of a message that mailbox
-// providers show completely. They truncate longer HTML and show a link to the rest.
+// providers show completely. Providers truncate longer HTML and show a link to the
+// rest.
 const clipped = 102_000
 
 // Finding is a probable problem in a message.
@@ -35,11 +37,23 @@ type Finding struct {
 func Check(m record.Message, tags Tags) []Finding {
 	found := append([]Finding{}, tags.empty()...)
 	found = append(found, deadLinks(m)...)
-	found = append(found, noText(m)...)
-	found = append(found, noUnsubscribe(m)...)
-	found = append(found, noUnsubscribeLink(m, tags)...)
-	found = append(found, tooLarge(m)...)
-	found = append(found, noAlternative(m)...)
+	report := func(is bool, check, text string) {
+		if is {
+			found = append(found, Finding{check, text})
+		}
+	}
+	report(m.HTML != "" && strings.TrimSpace(m.Text) == "", "no_text",
+		"There is no text part. Some recipients read only text, and spam filters expect a text part.")
+	listUnsubscribe := func(h record.Header) bool { return strings.EqualFold(h.Name, "List-Unsubscribe") } // RFC 8058
+	report(marketing(m) && !slices.ContainsFunc(m.Headers, listUnsubscribe), "no_unsubscribe",
+		"There is no List-Unsubscribe header, which mailbox providers require for marketing.")
+	report(marketing(m) && !hasUnsubscribeLink(m, tags), "no_unsubscribe_link",
+		"The message has no link to unsubscribe: add the merge tag {{unsubscribe_url}}.")
+	report(len(m.HTML) > clipped, "clipped",
+		fmt.Sprintf("The HTML is %d kB. Some email clients cut it off after 102 kB.", len(m.HTML)/1000))
+	without := countWithoutAlternative(m.HTML)
+	report(without == 1, "no_alt", "An image has no alternative text in an alt attribute.")
+	report(without > 1, "no_alt", fmt.Sprintf("%d images have no alternative text in an alt attribute.", without))
 	return append(found, notSupported(m.HTML)...)
 }
 
@@ -56,7 +70,7 @@ func deadLinks(m record.Message) (found []Finding) {
 }
 
 // leadsNowhere returns the reason why a mail program cannot follow a link, or "" if it
-// can. The function places() returns the anchors in the message.
+// can. places() returns the anchors in the message.
 func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {
@@ -80,7 +94,6 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 	return ""
 }
 
-// plain returns the unescaped form of a URL part.
 func plain(part string) string {
 	out, err := url.PathUnescape(part)
 	if err != nil {
@@ -100,48 +113,18 @@ func placesIn(markup string) map[string]bool {
 	return names
 }
 
-func noText(m record.Message) []Finding {
-	if m.HTML == "" || strings.TrimSpace(m.Text) != "" {
-		return nil
-	}
-	return []Finding{{"no_text", "There is no text part. Some recipients read only text, and spam filters expect a text part."}}
-}
-
-// noUnsubscribe checks marketing email against RFC 8058, which large mailbox
-// providers require.
-func noUnsubscribe(m record.Message) []Finding {
-	if !marketing(m) || hasHeader(m, "List-Unsubscribe") {
-		return nil
-	}
-	return []Finding{{"no_unsubscribe", "There is no List-Unsubscribe header, which mailbox providers require for marketing."}}
-}
-
 func marketing(m record.Message) bool {
 	return m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
 }
 
-// noUnsubscribeLink returns a finding for marketing email without an unsubscribe link.
-// The link can be a merge tag or the sender's own link. A misspelled unsubscribe tag
-// counts as a link, because the check empty_tag already reports the misspelling.
-func noUnsubscribeLink(m record.Message, tags Tags) []Finding {
+// An unsubscribe link can be a merge tag or the sender's own link. A misspelled
+// unsubscribe tag counts as a link, because the check empty_tag already reports the
+// misspelling.
+func hasUnsubscribeLink(m record.Message, tags Tags) bool {
 	links := []string{"unsubscribe_url", "global_unsubscribe_url"}
 	tagged := slices.ContainsFunc(tags.names(), func(name string) bool { return suggest.Closest(name, links) != "" })
 	own := func(part string) bool { return strings.Contains(strings.ToLower(part), "unsubscribe") }
-	if !marketing(m) || tagged || own(m.Text) || slices.ContainsFunc(markup.Targets(m.HTML), own) {
-		return nil
-	}
-	return []Finding{{"no_unsubscribe_link", "The message has no link to unsubscribe: add the merge tag {{unsubscribe_url}}."}}
-}
-
-func hasHeader(m record.Message, name string) bool {
-	return slices.ContainsFunc(m.Headers, func(h record.Header) bool { return strings.EqualFold(h.Name, name) })
-}
-
-func tooLarge(m record.Message) []Finding {
-	if len(m.HTML) <= clipped {
-		return nil
-	}
-	return []Finding{{"clipped", fmt.Sprintf("The HTML is %d kB. Some email clients cut it off after 102 kB.", len(m.HTML)/1000)}}
+	return tagged || own(m.Text) || slices.ContainsFunc(markup.Targets(m.HTML), own)
 }
 
 var (
@@ -150,18 +133,158 @@ var (
 	alternate = regexp.MustCompile(`(?is)\salt\b`)
 )
 
-func noAlternative(m record.Message) []Finding {
-	without := 0
-	for _, img := range picture.FindAllString(comment.ReplaceAllString(m.HTML, ""), -1) {
+func countWithoutAlternative(markup string) (n int) {
+	for _, img := range picture.FindAllString(comment.ReplaceAllString(markup, ""), -1) {
 		if !alternate.MatchString(img) {
-			without++
+			n++
 		}
 	}
-	switch without {
-	case 0:
-		return nil
-	case 1:
-		return []Finding{{"no_alt", "An image has no alternative text in an alt attribute."}}
+	return n
+}
+
+// Tags are the merge tags of a message.
+type Tags struct {
+	Content string                   // all content with merge tags: subject, HTML and text
+	Value   func(name string) string // the value of a tag for the recipient
+	Known   []string                 // the names that can have a value
+}
+
+// names returns the first 100 tag names in the content, without duplicates.
+func (t Tags) names() (names []string) {
+	MergeText(t.Content, func(name string) string {
+		if len(names) < 100 && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		return ""
+	})
+	return names
+}
+
+func (t Tags) empty() (found []Finding) {
+	for _, name := range t.names() {
+		if t.Value(name) != "" {
+			continue
+		}
+		text := fmt.Sprintf("The merge tag {{%s}} is empty for this recipient.", name)
+		if !slices.Contains(t.Known, name) {
+			if right := suggest.Closest(name, t.Known); right != "" {
+				text += fmt.Sprintf(" Did you mean {{%s}}?", right)
+			}
+		}
+		found = append(found, Finding{"empty_tag", text})
 	}
-	return []Finding{{"no_alt", fmt.Sprintf("%d images have no alternative text in an alt attribute.", without)}}
+	return found
+}
+
+//go:embed caniemail.tsv
+var canIEmail string
+
+// mailClients are the email clients in caniemail.tsv, with the letters that
+// represent them.
+var mailClients = []struct {
+	letter rune
+	name   string
+}{{'G', "Gmail"}, {'O', "Outlook for Windows"}, {'W', "Outlook.com"}, {'A', "Apple Mail"}, {'Y', "Yahoo Mail"}}
+
+// unsupported maps the kind and name of an HTML or CSS feature to the letters
+// of the email clients that do not support it.
+var unsupported = sync.OnceValue(func() map[[2]string]string {
+	out := map[[2]string]string{}
+	for line := range strings.Lines(canIEmail) {
+		if cells := strings.Split(strings.TrimSpace(line), "\t"); len(cells) == 3 {
+			for name := range strings.FieldsSeq(cells[2]) {
+				out[[2]string{cells[0], name}] += cells[1]
+			}
+		}
+	}
+	return out
+})
+
+var (
+	openTag     = regexp.MustCompile(`(?s)<([a-zA-Z][a-zA-Z0-9]*)((?:"[^"]*"|'[^']*'|[^'">])*)>`)
+	attribute   = regexp.MustCompile(`(?s)([a-zA-Z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?`)
+	styleSheet  = regexp.MustCompile(`(?is)<style\b[^>]*>(.*?)</style`)
+	cssComment  = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	block       = regexp.MustCompile(`([^{}]*)\{([^{}]*)\}`)
+	declaration = regexp.MustCompile(`([a-z-]+)\s*:\s*([^;]*)`)
+	function    = regexp.MustCompile(`([a-z-]+)\(`)
+	pseudo      = regexp.MustCompile(`::?[a-z-]+`)
+	atRule      = regexp.MustCompile(`@[a-z-]+`)
+)
+
+// features maps an email client's letter to the HTML and CSS features in a message that
+// the client does not support.
+type features map[rune][]string
+
+func (f features) use(kind, name string) {
+	shown := name
+	switch kind {
+	case "element":
+		shown = "<" + name + ">"
+	case "function":
+		shown = name + "()"
+	}
+	for _, letter := range unsupported()[[2]string{kind, name}] {
+		if !slices.Contains(f[letter], shown) {
+			f[letter] = append(f[letter], shown)
+		}
+	}
+}
+
+func (f features) declarations(css string) {
+	for _, d := range declaration.FindAllStringSubmatch(css, -1) {
+		value := strings.TrimSpace(d[2])
+		f.use("property", d[1])
+		f.use("value", d[1]+":"+value)
+		for _, called := range function.FindAllStringSubmatch(value, -1) {
+			f.use("function", called[1])
+		}
+	}
+}
+
+func (f features) styleSheet(css string) {
+	for _, rule := range atRule.FindAllString(css, -1) {
+		f.use("rule", rule)
+	}
+	for _, b := range block.FindAllStringSubmatch(css, -1) {
+		for _, class := range pseudo.FindAllString(b[1], -1) {
+			f.use("pseudo", class)
+		}
+		f.declarations(b[2])
+	}
+}
+
+func (f features) markup(markup string) {
+	for _, tag := range openTag.FindAllStringSubmatch(markup, -1) {
+		f.use("element", strings.ToLower(tag[1]))
+		for _, a := range attribute.FindAllStringSubmatch(tag[2], -1) {
+			name := strings.ToLower(a[1])
+			if f.use("attribute", name); name == "style" {
+				f.declarations(strings.ToLower(html.UnescapeString(a[2] + a[3] + a[4])))
+			}
+		}
+	}
+}
+
+// notSupported returns a finding for each common email client that does not
+// support all HTML and CSS in a message.
+func notSupported(markup string) (found []Finding) {
+	const most = 8 // maximum number of names in a finding
+	markup = comment.ReplaceAllString(markup, "")
+	used := features{}
+	used.markup(markup)
+	for _, sheet := range styleSheet.FindAllStringSubmatch(markup, -1) {
+		used.styleSheet(cssComment.ReplaceAllString(strings.ToLower(sheet[1]), ""))
+	}
+	for _, client := range mailClients {
+		names, more := used[client.letter], ""
+		if len(names) > most {
+			more = fmt.Sprintf(" and %d more", len(names)-most)
+			names = names[:most]
+		}
+		if len(names) > 0 {
+			found = append(found, Finding{"not_supported", fmt.Sprintf("%s does not support %s%s.", client.name, strings.Join(names, ", "), more)})
+		}
+	}
+	return found
 }

@@ -47,7 +47,7 @@ func FuzzMerge(f *testing.F) {
 		f.Add(s, "<v>")
 	}
 	f.Fuzz(func(t *testing.T, s, v string) {
-		// Merging with a value is merging with a marker and putting the value there.
+		// Merging a value is the same as merging a marker and replacing the marker with the value.
 		const marker = "\x00"
 		if strings.Contains(s, marker) {
 			t.Skip()
@@ -106,15 +106,6 @@ func FuzzSnippet(f *testing.F) {
 			t.Errorf("%d characters: %q", n, got)
 		}
 	})
-}
-
-// BenchmarkSnippet uses a long style sheet and many tags before the first word.
-func BenchmarkSnippet(b *testing.B) {
-	markup := "<html><head><style>" + strings.Repeat("td { padding: 0 }\n", 2000) + "</style></head><body>" +
-		strings.Repeat("<table><tr><td>\n<!-- column -->", 150) + "Hello"
-	for b.Loop() {
-		Snippet("", markup, func(string) string { return "" })
-	}
 }
 
 func TestCheck(t *testing.T) {
@@ -178,7 +169,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A merge tag without a value is named, with the name that was probably meant.
+// The check reports each merge tag without a value, and suggests a similar name.
 func TestCheckOfMergeTags(t *testing.T) {
 	values := map[string]string{"name": "Ada", "city": "", "unsubscribe_url": "https://shop.example/u"}
 	for content, want := range map[string]string{
@@ -217,7 +208,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// Checking a table of contents takes linear time.
+// Each link without an anchor is reported, even in a table of contents with 2,000 links.
 func TestCheckManyAnchors(t *testing.T) {
 	var contents strings.Builder
 	for i := range 2000 {

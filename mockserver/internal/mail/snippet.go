@@ -10,9 +10,9 @@ const (
 	snippetSource = 1000 // maximum number of bytes of text that are read
 )
 
-// Snippet returns the beginning of a message for lists, as one line of up to 140
-// characters. It uses the text or, if the text is empty, the visible text of the HTML. It
-// replaces merge tags.
+// Snippet returns the beginning of a message as a line of up to 140 characters, for
+// lists of messages. It uses the text or, if the text is empty, the visible text of the
+// HTML. It replaces merge tags.
 func Snippet(text, markup string, value func(name string) string) string {
 	source := text
 	if strings.TrimSpace(source) == "" {
@@ -83,7 +83,8 @@ func passOver(tag string) (after string, found bool) {
 	return "", false
 }
 
-// named reports whether a tag has the given name. The tag begins after "<".
+// named reports whether a tag has the given name. The parameter tag begins
+// after "<".
 func named(tag, name string) bool {
 	return len(tag) >= len(name) && strings.EqualFold(tag[:len(name)], name) &&
 		(len(tag) == len(name) || strings.IndexByte(" \t\r\n\f/>", tag[len(name)]) >= 0)

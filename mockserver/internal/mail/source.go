@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -47,7 +46,6 @@ func Source(m record.Message) string {
 	return b.String()
 }
 
-// addressed reports whether a header field contains addresses.
 func addressed(name string) bool {
 	switch name {
 	case "From", "Sender", "Reply-To", "To", "Cc", "Bcc":
@@ -62,16 +60,8 @@ func addressed(name string) bool {
 func encoded(h record.Header) string {
 	value := oneLine(h.Value)
 	encoded := mime.QEncoding.Encode("utf-8", value)
-	if addressed(textproto.CanonicalMIMEHeaderKey(h.Name)) {
-		addresses, err := mail.ParseAddressList(value)
-		if err != nil || encoded == value {
-			return encoded
-		}
-		parts := make([]string, len(addresses))
-		for i, address := range addresses {
-			parts[i] = address.String()
-		}
-		return strings.Join(parts, ", ")
+	if encoded != value && addressed(textproto.CanonicalMIMEHeaderKey(h.Name)) {
+		return eachAddress(value, encoded, (*mail.Address).String)
 	}
 	return encoded
 }
@@ -130,9 +120,8 @@ func EML(m record.Message) []byte {
 		kind, body = "text/html", m.HTML
 	}
 	header := partHeader(kind)
-	for _, name := range slices.Sorted(maps.Keys(header)) {
-		fold(&out, name, header.Get(name))
-	}
+	fold(&out, "Content-Transfer-Encoding", header.Get("Content-Transfer-Encoding"))
+	fold(&out, "Content-Type", header.Get("Content-Type"))
 	out.WriteString("\r\n")
 	quote(&out, body)
 	return out.Bytes()
@@ -168,7 +157,7 @@ func quote(w io.Writer, text string) {
 }
 
 // fieldName reports whether a header field can have the given name. It returns false
-// for MIME fields, because the method EML sets these fields.
+// for MIME fields, because [EML] sets these fields.
 func fieldName(name string) bool {
 	for _, c := range []byte(name) {
 		if c <= ' ' || c >= 0x7f || c == ':' {
@@ -188,25 +177,26 @@ func foldable(h record.Header) string {
 	}
 	switch {
 	case addressed(name):
-		return namesInWords(value)
+		return eachAddress(value, value, func(a *mail.Address) string {
+			return strings.TrimSpace(inWords(a.Name) + " " + (&mail.Address{Address: a.Address}).String())
+		})
 	case strings.HasPrefix(name, "List-"), name == "Message-Id", name == "In-Reply-To", name == "References":
 		return value
 	}
 	return inWords(oneLine(h.Value))
 }
 
-// long reports whether a word is too long for a line.
 func long(word string) bool { return len(word) > wordLength }
 
-// namesInWords encodes the display names in a list of addresses.
-func namesInWords(value string) string {
+// eachAddress formats each address in a list, or returns invalid if the list is invalid.
+func eachAddress(value, invalid string, format func(*mail.Address) string) string {
 	addresses, err := mail.ParseAddressList(value)
 	if err != nil {
-		return value
+		return invalid
 	}
 	parts := make([]string, len(addresses))
 	for i, address := range addresses {
-		parts[i] = strings.TrimSpace(inWords(address.Name) + " " + (&mail.Address{Address: address.Address}).String())
+		parts[i] = format(address)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -229,7 +219,6 @@ func inWords(text string) string {
 	return strings.Join(words, " ")
 }
 
-// fold writes a header field, with line breaks if necessary.
 func fold(out *bytes.Buffer, name, value string) {
 	fmt.Fprintf(out, "%s:", name)
 	length := len(name) + 1

@@ -16,7 +16,7 @@ var (
 	tagAttribute = regexp.MustCompile(`^[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*)))?`)
 )
 
-// Targets returns the targets of all links, including empty ones.
+// Targets returns the target of each link, even if the target is empty.
 func Targets(markup string) []string {
 	var links []string
 	for rest := markup; ; {
@@ -37,8 +37,8 @@ func Targets(markup string) []string {
 	}
 }
 
-// linkTarget returns the target of a link. Like browsers, it uses the first of
-// several attributes with the same name.
+// Like browsers, linkTarget uses the first of several attributes with the same
+// name.
 func linkTarget(attributes string) (target string, link bool, rest string) {
 	for rest = attributes; ; {
 		part := tagAttribute.FindStringSubmatch(rest)

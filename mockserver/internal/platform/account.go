@@ -1,10 +1,13 @@
 package platform
 
 import (
+	"cmp"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
@@ -12,7 +15,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// records contains all data of the platform.
 type records struct {
 	lastID   int64 // one sequence for all resources, so ids are unique
 	accounts map[int64]*account
@@ -68,7 +70,6 @@ func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
 	}
 }
 
-// account contains the resources and counts of one account.
 type account struct {
 	ID          int64
 	Templates   collection[int64, api.Template]
@@ -125,8 +126,8 @@ func (o *Outcome) count(m *message, by int64) {
 	}
 }
 
-// outcomes contains the results of an account's messages. Each change to a message
-// updates the results, so no scan is necessary.
+// Each change to a message updates the outcomes of its account, so no scan is
+// necessary.
 type outcomes struct {
 	all     Outcome
 	of      map[int64]*Outcome // results by campaign or workflow
@@ -135,14 +136,12 @@ type outcomes struct {
 
 func newOutcomes() outcomes { return outcomes{of: map[int64]*Outcome{}} }
 
-// sent adds a sent message to the counts.
 func (o *outcomes) sent(m *message) {
 	o.count(m, 1)
 	o.minutes.Add(clock.Unix(m.SubmittedOn))
 }
 
-// count adds a message to the counts, or subtracts the message if the parameter
-// by is -1. It ignores messages that are not in the outbox.
+// count ignores messages that are not in the outbox.
 func (o *outcomes) count(m *message, by int64) {
 	if !m.sent() {
 		return
@@ -158,7 +157,7 @@ func (o *outcomes) count(m *message, by int64) {
 	o.of[origin].count(m, by)
 }
 
-// by returns the results of a campaign's or workflow's messages.
+// by returns the results of the messages of a campaign or a workflow.
 func (o *outcomes) by(origin int64) Outcome {
 	if out := o.of[origin]; out != nil {
 		return *out
@@ -177,7 +176,6 @@ type addressee struct {
 	slot uint32 // of the contact
 }
 
-// added updates the entry for the address of a contact that was added to a list.
 func (a addressees) added(l *list, c *contact) {
 	if _, last := a.find(c.Email); last == nil || last.Added < c.Added {
 		a[strings.ToLower(c.Email)] = addressee{l, c.slot}
@@ -190,4 +188,74 @@ func (a addressees) find(address string) (*list, *contact) {
 		return nil, nil
 	}
 	return found.list, found.list.contacts.slot(found.slot)
+}
+
+// LookupLimit is an algorithm for the lookup rate limit, which allows one
+// lookup per second for each user and account. Rejected lookups do not count
+// toward the limit.
+type LookupLimit int
+
+// The algorithms for the lookup rate limit.
+const (
+	// LookupMinInterval accepts a lookup if the last accepted lookup was at least one
+	// second ago.
+	LookupMinInterval LookupLimit = iota
+	// LookupTokenBucket adds a token every second, up to two tokens, and each lookup
+	// removes a token.
+	LookupTokenBucket
+	// LookupFixedWindow accepts one lookup in each second of the clock.
+	LookupFixedWindow
+)
+
+func lookupNames() map[LookupLimit]string {
+	return map[LookupLimit]string{LookupMinInterval: "min_interval", LookupTokenBucket: "token_bucket", LookupFixedWindow: "fixed_window"}
+}
+
+// String returns min_interval, token_bucket or fixed_window.
+func (l LookupLimit) String() string { return cmp.Or(lookupNames()[l], "min_interval") }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (l LookupLimit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler]. The valid values are
+// min_interval, token_bucket and fixed_window.
+func (l *LookupLimit) UnmarshalText(text []byte) error {
+	for limit, name := range lookupNames() {
+		if name == string(text) {
+			*l = limit
+			return nil
+		}
+	}
+	return fmt.Errorf("mockserver: lookup limit: must be min_interval, token_bucket or fixed_window, got %q", text)
+}
+
+type lookupState struct {
+	last   time.Time // time of the last accepted lookup
+	tokens float64   // number of tokens at that time
+}
+
+// accept reports whether a lookup is allowed now, and counts an allowed lookup.
+func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
+	if now.Before(s.last) { // the clock was set back
+		*s = lookupState{}
+	}
+	since := now.Sub(s.last)
+	switch limit {
+	case LookupTokenBucket:
+		tokens := min(2, s.tokens+since.Seconds())
+		if tokens < 1 {
+			return false
+		}
+		s.tokens = tokens - 1
+	case LookupFixedWindow:
+		if now.Unix() == s.last.Unix() {
+			return false
+		}
+	default:
+		if since < time.Second {
+			return false
+		}
+	}
+	s.last = now
+	return true
 }

@@ -6,7 +6,6 @@ import (
 	"unicode"
 )
 
-// isEmail reports whether s is a valid email address.
 func isEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	return ok && len(s) <= 254 && validLocal(local) && validDomain(domain)

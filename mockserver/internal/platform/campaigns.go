@@ -2,8 +2,12 @@ package platform
 
 import (
 	"cmp"
+	"fmt"
+	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
@@ -15,7 +19,6 @@ func (t *tx) campaign(id int64) (*campaign, error) {
 	return t.account.Campaigns.find(id, "campaign", "path", "campaign_id")
 }
 
-// createCampaign implements POST /campaigns.
 func (t *tx) createCampaign(r api.CreateCampaignRequestObject) (api.CreateCampaignResponseObject, error) {
 	if r.Body.ListID != 0 {
 		if _, err := t.listNamed(r.Body.ListID); err != nil {
@@ -39,13 +42,11 @@ func (t *tx) createCampaign(r api.CreateCampaignRequestObject) (api.CreateCampai
 	return api.CreateCampaign201JSONResponse(c.wire()), nil
 }
 
-// listCampaigns implements GET /campaigns.
 func (t *tx) listCampaigns(r api.ListCampaignsRequestObject) (api.ListCampaignsResponseObject, error) {
 	data, pagination, err := pageOf(t.account.Campaigns.len(), t.account.Campaigns.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, (*campaign).wire)
 	return api.ListCampaigns200JSONResponse{Data: data, Pagination: pagination}, err
 }
 
-// getCampaign implements GET /campaigns/{campaign_id}.
 func (t *tx) getCampaign(r api.GetCampaignRequestObject) (api.GetCampaignResponseObject, error) {
 	c, err := t.campaign(r.CampaignID)
 	if err != nil {
@@ -54,7 +55,6 @@ func (t *tx) getCampaign(r api.GetCampaignRequestObject) (api.GetCampaignRespons
 	return api.GetCampaign200JSONResponse(c.wire()), nil
 }
 
-// updateCampaign implements PATCH /campaigns/{campaign_id}.
 func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampaignResponseObject, error) {
 	c, err := t.campaign(r.CampaignID)
 	if err != nil {
@@ -77,8 +77,7 @@ func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampai
 	return api.UpdateCampaign200JSONResponse(c.wire()), nil
 }
 
-// changeCampaign applies an update to a campaign. The caller passes a copy, so an
-// invalid update does not change the campaign.
+// The caller passes a copy, so an invalid update does not change the campaign.
 func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
 	set(&c.Name, in.Name)
 	if in.ListID != nil {
@@ -101,7 +100,6 @@ func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
 	return nil
 }
 
-// scheduleCampaign implements POST /campaigns/{campaign_id}/schedule.
 func (t *tx) scheduleCampaign(r api.ScheduleCampaignRequestObject) (api.ScheduleCampaignResponseObject, error) {
 	c, err := t.campaign(r.CampaignID)
 	if err != nil {
@@ -169,4 +167,107 @@ func (p *Platform) DeleteCampaign(id int64) error {
 		t.account.Campaigns.remove(id)
 		return nil
 	})
+}
+
+// arm sets the alarm that starts a scheduled campaign, unless the platform is
+// closed.
+func (t *tx) arm(c *campaign) {
+	if t.p.closed {
+		return
+	}
+	work, account, run := t.p.Work, t.account.ID, t.p.campaignRun(t.account.ID, c)
+	begin := func() {
+		work.Start(account)
+		go func() {
+			defer work.Done(account)
+			run()
+		}()
+	}
+	if at := clock.Unix(c.ScheduledFor); at.After(t.now) {
+		c.alarm = t.p.Clock.At(at, dueCampaign(c.CampaignID), begin)
+		return
+	}
+	work.Start(account) // until begin runs
+	t.after = append(t.after, func() {
+		defer work.Done(account)
+		begin()
+	})
+}
+
+// dueCampaign is the description of a scheduled campaign.
+type dueCampaign int64
+
+func (id dueCampaign) String() string { return fmt.Sprintf("campaign %d", int64(id)) }
+
+const (
+	// campaignBatch is the maximum number of contacts that are processed in one
+	// transaction.
+	campaignBatch = 1000
+	// campaignPause is the real-time pause before each batch. During the pause,
+	// other requests can run, and tests can observe the status "delivering".
+	campaignPause = time.Millisecond
+)
+
+// campaignRun returns a function that sends a campaign. If several runs of a campaign
+// overlap, only one run sends emails. A run ends when a restore replaces the campaign,
+// even if the new campaign has the same id.
+func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
+	return func() {
+		parts, begun := api.MessageContent{}, false
+		for {
+			more := false
+			_ = p.transact(accountID, nil, func(t *tx) error {
+				switch {
+				case t.p.closed || t.account.Campaigns.get(c.CampaignID) != c:
+				case begun:
+					more = t.sendBatch(c, parts)
+				case c.Status == campaignScheduled:
+					c.Status = campaignDelivering
+					parts, begun, more = t.sendable(c.Content), true, true
+				}
+				return nil
+			})
+			if !more {
+				return
+			}
+			time.Sleep(campaignPause)
+		}
+	}
+}
+
+// sendBatch sends a campaign to one batch of contacts, and reports whether a batch
+// remains.
+func (t *tx) sendBatch(c *campaign, parts api.MessageContent) (more bool) {
+	l := t.account.Lists.get(c.ListID)
+	n := l.contacts.all.Len()
+	to := min(c.Next+campaignBatch, n)
+	for i := c.Next; i < to; i++ {
+		member := l.contacts.all.At(i)
+		if member.Status != statusActive || t.account.Suppression.matches(member.Email) {
+			continue
+		}
+		m := t.newMessage(events.SendingTypeCampaign, c.Sender, parts)
+		m.CampaignID = c.CampaignID
+		m.address(member.Email, l, member)
+		t.send(m)
+	}
+	if to < n {
+		c.Next = to
+		return true
+	}
+	c.Status, c.Next = campaignDelivered, 0
+	t.campaignSent(c, l)
+	return false
+}
+
+func (t *tx) resume(a *account) {
+	t.account = a
+	for c := range a.Campaigns.all() {
+		if c.Status == campaignDelivering {
+			c.Status = campaignScheduled // campaignRun sends only scheduled campaigns
+		}
+		if c.Status == campaignScheduled {
+			t.arm(c)
+		}
+	}
 }

@@ -3,6 +3,8 @@ package platform
 import (
 	"cmp"
 	"iter"
+	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -39,7 +41,6 @@ func (c *collection[K, T]) remove(key K) {
 	delete(c.byKey, key)
 }
 
-// get returns the resource with the given key, or nil if there is none.
 func (c *collection[K, T]) get(key K) *T {
 	if found := c.byKey[key]; found != nil {
 		return found.resource
@@ -95,7 +96,6 @@ func (s *suppressionList) suppress(e api.SuppressedEmail) bool {
 	return true
 }
 
-// entry returns the entry for an address or a pattern, or nil if there is none.
 func (s *suppressionList) entry(email string) *api.SuppressedEmail {
 	return s.get(strings.ToLower(email))
 }
@@ -104,4 +104,72 @@ func (s *suppressionList) entry(email string) *api.SuppressedEmail {
 func (s *suppressionList) matches(address string) bool {
 	local, domain, _ := strings.Cut(address, "@")
 	return s.entry(address) != nil || s.entry("*@"+domain) != nil || s.entry(local+"@*") != nil
+}
+
+// Pages are numbered from 1 (specification, "Limits").
+const (
+	defaultPerPage = 50
+	maxPerPage     = 100
+)
+
+type pageRequest struct {
+	page, perPage int64
+	withCount     bool
+}
+
+// paging checks the parameters of a paged request. 0 means that a parameter is
+// omitted.
+func paging(page, perPage int64, withCount bool) (pageRequest, error) {
+	p := pageRequest{cmp.Or(page, 1), cmp.Or(perPage, defaultPerPage), withCount}
+	if p.page < 1 {
+		return pageRequest{}, problem.Invalid("pages are numbered from 1", "query", "page")
+	}
+	if p.perPage < 1 || p.perPage > maxPerPage {
+		return pageRequest{}, problem.Invalid("must be from 1 to "+strconv.Itoa(maxPerPage), "query", "per_page")
+	}
+	return p, nil
+}
+
+// bounds returns the start and end indexes of the page in n items. A page past the end
+// is empty.
+func (p pageRequest) bounds(n int) (from, to int) {
+	if p.page-1 > int64(n)/p.perPage {
+		return n, n
+	}
+	from = int((p.page - 1) * p.perPage)
+	return from, min(n, from+int(p.perPage))
+}
+
+func (p pageRequest) pagination(n int) api.Pagination {
+	out := api.Pagination{Page: p.page, PerPage: p.perPage}
+	if p.withCount {
+		out.Count = new(int64(n))
+	}
+	return out
+}
+
+// pageOf returns one page of n items for an API response. from() yields the items,
+// starting at the given rank. The parameters page and perPage are 0 if the request
+// omits them.
+func pageOf[T, W any](
+	n int, from func(rank int) iter.Seq[T], page, perPage int64, withCount bool, wire func(T) W,
+) ([]W, api.Pagination, error) {
+	p, err := paging(page, perPage, withCount)
+	if err != nil {
+		return nil, api.Pagination{}, err
+	}
+	first, end := p.bounds(n)
+	data := make([]W, 0, end-first)
+	for item := range from(first) {
+		if len(data) == end-first {
+			break
+		}
+		data = append(data, wire(item))
+	}
+	return data, p.pagination(n), nil
+}
+
+// ranked adapts a slice for pageOf.
+func ranked[T any](items []T) func(rank int) iter.Seq[T] {
+	return func(rank int) iter.Seq[T] { return slices.Values(items[rank:]) }
 }

@@ -1,6 +1,10 @@
 package platform
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -8,7 +12,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// contact returns the contact that a request path identifies.
 func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	l, err := t.list(listID)
 	if err != nil {
@@ -34,7 +37,6 @@ func (t *tx) member(listID, id int64) (*list, *contact, error) {
 	return l, l.contacts.edit(c), nil
 }
 
-// createContact implements POST /lists/{list_id}/contacts.
 func (t *tx) createContact(r api.CreateContactRequestObject) (api.CreateContactResponseObject, error) {
 	if !isEmail(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
@@ -51,7 +53,6 @@ func (t *tx) createContact(r api.CreateContactRequestObject) (api.CreateContactR
 	return api.CreateContact201JSONResponse(c.wire()), nil
 }
 
-// listContacts implements GET /lists/{list_id}/contacts.
 func (t *tx) listContacts(r api.ListContactsRequestObject) (api.ListContactsResponseObject, error) {
 	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
 	if err != nil {
@@ -93,7 +94,6 @@ func contactQuery(sort, filter string) (query, error) {
 	return q, nil
 }
 
-// getContact implements GET /lists/{list_id}/contacts/{contact_id}.
 func (t *tx) getContact(r api.GetContactRequestObject) (api.GetContactResponseObject, error) {
 	_, c, err := t.contact(r.ListID, r.ContactID)
 	if err != nil {
@@ -102,7 +102,6 @@ func (t *tx) getContact(r api.GetContactRequestObject) (api.GetContactResponseOb
 	return api.GetContact200JSONResponse(c.wire()), nil
 }
 
-// updateContact implements PATCH /lists/{list_id}/contacts/{contact_id}.
 func (t *tx) updateContact(r api.UpdateContactRequestObject) (api.UpdateContactResponseObject, error) {
 	_, c, err := t.member(r.ListID, r.ContactID)
 	if err != nil {
@@ -120,7 +119,6 @@ func (t *tx) updateContact(r api.UpdateContactRequestObject) (api.UpdateContactR
 	return api.UpdateContact200JSONResponse(c.wire()), nil
 }
 
-// deleteContact implements DELETE /lists/{list_id}/contacts/{contact_id}.
 func (t *tx) deleteContact(r api.DeleteContactRequestObject) (api.DeleteContactResponseObject, error) {
 	l, c, err := t.member(r.ListID, r.ContactID)
 	if err != nil {
@@ -131,16 +129,146 @@ func (t *tx) deleteContact(r api.DeleteContactRequestObject) (api.DeleteContactR
 	return api.DeleteContact204Response{}, nil
 }
 
-// unsubscribeContact implements POST /lists/{list_id}/contacts/{contact_id}/unsubscribe.
 func (t *tx) unsubscribeContact(r api.UnsubscribeContactRequestObject) (api.UnsubscribeContactResponseObject, error) {
 	l, c, err := t.member(r.ListID, r.ContactID)
 	if err != nil {
 		return nil, err
 	}
 	if c.Status != statusUnsubscribed {
-		l.contacts.setStatus(c, statusUnsubscribed)
-		t.contactRemoved(l, c)
-		t.contactUnsubscribed(l, c)
+		t.leave(l, c)
 	}
 	return api.UnsubscribeContact204Response{}, nil
+}
+
+// tagContacts implements POST /lists/{list_id}/contacts/tag. If any contact
+// does not exist, tagContacts does not change the other contacts.
+func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsResponseObject, error) {
+	for i, tag := range r.Body.Tags {
+		if tag == "" {
+			return nil, problem.Invalid("must not be empty", "body", "tags", i)
+		}
+	}
+	l, err := t.list(r.ListID)
+	if err != nil {
+		return nil, err
+	}
+	contacts := make([]*contact, len(r.Body.ContactIds))
+	for i, id := range r.Body.ContactIds {
+		c := l.contacts.find(id)
+		if c == nil || c.Status == statusDeleted {
+			return nil, problem.NotFound("contact", id, "body", "contact_ids", i)
+		}
+		contacts[i] = c
+	}
+	for _, c := range contacts {
+		l.contacts.tag(l.contacts.edit(c), r.Body.Tags)
+	}
+	for _, tag := range r.Body.Tags {
+		t.account.Tags[tag] = true
+	}
+	return api.TagContacts204Response{}, nil
+}
+
+func (t *tx) listTags(r api.ListTagsRequestObject) (api.ListTagsResponseObject, error) {
+	names, wire := slices.Sorted(maps.Keys(t.account.Tags)), func(name string) api.Tag { return api.Tag{Name: name} }
+	data, pagination, err := pageOf(len(names), ranked(names), r.Params.Page, r.Params.PerPage, r.Params.WithCount, wire)
+	return api.ListTags200JSONResponse{Data: data, Pagination: pagination}, err
+}
+
+func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContactsResponseObject, error) {
+	if len(r.Body.Contacts) > api.MaxImport {
+		return nil, problem.New(http.StatusUnprocessableEntity, "too_many_contacts",
+			fmt.Sprintf("at most %d contacts in one import", api.MaxImport), "body", "contacts")
+	}
+	status := string(r.Body.ImportTo)
+	if status == "" {
+		status = statusActive
+	}
+	if !api.ImportTo(status).Valid() {
+		return nil, problem.Invalid("must be active, unsubscribed or deleted", "body", "import_to")
+	}
+	out := api.ImportContacts200JSONResponse{Errors: []api.ImportError{}}
+	entries := readEntries(r.Body.Contacts, t.user.BadEntries, &out)
+	l, err := t.list(r.ListID)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if t.importContact(l, entry, status, r.Body.Resubscribe) {
+			out.Imported++
+		} else {
+			out.Updated++
+		}
+	}
+	return out, nil
+}
+
+// readEntries returns the valid entries, and adds the errors for invalid entries to the
+// response. The parameter known contains the errors from request validation.
+func readEntries(
+	raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse,
+) []api.ImportContact {
+	entries := make([]api.ImportContact, 0, len(raw))
+	for i, b := range raw {
+		var entry api.ImportContact
+		d, bad := known[i]
+		switch err := json.Unmarshal(b, &entry); {
+		case bad:
+		case err != nil:
+			d, bad = entryDetail(i, b, err), true
+		case !isEmail(entry.Email):
+			d, bad = problem.At("value_error", "not an email address", "body", "contacts", i, "email"), true
+		}
+		if !bad {
+			entries = append(entries, entry)
+			continue
+		}
+		out.Errors = append(out.Errors, api.ImportError{
+			Index: int64(i), Email: entry.Email, Loc: d.Loc, Msg: d.Msg, Type: d.Type,
+		})
+	}
+	return entries
+}
+
+// entryDetail returns the error for an entry that cannot be decoded. entryDetail is
+// called only if request validation is off.
+func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
+	p := problem.OfJSON(entry, err).Details[0]
+	return problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
+}
+
+// importContact adds or updates one contact and reports whether the contact is new. The
+// statuses "unsubscribed" and "deleted" replace any other status without an event.
+func (t *tx) importContact(l *list, entry api.ImportContact, status string, resubscribe bool) bool {
+	c := l.contacts.editAt(entry.Email)
+	isNew := c == nil
+	if isNew {
+		c = t.newContact(l, entry.Email, status)
+	}
+	t.describe(l, c, entry.CustomAttributes, entry.Tags, entry.Interests)
+	switch {
+	case !isNew && c.Status == status:
+	case status != statusActive:
+		l.contacts.setStatus(c, status)
+	case !isNew && !mayBecomeActive(c, resubscribe):
+	default:
+		if !isNew && c.Status != statusPending {
+			t.addAgain(l, c)
+		}
+		t.activate(l, c)
+	}
+	return isNew
+}
+
+// mayBecomeActive reports whether an import may activate an existing contact. Contacts
+// that complained or bounced never become active. Unsubscribed and pending contacts
+// become active only if resubscribe is set.
+func mayBecomeActive(c *contact, resubscribe bool) bool {
+	switch c.effectiveStatus() {
+	case statusSpam, statusBounced:
+		return false
+	case statusUnsubscribed, statusPending:
+		return resubscribe
+	}
+	return true
 }

@@ -103,25 +103,6 @@ func naive(all []*contact, q query) []*contact {
 	return out
 }
 
-func TestContactTableFinds(t *testing.T) {
-	table := newContactTable()
-	for i := range 100 {
-		table.add(&contact{Contact: api.Contact{ID: int64(2 * i), Email: fmt.Sprintf("User%d@Example.org", i), Status: statusActive}})
-	}
-	if c := table.find(42); c == nil || c.ID != 42 {
-		t.Errorf("find(42) is %v", c)
-	}
-	if c := table.find(43); c != nil {
-		t.Errorf("find(43) is %v", c)
-	}
-	if c := table.at("USER7@example.ORG"); c == nil || c.ID != 14 {
-		t.Errorf("at is %v", c)
-	}
-	if c := table.at("nobody@example.org"); c != nil {
-		t.Errorf("at is %v", c)
-	}
-}
-
 func TestPageBounds(t *testing.T) {
 	for _, row := range []struct {
 		page, perPage int64
@@ -152,7 +133,7 @@ func TestOrder(t *testing.T) {
 	check := func() {
 		t.Helper()
 		slices.SortFunc(want, o.Compare)
-		if got := slices.Collect(o.All); !slices.Equal(got, want) {
+		if got := slices.Collect(o.From(0)); !slices.Equal(got, want) {
 			t.Fatalf("%d slots, want %d in another order", len(got), len(want))
 		}
 	}
@@ -172,27 +153,6 @@ func TestOrder(t *testing.T) {
 	}
 	if len(o.blocks) != 0 {
 		t.Errorf("%d blocks are left", len(o.blocks))
-	}
-}
-
-func TestSet(t *testing.T) {
-	var s slotSet
-	for _, slot := range []uint32{200, 3, 64, 63, 3} {
-		s.Add(slot)
-	}
-	s.Remove(64)
-	if got, want := slices.Collect(s.All), []uint32{3, 63, 200}; !slices.Equal(got, want) || s.Count(nil) != 3 {
-		t.Errorf("got %v, %d of them; want %v", got, s.Count(nil), want)
-	}
-	for _, sorted := range [][]uint32{{}, {0}, {3, 63, 200}} {
-		if got := slices.Collect(slotSetOf(sorted).All); !slices.Equal(got, sorted) || slotSetOf(sorted) == nil {
-			t.Errorf("the set of %v holds %v", sorted, got)
-		}
-	}
-	for slot, want := range map[uint32]bool{3: true, 64: false, 200: true, 10_000: false} {
-		if s.Has(slot) != want {
-			t.Errorf("Has(%d) is %v", slot, !want)
-		}
 	}
 }
 
@@ -221,9 +181,9 @@ func TestFrom(t *testing.T) {
 				within.Add(slot)
 			}
 		}
-		within = append(slotSet{}, within...) // not nil, which is everything
+		within = append(slotSet{}, within...) // not nil, because nil includes all slots
 		var both []uint32
-		for slot := range s.All {
+		for slot := range s.From(0, nil) {
 			if within.Has(slot) {
 				both = append(both, slot)
 			}
@@ -235,13 +195,13 @@ func TestFrom(t *testing.T) {
 			from func(rank int) iter.Seq[uint32]
 			want []uint32
 		}{
-			"a set":            {func(rank int) iter.Seq[uint32] { return s.From(rank, nil) }, slices.Collect(s.All)},
+			"a set":            {func(rank int) iter.Seq[uint32] { return s.From(rank, nil) }, slices.Collect(s.From(0, nil))},
 			"both sets":        {func(rank int) iter.Seq[uint32] { return s.From(rank, within) }, both},
-			"all":              {match{n: n, all: true}.from, slices.Collect(o.All)},
+			"all":              {match{n: n, all: true}.from, slices.Collect(o.From(0))},
 			"some":             {match{n: len(both), sorted: both}.from, both},
 			"the other way":    {func(rank int) iter.Seq[uint32] { return within.From(rank, s) }, both},
-			"an order":         {func(rank int) iter.Seq[uint32] { return o.From(rank) }, slices.Collect(o.All)},
-			"some of an order": {func(rank int) iter.Seq[uint32] { return s.Ordered(&o, rank) }, slices.Collect(s.All)},
+			"an order":         {func(rank int) iter.Seq[uint32] { return o.From(rank) }, slices.Collect(o.From(0))},
+			"some of an order": {func(rank int) iter.Seq[uint32] { return s.Ordered(&o, rank) }, slices.Collect(s.From(0, nil))},
 		} {
 			for _, rank := range []int{0, 1, len(row.want) / 2, len(row.want) - 1, len(row.want), len(row.want) + 1} {
 				if rank < 0 {
@@ -250,7 +210,7 @@ func TestFrom(t *testing.T) {
 				if got, want := slices.Collect(row.from(rank)), row.want[min(rank, len(row.want)):]; !slices.Equal(got, want) {
 					t.Errorf("%s of %d from %d: %d slots, want %d, or others", name, n, rank, len(got), len(want))
 				}
-				for range row.from(rank) { // who has enough leaves
+				for range row.from(rank) { // a caller can stop early
 					break
 				}
 			}

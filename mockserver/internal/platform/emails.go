@@ -13,54 +13,38 @@ import (
 // still reports success. The status field in the response and the event Email.Rejected
 // report the rejection.
 func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
-	if !isEmail(r.Body.Email) {
-		return nil, problem.Invalid("not an email address", "body", "email")
-	}
-	m, err := t.submission(*r.Body)
-	if err != nil {
-		return nil, err
-	}
-	l, c, err := t.addressee(r.Body.ListID, m.To)
-	if err != nil {
-		return nil, err
-	}
-	if c != nil {
-		m.address(m.To, l, c)
-	}
-	t.queue(m, l, c)
-	return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: answerStatus(m)}, nil
-}
-
-// answerStatus returns the status for the response: queued unless the message
-// was rejected or failed.
-func answerStatus(m *message) string {
-	if m.Status == messageRejected || m.Status == messageError {
-		return m.Status
-	}
-	return messageQueued
-}
-
-// submission returns the message for a request to the Email API.
-func (t *tx) submission(in api.EmailSubmission) (*message, error) {
+	in := r.Body
 	parts := api.MessageContent{
 		Subject:    in.Content.Subject,
 		TemplateID: in.Content.TemplateID,
 		HTML:       in.Content.HTML,
 		Text:       in.Content.Text,
 	}
-	if err := cmp.Or(checkSender(in.Sender, true), t.checkContent(parts, true)); err != nil {
+	if err := t.checkEmail(in.Email, in.Sender, parts); err != nil {
 		return nil, err
 	}
-	return &message{
-		ID:          UUID(),
-		SentBy:      events.SendingTypeEmailAPI,
-		From:        in.Sender,
-		To:          in.Email,
-		Content:     t.sendable(parts),
-		Values:      in.CustomAttributes,
-		Type:        string(cmp.Or(in.Content.Type, api.EmailTypeMarketing)),
-		SubmittedOn: t.unix(),
-	}, nil
+	l, c, err := t.addressee(in.ListID, in.Email)
+	if err != nil {
+		return nil, err
+	}
+	m := t.newMessage(events.SendingTypeEmailAPI, in.Sender, t.sendable(parts))
+	m.To, m.Values, m.Type = in.Email, in.CustomAttributes, string(cmp.Or(in.Content.Type, api.EmailTypeMarketing))
+	if c != nil {
+		m.address(m.To, l, c)
+	}
+	t.queue(m, l, c)
+	status := messageQueued
+	if !m.sent() {
+		status = m.Status
+	}
+	return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: status}, nil
+}
+
+func (t *tx) checkEmail(to string, from api.Sender, content api.MessageContent) error {
+	if !isEmail(to) {
+		return problem.Invalid("not an email address", "body", "email")
+	}
+	return cmp.Or(checkSender(from, true), t.checkContent(content, true))
 }
 
 // addressee returns the contact with the given address on a list. If listID is 0, it
@@ -130,7 +114,6 @@ func (t *tx) rejectReason(m *message, c *contact) string {
 	return ""
 }
 
-// lookupState returns the state of the rate limit for the user's lookups.
 func (t *tx) lookupState() *lookupState {
 	state := t.account.lookups[t.user.UserID]
 	if state == nil {
@@ -140,7 +123,6 @@ func (t *tx) lookupState() *lookupState {
 	return state
 }
 
-// getEmail implements GET /v2/emails/{email_id}.
 func (t *tx) getEmail(r api.GetEmailRequestObject) (api.GetEmailResponseObject, error) {
 	if !t.user.Unlimited && !t.lookupState().accept(t.p.LookupLimit, t.now) {
 		err := problem.New(http.StatusTooManyRequests, "rate_limited", "one lookup per second", "path", "email_id")
@@ -157,21 +139,11 @@ func (t *tx) getEmail(r api.GetEmailRequestObject) (api.GetEmailResponseObject, 
 // sendTransactionalEmail implements the deprecated POST /emails. It does not
 // check the recipient's status or the suppression list.
 func (t *tx) sendTransactionalEmail(r api.SendTransactionalEmailRequestObject) (api.SendTransactionalEmailResponseObject, error) {
-	if !isEmail(r.Body.Email) {
-		return nil, problem.Invalid("not an email address", "body", "email")
-	}
-	if err := cmp.Or(checkSender(r.Body.Sender, true), t.checkContent(r.Body.Content, true)); err != nil {
+	if err := t.checkEmail(r.Body.Email, r.Body.Sender, r.Body.Content); err != nil {
 		return nil, err
 	}
-	m := &message{
-		ID:          UUID(),
-		SentBy:      events.SendingTypeTransactional,
-		From:        r.Body.Sender,
-		To:          r.Body.Email,
-		Content:     t.sendable(r.Body.Content),
-		Values:      r.Body.CustomAttributes,
-		SubmittedOn: t.unix(),
-	}
+	m := t.newMessage(events.SendingTypeTransactional, r.Body.Sender, t.sendable(r.Body.Content))
+	m.To, m.Values = r.Body.Email, r.Body.CustomAttributes
 	for _, h := range r.Body.AdditionalHeaders {
 		m.Headers = append(m.Headers, api.CustomAttribute(h))
 	}

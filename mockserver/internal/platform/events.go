@@ -23,8 +23,8 @@ const (
 )
 
 // fire collects an event if a webhook is subscribed to it or if all events are
-// recorded. Seeds fire no events. The event name determines the format of the
-// envelope.
+// recorded. Seeds do not fire events. The event name determines the format of
+// the envelope.
 func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 	if t.seeds || !t.p.Deliveries.Wants(t.account.ID, name) && !t.p.RecordEvents {
 		return
@@ -42,7 +42,6 @@ func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 	t.events = append(t.events, e)
 }
 
-// unknownUser returns the user for events whose user is unknown.
 func unknownUser() events.User { return events.User{} }
 
 // acting returns the user who sent the request, or an unknown user for a recipient
@@ -77,7 +76,6 @@ func attributesOf(in []api.CustomAttribute) []events.CustomAttribute {
 	return out
 }
 
-// eventContact converts a contact for events of the Email API.
 func eventContact(c *contact) events.Contact {
 	return events.Contact{
 		ID:               events.IntID(c.ID),
@@ -90,8 +88,7 @@ func eventContact(c *contact) events.Contact {
 	}
 }
 
-// listContact converts a contact and its list for events. If the contact is nil, it
-// returns nil, nil.
+// listContact returns nil, nil if the contact is nil.
 func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 	if c == nil {
 		return nil, nil
@@ -118,8 +115,6 @@ func (t *tx) contactUnsubscribed(l *list, c *contact) {
 	})
 }
 
-// contactRemoved fires Contact.Removed after a user's request or a recipient
-// action.
 func (t *tx) contactRemoved(l *list, c *contact) {
 	context := events.ActionContext{Timestamp: t.second()}
 	if t.user == nil {
@@ -186,9 +181,9 @@ func (t *tx) campaignSent(c *campaign, l *list) {
 func (t *tx) emailOpened(m *message) {
 	t.fire(events.NameEmailOpened, unknownUser(), &events.EmailOpened{
 		EmailID:      events.StringID(m.ID),
-		ContactID:    m.shownContact(),
+		ContactID:    m.shownID(m.ContactID),
 		CampaignID:   stringID(m.CampaignID),
-		ListID:       m.shownList(),
+		ListID:       m.shownID(m.ListID),
 		EmailAddress: m.To,
 		OpenedAt:     t.second(),
 	})
@@ -197,29 +192,21 @@ func (t *tx) emailOpened(m *message) {
 func (t *tx) emailClicked(m *message, url string) {
 	t.fire(events.NameEmailClicked, unknownUser(), &events.EmailClicked{
 		EmailID:      events.StringID(m.ID),
-		ContactID:    m.shownContact(),
+		ContactID:    m.shownID(m.ContactID),
 		CampaignID:   stringID(m.CampaignID),
-		ListID:       m.shownList(),
+		ListID:       m.shownID(m.ListID),
 		EmailAddress: m.To,
 		URL:          url,
 		ClickedAt:    t.second(),
 	})
 }
 
-// shownContact returns the contact id for the message's events. A transactional email
-// is sent to an address, so its events omit the contact.
-func (m *message) shownContact() events.ID {
+// A transactional email is sent to an address, so its events omit the contact and the list.
+func (m *message) shownID(id int64) events.ID {
 	if m.SentBy == events.SendingTypeTransactional {
 		return events.ID{}
 	}
-	return stringID(m.ContactID)
-}
-
-func (m *message) shownList() events.ID {
-	if m.SentBy == events.SendingTypeTransactional {
-		return events.ID{}
-	}
-	return stringID(m.ListID)
+	return stringID(id)
 }
 
 // automation describes the sender of a workflow email. The sender is a workflow
@@ -256,7 +243,6 @@ func (m *message) transactional() events.TransactionalEmail {
 	return out
 }
 
-// emailBounced fires Email.Bounced with the payload for the sending type.
 func (t *tx) emailBounced(m *message, l *list, c *contact) {
 	detail := events.BounceDetail{DSNMessage: m.Bounce.Diagnostic, SourceIP: sourceIP, Category: m.Bounce.Category}
 	var data events.Data
@@ -305,7 +291,6 @@ func (t *tx) transactionalBounce(m *message, detail events.BounceDetail) *events
 	}
 }
 
-// emailReported fires Email.ReportedAsSpam with the payload for the sending type.
 func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
 	loop := events.FeedbackLoop{Provider: provider, SourceIP: sourceIP}
 	var who events.ComplainingContact

@@ -17,7 +17,7 @@ import (
 
 // Fixed contains the values that a seed sets for a new record. The platform chooses
 // values for omitted fields. [WithFixed] adds fixed values to a context. Operations
-// with fixed values fire no events.
+// with fixed values do not fire events.
 type Fixed struct {
 	ID       int64                // id of the record; 0 if it is not fixed
 	Contacts map[string]int64     // ids of contacts, by lower-case address
@@ -25,8 +25,8 @@ type Fixed struct {
 	Hash     webhook.HashFunction // hash function of a webhook; as configured if empty
 }
 
-// maxFixedID is the maximum id that a seed can set. Ids that the platform assigns may
-// be greater.
+// maxFixedID is the maximum id that a seed can set. Ids that the platform assigns can
+// exceed maxFixedID.
 const maxFixedID int64 = 1e15
 
 type fixedKey struct{}
@@ -67,7 +67,6 @@ func (t *tx) fix(ctx context.Context) error {
 	return nil
 }
 
-// newID returns the id for the record that an operation creates.
 func (t *tx) newID() int64 {
 	if t.fixed.ID != 0 {
 		return t.fixed.ID
@@ -82,8 +81,10 @@ func (t *tx) newContactID(address string) int64 {
 	return t.nextID()
 }
 
-// taken reports whether any account has a record with the given id.
 func (r *records) taken(id int64) bool {
+	if id > r.lastID { // usual for seeds, whose lists must not all be searched for each id
+		return false
+	}
 	for _, a := range r.accounts {
 		if a.has(id) {
 			return true
@@ -107,7 +108,6 @@ func (a *account) hasContact(id int64) bool {
 	return false
 }
 
-// checkSecret returns an error for an invalid secret.
 func checkSecret(key string, hash webhook.HashFunction) error {
 	if _, err := webhook.ParseSecret(key, string(hash)); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "webhook: "))

@@ -25,16 +25,6 @@ func insertSlot(sorted []uint32, slot uint32) []uint32 {
 // slotSet is a set of slots, with one bit per slot.
 type slotSet []uint64
 
-// slotSetOf returns a set of the given slots. The returned set is never nil.
-func slotSetOf(slots []uint32) slotSet {
-	s := slotSet{}
-	for _, slot := range slots {
-		s.Add(slot)
-	}
-	return s
-}
-
-// Add adds a slot to the set.
 func (s *slotSet) Add(slot uint32) {
 	word := int(slot / 64)
 	for len(*s) <= word {
@@ -46,7 +36,6 @@ func (s *slotSet) Add(slot uint32) {
 // Remove removes a slot, which must be in the set.
 func (s slotSet) Remove(slot uint32) { s[slot/64] &^= 1 << (slot % 64) }
 
-// Has reports whether a slot is in the set.
 func (s slotSet) Has(slot uint32) bool {
 	return int(slot/64) < len(s) && s[slot/64]&(1<<(slot%64)) != 0
 }
@@ -83,12 +72,9 @@ func (s slotSet) word(i int, within slotSet) uint64 {
 	return 0
 }
 
-// All yields the slots in ascending order.
-func (s slotSet) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
-
 // From yields the slots in ascending order, starting at the given rank. Ranks start at
-// 0. If the second set is not nil, From yields the intersection of both sets. From
-// skips slots before the given rank 64 bits at a time.
+// 0. If the second set is not nil, From yields the intersection of both sets. To reach
+// the rank, From skips 64 bits at a time.
 func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range s {
@@ -142,10 +128,8 @@ type order[T any] struct {
 
 const blockSize = 1024
 
-// Len returns the number of items.
 func (o *order[T]) Len() int { return o.n }
 
-// Insert inserts an item.
 func (o *order[T]) Insert(item T) {
 	o.n++
 	if len(o.blocks) == 0 {
@@ -183,8 +167,17 @@ func (o *order[T]) block(item T) int {
 	return max(0, b-1)
 }
 
-// All yields the items in sorted order.
-func (o *order[T]) All(yield func(T) bool) { o.From(0)(yield) }
+// rank returns the number of items that do not follow the given item.
+func (o *order[T]) rank(item T) (n int) {
+	if len(o.blocks) == 0 {
+		return 0
+	}
+	b := o.block(item)
+	for _, block := range o.blocks[:b] {
+		n += len(block)
+	}
+	return n + sort.Search(len(o.blocks[b]), func(i int) bool { return o.Compare(o.blocks[b][i], item) > 0 })
+}
 
 // From yields the items in sorted order, starting at the given rank. Ranks start at 0.
 func (o *order[T]) From(rank int) iter.Seq[T] {

@@ -65,11 +65,11 @@ func succeed(t *testing.T) func(any, error) {
 func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 	lists, email := slices.Collect(a.Lists.all()), fmt.Sprintf("U%d@example.org", r.IntN(40))
 	l := lists[r.IntN(len(lists))]
-	about := r.Int64N(p.lastID + 1) // of whatever kind
+	about := r.Int64N(p.lastID + 1) // id of a record of any kind
 	switch r.IntN(14) {
 	case 0:
 		if len(lists) == 5 {
-			return // so few that addresses leave lists and come back
+			return // with few lists, the same addresses are removed and added again
 		}
 		_, _ = p.CreateList(ctx, api.CreateListRequestObject{Body: &api.ListCreate{Name: "L"}})
 	case 1, 2, 3:
@@ -150,7 +150,7 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 	for _, event := range []events.Name{events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced} {
 		want := slices.ContainsFunc(slices.Collect(a.Webhooks.all()), func(h *delivery.Webhook) bool { return !h.Archived && slices.Contains(h.Events, string(event)) })
 		if p.Deliveries.Wants(a.ID, event) != want {
-			t.Errorf("somebody wants %s: %v", event, !want)
+			t.Errorf("a webhook subscribes to %s: %v", event, !want)
 		}
 	}
 	if n := a.Suppression.inOrder.Len(); n != a.Suppression.len() || n == 0 {
@@ -162,16 +162,16 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 		}
 	}
 	if len(latest) < 30 {
-		t.Errorf("so little proves nothing: %d addresses", len(latest))
+		t.Errorf("%d addresses are too few for this test", len(latest))
 	}
 }
 
-// Reading the outbox does not hold the lock of the platform. Each message is read once, in order. All messages have the same
-// base URL.
+// Reading the outbox does not hold the lock of the platform. It returns each message once, in order, and requests the
+// base URL once.
 func TestOutboxConcurrent(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
-	const more = 3*256 - 1 // and the one that was there
+	const more = 3*256 - 1 // plus the restored message
 	for i := range more {
 		succeed(t)(p.SubmitEmail(ctx, submission(fmt.Sprintf("u%d@example.org", i%5))))
 	}
@@ -179,7 +179,7 @@ func TestOutboxConcurrent(t *testing.T) {
 	var ids []string
 	for m := range newest {
 		ids = append(ids, m.Summary().ID)
-		if err := p.Open(m.ID); err != nil { // takes the lock
+		if err := p.Open(m.ID); err != nil { // acquires the lock
 			t.Fatal(err)
 		}
 		if len(ids)%100 == 0 {
@@ -190,7 +190,7 @@ func TestOutboxConcurrent(t *testing.T) {
 	calls, base := 0, p.BaseURL
 	p.BaseURL = func() string {
 		calls++
-		_ = p.Lookups() // takes the lock
+		_ = p.Lookups() // acquires the lock
 		return base()
 	}
 	all := p.Outbox()
@@ -216,7 +216,7 @@ func submission(to string) api.SubmitEmailRequestObject {
 	}}
 }
 
-// A deleted message is omitted, and a concurrent reader gets all others.
+// A deleted message is omitted. A concurrent reader still gets all messages.
 func TestDeleteMessageConcurrent(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
@@ -260,7 +260,7 @@ func TestContactsConcurrent(t *testing.T) {
 		}
 		last = m.ID
 		seen++
-		_ = p.Lookups() // takes the lock
+		_ = p.Lookups() // acquires the lock
 	}
 	if !ok || n != 700-1 || seen != n {
 		t.Errorf("%d of %d contacts came, %v", seen, n, ok)
@@ -270,7 +270,7 @@ func TestContactsConcurrent(t *testing.T) {
 	}
 }
 
-// TestOutboxMemory: a list of messages takes as much memory per message for many messages as for few.
+// TestOutboxMemory: the memory per listed message does not grow with the number of messages.
 func TestOutboxMemory(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})

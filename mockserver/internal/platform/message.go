@@ -9,7 +9,7 @@ import (
 )
 
 // The statuses of messages. In responses from the Email API, the status is
-// queued even if the message has been delivered.
+// "queued" even if the message has been delivered.
 const (
 	messageQueued    = "queued"
 	messageDelivered = "delivered"
@@ -19,8 +19,8 @@ const (
 )
 
 // shown returns the content for API responses, with either a template id or inline
-// parts. In a message, or after the template was deleted, the stored content contains
-// both the template id and the parts.
+// parts. Stored content contains both a template id and parts if it belongs to a
+// message or if the template was deleted.
 func shown(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {
 		c.HTML, c.Text = "", ""
@@ -71,7 +71,7 @@ type bounce struct {
 	OccurredOn int64                 `json:"occurred_on"`
 }
 
-// bounceType returns hard or soft, the bounce type in lookups and contacts.
+// bounceType returns "hard" or "soft" for lookups and contacts.
 func bounceType(c events.BounceCategory) string {
 	if c.Hard() {
 		return "hard"
@@ -90,15 +90,12 @@ func (m *message) sent() bool {
 	return m.Status != messageRejected && m.Status != messageError && !m.Deleted
 }
 
-// value returns the value of a merge tag. Attributes in the request override
-// the contact's attributes.
 func (m *message) value(name string) string {
 	v, _ := m.attribute(name)
 	return v
 }
 
-// attribute returns the value of the attribute with the given name, and reports
-// whether it exists.
+// Attributes in the request override the contact's attributes.
 func (m *message) attribute(name string) (string, bool) {
 	if v, ok := m.Values[name]; ok {
 		return v, true

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // shop is a state with two accounts. Account 1 has messages of each sending type.
@@ -85,6 +87,39 @@ func TestOperationsOnContacts(t *testing.T) {
 	expect(t, p, "no list 9")(p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 9, Body: entries(1)}))
 }
 
+// TestContactAfterRecipientAction: a recipient action changes the contact's status unless the contact was deleted, left
+// the list or reported spam.
+func TestContactAfterRecipientAction(t *testing.T) {
+	bounce := func(category events.BounceCategory) func(p *Platform) error {
+		return func(p *Platform) error { return p.Bounce("c", category) }
+	}
+	for _, row := range []struct {
+		before, after, record string
+		act                   func(p *Platform) error
+	}{
+		{statusActive, statusBounced, `"bounces_count":1,`, bounce(events.BounceCategoryHard)},
+		{statusActive, statusBounced, `"last_bounce_type":"hard"`, bounce(events.BounceCategoryHard)},
+		{statusActive, statusActive, `"last_bounce_type":"soft"`, bounce(events.BounceCategoryMailboxFull)},
+		{statusSpam, statusSpam, `"bounces_count":1,`, bounce(events.BounceCategoryHard)},
+		{statusDeleted, statusDeleted, "", bounce(events.BounceCategoryHard)},
+		{statusActive, statusUnsubscribed, "", func(p *Platform) error { return p.GlobalUnsubscribe("c") }},
+		{statusDeleted, statusDeleted, "", func(p *Platform) error { return p.GlobalUnsubscribe("c") }},
+	} {
+		p := restored(t, strings.Replace(shop, `"status":"active"`, `"status":"`+row.before+`"`, 1))
+		must(t, row.act(p))
+		_, members, _ := p.NewestMembers(1)
+		for m := range members {
+			if m.Status != row.after {
+				t.Errorf("%s: the status is %s, want %s", row.before, m.Status, row.after)
+			}
+		}
+		if row.record != "" {
+			ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+			expect(t, p, row.record)(p.GetContact(ctx, api.GetContactRequestObject{ListID: 1, ContactID: 2}))
+		}
+	}
+}
+
 func TestOperationsOnCampaigns(t *testing.T) {
 	p := restored(t, shop)
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
@@ -102,6 +137,7 @@ func TestOperationsOnCampaigns(t *testing.T) {
 	expect(t, p, `"list_id":1`, `"template_id":10`)(update(api.CampaignUpdate{
 		ListID: new(int64(1)), Sender: &api.Sender{Email: "shop@example.org"}, Content: &api.MessageContentUpdate{TemplateID: new(int64(10))},
 	}))
+	expect(t, p, "sender.email")(update(api.CampaignUpdate{Sender: &api.Sender{Email: "nobody"}}))
 	expect(t, p, "too far in the future")(schedule(maxUnix + 1))
 	expect(t, p, `"status":"scheduled"`, `"scheduled_for":253402300799`)(schedule(maxUnix))
 	expect(t, p, "campaign 100 is scheduled")(schedule(maxUnix))
@@ -128,7 +164,9 @@ func TestOperationsOnWorkflowsAndWebhooks(t *testing.T) {
 	expect(t, p, `"webhook_id":"101"`, `"rate_limit_period":"hour"`)(p.CreateWebhook(ctx, api.CreateWebhookRequestObject{Body: &hook}))
 	expect(t, p, "{}")(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: "101"}))
 	expect(t, p, `"status":"archived"`)(p.GetWebhook(ctx, api.GetWebhookRequestObject{WebhookID: "101"}))
-	expect(t, p, "no webhook 102")(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: "102"}))
+	for _, unknown := range []string{"102", "0101", "+101", "101 ", "x", ""} {
+		expect(t, p, "no webhook "+unknown)(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: unknown}))
+	}
 }
 
 func TestOperationsOnMessages(t *testing.T) {
@@ -138,11 +176,38 @@ func TestOperationsOnMessages(t *testing.T) {
 	expect(t, p, `"status":"queued"`, "Email.Opened")(p.SubmitEmail(ctx, submission("open@mock.test")))
 	expect(t, p, `"status":"error"`, "Email.Error")(p.SubmitEmail(ctx, submission("error@mock.test")))
 	expect(t, p, `"status":"rejected"`, "Email.Rejected")(p.SubmitEmail(ctx, submission("s@example.org")))
+	_, err := p.Faults.Add([]record.Fault{{Action: record.FaultInternalError, Body: "the queue is full", Times: 1}})
+	must(t, err)
+	expect(t, p, `"status":"error"`, "internal error; the queue is full")(p.SubmitEmail(ctx, submission("b@example.org")))
 	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":"2"`, `"list_id":"1"`)(nil, p.Open("c"))
 	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":null`, `"list_id":null`)(nil, p.Open("t"))
 	expect(t, p, "Email.Unsubscribed", "Contact.Removed", `"user":{"id":null`, `"ip":"198.51.100.23"`)(nil, p.Unsubscribe("l"))
 	expect(t, p, "Email.ReportedAsSpam", `"status":"spam"`, `"email":"a@example.org"`)(nil, p.Complain("c", ""))
 	expect(t, p, "Email.ReportedAsSpam", `"email":{"id":"e"}`)(nil, p.Complain("e", ""))
+}
+
+// The platform is unlocked while a resource of a long collection is used. Concurrent deletions hide no other resource.
+func TestChunks(t *testing.T) {
+	p := New(Options{})
+	var lists collection[int64, int64]
+	var want, got []int64
+	for id := range int64(2*chunk + 1) {
+		lists.add(id, new(id))
+		want = append(want, id)
+	}
+	for id := range inChunks(p, &lists, func(id *int64) int64 { return *id }) {
+		if !p.mu.TryLock() {
+			t.Fatal("the platform is locked while a resource is used")
+		}
+		if got = append(got, id); id == chunk-1 {
+			lists.remove(0)
+			lists.remove(chunk - 1)
+		}
+		p.mu.Unlock()
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d resources, from %d to %d, want all %d", len(got), got[0], got[len(got)-1], len(want))
+	}
 }
 
 func TestOverview(t *testing.T) {
@@ -171,6 +236,35 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// The counters of a restored state equal the counters that actions have changed.
+func TestOutcomesAfterRestore(t *testing.T) {
+	p := restored(t, strings.Replace(shop, `"list_id":4,"name":"M"`, `"list_id":4,"name":"M","policy_accepted":true`, 1))
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	for _, id := range []string{"c", "w", "l", "c"} { // the second c changes no count
+		must(t, errors.Join(p.Open(id), p.Click(id, "https://shop.example/"), p.Bounce(id, events.BounceCategoryHard), p.Complain(id, "")))
+		must(t, errors.Join(p.Unsubscribe(id), p.GlobalUnsubscribe(id)))
+	}
+	for range 3 {
+		succeed(t)(p.SubmitEmail(ctx, submission("b@example.org")))
+	}
+	must(t, p.DeleteMessage("l"))
+	must(t, p.Open("l")) // the recipient still has the message
+	if want := (Outcome{Sent: 7, Bounced: 3, Opened: 2, Clicked: 2, Unsubscribed: 2, GlobalUnsubscribed: 2, ReportedAsSpam: 2}); p.Overview(1, 0, 0).Messages != want {
+		t.Errorf("got %+v, want %+v", p.Overview(1, 0, 0).Messages, want)
+	}
+	other := restored(t, written(t, p))
+	if got, want := other.Overview(0, 0, 0).Messages, p.Overview(0, 0, 0).Messages; got != want {
+		t.Errorf("restored %+v, want %+v", got, want)
+	}
+	if got, want := other.Campaigns()[1].Outcome, p.Campaigns()[1].Outcome; got != want || got.Clicked != 1 {
+		t.Errorf("the campaign restored %+v, want %+v", got, want)
+	}
+	must(t, p.ResetAccount(1))
+	if got := p.Overview(1, 0, 0).Messages; got != (Outcome{}) {
+		t.Errorf("after a reset: %+v, want none", got)
+	}
+}
+
 // A reset of an account keeps the messages of other accounts.
 func TestResetAccount(t *testing.T) {
 	p := restored(t, shop)
@@ -181,7 +275,8 @@ func TestResetAccount(t *testing.T) {
 	}
 }
 
-// A follower writes the state and then its changes, with only the collections that changed. All together restore the state.
+// A follower writes the state and then its changes. A change contains only the changed collections. The whole output
+// restores the state.
 func TestFollower(t *testing.T) {
 	p := restored(t, shop)
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
@@ -214,7 +309,7 @@ func TestFollower(t *testing.T) {
 	}
 }
 
-// A transaction that changes many messages publishes one change, because subscribers cannot read more.
+// A transaction that changes many messages publishes only one change, because the queue of a subscriber is limited.
 func TestPublishChanges(t *testing.T) {
 	p := restored(t, shop)
 	for n, want := range map[int]int{activity.MaxLag / 2: activity.MaxLag / 2, activity.MaxLag/2 + 1: 1} {

@@ -2,25 +2,25 @@
 // rules, recipient actions and events. It implements the interface generated
 // from openapi.yaml and is independent of HTTP.
 //
-// Each file uses only the files in the rows below it:
+// Each file depends only on the files in lower rows:
 //
 //	operations                        the generated interface: a transaction for each operation
-//	contacts, import, campaigns, …    the operations of the API, one file per resource
-//	subscribe, workflows, campaignrun  automatic actions of the platform
-//	render, send, recipients          delivery of messages, and recipient actions
+//	contacts, emails, campaigns, …    the operations of the API, one file per resource
+//	subscribe, workflows              automatic actions of the platform
+//	render, recipients                delivery of messages, and recipient actions
 //	suppressions, lists, templates    operations that others use
-//	events, content                   events and content of messages
-//	tx, platform                      the lock and transactions
+//	events                            events of messages
+//	platform                          the lock and transactions
 //	account, resources, message, …    the records and their rules
 //
 // The file snapshot.go writes the state, and restore.go reads the state. The
-// files views.go and overview.go provide messages, resources and results for
-// tests.
+// file views.go provides messages, resources and results for tests.
 package platform
 
 import (
 	"context"
 	"sync"
+	"time"
 
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
@@ -36,8 +36,9 @@ import (
 type Platform struct {
 	Options
 
-	// A transaction holds the read lock until its events are queued. So a snapshot
-	// that contains a transaction's changes also contains the transaction's events.
+	// A transaction holds the read lock until its events are queued. Therefore a
+	// snapshot that contains a transaction's changes also contains the transaction's
+	// events.
 	whole sync.RWMutex
 
 	mu sync.Mutex
@@ -115,3 +116,78 @@ type callerKey struct{}
 func WithCaller(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
+
+// tx is a transaction on one account. During a transaction, the platform's
+// mutex is locked. The events of a transaction are published after the mutex is
+// unlocked.
+type tx struct {
+	p       *Platform
+	account *account
+	user    *Caller // user of the request; nil for a recipient action
+	fixed   Fixed   // values from a seed
+	seeds   bool    // from a seed, so no events are fired
+	now     time.Time
+
+	messageID string           // id of the message that the events refer to
+	changed   []*message       // messages to publish after the transaction
+	events    []delivery.Event // fired after unlocking
+	after     []func()         // called after the events are published
+}
+
+// do runs an API operation for a method in operations.gen.go. It acquires the lock,
+// calls operate(), releases the lock, and publishes the events. operate() changes
+// records and must return a copy of the result.
+func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (out Out, err error) {
+	caller := ctx.Value(callerKey{}).(*Caller)
+	err = p.transact(caller.AccountID, caller, func(t *tx) error {
+		err := t.fix(ctx)
+		if err == nil {
+			out, err = operate(t, in)
+		}
+		return err
+	})
+	return out, err
+}
+
+// transact runs a function in a transaction, and then publishes the events.
+func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error) error {
+	p.whole.RLock()
+	defer p.whole.RUnlock()
+	t := &tx{p: p, user: user, now: p.Clock.Now()}
+	err := func() error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.acts++
+		t.account = p.accountLocked(accountID)
+		defer t.publishChanges()
+		return act(t)
+	}()
+	p.Deliveries.Publish(t.events)
+	for _, f := range t.after {
+		f()
+	}
+	return err
+}
+
+// publishChanges publishes the changed messages in the outbox to the change stream.
+func (t *tx) publishChanges() {
+	if len(t.changed) > activity.MaxLag/2 {
+		t.p.Changes.Publish(activity.State, nil)
+		return
+	}
+	for _, m := range t.changed {
+		if m.sent() {
+			t.p.Changes.Publish(activity.Message, func() any { return m.summary() })
+		}
+	}
+}
+
+func (t *tx) nextID() int64 {
+	t.p.lastID++
+	return t.p.lastID
+}
+
+func (t *tx) unix() int64 { return t.now.Unix() }
+
+// second returns the time of the transaction, in whole seconds.
+func (t *tx) second() time.Time { return t.now.Truncate(time.Second) }

@@ -1,12 +1,78 @@
 package platform
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/api"
 )
+
+// newMessage returns a message without a recipient.
+func (t *tx) newMessage(by events.SendingType, from api.Sender, content api.MessageContent) *message {
+	return &message{ID: UUID(), SentBy: by, From: from, Content: content, SubmittedOn: t.unix()}
+}
+
+func (t *tx) send(m *message) {
+	m.Status, m.DeliveredOn = messageDelivered, t.unix()
+	t.keep(m)
+	t.simulate(m)
+	t.account.outcomes.sent(m)
+}
+
+func (t *tx) keep(m *message) {
+	m.AccountID = t.account.ID
+	t.p.addMessage(m)
+	if t.p.Changes.Observed() {
+		t.changed = append(t.changed, m)
+	}
+}
+
+// MagicDomain is the domain of recipients that react automatically. Package
+// mockserver documents the magic addresses.
+const MagicDomain = "mock.test"
+
+// magic returns the words in the local part of a magic address, or nil for
+// other addresses.
+func magic(address string) []string {
+	local, domain, _ := strings.Cut(strings.ToLower(address), "@")
+	if domain != MagicDomain {
+		return nil
+	}
+	return strings.Split(local, "+")
+}
+
+func (t *tx) simulate(m *message) {
+	words := magic(m.To)
+	if words == nil {
+		return
+	}
+	user := t.user
+	t.user, t.messageID = nil, m.ID // without a user, because the recipient acts
+	defer func() { t.user, t.messageID = user, "" }()
+	switch words[0] {
+	case "bounce":
+		category := events.BounceCategoryHard
+		if len(words) > 1 {
+			if named := events.BounceCategory("bounce_" + words[1]); KnownCategory(named) {
+				category = named
+			}
+		}
+		t.bounce(m, category, "")
+	case "complaint":
+		t.complain(m, "")
+	case "open":
+		t.open(m)
+	case "click":
+		t.click(m, "https://"+MagicDomain+"/")
+	case "unsubscribe":
+		_ = t.unsubscribe(m) // fails only if the message has no list contact
+	case "global-unsubscribe":
+		t.globalUnsubscribe(m)
+	}
+}
 
 // actOn simulates a recipient action on a sent message.
 func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) error {
@@ -19,6 +85,14 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 	})
 	p.Changes.Publish(activity.Records, nil)
 	return err
+}
+
+// simulate is like actOn, for an action that cannot fail on a sent message.
+func (p *Platform) simulate(emailID string, act func(t *tx, m *message)) error {
+	return p.actOn(emailID, func(t *tx, m *message) error {
+		act(t, m)
+		return nil
+	})
 }
 
 // withMessage calls act() with a message that the function may change.
@@ -63,44 +137,29 @@ func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagno
 	if !KnownCategory(category) {
 		return fmt.Errorf("mockserver: bounce category %q does not exist", category)
 	}
-	return p.actOn(emailID, func(t *tx, m *message) error {
-		t.bounce(m, category, strings.Join(diagnostic, " "))
-		return nil
-	})
+	return p.simulate(emailID, func(t *tx, m *message) { t.bounce(m, category, strings.Join(diagnostic, " ")) })
 }
 
 // diagnostic returns a typical response from a receiving server.
 func diagnostic(category events.BounceCategory) string {
-	switch category {
-	case events.BounceCategoryHard:
-		return "550 5.1.1 The email account that you tried to reach does not exist"
-	case events.BounceCategoryMailboxFull:
-		return "452 4.2.2 The mailbox is full"
-	case events.BounceCategoryBlocked:
-		return "554 5.7.1 Message blocked by the policy of the recipient"
-	case events.BounceCategoryTransient:
-		return "451 4.3.0 Temporary failure, try again later"
-	case events.BounceCategoryDNSFailure:
-		return "550 5.1.2 Host not found"
-	case events.BounceCategoryAutoReply:
-		return "Automatic reply: I am out of the office"
-	case events.BounceCategoryChallengeResponse:
-		return "Please confirm that you are a person by answering this message"
-	case events.BounceCategoryAddressChange:
-		return "551 5.1.6 The user has moved"
-	}
-	return "450 4.2.0 The mailbox is not available now"
+	return cmp.Or(map[events.BounceCategory]string{
+		events.BounceCategoryHard:              "550 5.1.1 The email account that you tried to reach does not exist",
+		events.BounceCategoryMailboxFull:       "452 4.2.2 The mailbox is full",
+		events.BounceCategoryBlocked:           "554 5.7.1 Message blocked by the policy of the recipient",
+		events.BounceCategoryTransient:         "451 4.3.0 Temporary failure, try again later",
+		events.BounceCategoryDNSFailure:        "550 5.1.2 Host not found",
+		events.BounceCategoryAutoReply:         "Automatic reply: I am out of the office",
+		events.BounceCategoryChallengeResponse: "Please confirm that you are a person by replying to this message",
+		events.BounceCategoryAddressChange:     "551 5.1.6 The user has moved",
+	}[category], "450 4.2.0 The mailbox is temporarily unavailable")
 }
 
 // KnownCategory reports whether c is a known bounce category.
 func KnownCategory(c events.BounceCategory) bool { return c.Description() != string(c) }
 
 func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
-	if said == "" {
-		said = diagnostic(category)
-	}
 	m.Status, m.DeliveredOn = messageBounced, 0
-	m.Bounce = &bounce{Category: category, Diagnostic: said, OccurredOn: t.unix()}
+	m.Bounce = &bounce{Category: category, Diagnostic: cmp.Or(said, diagnostic(category)), OccurredOn: t.unix()}
 	l, c := t.contactOf(m)
 	if c != nil {
 		c.BouncesCount++
@@ -114,18 +173,12 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 
 // Complain simulates a spam report.
 func (p *Platform) Complain(emailID, provider string) error {
-	return p.actOn(emailID, func(t *tx, m *message) error {
-		t.complain(m, provider)
-		return nil
-	})
+	return p.simulate(emailID, func(t *tx, m *message) { t.complain(m, provider) })
 }
 
 func (t *tx) complain(m *message, provider string) {
 	if m.ReportedAsSpam {
 		return
-	}
-	if provider == "" {
-		provider = "Mailbox.example"
 	}
 	m.ReportedAsSpam = true
 	t.suppress(m.To)
@@ -133,16 +186,11 @@ func (t *tx) complain(m *message, provider string) {
 	if c != nil && c.Status != statusDeleted {
 		l.contacts.setStatus(c, statusSpam)
 	}
-	t.emailReported(m, l, c, provider)
+	t.emailReported(m, l, c, cmp.Or(provider, "Mailbox.example"))
 }
 
 // Open simulates a recipient opening a message.
-func (p *Platform) Open(emailID string) error {
-	return p.actOn(emailID, func(t *tx, m *message) error {
-		t.open(m)
-		return nil
-	})
-}
+func (p *Platform) Open(emailID string) error { return p.simulate(emailID, (*tx).open) }
 
 func (t *tx) open(m *message) {
 	m.Opens++
@@ -151,10 +199,7 @@ func (t *tx) open(m *message) {
 
 // Click simulates a click on a link in a message.
 func (p *Platform) Click(emailID, url string) error {
-	return p.actOn(emailID, func(t *tx, m *message) error {
-		t.click(m, url)
-		return nil
-	})
+	return p.simulate(emailID, func(t *tx, m *message) { t.click(m, url) })
 }
 
 func (t *tx) click(m *message, url string) {
@@ -163,9 +208,7 @@ func (t *tx) click(m *message, url string) {
 }
 
 // Unsubscribe simulates an unsubscribe from the list.
-func (p *Platform) Unsubscribe(emailID string) error {
-	return p.actOn(emailID, (*tx).unsubscribe)
-}
+func (p *Platform) Unsubscribe(emailID string) error { return p.actOn(emailID, (*tx).unsubscribe) }
 
 func (t *tx) unsubscribe(m *message) error {
 	l, c := t.contactOf(m)
@@ -179,18 +222,20 @@ func (t *tx) unsubscribe(m *message) error {
 	if m.SentBy == events.SendingTypeEmailAPI {
 		t.emailUnsubscribed(m, l, c) // first, because the event may contain the old status
 	}
+	t.leave(l, c)
+	return nil
+}
+
+// leave unsubscribes a contact from a list.
+func (t *tx) leave(l *list, c *contact) {
 	l.contacts.setStatus(c, statusUnsubscribed)
 	t.contactRemoved(l, c)
 	t.contactUnsubscribed(l, c)
-	return nil
 }
 
 // GlobalUnsubscribe simulates an unsubscribe from all email.
 func (p *Platform) GlobalUnsubscribe(emailID string) error {
-	return p.actOn(emailID, func(t *tx, m *message) error {
-		t.globalUnsubscribe(m)
-		return nil
-	})
+	return p.simulate(emailID, (*tx).globalUnsubscribe)
 }
 
 func (t *tx) globalUnsubscribe(m *message) {
@@ -206,9 +251,7 @@ func (t *tx) globalUnsubscribe(m *message) {
 		t.emailGloballyUnsubscribed(m)
 	case events.SendingTypeCampaign, events.SendingTypeWorkflow:
 		if l, c := t.contactOf(m); c.Status != statusUnsubscribed && c.Status != statusDeleted {
-			l.contacts.setStatus(c, statusUnsubscribed)
-			t.contactRemoved(l, c)
-			t.contactUnsubscribed(l, c)
+			t.leave(l, c)
 		}
 	}
 }

@@ -12,9 +12,6 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// rendered returns the message that the recipient receives.
-func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.BaseURL()) }
-
 // rendered returns the message with its merge tags replaced. Links in the message begin
 // with the platform's base URL.
 func (m *message) rendered(base string) record.Message {
@@ -56,8 +53,7 @@ func (m *message) outline() record.Message {
 	return out
 }
 
-// headers returns the header fields of the message. Header fields from the API request
-// come last.
+// Header fields from the API request come last.
 func (m *message) headers(out record.Message, base string) []record.Header {
 	from := out.FromEmail
 	if out.FromName != "" {
@@ -91,8 +87,8 @@ func (m *message) summary() Summary {
 	return Summary{Message: m.outline(), Snippet: mail.Snippet(m.Content.Text, m.Content.HTML, m.value)}
 }
 
-// Parts of the links in a message. A link consists of LinkPrefix, the id of the
-// message, a slash and one of the other constants.
+// A link in a message consists of LinkPrefix, the id of the message, a slash
+// and one of the other constants.
 const (
 	LinkPrefix            = "/_mail/"
 	LinkConfirm           = "confirm"
@@ -101,7 +97,6 @@ const (
 	LinkHeader            = "list-unsubscribe" // in the header field List-Unsubscribe
 )
 
-// link returns a link in a message, with the base URL of the platform.
 func (m *message) link(base, does string) string { return base + LinkPrefix + m.ID + "/" + does }
 
 // confirms reports whether m is the confirmation email of a double opt-in.
@@ -119,8 +114,8 @@ const (
 	tagGlobalUnsubscribe = "global_unsubscribe_url"
 )
 
-// merged returns a function that returns the values of merge tags, including the tags
-// for links. An attribute overrides a link tag with the same name.
+// merged returns a function that looks up merge tags, including the tags for links. An
+// attribute overrides a link tag with the same name.
 func (m *message) merged(base string) func(name string) string {
 	return func(name string) string {
 		if v, ok := m.attribute(name); ok {

@@ -54,7 +54,6 @@ func (c *campaign) invalidState(msg string) error {
 	return problem.Conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.CampaignID, msg), "path", "campaign_id")
 }
 
-// workflowInactive is the status of a workflow that is not active.
 const workflowInactive = "inactive"
 
 func workflowWire(w *api.Workflow) api.Workflow {
@@ -63,11 +62,10 @@ func workflowWire(w *api.Workflow) api.Workflow {
 	return out
 }
 
-func templateWire(t *api.Template) api.Template { return *t }
+// copyOf returns the wire format of a resource that is stored in its generated API type.
+func copyOf[T any](resource *T) T { return *resource }
 
-func suppressedWire(s *api.SuppressedEmail) api.SuppressedEmail { return *s }
-
-// hookArchived is the status of a webhook that receives no deliveries.
+// hookArchived is the status of a webhook that does not receive deliveries.
 const hookArchived = "archived"
 
 func hookSummary(h *delivery.Webhook) api.WebhookSummary {
@@ -85,7 +83,7 @@ func hookSummary(h *delivery.Webhook) api.WebhookSummary {
 	}
 }
 
-// hookWire returns a webhook with its secret. Only a GET response contains the hash
+// hookWire includes the secret of the webhook. Only a response to GET contains the hash
 // function.
 func hookWire(h *delivery.Webhook) api.Webhook {
 	s := hookSummary(h)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -15,6 +16,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/checksum"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/table"
 )
 
 // ErrClosed means that the platform is closed.
@@ -31,7 +33,7 @@ func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 		return err
 	}
 	in.Clock = cmp.Or(at, in.Clock)
-	return p.replace(restored, in)
+	return p.replace(restored.records, in)
 }
 
 // Reset deletes everything.
@@ -39,7 +41,6 @@ func (p *Platform) Reset() {
 	_ = p.replace(newRecords(), &state{}) // ignore the error, because a closed server has no state
 }
 
-// replace replaces the whole state.
 func (p *Platform) replace(with records, from *state) error {
 	return p.change(func(t *tx) error {
 		p.stopCampaigns()
@@ -77,10 +78,10 @@ func (p *Platform) change(act func(t *tx) error) error {
 	return err
 }
 
-func read(r io.Reader) (*state, records, error) {
+func read(r io.Reader) (*state, restoring, error) {
 	in, err := readState(r)
 	if err != nil {
-		return nil, records{}, err
+		return nil, restoring{}, err
 	}
 	restored, err := in.records()
 	return in, restored, err
@@ -114,7 +115,7 @@ func readState(r io.Reader) (*state, error) {
 	}
 }
 
-// mergedState is a whole state with the changes that follow it.
+// mergedState is the result of applying changes to a whole state.
 type mergedState struct {
 	state
 
@@ -182,21 +183,20 @@ const maxLastID int64 = 1<<53 - 1
 type restoring struct {
 	records
 
-	lists map[int64]*list
-	ids   map[int64]bool
+	lists  map[int64]*list
+	owners map[int64]int64 // accounts of the records, by id
 }
 
-// records builds and checks the records of a state.
-func (s *state) records() (records, error) {
+func (s *state) records() (r restoring, err error) {
 	if s.LastID < 0 || s.LastID > maxLastID {
-		return records{}, fmt.Errorf("last_id must be 0 to %d, got %d", maxLastID, s.LastID)
+		return r, fmt.Errorf("last_id must be 0 to %d, got %d", maxLastID, s.LastID)
 	}
 	if s.Clock != nil {
 		if err := s.Clock.Check(); err != nil {
-			return records{}, err
+			return r, err
 		}
 	}
-	r := restoring{newRecords(), map[int64]*list{}, map[int64]bool{}}
+	r = restoring{newRecords(), map[int64]*list{}, map[int64]int64{}}
 	r.lastID = s.LastID
 	for _, step := range []func() error{
 		func() error { return each("accounts", s.Accounts, r.account) },
@@ -208,10 +208,10 @@ func (s *state) records() (records, error) {
 		func() error { return s.Check(r.webhooks()) },
 	} {
 		if err := step(); err != nil {
-			return records{}, err
+			return r, err
 		}
 	}
-	return r.records, nil
+	return r, nil
 }
 
 // each restores all records of one kind. It returns the first error, with the
@@ -225,12 +225,11 @@ func each[T any](kind string, all []T, restore func(*T) error) error {
 	return nil
 }
 
-// id checks that the id of a record is valid and unique.
-func (r *restoring) id(id int64) error {
-	if id <= 0 || id > r.lastID || r.ids[id] {
+func (r *restoring) id(id, account int64) error {
+	if id <= 0 || id > r.lastID || r.owners[id] != 0 {
 		return fmt.Errorf("id %d must be unique, and at most last_id", id)
 	}
-	r.ids[id] = true
+	r.owners[id] = account
 	return nil
 }
 
@@ -246,24 +245,24 @@ func (r *restoring) account(in *accountState) error {
 	return cmp.Or(
 		each("templates", in.Templates, func(t *api.Template) error {
 			a.Templates.add(t.TemplateID, t)
-			return r.id(t.TemplateID)
+			return r.id(t.TemplateID, a.ID)
 		}),
 		each("lists", in.Lists, func(l *api.List) error {
 			r.lists[l.ListID] = &list{*l, newContactTable()}
 			a.Lists.add(l.ListID, r.lists[l.ListID])
-			return r.id(l.ListID)
+			return r.id(l.ListID, a.ID)
 		}),
 		each("campaigns", in.Campaigns, func(c *campaign) error {
 			a.Campaigns.add(c.CampaignID, c)
-			return r.id(c.CampaignID)
+			return r.id(c.CampaignID, a.ID)
 		}),
 		each("workflows", in.Workflows, func(w *api.Workflow) error {
 			a.Workflows.add(w.WorkflowID, w)
-			return cmp.Or(r.id(w.WorkflowID), a.wantsList(w.ListID))
+			return cmp.Or(r.id(w.WorkflowID, a.ID), a.wantsList(w.ListID))
 		}),
 		each("webhooks", in.Webhooks, func(h *delivery.Webhook) error {
 			a.Webhooks.add(h.ID, h)
-			return cmp.Or(r.id(h.ID), a.checkHook(h))
+			return cmp.Or(r.id(h.ID, a.ID), a.checkHook(h))
 		}),
 		each("suppressed_emails", in.Suppressed, func(e *api.SuppressedEmail) error {
 			if !isPattern(e.Email) || !a.Suppression.suppress(*e) {
@@ -305,7 +304,7 @@ func (r *restoring) contact(c *contactState) error {
 		return fmt.Errorf("email %s must be unique on the list", c.Email)
 	}
 	l.contacts.add(&c.contact)
-	return r.id(c.ID)
+	return r.id(c.ID, r.owners[c.ListID])
 }
 
 // index builds the indexes of an account and checks its campaigns. The account's
@@ -374,4 +373,61 @@ func (a *account) checkOrigin(m *message) error {
 		return fmt.Errorf("contact_id %d does not exist on list %d", m.ContactID, m.ListID)
 	}
 	return nil
+}
+
+// ResetAccount deletes the resources, messages, events and deliveries of an account.
+// Other accounts and the sequence of ids do not change.
+func (p *Platform) ResetAccount(id int64) error { return p.replaceAccount(newAccount(id), restoring{}) }
+
+// RestoreAccount deletes the same records as ResetAccount, and then adds the
+// account's resources from a snapshot. If another account uses the id of a restored
+// resource, RestoreAccount returns an error and changes nothing.
+func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
+	_, restored, err := read(r)
+	if err != nil {
+		return err
+	}
+	account := restored.accounts[id]
+	if account == nil {
+		account = newAccount(id)
+	}
+	account.outcomes = newOutcomes() // its messages are not restored
+	return p.replaceAccount(account, restored)
+}
+
+// HasAccount reports whether the account exists.
+func (p *Platform) HasAccount(id int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.accounts[id] != nil
+}
+
+// replaceAccount replaces an account with one of the restored accounts or an empty account.
+func (p *Platform) replaceAccount(with *account, from restoring) error {
+	return p.change(func(t *tx) error {
+		others := records{lastID: p.lastID, accounts: maps.Clone(p.accounts)}
+		delete(others.accounts, with.ID)
+		for id, owner := range from.owners {
+			if owner == with.ID && others.taken(id) {
+				return fmt.Errorf("account %d: another account now has the id %d", with.ID, id)
+			}
+		}
+		p.accountLocked(with.ID).stopCampaigns()
+		p.accounts[with.ID] = with
+		p.lastID = max(p.lastID, from.lastID)
+		p.deleteMessages(with.ID)
+		p.Deliveries.ReplaceAccount(with.ID, with.Webhooks.copies())
+		t.resume(with)
+		return nil
+	})
+}
+
+func (r *records) deleteMessages(account int64) {
+	all := r.messages.Snapshot()
+	r.messages, r.places = table.Table[message]{}, map[string]int{}
+	for m := range all.All() {
+		if m.AccountID != account {
+			r.addMessage(new(*m))
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/activity"
@@ -16,56 +17,24 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-func TestRestoreRefuses(t *testing.T) {
-	state := func(lastID, account string, rest ...string) string {
-		return `{"version":4,"last_id":` + lastID + `,"accounts":[{"account_id":1,` + account + `}]` + strings.Join(rest, "") + `}`
+const oneList = `"lists":[{"list_id":1,"name":"L"}]`
+
+func stateText(lastID, account string, rest ...string) string {
+	return `{"version":4,"last_id":` + lastID + `,"accounts":[{"account_id":1,` + account + `}]` + strings.Join(rest, "") + `}`
+}
+
+func contactsText(ids ...int) string {
+	var all []string
+	for i, id := range ids {
+		all = append(all, fmt.Sprintf(`{"list_id":1,"id":%d,"email":"%c@example.org","status":"active"}`, id, 'a'+i))
 	}
-	const list = `"lists":[{"list_id":1,"name":"L"}]`
-	contacts := func(ids ...int) string {
-		var all []string
-		for i, id := range ids {
-			all = append(all, fmt.Sprintf(`{"list_id":1,"id":%d,"email":"%c@example.org","status":"active"}`, id, 'a'+i))
-		}
-		return `,"contacts":[` + strings.Join(all, ",") + `]`
-	}
-	message := func(m string) string {
-		const sent = `"account_id":1,"sent_by":"email_api","to":"a@example.org","status":"delivered"`
-		return state("9", list, contacts(2), `,"contents":[{"subject":"S"}],"messages":[{`+m+`,`+sent+`}]`)
-	}
-	for text, want := range map[string]string{
-		state("0", `"tags":[]`):                                                         "",
-		state("9007199254740991", `"tags":[]`):                                          "",
-		state("9007199254740992", `"tags":[]`):                                          "last_id must be 0 to 9007199254740991, got 9007199254740992",
-		state("-1", `"tags":[]`):                                                        "last_id must be 0 to 9007199254740991, got -1",
-		state("9", `"account_id":0`):                                                    "accounts[0]: account_id 0 must be unique, and not 0",
-		state("2", list, contacts(2)):                                                   "",
-		state("1", list, contacts(2)):                                                   "contacts[0]: id 2 must be unique, and at most last_id",
-		state("9", `"lists":[{"list_id":0}]`):                                           "lists[0]: id 0 must be unique",
-		state("9", `"lists":[{"list_id":-1}]`):                                          "lists[0]: id -1 must be unique",
-		state("9", `"lists":[null]`):                                                    "lists[0]: id 0 must be unique",
-		state("9", `"lists":[{"list_id":1},{"list_id":1}]`):                             "lists[1]: id 1 must be unique",
-		state("9", list, contacts(3, 3)):                                                "contacts[1]: id 3 must be greater",
-		state("9", list, contacts(3, 2)):                                                "contacts[1]: id 2 must be greater",
-		state("9", `"tags":[]`, contacts(2)):                                            "contacts[0]: list_id 1 does not exist",
-		state("9", `"campaigns":[{"campaign_id":3,"status":"incomplete"}]`):             "",
-		state("9", `"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":7}]`): "list_id 7 does not exist",
-		state("9", `"campaigns":[{"campaign_id":3,"status":"scheduled"}]`):              "list_id 0 does not exist",
-		state("9", `"campaigns":[{"campaign_id":3,"status":"delivering"}]`):             "list_id 0 does not exist",
-		state("9", `"workflows":[{"workflow_id":3}]`):                                   "list_id 0 does not exist",
-		state("9", list+`,"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":1,"next":1}]`, contacts(2)):  "",
-		state("9", list+`,"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":1,"next":2}]`, contacts(2)):  "next must be between 0 and 1, the number of contacts on the list, got 2",
-		state("9", list+`,"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":1,"next":-1}]`, contacts(2)): "next must be between 0 and 1, the number of contacts on the list, got -1",
-		state("9", `"suppressed_emails":[{"email":"a@example.org"}]`):                                                "",
-		state("9", `"suppressed_emails":[null]`):                                                                     `suppressed_emails[0]: email "" must be a unique address`,
-		state("9", `"suppressed_emails":[{"email":"a@x.org"},{"email":"A@x.org"}]`):                                  `suppressed_emails[1]: email "A@x.org" must be`,
-		message(`"id":"m","content":0`):                            "",
-		message(`"id":"","content":0`):                             `messages[0]: id "" must be unique`,
-		message(`"id":"m","content":-1`):                           "messages[0]: content does not exist",
-		message(`"id":"m","content":1`):                            "messages[0]: content does not exist",
-		message(`"id":"m","content":0,"list_id":1,"contact_id":2`): "",
-		message(`"id":"m","content":0,"list_id":1,"contact_id":3`): "messages[0]: contact_id 3 does not exist on list 1",
-		message(`"id":"m","content":0,"list_id":7,"contact_id":2`): "messages[0]: contact_id 2 does not exist on list 7",
-	} {
+	return `,"contacts":[` + strings.Join(all, ",") + `]`
+}
+
+// checkRestores restores each text, and expects an error that contains the given value. The value "" means no error.
+func checkRestores(t *testing.T, texts map[string]string) {
+	t.Helper()
+	for text, want := range texts {
 		p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 		got := ""
 		if err := p.Restore(strings.NewReader(text)); err != nil {
@@ -78,6 +47,85 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Errorf("%s: refused, but the records are gone", text)
 		}
 	}
+}
+
+func TestRestoreResources(t *testing.T) {
+	checkRestores(t, map[string]string{
+		stateText("0", `"tags":[]`):                                                         "",
+		stateText("9007199254740991", `"tags":[]`):                                          "",
+		stateText("9007199254740992", `"tags":[]`):                                          "last_id must be 0 to 9007199254740991, got 9007199254740992",
+		stateText("-1", `"tags":[]`):                                                        "last_id must be 0 to 9007199254740991, got -1",
+		stateText("9", `"account_id":0`):                                                    "accounts[0]: account_id 0 must be unique, and not 0",
+		stateText("2", oneList, contactsText(2)):                                            "",
+		stateText("1", oneList, contactsText(2)):                                            "contacts[0]: id 2 must be unique, and at most last_id",
+		stateText("9", `"lists":[{"list_id":0}]`):                                           "lists[0]: id 0 must be unique",
+		stateText("9", `"lists":[{"list_id":-1}]`):                                          "lists[0]: id -1 must be unique",
+		stateText("9", `"lists":[null]`):                                                    "lists[0]: id 0 must be unique",
+		stateText("9", `"lists":[{"list_id":1},{"list_id":1}]`):                             "lists[1]: id 1 must be unique",
+		stateText("9", oneList, contactsText(3, 3)):                                         "contacts[1]: id 3 must be greater",
+		stateText("9", oneList, contactsText(3, 2)):                                         "contacts[1]: id 2 must be greater",
+		stateText("9", `"tags":[]`, contactsText(2)):                                        "contacts[0]: list_id 1 does not exist",
+		stateText("9", `"campaigns":[{"campaign_id":3,"status":"incomplete"}]`):             "",
+		stateText("9", `"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":7}]`): "list_id 7 does not exist",
+		stateText("9", `"campaigns":[{"campaign_id":3,"status":"scheduled"}]`):              "list_id 0 does not exist",
+		stateText("9", `"campaigns":[{"campaign_id":3,"status":"delivering"}]`):             "list_id 0 does not exist",
+		stateText("9", `"workflows":[{"workflow_id":3}]`):                                   "list_id 0 does not exist",
+		stateText("9", oneList+`,"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":1,"next":1}]`, contactsText(2)):  "",
+		stateText("9", oneList+`,"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":1,"next":2}]`, contactsText(2)):  "next must be between 0 and 1, the number of contacts on the list, got 2",
+		stateText("9", oneList+`,"campaigns":[{"campaign_id":3,"status":"incomplete","list_id":1,"next":-1}]`, contactsText(2)): "next must be between 0 and 1, the number of contacts on the list, got -1",
+		stateText("9", `"suppressed_emails":[{"email":"a@example.org"}]`):                                                       "",
+		stateText("9", `"suppressed_emails":[null]`):                                                                            `suppressed_emails[0]: email "" must be a unique address`,
+		stateText("9", `"suppressed_emails":[{"email":"a@x.org"},{"email":"A@x.org"}]`):                                         `suppressed_emails[1]: email "A@x.org" must be`,
+		stateText("9", oneList, `,"contacts":[null]`):                                                                           "contacts[0]: list_id 0 does not exist",
+		stateText("9", oneList, strings.Replace(contactsText(2, 3), "b@", "A@", 1)):                                             "contacts[1]: email A@example.org must be unique on the list",
+	})
+}
+
+func TestRestoreRecords(t *testing.T) {
+	message := func(m string) string {
+		const sent = `"account_id":1,"sent_by":"email_api","to":"a@example.org","status":"delivered"`
+		return stateText("9", oneList, contactsText(2), `,"contents":[{"subject":"S"}],"messages":[{`+m+`,`+sent+`}]`)
+	}
+	messages := func(all string) string {
+		return stateText("9", oneList, contactsText(2), `,"contents":[{}],"messages":[`+all+`]`)
+	}
+	webhook := func(fields string) string {
+		return stateText("9", `"webhooks":[{"id":7,"hash_function":"sha256","url":"http://app.test/","secret":"s","account_id":1`+fields+`}]`)
+	}
+	change := func(text string) string { return `{"version":4}` + "\n" + text }
+	checkRestores(t, map[string]string{
+		message(`"id":"m","content":0`):                            "",
+		message(`"id":"","content":0`):                             `messages[0]: id "" must be unique`,
+		message(`"id":"m","content":-1`):                           "messages[0]: content does not exist",
+		message(`"id":"m","content":1`):                            "messages[0]: content does not exist",
+		message(`"id":"m","content":0,"list_id":1,"contact_id":2`): "",
+		message(`"id":"m","content":0,"list_id":1,"contact_id":3`): "messages[0]: contact_id 3 does not exist on list 1",
+		message(`"id":"m","content":0,"list_id":7,"contact_id":2`): "messages[0]: contact_id 2 does not exist on list 7",
+		``:                            "EOF",
+		`[]`:                          "must be an object, got an array",
+		`{"version":5}`:               "version must be 4, got 5",
+		`{"change":1}`:                "version must be 4, got 0",
+		`{"version":4,"accounts":{}}`: "accounts: must be an array, got an object",
+		`{"version":4,"accounts":[{"account_id":1},{"account_id":1}]}`: "accounts[1]: account_id 1 must be unique",
+		webhook(``):                  "",
+		webhook(`,"account_id":2`):   "webhooks[0]: account_id must be 1, got 2",
+		webhook(`,"url":"app.test"`): "webhooks[0]: url must be an absolute",
+		webhook(`,"secret":""`):      "webhooks[0]: the secret is empty",
+		webhook(`,"rate_limit":-1`):  "webhooks[0]: rate_limit must be 0 or more, got -1",
+		messages(`{"id":"m","account_id":1,"sent_by":"email_api"},{"id":"m","account_id":1,"sent_by":"email_api"}`): `messages[1]: id "m" must be unique`,
+		messages(`{"id":"m","account_id":9,"sent_by":"email_api"}`):                                                 "messages[0]: account_id 9 does not exist",
+		messages(`{"id":"m","account_id":1,"sent_by":"email_api","status":"bounced"}`):                              "messages[0]: bounce is required",
+		messages(`{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":99}`):                                 "messages[0]: campaign_id 99 does not exist",
+		messages(`{"id":"m","account_id":1,"sent_by":"pigeon"}`):                                                    `messages[0]: sent_by "pigeon" does not exist`,
+		change(`{"change":2,"last_id":9}`):                                                                          "the change number must be 1",
+		change(`{"last_id":9}`):                                                                                     "the change number must be 1",
+		change(`{"version":9}`):                                                                                     "version must be 4, got 9",
+		change(`{"change":1,`):                                                                                      "unexpected ", // the rest differs between releases of Go
+		change(`{"change":1,"last_id":9,"messages":[{"id":"m","account_id":1,"content":0}]}`):                       "messages[0]: content does not exist",
+		change(`{"change":1,"last_id":9,"deliveries":[{"id":"dlv-2"}]}`):                                            "deliveries[0]: id",
+		change(`{"change":1,"last_id":9,"deliveries":[{}]}`):                                                        "deliveries[0]: id",
+		change(`{"change":1,"last_id":9,"contacts":[{"id":1,"list_id":7,"email":"a@b.example"}]}`):                  "contacts[0]: list_id 7 does not exist",
+	})
 }
 
 // Restored messages that were never sent are not in the outbox, and recipients cannot act on them.
@@ -152,7 +200,7 @@ func TestRestoreStopsCampaign(t *testing.T) {
 		p := s
 		run := p.campaignRun(1, p.accounts[1].Campaigns.get(3))
 		ended, replaced := make(chan struct{}), make(chan error, 1)
-		p.mu.Lock() // holds the run in its first step
+		p.mu.Lock() // blocks the run in its first step
 		go func() {
 			defer close(ended)
 			run()
@@ -166,14 +214,27 @@ func TestRestoreStopsCampaign(t *testing.T) {
 			p.whole.RUnlock()
 			runtime.Gosched()
 		}
-		p.mu.Unlock() // the restore waits for this step, the next step for the restore
+		p.mu.Unlock() // the restore waits for this step, and the next step waits for the restore
 		must(t, <-replaced)
 		<-ended
 		check(t, s)
 	})
 }
 
-// A campaign that was interrupted continues. If its list was changed, it is sent to the whole new list.
+// A restore resumes a campaign that was being sent.
+func TestRestoreContinuesCampaign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for next, want := range map[int]int{0: 2, 1: 1} { // messages, including the message of the state
+			p := restored(t, strings.Replace(oneCampaign(time.Now()), `"status":"scheduled"`, fmt.Sprintf(`"status":"delivering","next":%d`, next), 1))
+			time.Sleep(time.Second)
+			if n, c := len(p.Outbox()), p.accounts[1].Campaigns.get(3); n != want || c.Status != campaignDelivered {
+				t.Errorf("from contact %d: %d messages, the campaign is %s; want %d, delivered", next, n, c.Status, want)
+			}
+		}
+	})
+}
+
+// An interrupted campaign resumes after the last recipient. If its list was changed, it is sent to the whole new list.
 func TestResumedCampaign(t *testing.T) {
 	for want, change := range map[string]api.CampaignUpdate{
 		"b@example.org":               {Name: new("N")},
@@ -202,11 +263,16 @@ func TestResumedCampaign(t *testing.T) {
 	}
 }
 
-// A closed platform creates no alarms.
-func TestClosedSchedulesNothing(t *testing.T) {
+// A closed platform starts no campaign and creates no alarms.
+func TestClosedPlatform(t *testing.T) {
 	s := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	c := s.accounts[1].Campaigns.get(3)
+	run := s.campaignRun(1, c)
 	s.Close()
+	run()
+	if n := len(s.Outbox()); n != 1 {
+		t.Errorf("%d messages, want that of the snapshot alone", n)
+	}
 	c.alarm, c.Status, c.Sender.Email = nil, campaignIncomplete, "shop@example.org"
 	_, err := s.ScheduleCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.ScheduleCampaignRequestObject{
 		CampaignID: 3, Body: &api.CampaignSchedule{ScheduledFor: time.Now().Add(time.Hour).Unix()},

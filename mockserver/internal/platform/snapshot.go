@@ -18,7 +18,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// snapshotVersion is the version of the snapshot format.
 const snapshotVersion = 4
 
 // state is the JSON of the whole state or of a change to it. A change has no version.
@@ -39,7 +38,6 @@ type state struct {
 // StateType returns the Go type of a snapshot's JSON.
 func StateType() reflect.Type { return reflect.TypeFor[state]() }
 
-// head contains all fields of a state except its records.
 type head struct {
 	Clock  *clock.State `json:"clock,omitzero" doc:"the state of the clock"` // nil means the configured clock
 	LastID int64        `json:"last_id" doc:"the greatest id ever used, including ids of deleted resources"`
@@ -66,7 +64,7 @@ type messageState struct {
 	Content int `json:"content"` // index in the list of contents
 }
 
-// Snapshot is the whole state at one moment. It is immutable.
+// Snapshot is the whole state at a point in time. It is immutable.
 type Snapshot struct {
 	head
 
@@ -114,7 +112,6 @@ func (s *Snapshot) isNow(p *Platform) bool {
 	return s.acts == p.acts && s.replaced == p.replaced && s.equal(p.headLocked()) && s.deliveries.Version == p.Deliveries.Version()
 }
 
-// state copies the resources of an account.
 func (a *account) state() accountState {
 	out := accountState{
 		ID:         a.ID,
@@ -146,7 +143,6 @@ func (s *Snapshot) writeWhole(w io.Writer, separator string) error {
 	return out.close()
 }
 
-// writeSince writes the changes since an earlier snapshot.
 func (s *Snapshot) writeSince(since *Snapshot, out *stateWriter) {
 	out.member("clock", s.Clock)
 	out.member("last_id", s.LastID)
@@ -218,7 +214,7 @@ func (s *Snapshot) contactsSince(since *Snapshot) iter.Seq[*contactState] {
 	}
 }
 
-// Follower writes the state, and then the changes to the state. It is not safe
+// A Follower writes the whole state, and then only the changes. It is not safe
 // for concurrent use.
 type Follower struct {
 	platform *Platform
@@ -230,7 +226,7 @@ type Follower struct {
 func (p *Platform) Follow() *Follower { return &Follower{platform: p} }
 
 // Write writes the whole state on the first call. Each later call writes the changes
-// since the previous call as a JSON object in one line, or nothing if there are no
+// since the previous call as a JSON object on one line, or nothing if there are no
 // changes. After a restore or a reset, Write writes the whole state again. It does not
 // retry a failed write.
 func (f *Follower) Write(w io.Writer) error {
@@ -301,7 +297,6 @@ func (s *stateWriter) member(name string, v any) {
 	s.value(v)
 }
 
-// failed reports whether an earlier write failed.
 func (s *stateWriter) failed() bool {
 	_, err := s.out.Write(nil)
 	return s.err != nil || err != nil

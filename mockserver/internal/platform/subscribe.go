@@ -54,7 +54,6 @@ func (t *tx) addAgain(l *list, c *contact) {
 	t.account.addressees.added(l, c)
 }
 
-// describe sets the attributes of a contact and adds tags and interests.
 func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tags, interests []string) {
 	for _, a := range attributes {
 		c.CustomAttributes = setAttribute(c.CustomAttributes, a.Name, a.Value)
@@ -84,17 +83,11 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 	if t.account.Suppression.matches(c.Email) {
 		return // suppressed addresses never receive email
 	}
-	m := &message{
-		ID:     UUID(),
-		SentBy: events.SendingTypeWorkflow,
-		From:   api.Sender{Name: l.Name, Email: "no-reply@platform.example"},
-		Content: api.MessageContent{
-			Subject: "Please confirm your subscription to " + l.Name,
-			HTML:    "<p><a href=\"{{" + tagConfirm + "}}\">Confirm your subscription</a></p>\n",
-			Text:    "Follow this link to confirm your subscription: {{" + tagConfirm + "}}\n",
-		},
-		SubmittedOn: t.unix(),
-	}
+	m := t.newMessage(events.SendingTypeWorkflow, api.Sender{Name: l.Name, Email: "no-reply@platform.example"}, api.MessageContent{
+		Subject: "Please confirm your subscription to " + l.Name,
+		HTML:    "<p><a href=\"{{" + tagConfirm + "}}\">Confirm your subscription</a></p>\n",
+		Text:    "Follow this link to confirm your subscription: {{" + tagConfirm + "}}\n",
+	})
 	m.address(c.Email, l, c)
 	t.send(m)
 }

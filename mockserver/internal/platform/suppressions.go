@@ -8,13 +8,10 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// suppress adds an address to the suppression list, and reports whether the
-// address is new.
 func (t *tx) suppress(email string) bool {
 	return t.account.Suppression.suppress(api.SuppressedEmail{Email: email, CreatedOn: t.unix()})
 }
 
-// addSuppressedEmail implements POST /suppressed-emails.
 func (t *tx) addSuppressedEmail(r api.AddSuppressedEmailRequestObject) (api.AddSuppressedEmailResponseObject, error) {
 	email := r.Body.Email
 	if !isPattern(email) {
@@ -26,7 +23,6 @@ func (t *tx) addSuppressedEmail(r api.AddSuppressedEmailRequestObject) (api.AddS
 	return api.AddSuppressedEmail201JSONResponse(*t.account.Suppression.entry(email)), nil
 }
 
-// listSuppressedEmails implements GET /suppressed-emails.
 func (t *tx) listSuppressedEmails(r api.ListSuppressedEmailsRequestObject) (api.ListSuppressedEmailsResponseObject, error) {
 	field, email, ok := strings.Cut(r.Params.Filter, ":")
 	if r.Params.Filter != "" && (!ok || field != "email") {
@@ -38,11 +34,10 @@ func (t *tx) listSuppressedEmails(r api.ListSuppressedEmailsRequestObject) (api.
 		found := slices.DeleteFunc([]*api.SuppressedEmail{s.entry(email)}, func(e *api.SuppressedEmail) bool { return e == nil })
 		n, from = len(found), ranked(found)
 	}
-	data, pagination, err := pageOf(n, from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, suppressedWire)
+	data, pagination, err := pageOf(n, from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, copyOf)
 	return api.ListSuppressedEmails200JSONResponse{Data: data, Pagination: pagination}, err
 }
 
-// removeSuppressedEmail implements DELETE /suppressed-emails/{email}.
 func (t *tx) removeSuppressedEmail(r api.RemoveSuppressedEmailRequestObject) (api.RemoveSuppressedEmailResponseObject, error) {
 	if t.account.Suppression.entry(r.Email) == nil {
 		return nil, problem.NotFound("suppressed address", r.Email, "path", "email")

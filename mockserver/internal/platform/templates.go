@@ -7,9 +7,9 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/mail"
+	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// createTemplate implements POST /templates.
 func (t *tx) createTemplate(r api.CreateTemplateRequestObject) (api.CreateTemplateResponseObject, error) {
 	tpl := &api.Template{
 		TemplateID: t.newID(),
@@ -22,13 +22,11 @@ func (t *tx) createTemplate(r api.CreateTemplateRequestObject) (api.CreateTempla
 	return api.CreateTemplate201JSONResponse(*tpl), nil
 }
 
-// listTemplates implements GET /templates.
 func (t *tx) listTemplates(r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
-	data, pagination, err := pageOf(t.account.Templates.len(), t.account.Templates.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, templateWire)
+	data, pagination, err := pageOf(t.account.Templates.len(), t.account.Templates.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, copyOf)
 	return api.ListTemplates200JSONResponse{Data: data, Pagination: pagination}, err
 }
 
-// getTemplate implements GET /templates/{template_id}.
 func (t *tx) getTemplate(r api.GetTemplateRequestObject) (api.GetTemplateResponseObject, error) {
 	tpl, err := t.template(r.TemplateID)
 	if err != nil {
@@ -41,7 +39,6 @@ func (t *tx) template(id int64) (*api.Template, error) {
 	return t.account.Templates.find(id, "template", "path", "template_id")
 }
 
-// updateTemplate implements PATCH /templates/{template_id}.
 func (t *tx) updateTemplate(r api.UpdateTemplateRequestObject) (api.UpdateTemplateResponseObject, error) {
 	tpl, err := t.template(r.TemplateID)
 	if err != nil {
@@ -58,8 +55,8 @@ func (t *tx) updateTemplate(r api.UpdateTemplateRequestObject) (api.UpdateTempla
 	return api.UpdateTemplate200JSONResponse(*tpl), nil
 }
 
-// deleteTemplate implements DELETE /templates/{template_id}. Messages, campaigns and
-// workflows that use the template keep its content.
+// deleteTemplate implements DELETE /templates/{template_id}. The template's content
+// remains in the messages, campaigns and workflows that use it.
 func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
 	tpl, err := t.template(r.TemplateID)
 	if err != nil {
@@ -75,7 +72,7 @@ func (t *tx) deleteTemplate(r api.DeleteTemplateRequestObject) (api.DeleteTempla
 	return api.DeleteTemplate204Response{}, nil
 }
 
-// keepParts replaces a reference to the template with the template's parts.
+// keepParts adds the template's parts to content that refers to the template.
 func (t *tx) keepParts(c *api.MessageContent, templateID int64) {
 	if c.TemplateID == templateID {
 		*c = t.sendable(*c)
@@ -102,4 +99,69 @@ func (html renderedTemplate) VisitRenderTemplateResponse(w http.ResponseWriter) 
 	w.Header().Set("Content-Length", strconv.Itoa(len(html)))
 	_, err := io.WriteString(w, string(html))
 	return err
+}
+
+// checkSender returns an error unless the sender has a valid address. An optional
+// sender may be empty.
+func checkSender(in api.Sender, required bool) error {
+	if !isEmail(in.Email) && (required || in != api.Sender{}) {
+		return problem.Invalid("not an email address", "body", "sender", "email")
+	}
+	return nil
+}
+
+func (t *tx) templateNamed(id int64) error {
+	_, err := t.account.Templates.find(id, "template", "body", "content", "template_id")
+	return err
+}
+
+// checkContent returns an error unless the content has either an existing template or
+// inline parts. Optional content may omit both the template and the inline parts.
+func (t *tx) checkContent(c api.MessageContent, required bool) error {
+	switch {
+	case c.TemplateID != 0 && hasParts(c):
+		return problem.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
+	case c.TemplateID != 0:
+		return t.templateNamed(c.TemplateID)
+	case required && !hasParts(c):
+		return problem.Invalid("must contain template_id, html or text", "body", "content")
+	}
+	return nil
+}
+
+// changeContent applies a partial update. Setting a template deletes the inline
+// parts, and setting an inline part removes the template.
+func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) error {
+	inline := in.HTML != nil || in.Text.Set
+	if in.TemplateID != nil && inline {
+		return problem.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
+	}
+	set(&c.Subject, in.Subject)
+	if in.TemplateID != nil {
+		*c = api.MessageContent{Subject: c.Subject, TemplateID: *in.TemplateID}
+		return t.templateNamed(*in.TemplateID)
+	}
+	if inline && c.TemplateID != 0 {
+		*c = api.MessageContent{Subject: c.Subject}
+	}
+	set(&c.HTML, in.HTML)
+	if in.Text.Set {
+		c.Text = in.Text.Value
+	}
+	return nil
+}
+
+// set copies a field from an update, unless the update omits it.
+func set[T any](to, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}
+
+// sendable returns the content, including the parts of its template.
+func (t *tx) sendable(c api.MessageContent) api.MessageContent {
+	if tpl := t.account.Templates.get(c.TemplateID); tpl != nil {
+		c.HTML, c.Text = tpl.Content.HTML, tpl.Content.Text
+	}
+	return c
 }

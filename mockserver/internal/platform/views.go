@@ -1,11 +1,16 @@
 package platform
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/internal/table"
 	"example.com/emailplatform/mockserver/record"
@@ -27,7 +32,7 @@ func (p *Platform) Message(id string) *Record {
 	if m == nil {
 		return nil
 	}
-	out := &Record{Message: p.rendered(m), Reason: m.Reason, Error: m.Error}
+	out := &Record{Message: m.rendered(p.BaseURL()), Reason: m.Reason, Error: m.Error}
 	out.Links = orEmpty(out.Message.Links())
 	out.Events = p.Deliveries.Events(func(e *record.FiredEvent) bool { return e.MessageID == id })
 	return out
@@ -40,7 +45,7 @@ func (p *Platform) Checks(id string) (found []mail.Finding, ok bool) {
 	if m == nil {
 		return nil, false
 	}
-	return mail.Check(p.rendered(m), mail.Tags{
+	return mail.Check(m.rendered(p.BaseURL()), mail.Tags{
 		Content: strings.Join([]string{m.Content.Subject, m.Content.HTML, m.Content.Text}, "\n"),
 		Value:   m.merged(p.BaseURL()),
 		Known:   m.tagNames(),
@@ -93,8 +98,8 @@ func (p *Platform) Outbox() []record.Message {
 	return p.outbox(func(*message) bool { return true })
 }
 
-// OutboxTo returns the sent messages to an address, oldest first. It ignores letter
-// case.
+// OutboxTo returns the messages that were sent to an address, oldest first. It ignores
+// letter case.
 func (p *Platform) OutboxTo(address string) []record.Message {
 	return p.outbox(func(m *message) bool { return strings.EqualFold(m.To, address) })
 }
@@ -124,7 +129,7 @@ func (s Sent) Subject() string { return s.subject() }
 func (s Sent) Summary() Summary { return s.summary() }
 
 // NewestSent returns the number of sent messages, and an iterator over the
-// messages, latest first.
+// messages, newest first.
 func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 	messages, n := p.sent()
 	return n, func(yield func(Sent) bool) {
@@ -146,7 +151,7 @@ type Member struct {
 }
 
 // NewestMembers returns the number of contacts on a list in any account, and an
-// iterator over the contacts, latest first. If ok is false, the list does not
+// iterator over the contacts, newest first. If ok is false, the list does not
 // exist.
 func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member], ok bool) {
 	all, ok := p.contactsOf(listID)
@@ -168,4 +173,255 @@ func (p *Platform) contactsOf(listID int64) (all table.Copy[contact], ok bool) {
 		}
 	}
 	return all, false
+}
+
+// Contacts contains the number of contacts by status.
+type Contacts struct {
+	Active       int `json:"active" doc:"contacts that receive messages"`
+	Pending      int `json:"pending" doc:"contacts that have not confirmed yet"`
+	Unsubscribed int `json:"unsubscribed" doc:"contacts that unsubscribed"`
+	Deleted      int `json:"deleted" doc:"deleted contacts"`
+	Spam         int `json:"spam" doc:"contacts that reported a message as spam"`
+	Bounced      int `json:"bounced" doc:"contacts with a hard bounce"`
+}
+
+func (c *Contacts) add(t *contactTable) {
+	c.Active += t.count(statusActive)
+	c.Pending += t.count(statusPending)
+	c.Unsubscribed += t.count(statusUnsubscribed)
+	c.Deleted += t.count(statusDeleted)
+	c.Spam += t.count(statusSpam)
+	c.Bounced += t.count(statusBounced)
+}
+
+func (t *contactTable) count(status string) int {
+	if s := t.statuses[status]; s != nil {
+		return s.byEmail.Len()
+	}
+	return 0
+}
+
+// Overview contains counts of the records in an account.
+type Overview struct {
+	Messages  Outcome
+	Contacts  Contacts
+	Resources Resources
+	Minutes   map[int64]int64    // number of sent messages by minute
+	Waiting   []delivery.Waiting // campaigns that are scheduled for later, and contacts that have not confirmed yet
+}
+
+// Resources contains the number of resources by type.
+type Resources struct {
+	Lists      int `json:"lists" doc:"lists of contacts"`
+	Templates  int `json:"templates" doc:"templates for messages"`
+	Campaigns  int `json:"campaigns" doc:"campaigns in any state"`
+	Workflows  int `json:"workflows" doc:"workflows, active or not"`
+	Webhooks   int `json:"webhooks" doc:"webhooks, archived or not"`
+	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
+}
+
+// Overview returns the counts for an account, or for all accounts if the id is 0. It
+// also counts messages by minute, from the first to the last minute, inclusive. The
+// running time depends on the number of lists and campaigns, not on the number of
+// messages or contacts. Other calls can change records in the meantime.
+func (p *Platform) Overview(only, from, until int64) Overview {
+	out := Overview{Minutes: map[int64]int64{}}
+	for _, a := range p.accountsNow(only) {
+		p.mu.Lock()
+		out.addLocked(a)
+		a.outcomes.minutes.Each(from, until, func(m, n int64) { out.Minutes[m] += n })
+		p.mu.Unlock()
+		for c := range inChunks(p, &a.Campaigns, func(c *campaign) api.Campaign { return c.Campaign }) {
+			if c.Status == campaignScheduled {
+				due := clock.Unix(c.ScheduledFor)
+				out.Waiting = append(out.Waiting, delivery.Waiting{Why: "campaign", N: 1, Until: due, CampaignID: c.CampaignID, Name: c.Name})
+			}
+		}
+		for pending := range inChunks(p, &a.Lists, func(l *list) delivery.Waiting {
+			out.Contacts.add(l.contacts)
+			return delivery.Waiting{Why: "confirmation", N: l.contacts.count(statusPending), ListID: l.ListID, Name: l.Name}
+		}) {
+			if pending.N > 0 {
+				out.Waiting = append(out.Waiting, pending)
+			}
+		}
+	}
+	return out
+}
+
+func (o *Overview) addLocked(a *account) {
+	o.Messages.add(a.outcomes.all)
+	o.Resources.Lists += a.Lists.len()
+	o.Resources.Templates += a.Templates.len()
+	o.Resources.Campaigns += a.Campaigns.len()
+	o.Resources.Workflows += a.Workflows.len()
+	o.Resources.Webhooks += a.Webhooks.len()
+	o.Resources.Suppressed += a.Suppression.len()
+}
+
+func (o *Outcome) add(other Outcome) {
+	o.Sent += other.Sent
+	o.Bounced += other.Bounced
+	o.Opened += other.Opened
+	o.Clicked += other.Clicked
+	o.Unsubscribed += other.Unsubscribed
+	o.GlobalUnsubscribed += other.GlobalUnsubscribed
+	o.ReportedAsSpam += other.ReportedAsSpam
+}
+
+// ListSummary is a list with counts of its contacts.
+type ListSummary struct {
+	ID             int64     `json:"id,string" doc:"the id of the list"`
+	AccountID      int64     `json:"account_id" doc:"the account of the list"`
+	Name           string    `json:"name" doc:"the name of the list"`
+	PolicyAccepted bool      `json:"policy_accepted" doc:"whether the anti-spam policy is accepted"`
+	CreatedOn      time.Time `json:"created_on" doc:"the time when the list was created"`
+	Contacts       Contacts  `json:"contacts" doc:"the number of contacts in the list, by status"`
+}
+
+// Lists returns the lists of all accounts, newest first.
+func (p *Platform) Lists() []ListSummary {
+	return ofAll(p, func(a *account) *collection[int64, list] { return &a.Lists }, func(a *account, l *list) ListSummary {
+		out := ListSummary{l.ListID, a.ID, l.Name, l.PolicyAccepted, clock.Unix(l.CreatedOn), Contacts{}}
+		out.Contacts.add(l.contacts)
+		return out
+	}, func(l ListSummary) int64 { return l.ID })
+}
+
+// Sending describes a campaign or a workflow, and the results of its messages.
+type Sending struct {
+	ID           int64     `json:"id,string" doc:"the id of the campaign or workflow"`
+	AccountID    int64     `json:"account_id" doc:"the account of the campaign or workflow"`
+	Name         string    `json:"name" doc:"the name of the campaign or workflow"`
+	ListID       int64     `json:"list_id,omitzero" doc:"the id of the list that contains the recipients"`
+	ListName     string    `json:"list_name,omitzero" doc:"the name of the list"`
+	FromEmail    string    `json:"from_email,omitzero" doc:"the sender's address"`
+	Subject      string    `json:"subject,omitzero" doc:"the subject, with merge tags"`
+	TemplateID   int64     `json:"template_id,omitzero" doc:"the id of the template"`
+	Status       string    `json:"status" doc:"the status of the campaign or workflow"`
+	CreatedOn    time.Time `json:"created_on" doc:"the time when the campaign or workflow was created"`
+	ScheduledFor time.Time `json:"scheduled_for,omitzero" doc:"the scheduled time of a campaign"`
+	Outcome      Outcome   `json:"outcome" doc:"the number of messages with each result"`
+}
+
+// Campaigns returns the campaigns of all accounts, newest first.
+func (p *Platform) Campaigns() []Sending {
+	return ofAll(p, func(a *account) *collection[int64, campaign] { return &a.Campaigns }, func(a *account, c *campaign) Sending {
+		out := a.sending(c.CampaignID, c.Name, c.ListID, c.Sender, c.Content)
+		out.Status, out.CreatedOn = c.Status, clock.Unix(c.CreatedOn)
+		if c.ScheduledFor != 0 {
+			out.ScheduledFor = clock.Unix(c.ScheduledFor)
+		}
+		return out
+	}, func(s Sending) int64 { return s.ID })
+}
+
+// Workflows returns the workflows of all accounts, newest first.
+func (p *Platform) Workflows() []Sending {
+	return ofAll(p, func(a *account) *collection[int64, api.Workflow] { return &a.Workflows }, func(a *account, w *api.Workflow) Sending {
+		out := a.sending(w.WorkflowID, w.Name, w.ListID, w.Sender, w.Content)
+		out.Status, out.CreatedOn = w.Status, clock.Unix(w.CreatedOn)
+		return out
+	}, func(s Sending) int64 { return s.ID })
+}
+
+func (a *account) sending(id int64, name string, listID int64, from api.Sender, c api.MessageContent) Sending {
+	out := Sending{
+		ID:         id,
+		AccountID:  a.ID,
+		Name:       name,
+		ListID:     listID,
+		FromEmail:  from.Email,
+		Subject:    c.Subject,
+		TemplateID: c.TemplateID,
+		Outcome:    a.outcomes.by(id),
+	}
+	if l := a.Lists.get(listID); l != nil {
+		out.ListName = l.Name
+	}
+	return out
+}
+
+// FilledTemplate returns the parts of a template in any account, rendered with the
+// given attributes. If ok is false, the template does not exist.
+func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html, text string, ok bool) {
+	return p.filled(attributes, func(a *account) *api.MessageContent {
+		if found := a.Templates.get(id); found != nil {
+			return &api.MessageContent{HTML: found.Content.HTML, Text: found.Content.Text}
+		}
+		return nil
+	})
+}
+
+// FilledCampaign is like FilledTemplate, but renders the parts of a campaign.
+func (p *Platform) FilledCampaign(id int64, attributes map[string]string) (html, text string, ok bool) {
+	return p.filled(attributes, func(a *account) *api.MessageContent {
+		if found := a.Campaigns.get(id); found != nil {
+			return new((&tx{account: a}).sendable(found.Content))
+		}
+		return nil
+	})
+}
+
+// filled searches all accounts for a template or a campaign, and renders its content.
+func (p *Platform) filled(attributes map[string]string, of func(*account) *api.MessageContent) (html, text string, ok bool) {
+	value := func(name string) string { return attributes[name] }
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.accounts {
+		if c := of(a); c != nil {
+			return mail.MergeHTML(c.HTML, value), mail.MergeText(c.Text, value), true
+		}
+	}
+	return "", "", false
+}
+
+// ofAll returns views of resources from all accounts, newest first.
+func ofAll[T, V any](
+	p *Platform, of func(*account) *collection[int64, T], view func(*account, *T) V, id func(V) int64,
+) []V {
+	out := []V{}
+	for _, a := range p.accountsNow(0) {
+		out = slices.AppendSeq(out, inChunks(p, of(a), func(resource *T) V { return view(a, resource) }))
+	}
+	slices.SortFunc(out, func(x, y V) int { return cmp.Compare(id(y), id(x)) })
+	return out
+}
+
+func (p *Platform) accountsNow(only int64) []*account {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(p.accountsLocked(only))
+}
+
+// chunk is the number of resources that are read while the platform is locked. Reading
+// them takes less than a millisecond.
+const chunk = 1000
+
+// inChunks yields views of resources, oldest first. The platform is locked only during
+// calls of view(), so other calls do not wait for all resources.
+func inChunks[T, V any](p *Platform, all *collection[int64, T], view func(*T) V) iter.Seq[V] {
+	read := func(after int64) (views []V, last int64) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		views = make([]V, 0, min(chunk, all.len()))
+		for found := range all.inOrder.From(all.inOrder.rank(&item[T]{place: after})) {
+			if len(views) == chunk {
+				return views, last
+			}
+			views, last = append(views, view(found.resource)), found.place
+		}
+		return views, 0
+	}
+	return func(yield func(V) bool) {
+		for last, more := int64(0), true; more; more = last > 0 {
+			var views []V
+			views, last = read(last)
+			for _, v := range views {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -18,7 +18,6 @@ func (t *tx) webhook(id string) (*delivery.Webhook, error) {
 	return t.account.Webhooks.find(n, "webhook", "path", "webhook_id")
 }
 
-// createWebhook implements POST /webhooks.
 func (t *tx) createWebhook(r api.CreateWebhookRequestObject) (api.CreateWebhookResponseObject, error) {
 	h, err := t.newHook(*r.Body)
 	if err != nil {
@@ -59,7 +58,6 @@ func (t *tx) listWebhooks(r api.ListWebhooksRequestObject) (api.ListWebhooksResp
 	return api.ListWebhooks200JSONResponse{Data: data, Pagination: pagination}, err
 }
 
-// getWebhook implements GET /webhooks/{webhook_id}.
 func (t *tx) getWebhook(r api.GetWebhookRequestObject) (api.GetWebhookResponseObject, error) {
 	h, err := t.webhook(r.WebhookID)
 	if err != nil {
@@ -70,12 +68,10 @@ func (t *tx) getWebhook(r api.GetWebhookRequestObject) (api.GetWebhookResponseOb
 	return api.GetWebhook200JSONResponse(out), nil
 }
 
-// archiveWebhook implements POST /webhooks/{webhook_id}/archive.
 func (t *tx) archiveWebhook(r api.ArchiveWebhookRequestObject) (api.ArchiveWebhookResponseObject, error) {
 	return api.ArchiveWebhook204Response{}, t.archive(r.WebhookID, true)
 }
 
-// unarchiveWebhook implements POST /webhooks/{webhook_id}/unarchive.
 func (t *tx) unarchiveWebhook(r api.UnarchiveWebhookRequestObject) (api.UnarchiveWebhookResponseObject, error) {
 	return api.UnarchiveWebhook204Response{}, t.archive(r.WebhookID, false)
 }

@@ -11,7 +11,6 @@ func (t *tx) workflow(id int64) (*api.Workflow, error) {
 	return t.account.Workflows.find(id, "workflow", "path", "workflow_id")
 }
 
-// createWorkflow implements POST /workflows.
 func (t *tx) createWorkflow(r api.CreateWorkflowRequestObject) (api.CreateWorkflowResponseObject, error) {
 	if _, err := t.listNamed(r.Body.ListID); err != nil {
 		return nil, err
@@ -33,13 +32,11 @@ func (t *tx) createWorkflow(r api.CreateWorkflowRequestObject) (api.CreateWorkfl
 	return api.CreateWorkflow201JSONResponse(workflowWire(w)), nil
 }
 
-// listWorkflows implements GET /workflows.
 func (t *tx) listWorkflows(r api.ListWorkflowsRequestObject) (api.ListWorkflowsResponseObject, error) {
 	data, pagination, err := pageOf(t.account.Workflows.len(), t.account.Workflows.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, workflowWire)
 	return api.ListWorkflows200JSONResponse{Data: data, Pagination: pagination}, err
 }
 
-// getWorkflow implements GET /workflows/{workflow_id}.
 func (t *tx) getWorkflow(r api.GetWorkflowRequestObject) (api.GetWorkflowResponseObject, error) {
 	w, err := t.workflow(r.WorkflowID)
 	if err != nil {
@@ -48,7 +45,6 @@ func (t *tx) getWorkflow(r api.GetWorkflowRequestObject) (api.GetWorkflowRespons
 	return api.GetWorkflow200JSONResponse(workflowWire(w)), nil
 }
 
-// activateWorkflow implements POST /workflows/{workflow_id}/activate.
 func (t *tx) activateWorkflow(r api.ActivateWorkflowRequestObject) (api.ActivateWorkflowResponseObject, error) {
 	w, err := t.workflow(r.WorkflowID)
 	if err != nil {
@@ -61,7 +57,6 @@ func (t *tx) activateWorkflow(r api.ActivateWorkflowRequestObject) (api.Activate
 	return api.ActivateWorkflow204Response{}, nil
 }
 
-// deactivateWorkflow implements POST /workflows/{workflow_id}/deactivate.
 func (t *tx) deactivateWorkflow(r api.DeactivateWorkflowRequestObject) (api.DeactivateWorkflowResponseObject, error) {
 	w, err := t.workflow(r.WorkflowID)
 	if err != nil {
@@ -81,14 +76,8 @@ func (t *tx) runWorkflows(l *list, c *contact) {
 		if c.Status != statusActive || t.account.Suppression.matches(c.Email) { // the previous email may have changed the contact
 			return
 		}
-		m := &message{
-			ID:          UUID(),
-			SentBy:      events.SendingTypeWorkflow,
-			From:        w.Sender,
-			Content:     t.sendable(w.Content),
-			WorkflowID:  w.WorkflowID,
-			SubmittedOn: t.unix(),
-		}
+		m := t.newMessage(events.SendingTypeWorkflow, w.Sender, t.sendable(w.Content))
+		m.WorkflowID = w.WorkflowID
 		m.address(c.Email, l, c)
 		t.send(m)
 	}

@@ -3,11 +3,18 @@
 package problem
 
 import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // Error is an error response.
@@ -81,4 +88,150 @@ func Conflict(kind, msg string, loc ...any) *Error {
 // account.
 func NotFound(what string, id any, loc ...any) *Error {
 	return New(http.StatusNotFound, "not_found", fmt.Sprintf("no %s %v", what, id), loc...)
+}
+
+// OfJSON returns the error for a body that encoding/json cannot decode: 400 for
+// malformed JSON, 422 for a value of the wrong type.
+func OfJSON(body []byte, err error) *Error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return Invalid(typeError(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return Invalid("no such field", "body", strings.Trim(name, `"`))
+	}
+	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
+}
+
+// Plainly returns err without Go types if a JSON value has the wrong type. It
+// returns any other error unchanged.
+func Plainly(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case wrong.Field == "":
+		return errors.New(typeError(wrong))
+	}
+	return fmt.Errorf("%s: %s", wrong.Field, typeError(wrong))
+}
+
+// typeError describes the types in terms of JSON, because API users do not see
+// Go types.
+func typeError(err *json.UnmarshalTypeError) string {
+	return "must be " + kindOf(err.Type) + ", got " + kindNamed(err.Value)
+}
+
+// TypeError returns a message with the required and the actual JSON type of a
+// value.
+func TypeError(want, got string) string {
+	return "must be " + kindNamed(want) + ", got " + kindNamed(got)
+}
+
+func kindOf(t reflect.Type) string {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return kindNamed("string")
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return kindNamed("bool")
+	case reflect.String:
+		return kindNamed("string")
+	case reflect.Slice, reflect.Array:
+		return kindNamed("array")
+	case reflect.Struct, reflect.Map:
+		return kindNamed("object")
+	case reflect.Float32, reflect.Float64:
+		return kindNamed("number")
+	case reflect.Pointer:
+		return kindOf(t.Elem())
+	}
+	return kindNamed("integer")
+}
+
+// kindNamed converts a type name from encoding/json to a JSON type with an
+// article, such as "an array".
+func kindNamed(name string) string {
+	switch name {
+	case "bool", "boolean":
+		return "true or false"
+	case "array", "object", "integer":
+		return "an " + name
+	case "number", "string":
+		return "a " + name
+	}
+	return strings.TrimPrefix(name, "number ") // a number that does not fit, with its digits
+}
+
+// placeAt returns the location of a value in the body. The value is a scalar that ends
+// at the offset, or an object or array that begins there. The body must be valid JSON.
+// Unlike the path in an error from encoding/json, the offset is the same in all Go
+// releases.
+func placeAt(body []byte, offset int64) []any {
+	path, _ := find(json.NewDecoder(bytes.NewReader(body)), offset)
+	slices.Reverse(path)
+	return path
+}
+
+// find searches a JSON value for the nested value that ends at the offset, and
+// returns its path in reverse order. It builds only the returned path, because
+// values can be nested deeply.
+func find(dec *json.Decoder, offset int64) (path []any, found bool) {
+	opening, err := dec.Token()
+	if err != nil || dec.InputOffset() >= offset {
+		return nil, true
+	}
+	if opening != json.Delim('{') && opening != json.Delim('[') {
+		return nil, false
+	}
+	for i := 0; dec.More(); i++ {
+		var step any = i
+		if opening == json.Delim('{') {
+			step, _ = dec.Token()
+		}
+		if path, found = find(dec, offset); found {
+			return append(path, step), true
+		}
+	}
+	_, _ = dec.Token() // the closing bracket
+	return nil, false
+}
+
+// Unknown adds the valid field names to an error from encoding/json about an unknown
+// field. Unknown omits objects that have a field with the unknown name, because the
+// error occurred in another object.
+func Unknown(err error, into any) error {
+	if err == nil {
+		return nil
+	}
+	name, is := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if !is {
+		return err
+	}
+	name = strings.Trim(name, `"`)
+	var known []string
+	for _, names := range objectsOf(reflect.TypeOf(into)) {
+		if !slices.Contains(names, name) {
+			known = append(known, names...)
+		}
+	}
+	slices.Sort(known)
+	return fmt.Errorf("%s: %s", name, suggest.Unknown("field", name, slices.Compact(known)))
+}
+
+// objectsOf returns the field names of a struct and of all nested structs.
+func objectsOf(t reflect.Type) (all [][]string) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return objectsOf(t.Elem())
+	case reflect.Struct:
+		var names []string
+		for _, f := range reflect.VisibleFields(t) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+				names = append(names, name)
+				all = append(all, objectsOf(f.Type)...)
+			}
+		}
+		return append(all, names)
+	}
+	return nil
 }

@@ -38,12 +38,10 @@ func All() ([]record.Sample, error) {
 	return out, nil
 }
 
-// example describes an example event in openapi.yaml.
 type example struct{ summary, body string }
 
-// variants removes the words that the names of all examples for an event share.
-// For example, campaign_bounce and workflow_bounce become campaign and
-// workflow.
+// variants removes the words that all names share. For example,
+// "campaign_bounce" and "workflow_bounce" become "campaign" and "workflow".
 func variants(names []string) []string {
 	shared := map[string]int{}
 	for _, name := range names {

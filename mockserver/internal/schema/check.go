@@ -81,7 +81,7 @@ func (c *checker) object(s *Schema, value map[string]any, loc []any) {
 	}
 }
 
-// typeError returns a message if a value has the wrong type, and otherwise "".
+// typeError returns "" if the type of the value is valid.
 func (s *Schema) typeError(value any) string {
 	got := kindOf(value)
 	switch {
@@ -97,7 +97,7 @@ func (s *Schema) typeError(value any) string {
 	return problem.TypeError(s.Kinds[0], got)
 }
 
-// kindOf returns the kind of a value. An integer must fit into an int64 or a uint64.
+// kindOf returns "integer" only for numbers that fit into an int64 or a uint64.
 func kindOf(value any) string {
 	switch value := value.(type) {
 	case nil:
@@ -120,7 +120,7 @@ func kindOf(value any) string {
 	return "object"
 }
 
-// broken returns a message if a value violates a rule, and otherwise "".
+// broken returns "" if the value complies with the rules.
 func (r Rules) broken(value any) string {
 	var n float64
 	text := "must be %s"
@@ -168,8 +168,9 @@ type pattern struct {
 	wanted string
 }
 
-// patterns maps names in the struct tag "pattern" to patterns. The API may reject an
-// address or a URL that matches its pattern, for example if the address is too long.
+// patterns maps the values of the struct tag "pattern" to regular expressions. The API
+// may reject an address or a URL that matches its pattern, for example if the address
+// is too long.
 var patterns = sync.OnceValue(func() map[string]pattern {
 	const (
 		atom   = `[^\x00-\x20"(),:;<>@\[\\\]\x7f.]+`

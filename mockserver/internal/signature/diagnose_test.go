@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -33,53 +32,28 @@ func TestDiagnose(t *testing.T) {
 	body := []byte(`{"z":1,"event":"Email.Bounced","text":"a, b: \"c\""}`)
 	right := sign(secret, body)
 	raw, _ := base64.StdEncoding.DecodeString(right)
-	var value any
-	if err := json.Unmarshal(body, &value); err != nil {
-		t.Fatal(err)
-	}
-	sorted, _ := json.Marshal(value)
 	sum := sha256.Sum256(body)
 	tests := []struct {
 		name      string
 		signature string
-		want      string // part of the reason
+		want      string // expected in the reason
 	}{
 		{name: "right", signature: right},
 		{name: "missing", want: "no signature"},
-		{name: "hexadecimal", signature: hex.EncodeToString(raw), want: "hexadecimal"},
-		{name: "upper-case hexadecimal", signature: strings.ToUpper(hex.EncodeToString(raw)), want: "hexadecimal"},
+		{name: "hexadecimal", signature: inHex(right), want: "hexadecimal"},
+		{name: "upper-case hexadecimal", signature: strings.ToUpper(inHex(right)), want: "hexadecimal"},
 		{name: "no padding", signature: strings.TrimRight(right, "="), want: "padding"},
 		{name: "URL alphabet", signature: base64.RawURLEncoding.EncodeToString(raw)},
-		{
-			name:      "base64 of hexadecimal",
-			signature: base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(raw))),
-			want:      "base64 of the hexadecimal",
-		},
+		{name: "base64 of hexadecimal", signature: base64.StdEncoding.EncodeToString([]byte(inHex(right))), want: "base64 of the hexadecimal"},
 		{name: "white space", signature: right + "\n", want: "white space"},
 		{name: "prefix", signature: "sha256=" + right, want: "prefix"},
-		{name: "prefix and hexadecimal", signature: "sha256=" + hex.EncodeToString(raw), want: "hexadecimal"},
+		{name: "prefix and hexadecimal", signature: "sha256=" + inHex(right), want: "hexadecimal"},
 		{name: "other hash", signature: sign(parsed(secret.Reveal(), webhook.SHA512), body), want: "sha512"},
 		{name: "secret with line feed", signature: candidate{key: secret.Reveal() + "\n", body: body}.sign(), want: "line feed at its end"},
 		{name: "secret decoded from base64", signature: sign(parsed("west", ""), body), want: "decoded from base64"},
 		{name: "empty body", signature: sign(secret, nil), want: "over nothing"},
 		{name: "body with line feed", signature: sign(secret, append(slices.Clip(body), '\n')), want: "a line feed"},
-		{name: "encoded again with sorted members", signature: sign(secret, sorted), want: "encoded again"},
-		{
-			name:      "encoded again with spaces",
-			signature: sign(secret, []byte(`{"z": 1, "event": "Email.Bounced", "text": "a, b: \"c\""}`)),
-			want:      "encoded again",
-		},
-		{
-			name: "indented",
-			signature: sign(secret,
-				[]byte("{\n  \"z\": 1,\n  \"event\": \"Email.Bounced\",\n  \"text\": \"a, b: \\\"c\\\"\"\n}")),
-			want: "encoded again",
-		},
-		{
-			name:      "other hash in hexadecimal",
-			signature: inHex(sign(parsed(secret.Reveal(), webhook.SHA512), body)),
-			want:      "sha512",
-		},
+		{name: "other hash in hexadecimal", signature: inHex(sign(parsed(secret.Reveal(), webhook.SHA512), body)), want: "sha512"},
 		{name: "after the name of its header", signature: "X-Service-Signature: " + right, want: "name of its header"},
 		{name: "plain hash", signature: base64.StdEncoding.EncodeToString(sum[:]), want: "without the secret"},
 		{name: "other secret", signature: sign(parsed("east", ""), body), want: "None of the common"},
@@ -106,20 +80,19 @@ func inHex(signature string) string {
 	return hex.EncodeToString(raw)
 }
 
-// Encoders of other languages change the bytes of an event in different ways.
+// Other JSON encoders change the bytes of an event in different ways. Diagnose detects them.
 func TestDiagnoseOtherEncoders(t *testing.T) {
 	secret := parsed("s", "")
-	body := []byte(`{"url":"https://x.example/?a=1\u0026b=2","name":"José 😀","n":[1,{}]}`)
+	body := []byte(`{"url":"https://x.example/?a=1\u0026b=2","name":"José 😀, \"Z\": x","n":[1,{}]}`)
 	for name, again := range map[string]string{
-		"JSON.stringify": `{"url":"https://x.example/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
+		"JSON.stringify": `{"url":"https://x.example/?a=1&b=2","name":"José 😀, \"Z\": x","n":[1,{}]}`,
 		"JSON.stringify, two spaces": "{\n  \"url\": \"https://x.example/?a=1&b=2\",\n" +
-			"  \"name\": \"José 😀\",\n  \"n\": [\n    1,\n    {}\n  ]\n}",
-		"json.dumps":         `{"url": "https://x.example/?a=1&b=2", "name": "Jos\u00e9 \ud83d\ude00", "n": [1, {}]}`,
-		"json.dumps, sorted": `{"n": [1, {}], "name": "Jos\u00e9 \ud83d\ude00", "url": "https://x.example/?a=1&b=2"}`,
-		"json_encode": `{"url":"https:\/\/x.example\/?a=1&b=2","name":"Jos\u00e9 \ud83d\ude00","n":[1,` +
-			`{}]}`,
-		"json_encode, UNESCAPED_UNICODE":   `{"url":"https:\/\/x.example\/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
-		"json.Marshal of a map[string]any": `{"n":[1,{}],"name":"José 😀","url":"https://x.example/?a=1\u0026b=2"}`,
+			"  \"name\": \"José 😀, \\\"Z\\\": x\",\n  \"n\": [\n    1,\n    {}\n  ]\n}",
+		"json.dumps":                       `{"url": "https://x.example/?a=1&b=2", "name": "Jos\u00e9 \ud83d\ude00, \"Z\": x", "n": [1, {}]}`,
+		"json.dumps, sorted":               `{"n": [1, {}], "name": "Jos\u00e9 \ud83d\ude00, \"Z\": x", "url": "https://x.example/?a=1&b=2"}`,
+		"json_encode":                      `{"url":"https:\/\/x.example\/?a=1&b=2","name":"Jos\u00e9 \ud83d\ude00, \"Z\": x","n":[1,{}]}`,
+		"json_encode, UNESCAPED_UNICODE":   `{"url":"https:\/\/x.example\/?a=1&b=2","name":"José 😀, \"Z\": x","n":[1,{}]}`,
+		"json.Marshal of a map[string]any": `{"n":[1,{}],"name":"José 😀, \"Z\": x","url":"https://x.example/?a=1\u0026b=2"}`,
 	} {
 		if got := Diagnose(secret, body, sign(secret, []byte(again))); !strings.Contains(got, "encoded again") {
 			t.Errorf("%s: %s", name, got)

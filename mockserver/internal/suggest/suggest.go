@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxLength is the maximum number of bytes in a name that Closest compares.
+// maxLength is the maximum length of a compared name, in bytes.
 const maxLength = 100
 
 // Closest returns the known name that is most similar to name, ignoring case.
@@ -26,7 +26,7 @@ func Closest(name string, known []string) string {
 }
 
 // Unknown returns an error message for an unknown name. The message contains the given
-// kind, the most similar name, if any, and all valid names.
+// kind and all valid names. If a valid name is similar, the message suggests that name.
 func Unknown(kind, name string, known []string) string {
 	if len(known) == 0 {
 		return "no such " + kind + ": there is none here"

@@ -14,7 +14,7 @@ import (
 // size is the number of records in a full block.
 const size = 1024
 
-// Copy contains the records of a table at one moment. Versions of a record share
+// Copy contains the records of a table at a point in time. Versions of a record share
 // their slices and maps, so replace a slice or map instead of changing it.
 type Copy[T any] struct {
 	blocks []*block[T] // all blocks except the last are full

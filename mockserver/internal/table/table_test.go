@@ -14,7 +14,7 @@ func values(c Copy[int]) (out []int) {
 	return out
 }
 
-// A snapshot does not change.
+// Later changes of the table do not change a snapshot.
 func TestSnapshotNeverChanges(t *testing.T) {
 	var all Table[int]
 	var want []int
@@ -97,7 +97,7 @@ func TestSince(t *testing.T) {
 		last = next
 	}
 	for range last.All() {
-		break // a reader may leave early
+		break // a reader can stop early
 	}
 	for range last.Backward() {
 		break

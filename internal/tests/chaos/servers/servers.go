@@ -2,72 +2,47 @@
 // of 127.0.0.1 and its own directory, which Close removes.
 //
 // The programs must be installed. The Debian packages are redis-server, postgresql and pgbouncer. PostgreSQL and
-// PgBouncer do not run as root. A process that runs as root starts them as another
-// user, such as postgres. A server ends with the process that started it, on Linux even after kill -9.
+// PgBouncer do not run as root. On Linux, a process that runs as root starts all servers as another user, such as
+// postgres, and a server ends with the process that started it, even after kill -9.
 //
 // The servers require no password, so every user of the machine can connect to them.
 package servers
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"sync"
 	"time"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
-// patience is how long a server may take to start. After a kill PostgreSQL first recovers.
+// patience is the time limit for a start. After a kill, it includes the recovery of PostgreSQL.
 const patience = time.Minute
 
-// server is a program that listens on a port.
-type server struct {
-	name    string
+// Server is a program that listens on a port. It is not safe for concurrent use.
+type Server struct {
+	Addr string // 127.0.0.1:port, the same after each start
+	URL  string // connection string for pgx; empty for Redis
+
 	program string
 	args    []string
-	addr    string // 127.0.0.1:port, the same after each start
 	dir     string
-	as      *account                    // nil is the user who runs this
-	ready   func(context.Context) error // nil if it responds
-
-	mu      sync.Mutex
+	as      *account                    // nil means the current user
+	ready   func(context.Context) error // returns nil if the server responds
 	cmd     *exec.Cmd
 	exited  chan struct{}
-	printed *tail
 }
-
-// tail keeps the end of what a server prints.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	t.text = t.text[max(0, len(t.text)-4096):]
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(bytes.TrimSpace(t.text))
-}
-
-// Addr returns host and port.
-func (s *server) Addr() string { return s.addr }
 
 // Start starts the server if it is not running, and returns when it responds. After
 // Kill, it uses the same port and the same data.
-func (s *server) Start(ctx context.Context) error {
+func (s *Server) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -81,121 +56,95 @@ func (s *server) Start(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-time.After(20 * time.Millisecond): // then it is asked again, or started again
+		case <-time.After(20 * time.Millisecond): // check the server or start it again
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not start: %w\n%s", s.name, err, s.printed)
+			printed, _ := os.ReadFile(s.log())
+			return fmt.Errorf("%s does not start: %w\n%s", s.program, err, printed[max(0, len(printed)-4096):])
 		}
 	}
 }
 
-func (s *server) launch() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.printed = &tail{}
+func (s *Server) launch() error {
+	log, err := os.Create(s.log())
+	if err != nil {
+		return err
+	}
+	// With a writer that is not a file, Wait waits up to WaitDelay for the server's children too. PostgreSQL's children
+	// may write to its directory after the server ends.
+	output := struct{ io.Writer }{log}
 	cmd := exec.Command(s.program, s.args...) //nolint:gosec,noctx // our own programs, which Close ends
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, s.printed, s.printed
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.dir, output, output, patience
 	own(cmd, s.as)
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+		return errors.Join(err, log.Close())
 	}
 	exited := make(chan struct{})
 	go func() {
 		_ = cmd.Wait()
+		_ = log.Close()
 		close(exited)
 	}()
 	s.cmd, s.exited = cmd, exited
 	return nil
 }
 
-func (s *server) running() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.exited == nil {
-		return false
-	}
+// log returns the path of the server's output since its last start.
+func (s *Server) log() string { return filepath.Join(s.dir, "log") }
+
+func (s *Server) running() bool {
 	select {
 	case <-s.exited:
 		return false
 	default:
-		return true
+		return s.cmd != nil
 	}
 }
 
-// Kill ends the server as a loss of power would, without a chance to write
-// anything (SIGKILL), and returns when it is gone.
-func (s *server) Kill() error { return s.end(os.Kill) }
-
-func (s *server) end(signal os.Signal) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Kill ends the server with SIGKILL, so it cannot write anything, and returns when the process has ended.
+func (s *Server) Kill() error {
 	if s.cmd == nil {
 		return nil
 	}
-	if err := s.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("%s: %w", s.name, err)
+	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("%s: %w", s.program, err)
 	}
 	<-s.exited
 	return nil
 }
 
 // Close ends the server and removes its data.
-func (s *server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir)) }
-
-// Pid returns the server's process id.
-func (s *server) Pid() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cmd.Process.Pid
-}
+func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir)) }
 
 // newServer creates a directory and finds a free port. Another process is unlikely to use the port before the server starts.
-func newServer(name string, as *account) (*server, error) {
-	program, err := find(name)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", name+"-")
-	if err != nil {
-		return nil, err
-	}
-	if err := give(dir, as); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
+func newServer(name string) *Server {
+	program, as := try.Get(find(name)), unprivileged()
+	l := try.Get(net.Listen("tcp", "127.0.0.1:0"))
 	defer func() { _ = l.Close() }()
-	return &server{name: name, program: program, addr: l.Addr().String(), dir: dir, as: as}, nil
+	s := &Server{Addr: l.Addr().String(), program: program, as: as, dir: try.Get(os.MkdirTemp("", name+"-"))}
+	s.try(give(s.dir, as))
+	return s
 }
 
-func (s *server) port() string {
-	_, port, _ := net.SplitHostPort(s.addr)
+// try does nothing if err is nil. Otherwise, it closes the server and panics.
+func (s *Server) try(err error) {
+	if err != nil {
+		try.OK(errors.Join(err, s.Close()))
+	}
+}
+
+func (s *Server) port() string {
+	_, port, _ := net.SplitHostPort(s.Addr)
 	return port
 }
 
-// find looks where Debian puts what is not in the path, the newest version first.
+// find searches the path, /usr/sbin and Debian's PostgreSQL directories, with the newest version first.
 func find(program string) (string, error) {
-	if path, err := exec.LookPath(program); err == nil {
-		return path, nil
-	}
-	if path := filepath.Join("/usr/sbin", program); runnable(path) {
-		return path, nil
-	}
 	versions, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + program)
-	slices.SortFunc(versions, func(a, b string) int { return version(b) - version(a) })
-	if len(versions) > 0 {
-		return versions[0], nil
+	slices.Reverse(versions)
+	for _, path := range append([]string{program, filepath.Join("/usr/sbin", program)}, versions...) {
+		if found, err := exec.LookPath(path); err == nil {
+			return found, nil
+		}
 	}
 	return "", fmt.Errorf("%s is not installed; on Debian: apt-get install redis-server postgresql pgbouncer", program)
-}
-
-func version(path string) int {
-	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
-	return n
-}
-
-func runnable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }

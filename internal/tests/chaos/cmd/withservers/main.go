@@ -1,9 +1,9 @@
-// Command withservers runs another command while a Redis, a PostgreSQL and a PgBouncer run for it alone:
+// Command withservers runs another command with its own Redis, PostgreSQL and PgBouncer:
 //
 //	go run -C internal/tests/chaos ./cmd/withservers go test ./...
 //
-// The command finds them in REDIS_ADDR, POSTGRES_URL and PGBOUNCER_URL, and gives
-// the exit code.
+// The command gets their addresses in REDIS_ADDR, POSTGRES_URL and PGBOUNCER_URL. withservers exits with the exit
+// code of the command.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"os/signal"
 
 	"example.com/emailplatform/internal/tests/chaos/servers"
+	"example.com/emailplatform/internal/tools/try"
 )
 
 func main() {
@@ -35,23 +36,15 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) (err error) {
-	rdb, err := servers.StartRedis(ctx)
-	if err != nil {
-		return err
-	}
+	defer try.Catch(&err)
+	rdb := try.Get(servers.StartRedis(ctx))
 	defer func() { err = errors.Join(err, rdb.Close()) }()
-	db, err := servers.StartPostgres(ctx)
-	if err != nil {
-		return err
-	}
+	db := try.Get(servers.StartPostgres(ctx))
 	defer func() { err = errors.Join(err, db.Close()) }()
-	bouncer, err := servers.StartBouncer(ctx, db)
-	if err != nil {
-		return err
-	}
+	bouncer := try.Get(servers.StartBouncer(ctx, db))
 	defer func() { err = errors.Join(err, bouncer.Close()) }()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // what the user asks for
-	cmd.Env = append(os.Environ(), "REDIS_ADDR="+rdb.Addr(), "POSTGRES_URL="+db.URL(), "PGBOUNCER_URL="+bouncer.URL())
+	cmd.Env = append(os.Environ(), "REDIS_ADDR="+rdb.Addr, "POSTGRES_URL="+db.URL, "PGBOUNCER_URL="+bouncer.URL)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return cmd.Run()
 }

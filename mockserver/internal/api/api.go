@@ -1,3 +1,6 @@
+// Package api is the server side of the platform's API, generated from
+// openapi.yaml: models, the interface that handlers implement, routes, and the
+// document itself.
 package api
 
 import (
@@ -8,21 +11,10 @@ import (
 // Nullable is a string field that a partial update can omit or set to null. The
 // zero value represents an omitted field.
 type Nullable struct {
-	// Set means that the field is not omitted.
+	// Set reports whether the field is present.
 	Set bool
 	// Value is the string, or "" for null.
 	Value string
-}
-
-// IsZero reports whether the field is omitted; encoding/json calls it.
-func (n Nullable) IsZero() bool { return !n.Set }
-
-// MarshalJSON implements [json.Marshaler].
-func (n Nullable) MarshalJSON() ([]byte, error) {
-	if n.Value == "" {
-		return []byte("null"), nil
-	}
-	return json.Marshal(n.Value)
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -33,3 +25,8 @@ func (n *Nullable) UnmarshalJSON(b []byte) error {
 	}
 	return json.Unmarshal(b, &n.Value)
 }
+
+// MaxImport is the maximum number of contacts in an import (specification,
+// "Limits"). The number must equal maxItems in the OpenAPI document, because
+// the generator creates no constant for maxItems.
+const MaxImport = 1000

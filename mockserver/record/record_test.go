@@ -1,10 +1,12 @@
 package record_test
 
 import (
+	"fmt"
 	"html"
 	"slices"
 	"testing"
 
+	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -38,17 +40,26 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// FuzzLinks: text is never a link, and no text hides a link.
+// FuzzLinks: escaped text is not a link and does not hide a link.
 func FuzzLinks(f *testing.F) {
 	for _, text := range []string{"", "https://x.example/?a=1&b=2", `<a href="x">`, `'"><!--`, "\x00\n="} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		_ = record.Message{HTML: text}.Links() // it does not panic
+		_ = record.Message{HTML: text}.Links() // must not panic
 		escaped := html.EscapeString(text)
 		m := record.Message{HTML: "<p>" + escaped + `<a title="` + escaped + `" HREF='x:` + escaped + `'>`}
 		if got := m.Links(); !slices.Equal(got, []string{"x:" + text}) {
 			t.Errorf("got %q of %s, want one link to %q", got, m.HTML, "x:"+text)
 		}
 	})
+}
+
+// This example uses a type of this package for the result of a mock server's method.
+func Example() {
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	report := func(sent []record.Message) { fmt.Println(len(sent), "messages") }
+	report(srv.Outbox())
+	// Output: 0 messages
 }

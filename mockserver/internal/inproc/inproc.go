@@ -9,15 +9,16 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"strconv"
 )
 
 // Transport passes requests to a handler in the same process. It uses no sockets and
-// leaves no goroutines running, so it works with testing/synctest. It behaves like a
-// connection. If the request is canceled, the handler's context is canceled. If the
-// handler aborts, the client gets a connection error. If the body is shorter than its
-// Content-Length, the client gets an unexpected EOF.
+// leaves no goroutines running, so it supports tests with testing/synctest. Transport
+// behaves like a network connection. If the request is canceled, the handler's context
+// is canceled. If the handler aborts, the client gets a connection error. If the body
+// is shorter than its Content-Length, the client gets an unexpected EOF.
 type Transport struct{ Handler http.Handler }
 
 // RoundTrip implements [http.RoundTripper].
@@ -90,7 +91,6 @@ func (w *responder) Write(b []byte) (int, error) {
 	return w.buffer.Write(b)
 }
 
-// bodyless reports whether responses with this status have no body.
 func (w *responder) bodyless() bool {
 	return w.status == http.StatusNoContent || w.status == http.StatusNotModified
 }
@@ -170,4 +170,41 @@ func (w *responder) hand(body io.ReadCloser) {
 		ContentLength: length,
 		Request:       w.request,
 	}
+}
+
+// Recording is an [http.ResponseWriter] that stores a response.
+type Recording struct {
+	Status int
+	Body   bytes.Buffer
+
+	header http.Header
+	wrote  bool
+}
+
+// NewRecording returns an empty response with a copy of header.
+func NewRecording(header http.Header) *Recording {
+	return &Recording{Status: http.StatusOK, header: header.Clone()}
+}
+
+// Header implements [http.ResponseWriter].
+func (a *Recording) Header() http.Header { return a.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *Recording) WriteHeader(status int) {
+	if !a.wrote {
+		a.Status, a.wrote = status, true
+	}
+}
+
+// Write implements [http.ResponseWriter].
+func (a *Recording) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.Body.Write(b)
+}
+
+// Send writes the stored response to w.
+func (a *Recording) Send(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.header)
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body.Bytes())
 }

@@ -1,12 +1,15 @@
 package contract
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
@@ -48,7 +51,6 @@ func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown 
 	return found, nil
 }
 
-// query validates a query and returns the names of its unknown parameters.
 func (v *validator) query(o *Operation, raw string) (unknown []string) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -85,7 +87,6 @@ func (o *Operation) parameterNames() (names []string) {
 
 const malformed = "malformed value"
 
-// parameter validates the value of a parameter.
 func (v *validator) parameter(p Parameter, in, value string) {
 	var msg string
 	switch p.Schema.Kind {
@@ -132,4 +133,57 @@ func (v *validator) knownEntry(at *place) bool {
 		}
 	}
 	return false
+}
+
+// ValidateResponse validates the response to a request. A nil operation means
+// that the path is unknown, so the response must be an error.
+func (o *Operation) ValidateResponse(r *http.Request, status int, header http.Header, body []byte) error {
+	name := r.Method + " " + r.URL.Path
+	want, known := Response{"application/json", load().problem}, true
+	if o != nil {
+		name = o.ID
+		if want, known = o.Responses[strconv.Itoa(status)]; !known {
+			want, known = o.Responses[fmt.Sprintf("%dXX", status/100)]
+		}
+	}
+	media, _, _ := strings.Cut(header.Get("Content-Type"), ";")
+	var err error
+	switch {
+	case !known:
+		err = errors.New("unknown status")
+	case media != want.Media:
+		err = fmt.Errorf("content type %q, must be %q", media, want.Media)
+	case media == "application/json":
+		err = want.Schema.validate(body)
+	case media == "" && len(body) > 0:
+		err = errors.New("body must be empty")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: response %d: %w", name, status, err)
+	}
+	return nil
+}
+
+// ValidateEvent validates the body of a delivery.
+func ValidateEvent(name string, body []byte) error {
+	schema := load().events[name]
+	if schema == nil {
+		return fmt.Errorf("event %s does not exist in openapi.yaml", name)
+	}
+	if err := schema.validate(body); err != nil {
+		return fmt.Errorf("event %s: %w", name, err)
+	}
+	return nil
+}
+
+func (s *Schema) validate(body []byte) error {
+	if !json.Valid(body) {
+		return errors.New("body must be JSON")
+	}
+	v := validator{text: text{b: body}}
+	v.value(s, nil)
+	if len(v.errors) > 0 {
+		return errors.New(v.list())
+	}
+	return nil
 }

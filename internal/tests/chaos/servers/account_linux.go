@@ -1,0 +1,46 @@
+package servers
+
+import (
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
+
+	"example.com/emailplatform/internal/tools/try"
+)
+
+// account is the user that runs a server.
+type account struct{ uid, gid uint32 }
+
+// unprivileged returns an account without root rights if this process runs as root, and nil otherwise.
+func unprivileged() *account {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		if u, err := user.Lookup(name); err == nil {
+			return &account{uint32(try.Get(strconv.ParseUint(u.Uid, 10, 32))), uint32(try.Get(strconv.ParseUint(u.Gid, 10, 32)))}
+		}
+	}
+	try.Failf("the servers cannot run as root, and the users postgres and nobody do not exist")
+	return nil
+}
+
+func give(dir string, to *account) error {
+	if to == nil {
+		return nil
+	}
+	return os.Chown(dir, int(to.uid), int(to.gid))
+}
+
+// Bind makes the kernel kill the process when this process ends, even after kill -9.
+func Bind(cmd *exec.Cmd) { own(cmd, nil) }
+
+// own makes the process run as another user and end with this process.
+func own(cmd *exec.Cmd, as *account) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if as != nil {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: as.uid, Gid: as.gid}
+	}
+}

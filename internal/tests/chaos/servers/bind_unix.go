@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package servers
-
-import "syscall"
-
-func bind(*syscall.SysProcAttr) {}
