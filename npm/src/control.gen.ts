@@ -45,7 +45,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes a draft campaign, which is not possible through the API. Returns 409 if the status of the campaign is not `incomplete`. */
+        /** Deletes a draft campaign. The email API has no such operation. Returns 409 if the status of the campaign is not `incomplete`. */
         delete: operations["deleteCampaignsId"];
         options?: never;
         head?: never;
@@ -95,7 +95,7 @@ export interface paths {
         };
         /** The virtual time, its offset from real time, and the next scheduled work. */
         get: operations["getClock"];
-        /** `frozen` freezes or resumes the clock. `now` sets the clock, possibly to an earlier time. Work that becomes due runs immediately, at the new time and in any order. Returns the clock. */
+        /** `frozen` freezes or resumes the clock. `now` sets the clock to any time, including an earlier time. Work that becomes due runs immediately, at the new time and in any order. Returns the clock. */
         put: operations["putClock"];
         post?: never;
         delete?: never;
@@ -113,7 +113,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work. If no work is scheduled, `"next"` returns 409. Work that becomes due runs in order, each item at its scheduled time. The response contains the clock after the work is complete. The route returns 504 if the work takes longer than one minute of real time. */
+        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work. If no work is scheduled, a request with `"next"` returns 409. Work that becomes due runs in order, each item at its scheduled time. The response contains the clock after the work is complete. The route returns 504 if the work takes longer than one minute of real time. */
         post: operations["postClockAdvance"];
         delete?: never;
         options?: never;
@@ -181,7 +181,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Queues a delivery in any state for another attempt. Returns 409 while an attempt is in progress. */
+        /** Queues a delivery in any state for another attempt. Returns 409 if an attempt is in progress. */
         post: operations["postDeliveriesIdRedeliver"];
         delete?: never;
         options?: never;
@@ -214,7 +214,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An event with its body. */
+        /** Returns an event with its body. */
         get: operations["getEventsId"];
         put?: never;
         post?: never;
@@ -408,7 +408,7 @@ export interface paths {
         get: operations["getOutboxId"];
         put?: never;
         post?: never;
-        /** Removes a message from the outbox, so `GET /_mock/outbox/{id}` returns 404. The API still returns the email, and the events and deliveries of the message remain. */
+        /** Removes a message from the outbox, so `GET /_mock/outbox/{id}` returns 404. The email API still returns the email, and the events and deliveries of the message remain. */
         delete: operations["deleteOutboxId"];
         options?: never;
         head?: never;
@@ -577,7 +577,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Returns a deleted message to its position in the outbox. */
+        /** Restores a deleted message at its previous position in the outbox. */
         post: operations["postOutboxIdRestore"];
         delete?: never;
         options?: never;
@@ -730,7 +730,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. Records in a seed have the format of request bodies in the API. Records can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. The route stops at the first error. Records that it added before the error remain. */
+        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. Records in a seed have the format of request bodies in the API. Records can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. The route stops at the first error, and does not remove the records that it has already added. */
         post: operations["postSeed"];
         delete?: never;
         options?: never;
@@ -745,7 +745,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests do not wait for the snapshot. */
+        /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests continue during the snapshot. */
         get: operations["getState"];
         /** Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. An invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
@@ -851,7 +851,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Waits for background work in the application or the mock server. With `for`, the route waits until `count` messages, deliveries, requests or events match the filters. The response contains the latest `count` matches, newest first, and the total number of matches in `total`. Without `for`, the route returns 204 when no campaign or delivery is due or in progress. With `drain`, the route returns 204 when every delivery has succeeded or failed permanently. With `account_id`, the route ignores the work and records of other accounts. The route returns 504 after the timeout. If a drain would wait for a frozen clock, the route returns 409 immediately. Fields of the body override query parameters. To wait for more than one minute, repeat the request. */
+        /** Waits for background work in the application or the mock server. With `for`, the route waits until `count` messages, deliveries, requests or events match the filters. The response contains the latest `count` matches, newest first, and the total number of matches in `total`. Without `for`, the route returns 204 as soon as no campaign or delivery is due or in progress. With `drain`, the route returns 204 when every delivery has succeeded or failed permanently. With `account_id`, the route ignores the work and records of other accounts. The route returns 504 after the timeout. If a drain would wait for a frozen clock, the route returns 409 immediately. Fields of the body override query parameters. To wait for more than one minute, repeat the request. */
         post: operations["postWait"];
         delete?: never;
         options?: never;
@@ -1121,7 +1121,7 @@ export interface components {
             event?: string;
             /** @description the interval between selections; 3 selects every third match */
             every?: number;
-            /** @description the number of matches that the action was applied to */
+            /** @description how often the rule was applied */
             hits: number;
             /** @description the id of the rule */
             id: string;
@@ -1162,7 +1162,7 @@ export interface components {
             clicks: number;
             /** @description true for the confirmation email of a double opt-in */
             confirmation?: boolean;
-            /** @description true if the recipient has followed the link in the confirmation email */
+            /** @description whether the recipient has followed the link in the confirmation email */
             confirmed?: boolean;
             /** @description the id of the recipient's contact */
             contact_id?: number;
@@ -1238,7 +1238,7 @@ export interface components {
             clicks: number;
             /** @description true for the confirmation email of a double opt-in */
             confirmation?: boolean;
-            /** @description true if the recipient has followed the link in the confirmation email */
+            /** @description whether the recipient has followed the link in the confirmation email */
             confirmed?: boolean;
             /** @description the id of the recipient's contact */
             contact_id?: number;
@@ -2100,7 +2100,7 @@ export interface operations {
                 "application/json": {
                     /** @description the duration in milliseconds, up to 200 years; required unless a new time is set */
                     duration_ms?: number;
-                    /** @description a time in RFC 3339 format that is not in the past, or next; required unless duration_ms is set */
+                    /** @description a time in RFC 3339 format that is not in the past, or "next"; required unless duration_ms is set */
                     to?: string;
                 };
             };
@@ -3600,7 +3600,7 @@ export interface operations {
                             /** @description deliveries that failed and will be retried */
                             retrying: number;
                         };
-                        /** @description the number of events; a restore sets it to the number of events in the snapshot */
+                        /** @description the number of events; after a restore, the number of events in the snapshot */
                         events: number;
                         /** @description the number of failed attempts */
                         failed: number;
@@ -3667,7 +3667,7 @@ export interface operations {
                             /** @description workflows, active or not */
                             workflows: number;
                         };
-                        /** @description at most 100 items of pending work, sorted by time; items without a time come last */
+                        /** @description at most 100 items of pending work, sorted by time; items without a time are last */
                         waiting: {
                             /** @description the id of the campaign */
                             campaign_id?: number;

@@ -1,7 +1,11 @@
 import {type ChildProcessWithoutNullStreams, spawn} from 'node:child_process';
 import {Socket} from 'node:net';
 import {createInterface} from 'node:readline';
-import {findBinary, platformPackage} from './binary.js';
+
+const executable = process.platform === 'win32' ? 'mockserver.exe' : 'mockserver';
+
+/** The optional package that contains the binary for this system. */
+const platformPackage = `@example/emailplatform-mock-${process.platform}-${process.arch}`;
 
 /** Options of Mock.start. */
 export interface StartOptions {
@@ -34,6 +38,20 @@ export async function launch(options: StartOptions): Promise<Server> {
   } catch (error) {
     child.kill('SIGKILL');
     throw error;
+  }
+}
+
+/**
+ * Returns the path of the binary: the environment variable MOCKSERVER, the platform package, or a bare name, which the
+ * operating system looks up in PATH.
+ */
+function findBinary(): string {
+  const path = process.env['MOCKSERVER'];
+  if (path) return path;
+  try {
+    return require.resolve(`${platformPackage}/bin/${executable}`);
+  } catch {
+    return executable;
   }
 }
 
