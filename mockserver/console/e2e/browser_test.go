@@ -206,11 +206,18 @@ func (p *page) press(keys string) {
 	p.do(chromedp.KeyEvent(keys))
 }
 
-// click clicks the first element of a kind that contains the text.
+// click clicks the first element of a kind that contains the text. The page ignores a click that misses the element
+// because the page has moved. Then click repeats it.
 func (p *page) click(kind, text string) {
 	p.Helper()
-	at := eval[[]float64](p, fmt.Sprintf("spot(%q, %q)", kind, text))
-	p.do(chromedp.MouseClickXY(at[0], at[1]))
+	for range 20 {
+		at := eval[[]float64](p, fmt.Sprintf("spot(%q, %q)", kind, text))
+		p.do(chromedp.MouseClickXY(at[0], at[1]))
+		if eval[bool](p, `!aimed`) {
+			return
+		}
+	}
+	p.Fatalf("20 clicks missed %s with %q", kind, text)
 }
 
 // rest waits until nothing is loading and the frames are painted.

@@ -1,6 +1,18 @@
 // Functions for the tests. Chromium runs this file in each page before the scripts of the page.
 
-/** The center of the first element that contains the text, when it is visible, still, enabled and not covered. */
+let aimed; // the elements that the next click must hit; null after the hit
+
+for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click']) {
+  addEventListener(type, event => {
+    if (!aimed) return;
+    if (!aimed.some(e => e === event.target || e.contains(event.target))) { // the page moved after spot returned
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    } else if (type === 'click') aimed = null;
+  }, true);
+}
+
+/** Aims the next click at the first element that contains the text, and returns its center. Waits until the element is visible, still, enabled and not covered. */
 async function spot(kind, text) {
   const frame = () => new Promise(requestAnimationFrame);
   for (let last = ''; ; await frame()) {
@@ -10,7 +22,11 @@ async function spot(kind, text) {
     const r = e.getBoundingClientRect(), at = [r.x + r.width / 2, r.y + r.height / 2];
     const top = document.elementFromPoint(...at);
     const now = JSON.stringify(at);
-    if (now === last && top && (e.contains(top) || top.contains(e))) return at;
+    if (now === last && top && (e.contains(top) || top.contains(e))) {
+      aimed = [e];
+      if (!e.contains(top)) aimed.push(top);
+      return at;
+    }
     last = now;
   }
 }
@@ -65,11 +81,13 @@ function pressJ() {
   });
 }
 
+const loaded = new WeakMap(); // the address that each frame has loaded
+document.addEventListener('load', event => loaded.set(event.target, event.target.src), true);
+
 /** Waits until the frames of emails are loaded and painted. */
 async function painted() {
-  const loaded = f => new Promise(done => { f.addEventListener('load', done); setTimeout(done, 700); });
-  await Promise.all([...document.querySelectorAll('iframe')].map(loaded));
-  await new Promise(done => setTimeout(done, 150));
+  while ([...document.querySelectorAll('iframe')].some(f => loaded.get(f) !== f.src)) await new Promise(requestAnimationFrame);
+  await new Promise(done => setTimeout(done, 150)); // the frame is another process, whose first picture no event reports
   return true;
 }
 
