@@ -22,7 +22,7 @@ func (s *stage) binaries(ctx context.Context) {
 	s.git(ctx, "checkout", "--quiet", s.next)
 	skip := "--skip=publish,announce"
 	if _, err := exec.LookPath("syft"); err != nil {
-		fmt.Println("MISSING: syft, needed for the lists of what is in the binaries (SBOM): they were not made")
+		fmt.Println("MISSING: syft, so the software bills of materials (SBOM) of the binaries were not built")
 		skip += ",sbom"
 	}
 	env := []string{"GORELEASER_CURRENT_TAG=" + s.next} // not s.alone, because goreleaser reads the origin from git
@@ -82,7 +82,7 @@ const npmProgram = `(async () => {
 // npm packs the npm package with the binary that go install has built, and uses it in an empty project.
 func (s *stage) npm(ctx context.Context) {
 	if _, err := exec.LookPath("npm"); err != nil {
-		fmt.Println("MISSING: npm (Node.js), needed for the npm package: it was not made")
+		fmt.Println("MISSING: npm (Node.js), so the npm package was not built")
 		if os.Getenv("CI") == "true" {
 			try.OK(err)
 		}

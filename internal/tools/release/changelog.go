@@ -48,7 +48,7 @@ const unreleased = "## [Unreleased]\n"
 func headed(changelog, next string, now time.Time) (string, error) {
 	changelog = strings.ReplaceAll(changelog, "\r\n", "\n")
 	if strings.Contains(changelog, heading(next)) {
-		return "", fmt.Errorf("CHANGELOG.md has %s already", next)
+		return "", fmt.Errorf("CHANGELOG.md already has %s", next)
 	}
 	before, after, ok := strings.Cut(changelog, unreleased)
 	if !ok {
@@ -82,12 +82,12 @@ func notes(dir, version string) string {
 func section(changelog, version string) (string, error) {
 	_, after, ok := strings.Cut(strings.ReplaceAll(changelog, "\r\n", "\n"), heading(version))
 	if !ok {
-		return "", fmt.Errorf("CHANGELOG.md does not have %s", version)
+		return "", fmt.Errorf("CHANGELOG.md has no section for %s", version)
 	}
 	_, after, _ = strings.Cut(after, "\n")
 	text, _, _ := strings.Cut(after, "\n## ")
 	if strings.TrimSpace(text) == "" {
-		return "", fmt.Errorf("CHANGELOG.md says nothing of %s", version)
+		return "", fmt.Errorf("the section of %s in CHANGELOG.md is empty", version)
 	}
 	return strings.TrimSpace(text), nil
 }
@@ -95,7 +95,12 @@ func section(changelog, version string) (string, error) {
 // compare runs gorelease for each module and checks that CHANGELOG.md names the incompatible changes since the last
 // release.
 func (s *stage) compare(ctx context.Context) {
-	s.asSeen(ctx)
+	for _, m := range published()[1:] { // users see the modules without replaced modules and with the sums of the release
+		dir := filepath.Join(s.repo, m.dir)
+		s.golang(ctx, dir, "mod", "edit", "-dropreplace="+root)
+		s.golang(ctx, dir, "mod", "tidy")
+	}
+	s.git(ctx, "commit", "--quiet", "--all", "--message", "As others see it")
 	pins := filepath.Join("internal", "tools", "pins", "release", "go.mod")
 	gorelease, changes := command(ctx, ".", nil, "go", "tool", "-n", "-modfile="+pins, "gorelease"), notes(s.repo, s.next)
 	for _, m := range published() {
@@ -113,16 +118,6 @@ func (s *stage) compare(ctx context.Context) {
 	}
 }
 
-// asSeen commits the modules as their users see them, without replaced modules and with the sums of the release.
-func (s *stage) asSeen(ctx context.Context) {
-	for _, m := range published()[1:] {
-		dir := filepath.Join(s.repo, m.dir)
-		s.golang(ctx, dir, "mod", "edit", "-dropreplace="+root)
-		s.golang(ctx, dir, "mod", "tidy")
-	}
-	s.git(ctx, "commit", "--quiet", "--all", "--message", "As others see it")
-}
-
 // unannounced returns an error for incompatible changes in a report that the notes do not name under the heading Breaking.
 // gorelease allows incompatible changes only before v1.
 func unannounced(report, notes string) (err error) {
@@ -133,7 +128,7 @@ func unannounced(report, notes string) (err error) {
 		name = strings.NewReplacer("(*", "", "(", "", ")", "").Replace(name)                     // the form in the documents, for example client.Contacts.Find
 		pattern := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b(?:$|[^.]|\.(?:$|\W))`) // does not match a longer name, a field or a method
 		if !pattern.MatchString(breaking) {
-			err = errors.Join(err, fmt.Errorf("CHANGELOG.md does not name it under Breaking: %s", change))
+			err = errors.Join(err, fmt.Errorf("CHANGELOG.md must name this change under Breaking: %s", change))
 		}
 	}
 	return err

@@ -48,11 +48,11 @@ func run(ctx context.Context, args []string) (err error) {
 	defer try.Catch(&err)
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	prepared := flags.String("prepare", "", "write this `version` into CHANGELOG.md and the go.mod files")
-	described := flags.String("notes", "", "print what CHANGELOG.md says of this `version`")
-	complete := flags.String("tagged", "", "find what the commit lacks to be this `version` of all modules")
+	described := flags.String("notes", "", "print the section of CHANGELOG.md for this `version`")
+	complete := flags.String("tagged", "", "check that the commit has the tags of this `version` for all modules")
 	publish := flags.String("push", "", "tag the commit as this `version` of all modules, and push the tags to origin")
 	npm := flags.String("npm", "", "pack the npm packages of this `version` with the binaries in dist, into dist/npm")
-	binaries := flags.Bool("binaries", true, "make the binaries, too")
+	binaries := flags.Bool("binaries", true, "build the binaries")
 	try.OK(flags.Parse(args))
 	switch {
 	case flags.NArg() > 0:

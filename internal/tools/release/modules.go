@@ -46,18 +46,14 @@ func (m module) path() string { return path.Join(root, m.dir) }
 // tag returns the tag of a version of the module.
 func (m module) tag(version string) string { return path.Join(m.dir, version) }
 
-// private reports whether only this repository uses the module in a directory. Examples are for reading.
-func private(dir string) bool {
-	return slices.ContainsFunc([]string{"internal", "examples", "mockserver/console/e2e"}, func(p string) bool {
-		return dir == p || strings.HasPrefix(dir, p+"/")
-	})
-}
-
 // unlisted returns an error if the module of a go.mod is listed neither as published nor as private.
 func unlisted(goMods []string) (err error) {
 	known := published()
+	private := []string{"internal", "examples", "mockserver/console/e2e"} // only this repository uses them
 	for _, f := range goMods {
-		if dir := path.Dir(f); !private(dir) && !slices.ContainsFunc(known, func(m module) bool { return m.dir == dir }) {
+		dir := path.Dir(f)
+		ours := slices.ContainsFunc(private, func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") })
+		if !ours && !slices.ContainsFunc(known, func(m module) bool { return m.dir == dir }) {
 			err = errors.Join(err, fmt.Errorf("%s is a module that is not in the list of internal/tools/release/modules.go", dir))
 		}
 	}

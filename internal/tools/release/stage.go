@@ -60,8 +60,7 @@ func (s *stage) user() []string {
 	}
 }
 
-// command runs a program and returns its output. env is added to the environment of
-// this process. If the program fails, command panics with an error that contains the complete output.
+// command runs a program with additional environment variables and returns its output. If the program fails, command panics with an error that contains the complete output.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) string {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // our own arguments
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
@@ -112,8 +111,7 @@ func (s *stage) release(ctx context.Context, commit, version string) {
 	s.publish(ctx, version)
 }
 
-// fill replaces the files of the copy with the files of a commit. For HEAD, it includes the changes of the work
-// tree.
+// fill replaces the files of the copy with the files of a commit. For HEAD, it includes uncommitted changes.
 func (s *stage) fill(ctx context.Context, commit string) {
 	s.git(ctx, "rm", "-r", "--quiet", "--ignore-unmatch", ".")
 	// Git writes the objects of changed files to the copy, not to the user's repository.
