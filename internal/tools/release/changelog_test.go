@@ -30,7 +30,7 @@ func TestAddHeading(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for name, mistake := range map[string]struct{ text, version, want string }{
-		"released before": {log, "v0.1.0", "has v0.1.0 already"},
+		"released before": {log, "v0.1.0", "already has v0.1.0"},
 		"no heading":      {"# Changelog\n", "v0.2.0", "no heading Unreleased"},
 	} {
 		if _, err := headed(mistake.text, mistake.version, time.Now()); err == nil || !strings.Contains(err.Error(), mistake.want) {
