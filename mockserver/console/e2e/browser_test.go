@@ -207,17 +207,18 @@ func (p *page) press(keys string) {
 }
 
 // click clicks the first element of a kind that contains the text. The page ignores a click that misses the element
-// because the page has moved. Then click repeats it.
-func (p *page) click(kind, text string) {
+// because the page has moved. Then click repeats it. It returns the number of clicks.
+func (p *page) click(kind, text string) (clicks int) {
 	p.Helper()
-	for range 20 {
+	for clicks = 1; clicks <= 20; clicks++ {
 		at := eval[[]float64](p, fmt.Sprintf("spot(%q, %q)", kind, text))
 		p.do(chromedp.MouseClickXY(at[0], at[1]))
 		if eval[bool](p, `!aimed`) {
-			return
+			return clicks
 		}
 	}
 	p.Fatalf("20 clicks missed %s with %q", kind, text)
+	return 0
 }
 
 // rest waits until nothing is loading and the frames are painted.
