@@ -147,6 +147,9 @@ func (r Rules) broken(value any) string {
 // String returns a description of the range of valid numbers, or "" if all
 // numbers are valid.
 func (r Rules) String() string {
+	if r.Max == maxInt64 || r.Max == maxUint64 {
+		r.Max = ""
+	}
 	switch {
 	case r.Above != "":
 		return fmt.Sprintf("more than %s, up to %s", r.Above, r.Max)
@@ -173,16 +176,18 @@ type pattern struct {
 // is too long.
 var patterns = sync.OnceValue(func() map[string]pattern {
 	const (
-		atom   = `[^\x00-\x20"(),:;<>@\[\\\]\x7f.]+`
-		local  = atom + `(\.` + atom + `)*`
-		letter = `[^\x00-\x2f:-@\[-\x60{-\x7f]+`
-		label  = letter + `(-+` + letter + `)*`
-		domain = label + `(\.` + label + `)+`
+		special = `\x00-\x20"(),:;<>@\[\\\]\x7f.`
+		atom    = `[^` + special + `]+`
+		local   = atom + `(\.` + atom + `)*`
+		named   = `([^*` + special + `]|\*[^` + special + `])[^` + special + `]*(\.` + atom + `)*|\*(\.` + atom + `)+` // local, except *
+		letter  = `[^\x00-\x2f:-@\[-\x60{-\x7f]+`
+		label   = letter + `(-+` + letter + `)*`
+		domain  = label + `(\.` + label + `)+`
 	)
 	return map[string]pattern{
 		"email": {regexp.MustCompile(`^` + local + `@` + domain + `$`), "an email address"},
 		"suppressed": {
-			regexp.MustCompile(`^(` + local + `@` + domain + `|\*@` + domain + `|` + local + `@\*)$`),
+			regexp.MustCompile(`^(` + local + `@` + domain + `|\*@` + domain + `|(` + named + `)@\*)$`),
 			"an address, *@domain or local@*",
 		},
 		"url": {

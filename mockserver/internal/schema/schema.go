@@ -83,10 +83,16 @@ func (o Types) Of(t reflect.Type) *Schema {
 	case reflect.Map, reflect.Interface:
 		return &Schema{}
 	case reflect.Uint64:
-		return &Schema{Kinds: []string{"integer"}, Rules: Rules{Min: "0"}}
+		return &Schema{Kinds: []string{"integer"}, Rules: Rules{Min: "0", Max: maxUint64}}
 	}
-	return &Schema{Kinds: []string{"integer"}}
+	return &Schema{Kinds: []string{"integer"}, Rules: Rules{Max: maxInt64}}
 }
+
+// The limits of Go integers, in the OpenAPI document. Other documents and errors omit them.
+const (
+	maxInt64  = "9223372036854775807"
+	maxUint64 = "18446744073709551615"
+)
 
 // A field of type *struct{} hides a field of an embedded struct. A field with omitempty
 // or omitzero is optional. The tag "item" contains the rules for the items of an array.

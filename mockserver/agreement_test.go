@@ -1,0 +1,222 @@
+package mockserver_test
+
+import (
+	"encoding/json"
+	"flag"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"example.com/emailplatform/mockserver"
+)
+
+var (
+	bodies    = flag.Int("agreement.bodies", 1000, "how many random seeds and fault rules are compared with their schemas")
+	firstBody = flag.Uint64("agreement.seed", 1, "the `seed` of the random bodies")
+)
+
+// exceptions match the errors that a schema cannot describe.
+var exceptions = []*regexp.Regexp{
+	// These errors depend on other records.
+	regexp.MustCompile(`the object contains no entry named`),
+	regexp.MustCompile(`_id: no (list|template) \d`),
+	regexp.MustCompile(`the id \d+ is already in use|this token already exists|the list already contains the address`),
+	regexp.MustCompile(`no token belongs to account`),
+	regexp.MustCompile(`for all contacts on the list or for none|the id of the previous contact`),
+	regexp.MustCompile(`the anti-spam policy of list \d+ is not accepted`),
+	// The API checks more of addresses and URLs than the patterns, for example the lengths of their parts.
+	regexp.MustCompile(`"msg":"\w+\[\d+\][\w.\[\]]*: (not an email address|must be an address, |must be an absolute http or https URL)`),
+	// JSON Schema accepts 1.0 and 1e2 as integers.
+	regexp.MustCompile(`must be an integer, got \d+(\.0|e\d)`),
+}
+
+// exceptionOf returns the exception that matches an error, or "".
+func exceptionOf(text string) string {
+	for _, e := range exceptions {
+		if e.MatchString(text) {
+			return e.String()
+		}
+	}
+	return ""
+}
+
+// seedsAndFaults are the examples of TestSchemasAgree, in addition to the seeds of other tests. Together, the valid
+// examples contain every field.
+var seedsAndFaults = []struct {
+	name, body string
+	valid      bool
+}{
+	{"Seed", `{}`, true},
+	{"Seed", seedFile[:strings.LastIndex(seedFile, `{"account_id"`)], true},
+	{"Seed", stable, true},
+	{"Seed", `{"workflows":[{"name":"w","list":"l","list_id":1,"trigger":"subscribed","sender":{"email":"a@b.example"},"content":{"text":"x"}}]}`, false},
+	{"Seed", `{"campaigns":[{"name":"c","content":{"html":"x","template":"t"}}]}`, false},
+	{"Seed", `{"suppressed_emails":["*@c.example","a@*","ü@exämple.org"]}`, true},
+	{"Seed", `{"suppressed_emails":["a..b@c.example"]}`, false},
+	{"Seed", `{"webhooks":[{"url":"ftp://a.test","events":["Email.Opened"]}]}`, false},
+	{"Seed", `{"webhooks":[{"url":"HTTPS://a.test/x","events":["Email.Opened"]}]}`, true},
+	{"Seed", `{"webhooks":[{"url":"http://a.test","events":[]}]}`, false},
+	{"Seed", `{"tokens":[{"token":"kéy"}]}`, false},
+	{"Seed", `{"lists":[{"name":"x","contacts":[{"email":"a@b.example","interests":["i"],"tags":["t"],"custom_attributes":[{"name":"n","value":"v"}]}]}]}`, true},
+	{"Seed", `{"lists":[{"list_id":6,"name":"l"}],"campaigns":[{"campaign_id":7,"name":"c","list_id":6,"content":{"html":"x"}}]}`, true},
+	{"Seed", `{"templates":[{"template_id":5,"name":"t","content":{"text":"x"}}],"campaigns":[{"name":"c","content":{"template_id":5}}]}`, true},
+	{"Seed", `{"lists":[{"list_id":6,"name":"l"}],"workflows":[{"name":"w","list_id":6,"trigger":"subscribed",` +
+		`"sender":{"name":"n","email":"a@b.example"},"content":{"subject":"s","html":"x","text":"x"}}]}`, true},
+	{"Seed", `{"webhooks":[{"url":"http://a.test","events":["Email.Opened"],"rate_limit":5,"rate_limit_period":"minute","secret":"s"}]}`, true},
+	{"Seed", `{"account_id":2,"tokens":[{"token":"x","user_id":7,"user_email":"w@example.com","expires_in_ms":5}]}`, true},
+	{"Seed", `{"account_id":9223372036854775808}`, false},
+	{"Seed", `{"suppressed_emails":["*@*"]}`, false},
+	{"Seed", `{"suppressed_emails":["**@*","*.a@*","*a@*"]}`, true},
+	{"Fault", `{"action":"status","status":200}`, true},
+	{"Fault", `{"action":"status","status":199}`, false},
+	{"Fault", `{"action":"status","status":600}`, false},
+	{"Fault", `{"action":"explode"}`, false},
+	{"Fault", `{"action":"status","nth":1,"every":2}`, false},
+	{"Fault", `{"action":"status","nth":0}`, false},
+	{"Fault", `{"action":"status","probability":1}`, true},
+	{"Fault", `{"action":"status","probability":0}`, false},
+	{"Fault", `{"action":"status","path":"/x","method":"GET"}`, true},
+	{"Fault", `{"action":"status","path":"x"}`, false},
+	{"Fault", `{"action":"status","method":"get"}`, false},
+	{"Fault", `{"action":"status","operation":"listTag"}`, false},
+	{"Fault", `{"action":"status","retry_after":"x\ny"}`, false},
+	{"Fault", `{"action":"drop","operation":"listTags"}`, false},
+	{"Fault", `{"action":"truncate","event":"*"}`, false},
+	{"Fault", `{"action":"reset","event":"Email.Opened","after_processing":true}`, true},
+	{"Fault", `{"action":"delay","delay_ms":86400001}`, false},
+	{"Fault", `{"action":"oversize","size":1073741825}`, false},
+	{"Fault", `{"action":"status","status":1.5}`, false},
+	{"Fault", `{"action":"status","ACTION":"reset"}`, false},
+	{"Fault", `{}`, false},
+	{"Fault", `{"action":"status","account_id":1,"nth":2,"times":1,"status":429,"retry_after":"5","body":"x"}`, true},
+	{"Fault", `{"action":"redirect","operation":"listTags","every":2,"location":"/x","after_processing":true}`, true},
+	{"Fault", `{"action":"oversize","size":10,"delay_ms":1}`, true},
+	{"Fault", `{"action":"drop","event":"Email.Opened","webhook_id":"1"}`, true},
+}
+
+type object = map[string]any
+
+// agreement compares a server with its /_mock/openapi.json.
+type agreement struct {
+	probe
+	schemas            object
+	compiled           map[string]*jsonschema.Schema
+	accepted, rejected int
+	excepted           map[string]int // by exception
+}
+
+// newAgreement compiles the schemas with a validator for JSON Schema 2020-12. It calls change first, if set.
+func newAgreement(t *testing.T, change func(schemas object)) *agreement {
+	t.Helper()
+	p := newProbe(t, mockserver.Config{Logger: slog.New(slog.DiscardHandler), Tokens: []mockserver.Token{{}, {Value: "two", AccountID: 2}}})
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(p.must("GET", "/_mock/openapi.json", nil).text))
+	must(t, err)
+	a := &agreement{probe: p, schemas: document.(object)["components"].(object)["schemas"].(object), compiled: map[string]*jsonschema.Schema{}, excepted: map[string]int{}}
+	if change != nil {
+		change(a.schemas)
+	}
+	compiler := jsonschema.NewCompiler()
+	must(t, compiler.AddResource("openapi.json", document))
+	for _, name := range []string{"Seed", "Fault"} {
+		a.compiled[name], err = compiler.Compile("openapi.json#/components/schemas/" + name)
+		must(t, err)
+	}
+	return a
+}
+
+// compare sends a body to an empty server. It reports whether the schema and the server agree.
+func (a *agreement) compare(name, body string) (agree, valid bool, got answer) {
+	a.t.Helper()
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
+	must(a.t, err)
+	valid = a.compiled[name].Validate(value) == nil
+	a.Clear()
+	got = a.do("POST", map[string]string{"Seed": "/_mock/seed", "Fault": "/_mock/faults"}[name], body)
+	switch accepted := got.status/100 == 2; {
+	case valid && got.status == 422 && exceptionOf(got.text) != "":
+		a.excepted[exceptionOf(got.text)]++
+		return true, valid, got
+	case accepted:
+		a.accepted++
+		return valid, valid, got
+	default:
+		a.rejected++
+		return !valid && got.status == 422, valid, got
+	}
+}
+
+func TestSchemasAgree(t *testing.T) {
+	a := newAgreement(t, nil)
+	check := func(name, body string, want bool) {
+		t.Helper()
+		if agree, valid, got := a.compare(name, body); !agree || valid != want {
+			t.Errorf("%s %s\nthe server: %d %s\nthe schema: %t, want %t", name, body, got.status, got.text, valid, want)
+		}
+	}
+	for _, row := range seedsAndFaults {
+		check(row.name, row.body, row.valid)
+	}
+	for _, row := range invalidSeeds {
+		if _, err := jsonschema.UnmarshalJSON(strings.NewReader(row.file)); err == nil && exceptionOf(row.want) == "" {
+			check("Seed", row.file, false)
+		}
+	}
+}
+
+// TestRandomBodiesAgree compares random bodies. They are examples with up to three random changes.
+func TestRandomBodiesAgree(t *testing.T) {
+	for _, name := range []string{"Seed", "Fault"} {
+		t.Run(name, func(t *testing.T) {
+			a := newAgreement(t, nil)
+			for body := range a.drafts(name, *bodies) {
+				if agree, valid, got := a.compare(name, body); !agree {
+					t.Errorf("%s\nthe server: %d %s\nthe schema: %t", body, got.status, got.text, valid)
+				}
+			}
+			t.Logf("-agreement.seed %d: accepted %d, rejected %d, exceptions %v", *firstBody, a.accepted, a.rejected, a.excepted)
+			if a.accepted < *bodies/4 || a.rejected < *bodies/4 {
+				t.Errorf("accepted %d and rejected %d of %d, want a quarter each", a.accepted, a.rejected, *bodies)
+			}
+		})
+	}
+}
+
+// A mistake in a schema makes a random body disagree.
+func TestRandomBodiesFindMistakes(t *testing.T) {
+	for _, tt := range []struct {
+		mistake, schema, keyword string
+		value                    any
+	}{
+		{"minimum", "Fault/properties/status", "minimum", json.Number("199")},
+		{"enum value", "SeedContact/properties/status", "enum", []any{"active", "deleted"}},
+		{"field", "SeedToken/properties", "user_email", nil},
+		{"required", "SeedWebhook", "required", []any{"url", "events", "secret"}},
+		{"other fields", "SeedList", "additionalProperties", true},
+	} {
+		t.Run(tt.mistake, func(t *testing.T) {
+			a := newAgreement(t, func(at object) {
+				for name := range strings.SplitSeq(tt.schema, "/") {
+					at = at[name].(object)
+				}
+				if at[tt.keyword] == nil {
+					t.Fatalf("%s has no %s", tt.schema, tt.keyword)
+				}
+				at[tt.keyword] = tt.value
+				if tt.value == nil {
+					delete(at, tt.keyword)
+				}
+			})
+			for _, name := range []string{"Seed", "Fault"} {
+				for body := range a.drafts(name, 2000) {
+					if agree, _, _ := a.compare(name, body); !agree {
+						return
+					}
+				}
+			}
+			t.Error("all bodies agree")
+		})
+	}
+}
