@@ -184,11 +184,11 @@ func TestRandomBodiesAgree(t *testing.T) {
 	}
 }
 
-// A mistake in a schema makes a random body disagree.
-func TestRandomBodiesFindMistakes(t *testing.T) {
+// An error in a schema makes a random body disagree.
+func TestRandomBodiesFindErrors(t *testing.T) {
 	for _, tt := range []struct {
-		mistake, schema, keyword string
-		value                    any
+		name, schema, keyword string
+		value                 any
 	}{
 		{"minimum", "Fault/properties/status", "minimum", json.Number("199")},
 		{"enum value", "SeedContact/properties/status", "enum", []any{"active", "deleted"}},
@@ -196,7 +196,7 @@ func TestRandomBodiesFindMistakes(t *testing.T) {
 		{"required", "SeedWebhook", "required", []any{"url", "events", "secret"}},
 		{"other fields", "SeedList", "additionalProperties", true},
 	} {
-		t.Run(tt.mistake, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			a := newAgreement(t, func(at object) {
 				for name := range strings.SplitSeq(tt.schema, "/") {
 					at = at[name].(object)
