@@ -344,3 +344,13 @@ func TestListContactCounts(t *testing.T) {
 		t.Errorf("found %+v, want %s with %v", page, list, want)
 	}
 }
+
+// If the server responded without reading the body, the client could lose the response to a connection reset.
+func TestGetRejectsBody(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for _, path := range []string{"platform.yaml", "openapi.json", "stream", "outbox/x/html", "deliveries/x/body"} {
+		if a := p.do("GET", "/_mock/"+path, `{"a":1}`); a.status != 422 || !strings.Contains(a.text, "no such field") {
+			t.Errorf("GET %s with a body: got %d %s, want 422", path, a.status, a.text)
+		}
+	}
+}

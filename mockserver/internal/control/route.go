@@ -140,8 +140,15 @@ func rawBody(body func() *schema.Schema, f func(*request) error) handler {
 }
 
 // rawResponse returns a handler that takes no request body and writes its own response.
-func rawResponse(media string, serve func(http.ResponseWriter, *request) error) handler {
-	return handler{request: reflect.TypeFor[nothing](), media: media, serve: serve}
+func rawResponse(media string, respond func(http.ResponseWriter, *request) error) handler {
+	empty := reflect.TypeFor[nothing]()
+	body := sync.OnceValue(func() *schema.Schema { return requestOf(empty) })
+	return handler{request: empty, media: media, serve: func(w http.ResponseWriter, r *request) error {
+		if _, err := decodeBody[nothing](r.Request, body()); err != nil {
+			return err
+		}
+		return respond(w, r)
+	}}
 }
 
 // ServeHTTP validates the query of a request and calls the route's handler.
