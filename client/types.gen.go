@@ -45,7 +45,7 @@ type Campaign struct {
 	// The campaign's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content,omitzero"`
 
 	// When the campaign was created.
@@ -72,7 +72,7 @@ type CampaignCreate struct {
 	// The campaign's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content,omitzero"`
 
 	// The sender of an email.
@@ -99,7 +99,7 @@ type CampaignUpdate struct {
 	// The id of the list that contains the recipients.
 	ListID *int64 `json:"list_id,omitzero"`
 
-	// The new name.
+	// The campaign's name.
 	Name *string `json:"name,omitzero"`
 
 	// Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
@@ -192,7 +192,7 @@ type ContactTagging struct {
 
 // ContactUpdate: Changes to a contact.
 type ContactUpdate struct {
-	// The attributes to set. Other attributes are kept.
+	// Custom attributes of the contact, for merge tags. Other attributes are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
@@ -210,7 +210,7 @@ type CustomAttributeUpdate struct {
 	// The attribute's name.
 	Name string `json:"name"`
 
-	// The attribute's new value; null removes the attribute.
+	// The attribute's value. Null removes the attribute.
 	Value Nullable[string] `json:"value"`
 }
 
@@ -289,7 +289,7 @@ type EmailBounce struct {
 	Type events.BounceType `json:"type,omitzero"`
 }
 
-// EmailContent is the content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+// EmailContent is the content of an email, either a template or inline HTML and text.
 type EmailContent struct {
 	// The id of the template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
@@ -324,7 +324,7 @@ type EmailSubmission struct {
 	// The recipient's address.
 	To string `json:"email"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text.
 	Content EmailContent `json:"content"`
 
 	// Values for merge tags. They take precedence over the contact's attributes.
@@ -402,7 +402,7 @@ type List struct {
 	// When the list was created.
 	CreatedOn time.Time `json:"created_on,omitzero"`
 
-	// Whether the anti-spam policy is accepted. Sending to the list requires an accepted policy.
+	// Whether the anti-spam policy is accepted.
 	PolicyAccepted bool `json:"policy_accepted,omitzero"`
 }
 
@@ -421,7 +421,7 @@ type ListPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// MessageContent is the content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+// MessageContent is the content of an email, either a template or inline HTML and text.
 type MessageContent struct {
 	// The id of the template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
@@ -441,13 +441,13 @@ type MessageContentUpdate struct {
 	// The id of the template with the HTML and the text.
 	TemplateID *int64 `json:"template_id,omitzero"`
 
-	// The new inline HTML part.
+	// The inline HTML part.
 	HTML *string `json:"html,omitzero"`
 
-	// The new subject.
+	// The subject.
 	Subject *string `json:"subject,omitzero"`
 
-	// The new inline plain-text part; null removes it.
+	// The inline plain-text part. Null removes it.
 	Text Nullable[string] `json:"text,omitzero"`
 }
 
@@ -463,12 +463,12 @@ type Pagination struct {
 	PerPage int64 `json:"per_page"`
 }
 
-// RateLimitPeriod is the period of a webhook's rate limit, by default an hour.
+// RateLimitPeriod is the period of the rate limit, by default an hour.
 type RateLimitPeriod string
 
 // Sender is the sender of an email.
 type Sender struct {
-	// The contact's address.
+	// The sender's address.
 	Email string `json:"email"`
 
 	// The name that recipients see.
@@ -534,7 +534,7 @@ type Template struct {
 	// The template's name.
 	Name string `json:"name"`
 
-	// The parts of a template. Merge tags are written `{{name}}`.
+	// The parts of a template.
 	Content TemplateContent `json:"content"`
 
 	// When the template was created.
@@ -544,27 +544,27 @@ type Template struct {
 	UpdatedOn time.Time `json:"updated_on,omitzero"`
 }
 
-// TemplateContent is the parts of a template. Merge tags are written `{{name}}`.
+// TemplateContent is the parts of a template.
 type TemplateContent struct {
 	// The HTML part.
 	HTML string `json:"html,omitzero"`
 
-	// The plain-text part; omitted if there is none.
+	// The plain-text part.
 	Text string `json:"text,omitzero"`
 }
 
 // TemplateContentUpdate: Changes to a template's content. Omitted fields are kept.
 type TemplateContentUpdate struct {
-	// The new HTML part.
+	// The HTML part.
 	HTML *string `json:"html,omitzero"`
 
-	// The new plain-text part; null removes it.
+	// The plain-text part. Null removes it.
 	Text Nullable[string] `json:"text,omitzero"`
 }
 
 // TemplateCreate is a template to create.
 type TemplateCreate struct {
-	// The parts of a template. Merge tags are written `{{name}}`.
+	// The parts of a template.
 	Content TemplateContent `json:"content,omitzero"`
 
 	// The template's name.
@@ -585,7 +585,7 @@ type TemplateUpdate struct {
 	// Changes to a template's content. Omitted fields are kept.
 	Content *TemplateContentUpdate `json:"content,omitzero"`
 
-	// The new name.
+	// The template's name.
 	Name *string `json:"name,omitzero"`
 }
 
@@ -603,7 +603,7 @@ type TransactionalSubmission struct {
 	// Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content"`
 
 	// Values for merge tags.
@@ -627,7 +627,7 @@ type Webhook struct {
 	// The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// Known values are second, minute, hour and day. The platform may add values.
+	// The period of the rate limit. Known values are second, minute, hour and day. The platform may add values.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
 	// The secret that signs deliveries.
@@ -636,7 +636,7 @@ type Webhook struct {
 	// Known values are active and archived. The platform may add values.
 	Status WebhookStatus `json:"status,omitzero"`
 
-	// The URL that receives the events.
+	// The absolute http or https URL that receives the events.
 	URL string `json:"url"`
 }
 
@@ -645,10 +645,10 @@ type WebhookCreate struct {
 	// The names of the subscribed events.
 	Events []events.Name `json:"events"`
 
-	// The maximum number of deliveries per period. By default, the number is unlimited.
+	// The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// The period of a webhook's rate limit, by default an hour.
+	// The period of the rate limit, by default an hour.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
 	// The absolute http or https URL that receives the events.
@@ -675,13 +675,13 @@ type WebhookSummary struct {
 	// The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// Known values are second, minute, hour and day. The platform may add values.
+	// The period of the rate limit. Known values are second, minute, hour and day. The platform may add values.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
 	// Known values are active and archived. The platform may add values.
 	Status WebhookStatus `json:"status,omitzero"`
 
-	// The URL that receives the events.
+	// The absolute http or https URL that receives the events.
 	URL string `json:"url"`
 }
 
@@ -696,7 +696,7 @@ type Workflow struct {
 	// The workflow's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content,omitzero"`
 
 	// When the workflow was created.
@@ -708,7 +708,7 @@ type Workflow struct {
 	// Known values are active and inactive. The platform may add values.
 	Status WorkflowStatus `json:"status"`
 
-	// The trigger. The known value is subscribed. The platform may add values.
+	// `subscribed` means that a contact becomes active on the list. The platform may add values.
 	Trigger WorkflowTrigger `json:"trigger,omitzero"`
 }
 
@@ -720,7 +720,7 @@ type WorkflowCreate struct {
 	// The workflow's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content"`
 
 	// The sender of an email.

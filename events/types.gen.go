@@ -213,7 +213,7 @@ type CampaignSent struct {
 
 // ComplainingContact is the contact who complained.
 type ComplainingContact struct {
-	// The id of the contact, as a string.
+	// The id of the contact.
 	ID ID `json:"id"`
 
 	// The address of the contact.
@@ -384,8 +384,8 @@ type EmailRef struct {
 
 // EmailRejected is the data of Email.Rejected. `contact` and `list` are present only if the message was sent to a list contact.
 type EmailRejected struct {
-	// The reason why `POST /v2/emails` rejected a message: the contact is `bounced`, `unsubscribed`, `pending` (has
-	// not confirmed), `spam`, `deleted` or `suppressed`.
+	// The reason why `POST /v2/emails` rejected a message: the status of the contact, or `suppressed`. A `pending`
+	// contact has not confirmed, and a `spam` contact has complained.
 	Reason RejectReason `json:"reason"`
 
 	// The time of the rejection.
@@ -500,8 +500,8 @@ type RecipientContext struct {
 	UserAgent string `json:"user_agent"`
 }
 
-// RejectReason is the reason why `POST /v2/emails` rejected a message: the contact is `bounced`, `unsubscribed`, `pending` (has
-// not confirmed), `spam`, `deleted` or `suppressed`.
+// RejectReason is the reason why `POST /v2/emails` rejected a message: the status of the contact, or `suppressed`. A `pending`
+// contact has not confirmed, and a `spam` contact has complained.
 type RejectReason string
 
 // RemovedContact is the contact who left a list.

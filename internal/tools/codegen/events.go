@@ -20,7 +20,7 @@ var templates embed.FS
 func execute(name string, data any) []byte { return try.Get(format.Source(fill(name, data))) }
 
 func fill(name string, data any) []byte {
-	functions := template.FuncMap{"general": general, "anchor": anchor, "code": code, "codes": codes}
+	functions := template.FuncMap{"general": general, "anchor": anchor, "code": code, "codes": codes, "brief": brief, "rows": rowsOf}
 	var out bytes.Buffer
 	try.OK(try.Get(template.New("").Funcs(functions).ParseFS(templates, "*.tmpl")).ExecuteTemplate(&out, name, data))
 	return out.Bytes()

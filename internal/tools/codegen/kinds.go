@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // jsonType matches the JSON types that a list can contain.
@@ -18,7 +20,10 @@ func (k kinds) kind(t tree) string {
 	name := t.schemaNamed()
 	t = t.resolve(k.root)
 	if name != "" && t.at("properties").Node != nil {
-		return fmt.Sprintf("[%s](#%s)", name, anchor(name))
+		if strings.HasSuffix(name, "Page") {
+			return fmt.Sprintf("[%s](#pages) of %s", name, k.kind(t.at("properties", "data", "items")))
+		}
+		return fmt.Sprintf("[%s](#%s)", name, anchor(home(name)))
 	}
 	var types []string
 	for _, word := range t.words("type") {
@@ -28,6 +33,20 @@ func (k kinds) kind(t tree) string {
 		types = append(types, k.kind(variant))
 	}
 	return strings.Join(append([]string{strings.Join(types, " or ")}, rules(t)...), ", ")
+}
+
+// home returns the schema whose section contains a schema.
+func home(name string) string {
+	for _, suffix := range []string{"Create", "Update", "Summary"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	switch {
+	case strings.HasSuffix(name, "ListRef"):
+		return "ListRef"
+	case name == "EmailContent":
+		return "MessageContent"
+	}
+	return name
 }
 
 func (k kinds) typ(word string, t tree) string {
@@ -96,13 +115,30 @@ type row struct {
 // members returns the properties of a schema. A property without a description gets the description of its schema.
 func (k kinds) members(t tree) (rows []row) {
 	for name, member := range t.at("properties").all() {
-		description := member.text("description")
-		if description == "" {
-			description = member.resolve(k.root).text("description")
-		}
+		description := cmp.Or(member.text("description"), member.resolve(k.root).text("description"))
 		rows = append(rows, row{Name: name, Kind: cell(k.kind(member)), Description: cell(description), Optional: !t.requires(name)})
 	}
 	return rows
+}
+
+// Shared reports whether one table documents a parameter for all endpoints.
+func (r row) Shared() bool {
+	return r.In == "path" || slices.Contains([]string{"page", "per_page", "with_count"}, r.Name)
+}
+
+// repeated matches parts of descriptions that repeat the type or the introduction of the reference.
+var repeated = regexp.MustCompile(`, in Unix seconds|, as ISO 8601|, from 1( to 100)?|, at most [0-9,]+|, by default [^.]+| (The default is|The platform may add) [^.]*\.|^Always \w+\.`)
+
+// brief returns a description without what the type or the name of the field shows.
+func brief(description, name string) string {
+	description = repeated.ReplaceAllString(description, "")
+	words := strings.FieldsFunc(strings.ToLower(description), func(r rune) bool { return !unicode.IsLetter(r) })
+	if !slices.ContainsFunc(words, func(word string) bool {
+		return !strings.Contains(strings.ToLower(name)+" the of address when was", word)
+	}) {
+		return ""
+	}
+	return description
 }
 
 // cell makes text fit into a table.

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/types"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,7 +18,9 @@ import (
 // reference is the content of docs/reference.md.
 type reference struct {
 	Tags                      []tagged
-	Schemas, Envelopes, Parts []section
+	Parameters                []row
+	Pagination                []section
+	Schemas, Envelopes, Parts [][]section // the schemas of each table
 	Errors                    []problem
 	Events                    []eventSection
 }
@@ -33,30 +37,35 @@ type endpoint struct {
 	Methods                     []string // methods of package client
 	Parameters                  []row
 	Body                        string
-	Answers                     []string
-	Errors                      string
+	Answers, Errors             []string
 }
 
-// section is a schema with its fields.
+// Own returns the parameters that only this endpoint documents.
+func (e endpoint) Own() []row { return slices.DeleteFunc(slices.Clone(e.Parameters), row.Shared) }
+
+// section is a schema with its fields. Go is its Go type, if it has another name.
 type section struct {
 	Name, Description, Go string
 	Members               []row
 }
 
-type problem struct{ Status, Description, Type string }
+// problem is an error, with the endpoints that return it.
+type problem struct{ Status, Description, Type, Endpoints string }
 
 // referenceFile returns docs/reference.md.
 func referenceFile(root string, doc *document) map[string][]byte {
 	methods := clientMethods(filepath.Join(root, "client"))
 	try.OK(everyOneCalled(doc.operations, methods))
-	w := writer{kinds: kinds{doc.root}, doc: doc, methods: methods, names: goNames(root)}
+	w := writer{kinds: kinds{doc.root}, doc: doc, methods: methods, names: goNames()}
 	text := fill("reference.tmpl", reference{
-		Tags:      w.tags(),
-		Schemas:   w.sections("paths"),
-		Errors:    w.problems(),
-		Envelopes: []section{w.section("ComplianceEvent"), w.section("GeneralEvent")},
-		Events:    w.events(),
-		Parts:     w.sections("webhooks"),
+		Tags:       w.tags(),
+		Parameters: w.parameters(),
+		Pagination: []section{w.section("Pagination")},
+		Schemas:    w.sections(false),
+		Errors:     w.problems(),
+		Envelopes:  [][]section{{w.section("ComplianceEvent")}, {w.section("GeneralEvent")}},
+		Events:     w.events(),
+		Parts:      w.sections(true),
 	})
 	text = regexp.MustCompile(`\n{3,}`).ReplaceAll(text, []byte("\n\n"))
 	return map[string][]byte{"docs/reference.md": text}
@@ -78,7 +87,7 @@ type writer struct {
 	kinds
 	doc     *document
 	methods map[string][]string // methods of package client, by operation
-	names   map[string]string   // Go types, by schema
+	names   map[string]string   // Go types with other names, by schema
 }
 
 func (w writer) tags() (out []tagged) {
@@ -106,52 +115,71 @@ func (w writer) endpoint(op operation) endpoint {
 		Methods:     w.methods[op.id],
 	}
 	for _, p := range op.parameters {
-		e.Parameters = append(e.Parameters, row{
-			Name: p.text("name"), In: p.text("in"), Kind: cell(w.kind(p.at("schema"))),
-			Description: cell(p.text("description")), Optional: p.text("required") != "true",
-		})
+		e.Parameters = append(e.Parameters, w.parameter(p))
 	}
-	if body := op.at("requestBody", "content", "application/json", "schema"); body.Node != nil {
+	body := op.at("requestBody").json()
+	if body.Node != nil {
 		e.Body = w.kind(body)
 	}
-	var refused []string
 	for status, answer := range op.at("responses").all() {
 		if status[0] != '2' {
-			refused = append(refused, status)
+			if !w.implied(status, body.Node != nil) {
+				e.Errors = append(e.Errors, status)
+			}
 			continue
 		}
-		e.Answers = append(e.Answers, w.answer(status, answer))
+		for media, content := range answer.resolve(w.root).at("content").all() {
+			if media == "application/json" {
+				media = w.kind(content.at("schema"))
+			}
+			status += " " + media
+		}
+		e.Answers = append(e.Answers, status)
 	}
-	e.Errors = strings.Join(refused, " ")
 	return e
 }
 
-func (w writer) answer(status string, answer tree) string {
-	answer = answer.resolve(w.root)
-	for media, content := range answer.at("content").all() {
-		kind := w.kind(content.at("schema"))
-		if media != "application/json" {
-			kind = media
+// parameters returns the parameters that one table documents for all endpoints.
+func (w writer) parameters() (rows []row) {
+	for _, p := range w.root.at("components", "parameters").all() {
+		if r := w.parameter(p); r.Shared() {
+			rows = append(rows, r)
 		}
-		return status + ", " + kind + ". " + cell(answer.text("description"))
 	}
-	return status + ". " + cell(answer.text("description"))
+	return rows
+}
+
+func (w writer) parameter(p tree) row {
+	return row{
+		Name: p.text("name"), In: p.text("in"), Kind: cell(w.kind(p.at("schema"))),
+		Description: cell(p.text("description")), Optional: p.text("required") != "true",
+	}
+}
+
+// implied reports whether all endpoints with a request body, or all without one, return a status.
+func (w writer) implied(status string, body bool) bool {
+	return !slices.ContainsFunc(w.doc.operations, func(op operation) bool {
+		return body == (op.at("requestBody").Node != nil) && op.at("responses", status).Node == nil
+	})
 }
 
 // problems returns the errors that endpoints refer to, by their statuses.
 func (w writer) problems() (out []problem) {
-	seen := map[string]bool{}
 	for _, op := range w.doc.operations {
 		for status, answer := range op.at("responses").all() {
-			if seen[status] || status[0] == '2' {
+			if status[0] == '2' || slices.ContainsFunc(out, func(p problem) bool { return p.Status == status }) {
 				continue
 			}
-			seen[status] = true
 			answer = answer.resolve(w.root)
-			details := answer.at("content", "application/json", "example", "detail").items()
-			p := problem{Status: status, Description: cell(answer.text("description"))}
-			if len(details) > 0 {
-				p.Type = details[0].text("type")
+			p := problem{Status: status, Description: cell(answer.text("description")), Endpoints: "as listed"}
+			if w.implied(status, true) {
+				p.Endpoints = "with a body"
+			}
+			if w.implied(status, false) {
+				p.Endpoints = "all"
+			}
+			for _, detail := range answer.at("content", "application/json", "example", "detail").items() {
+				p.Type = detail.text("type")
 			}
 			out = append(out, p)
 		}
@@ -160,12 +188,10 @@ func (w writer) problems() (out []problem) {
 	return out
 }
 
-// eventSection is an event. Rows has a line for each field of its shapes.
+// eventSection is an event, with the schemas of its data.
 type eventSection struct {
 	Name, Summary, Description, Envelope string
-	Types                                []string // Go types
 	Shapes                               []section
-	Rows                                 []shapesRow
 }
 
 // shapesRow is a field with its type in each shape.
@@ -177,23 +203,18 @@ type shapesRow struct {
 func (w writer) events() (out []eventSection) {
 	for _, e := range w.doc.events {
 		of := w.root.at("webhooks", e.Name, "post")
-		envelope := "ComplianceEvent"
+		section := eventSection{Name: e.Name, Summary: cell(of.text("summary")), Description: cell(of.text("description")), Envelope: "ComplianceEvent"}
 		if e.General {
-			envelope = "GeneralEvent"
+			section.Envelope = "GeneralEvent"
 		}
-		section := eventSection{
-			Name:        e.Name,
-			Summary:     cell(of.text("summary")),
-			Description: strings.TrimSpace(of.text("description")),
-			Envelope:    fmt.Sprintf("[%s](#%s)", envelope, anchor(envelope)),
+		if strings.EqualFold(section.Description, "Fires when "+section.Summary+".") {
+			section.Description = ""
 		}
 		for _, s := range e.Shapes {
 			data := w.section(s.Name)
-			data.Description = cell(data.Description)
-			section.Types = append(section.Types, data.Go)
+			data.Description = strings.TrimPrefix(cell(data.Description), "The data of "+e.Name+" ")
 			section.Shapes = append(section.Shapes, data)
 		}
-		section.Rows = rowsOf(section.Shapes)
 		out = append(out, section)
 	}
 	return out
@@ -206,14 +227,17 @@ func rowsOf(shapes []section) (rows []shapesRow) {
 			at := slices.IndexFunc(rows, func(r shapesRow) bool { return r.Name == m.Name })
 			if at < 0 {
 				at = len(rows)
-				rows = append(rows, shapesRow{m.Name, m.Description, slices.Repeat([]string{"no"}, len(shapes))})
+				rows = append(rows, shapesRow{m.Name, m.Description, slices.Repeat([]string{"–"}, len(shapes))})
 			}
-			if !strings.Contains(rows[at].Description, m.Description) {
+			switch known := rows[at].Description; {
+			case strings.Contains(m.Description, known):
+				rows[at].Description = m.Description
+			case !strings.Contains(known, m.Description):
 				rows[at].Description += " " + m.Description
 			}
 			rows[at].Kinds[i] = m.Kind
 			if m.Optional {
-				rows[at].Kinds[i] += ", optional"
+				rows[at].Kinds[i] += "?"
 			}
 		}
 	}
@@ -221,92 +245,55 @@ func rowsOf(shapes []section) (rows []shapesRow) {
 }
 
 func (w writer) section(name string) section {
-	t := w.root.at("components", "schemas", name)
-	return section{name, strings.TrimSpace(t.text("description")), w.names[name], w.members(t)}
+	t := w.root.schema(name)
+	s := section{name, strings.TrimSpace(t.text("description")), w.names[name], w.members(t)}
+	for i, m := range s.Members {
+		if strings.HasPrefix(m.Kind, "[") { // a link to the schema with this description
+			m.Description = ""
+		}
+		m.Kind = strings.ReplaceAll(m.Kind, codes(w.root.schema("EventName").words("enum")), "[event](#events)")
+		m.Description = brief(m.Description, name+m.Name)
+		s.Members[i] = m
+	}
+	return s
 }
 
-// sections returns the schemas with properties that a part of the document refers to, in document order. For
-// webhooks, it omits schemas of paths and schemas in the section of an event.
-func (w writer) sections(part string) (out []section) {
-	shown, inEvents := w.reached("paths"), w.reached("webhooks")
+// sections returns the schemas of endpoints or of events, in document order. Similar schemas are in the same table.
+func (w writer) sections(events bool) (out [][]section) {
 	for name, t := range w.root.at("components", "schemas").all() {
+		base := home(name)
+		at := slices.IndexFunc(out, func(table []section) bool { return home(table[0].Name) == base })
 		switch {
-		case t.at("properties").Node == nil, part == "paths" && !shown[name]:
-		case part == "webhooks" && (shown[name] || !inEvents[name] || w.hasOwnPlace(name)):
+		case t.at("properties").Node == nil, w.hasOwnPlace(name), events != (w.root.schema(base).text("x-events") == "true"):
+		case at < 0:
+			out = append(out, []section{w.section(name)})
 		default:
-			out = append(out, w.section(name))
+			out[at] = append(out[at], w.section(name))
 		}
 	}
 	return out
 }
 
-// hasOwnPlace reports whether a schema is an envelope, or the data of an event.
+// hasOwnPlace reports whether a schema is a page, an envelope, or the data of an event.
 func (w writer) hasOwnPlace(name string) bool {
-	return name == "ComplianceEvent" || name == "GeneralEvent" || slices.ContainsFunc(w.doc.events, func(e event) bool {
+	return regexp.MustCompile(`Page$|^(Pagination|ComplianceEvent|GeneralEvent)$`).MatchString(name) || slices.ContainsFunc(w.doc.events, func(e event) bool {
 		return slices.ContainsFunc(e.Shapes, func(s shape) bool { return s.Name == name })
 	})
 }
 
-// reached returns the schemas that a part of the document refers to, directly or indirectly. It ignores callbacks,
-// because they belong to the webhooks.
-func (w writer) reached(part string) map[string]bool {
-	found := map[string]bool{}
-	var walk func(t tree)
-	walk = func(t tree) {
-		if ref := t.text("$ref"); ref != "" {
-			if name := t.schemaNamed(); name == "" || !found[name] {
-				found[name] = true
-				walk(t.resolve(w.root))
-			}
-			return
-		}
-		for name, member := range t.all() {
-			if name != "callbacks" {
-				walk(member)
-			}
-		}
-		for _, item := range t.items() {
-			walk(item)
+// goNames returns the Go types of schemas with other names.
+func goNames() map[string]string {
+	names := map[string]string{
+		"Problem": "`client.Error`", "ProblemDetail": "`client.ErrorDetail`",
+		"CampaignSchedule": "an argument of `Campaigns.Schedule`",
+	}
+	renamed := regexp.MustCompile(`schemas\.(\w+)\n +update: \{x-go-name: (\w+)`)
+	for _, pkg := range []string{"events", "client"} {
+		for _, m := range renamed.FindAllStringSubmatch(string(try.Get(os.ReadFile(pkg+".overlay.yaml"))), -1) {
+			names[m[1]] = code(pkg + "." + m[2])
 		}
 	}
-	walk(w.root.at(part))
-	return found
-}
-
-// goNames returns the Go types of the packages client and events by the names of their schemas.
-func goNames(root string) map[string]string {
-	out := map[string]string{}
-	for _, name := range []string{"events", "client"} {
-		renamed := renamedSchemas(name + ".overlay.yaml")
-		for typ := range newGenerator(filepath.Join(root, name, "types.gen.go")).types {
-			if schema, ok := renamed[typ]; ok {
-				out[schema] = name + "." + typ
-			} else if strings.ToUpper(typ[:1]) == typ[:1] {
-				out[typ] = name + "." + typ
-			}
-		}
-	}
-	return out
-}
-
-// renamedSchemas returns the schemas that an overlay renames, by their Go names.
-func renamedSchemas(path string) map[string]string {
-	var overlay struct {
-		Actions []struct {
-			Target string `yaml:"target"`
-			Update struct {
-				Name string `yaml:"x-go-name"`
-			} `yaml:"update"`
-		} `yaml:"actions"`
-	}
-	readYAML(path, &overlay)
-	out := map[string]string{}
-	for _, action := range overlay.Actions {
-		if name, ok := strings.CutPrefix(action.Target, "$.components.schemas."); ok && action.Update.Name != "" && !strings.Contains(name, ".") {
-			out[action.Update.Name] = name
-		}
-	}
-	return out
+	return names
 }
 
 // clientMethods returns the exported methods of package client that send requests
@@ -328,53 +315,30 @@ func clientMethods(dir string) map[string][]string {
 		if !methods[name].Name.IsExported() {
 			continue
 		}
-		found := map[string]bool{}
-		for fn := range reached(methods, name) {
-			maps.Copy(found, requestsIn(fn))
-		}
-		for op := range found {
+		for op := range requests(methods, name, map[string]bool{}) {
 			out[op] = append(out[op], name)
 		}
 	}
 	return out
 }
 
-// reached returns a method and the methods of the same service that it calls,
-// directly or indirectly.
-func reached(methods map[string]*ast.FuncDecl, name string) map[*ast.FuncDecl]bool {
-	found := map[*ast.FuncDecl]bool{}
-	var walk func(name string)
-	walk = func(name string) {
-		fn := methods[name]
-		if fn == nil || found[fn] {
-			return
-		}
-		found[fn] = true
-		ast.Inspect(fn, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok && isReceiver(fn, s.X) {
-				walk(receiver(fn) + "." + s.Sel.Name)
-			}
-			return true
-		})
+// requests returns the operations of the requests that a method builds, directly or through other methods of the same
+// service. It adds the methods to seen.
+func requests(methods map[string]*ast.FuncDecl, name string, seen map[string]bool) map[string]bool {
+	found, fn := map[string]bool{}, methods[name]
+	if fn == nil || seen[name] {
+		return found
 	}
-	walk(name)
-	return found
-}
-
-// isReceiver reports whether an expression is the receiver of a method.
-func isReceiver(fn *ast.FuncDecl, x ast.Expr) bool {
-	id, ok := x.(*ast.Ident)
-	names := fn.Recv.List[0].Names
-	return ok && len(names) == 1 && id.Name == names[0].Name
-}
-
-// requestsIn returns the operations of the requests that a function builds.
-func requestsIn(fn *ast.FuncDecl) map[string]bool {
-	found := map[string]bool{}
+	seen[name] = true
 	ast.Inspect(fn, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			if id, ok := call.Fun.(*ast.Ident); ok && strings.HasSuffix(id.Name, "Request") {
-				found[strings.TrimSuffix(id.Name, "Request")] = true
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if op, ok := strings.CutSuffix(types.ExprString(n.Fun), "Request"); ok {
+				found[op] = true
+			}
+		case *ast.SelectorExpr:
+			if names := fn.Recv.List[0].Names; len(names) == 1 && names[0].Name == types.ExprString(n.X) {
+				maps.Copy(found, requests(methods, receiver(fn)+"."+n.Sel.Name, seen))
 			}
 		}
 		return true
@@ -382,14 +346,7 @@ func requestsIn(fn *ast.FuncDecl) map[string]bool {
 	return found
 }
 
+// receiver returns the name of a method's service.
 func receiver(fn *ast.FuncDecl) string {
-	t := fn.Recv.List[0].Type
-	if star, ok := t.(*ast.StarExpr); ok {
-		t = star.X
-	}
-	id, _ := t.(*ast.Ident)
-	if id == nil {
-		return ""
-	}
-	return id.Name
+	return strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*")
 }

@@ -46,6 +46,32 @@ components:
 	}
 }
 
+// TestBrief: descriptions do not repeat the type or the name of their field.
+func TestBrief(t *testing.T) {
+	for _, tt := range []struct{ name, description, field, want string }{
+		{"other words", "The name that recipients see.", "Sendername", "The name that recipients see."},
+		{"only words of the field and its schema", "The id of the template.", "Templatetemplate_id", ""},
+		{"a time", "When the list was created, in Unix seconds.", "Listcreated_on", ""},
+		{"a default", "The page size, from 1 to 100. The default is 50. It may change.", "per_page", "The page size. It may change."},
+		{"future values", "Known values are a and b. The platform may add values.", "type", "Known values are a and b."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := brief(tt.description, tt.field); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSchemaTables: schemas that create or update a resource are in the table of the resource.
+func TestSchemaTables(t *testing.T) {
+	for name, want := range map[string]string{"Template": "Template", "TemplateContentUpdate": "TemplateContent", "NoListRef": "ListRef"} {
+		if got := home(name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
 // TestVariantRows: each field has one row with its type in each shape.
 func TestVariantRows(t *testing.T) {
 	got := rowsOf([]section{
@@ -56,7 +82,7 @@ func TestVariantRows(t *testing.T) {
 	for _, r := range got {
 		lines = append(lines, r.Name+": "+strings.Join(r.Kinds, " | ")+": "+r.Description)
 	}
-	want := []string{"a: string | integer, optional: One. Another.", "b: integer | no: B.", "c: no | null: "}
+	want := []string{"a: string | integer?: One. Another.", "b: integer | –: B.", "c: – | null: "}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got %q, want %q", lines, want)
 	}

@@ -154,7 +154,7 @@ type Campaign struct {
 	// CampaignID The campaign's id.
 	CampaignID int64 `json:"campaign_id"`
 
-	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content,omitzero"`
 
 	// CreatedOn When the campaign was created, in Unix seconds.
@@ -181,7 +181,7 @@ type Campaign struct {
 
 // CampaignCreate A new campaign. To set omitted fields later, update the campaign.
 type CampaignCreate struct {
-	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content,omitzero"`
 
 	// ListID The id of the list that contains the recipients.
@@ -217,7 +217,7 @@ type CampaignUpdate struct {
 	// ListID The id of the list that contains the recipients.
 	ListID *int64 `json:"list_id,omitzero"`
 
-	// Name The new name.
+	// Name The campaign's name.
 	Name *string `json:"name,omitzero"`
 
 	// Sender The sender of an email.
@@ -301,7 +301,7 @@ type ContactTagging struct {
 
 // ContactUpdate Changes to a contact.
 type ContactUpdate struct {
-	// CustomAttributes The attributes to set. Other attributes are kept.
+	// CustomAttributes Custom attributes of the contact, for merge tags. Other attributes are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
@@ -319,7 +319,7 @@ type CustomAttributeUpdate struct {
 	// Name The attribute's name.
 	Name string `json:"name"`
 
-	// Value The attribute's new value; null removes the attribute.
+	// Value The attribute's value. Null removes the attribute.
 	Value *string `json:"value"`
 }
 
@@ -398,7 +398,7 @@ type EmailBounce struct {
 	Type string `json:"type,omitzero"`
 }
 
-// EmailContent The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+// EmailContent The content of an email, either a template or inline HTML and text.
 type EmailContent struct {
 	// HTML The inline HTML part.
 	HTML string `json:"html,omitzero"`
@@ -427,7 +427,7 @@ type EmailHeader struct {
 
 // EmailSubmission An email to send to one recipient.
 type EmailSubmission struct {
-	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text.
 	Content EmailContent `json:"content"`
 
 	// CustomAttributes Values for merge tags. They take precedence over the contact's attributes.
@@ -508,7 +508,7 @@ type List struct {
 	// Name The list's name.
 	Name string `json:"name"`
 
-	// PolicyAccepted Whether the anti-spam policy is accepted. Sending to the list requires an accepted policy.
+	// PolicyAccepted Whether the anti-spam policy is accepted.
 	PolicyAccepted bool `json:"policy_accepted"`
 }
 
@@ -530,7 +530,7 @@ type ListPage struct {
 // Location The location of the error: body, path, query or header, then field names and array indexes.
 type Location = []any
 
-// MessageContent The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+// MessageContent The content of an email, either a template or inline HTML and text.
 type MessageContent struct {
 	// HTML The inline HTML part.
 	HTML string `json:"html,omitzero"`
@@ -547,16 +547,16 @@ type MessageContent struct {
 
 // MessageContentUpdate Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 type MessageContentUpdate struct {
-	// HTML The new inline HTML part.
+	// HTML The inline HTML part.
 	HTML *string `json:"html,omitzero"`
 
-	// Subject The new subject.
+	// Subject The subject.
 	Subject *string `json:"subject,omitzero"`
 
 	// TemplateID The id of the template with the HTML and the text.
 	TemplateID *int64 `json:"template_id,omitzero"`
 
-	// Text The new inline plain-text part; null removes it.
+	// Text The inline plain-text part. Null removes it.
 	Text Nullable `json:"text,omitzero"`
 }
 
@@ -590,12 +590,12 @@ type ProblemDetail struct {
 	Type string `json:"type"`
 }
 
-// RateLimitPeriod The period of a webhook's rate limit, by default an hour.
+// RateLimitPeriod The period of the rate limit, by default an hour.
 type RateLimitPeriod string
 
 // Sender The sender of an email.
 type Sender struct {
-	// Email The contact's address.
+	// Email The sender's address.
 	Email string `json:"email"`
 
 	// Name The name that recipients see.
@@ -655,7 +655,7 @@ type TagPage struct {
 
 // Template A reusable email design with merge tags.
 type Template struct {
-	// Content The parts of a template. Merge tags are written `{{name}}`.
+	// Content The parts of a template.
 	Content TemplateContent `json:"content"`
 
 	// CreatedOn When the template was created, in Unix seconds.
@@ -671,27 +671,27 @@ type Template struct {
 	UpdatedOn int64 `json:"updated_on,omitzero"`
 }
 
-// TemplateContent The parts of a template. Merge tags are written `{{name}}`.
+// TemplateContent The parts of a template.
 type TemplateContent struct {
 	// HTML The HTML part.
 	HTML string `json:"html,omitzero"`
 
-	// Text The plain-text part; omitted if there is none.
+	// Text The plain-text part.
 	Text string `json:"text,omitzero"`
 }
 
 // TemplateContentUpdate Changes to a template's content. Omitted fields are kept.
 type TemplateContentUpdate struct {
-	// HTML The new HTML part.
+	// HTML The HTML part.
 	HTML *string `json:"html,omitzero"`
 
-	// Text The new plain-text part; null removes it.
+	// Text The plain-text part. Null removes it.
 	Text Nullable `json:"text,omitzero"`
 }
 
 // TemplateCreate A template to create.
 type TemplateCreate struct {
-	// Content The parts of a template. Merge tags are written `{{name}}`.
+	// Content The parts of a template.
 	Content TemplateContent `json:"content,omitzero"`
 
 	// Name The template's name.
@@ -712,7 +712,7 @@ type TemplateUpdate struct {
 	// Content Changes to a template's content. Omitted fields are kept.
 	Content *TemplateContentUpdate `json:"content,omitzero"`
 
-	// Name The new name.
+	// Name The template's name.
 	Name *string `json:"name,omitzero"`
 }
 
@@ -727,7 +727,7 @@ type TransactionalSubmission struct {
 	// AdditionalHeaders Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
-	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content"`
 
 	// CustomAttributes Values for merge tags.
@@ -751,7 +751,7 @@ type Webhook struct {
 	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// RateLimitPeriod Known values are second, minute, hour and day. The platform may add values.
+	// RateLimitPeriod The period of the rate limit. Known values are second, minute, hour and day. The platform may add values.
 	RateLimitPeriod string `json:"rate_limit_period,omitzero"`
 
 	// Secret The secret that signs deliveries.
@@ -760,7 +760,7 @@ type Webhook struct {
 	// Status Known values are active and archived. The platform may add values.
 	Status string `json:"status,omitzero"`
 
-	// URL The URL that receives the events.
+	// URL The absolute http or https URL that receives the events.
 	URL string `json:"url"`
 
 	// WebhookID The webhook's id.
@@ -772,10 +772,10 @@ type WebhookCreate struct {
 	// Events The names of the subscribed events.
 	Events []EventName `json:"events"`
 
-	// RateLimit The maximum number of deliveries per period. By default, the number is unlimited.
+	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// RateLimitPeriod The period of a webhook's rate limit, by default an hour.
+	// RateLimitPeriod The period of the rate limit, by default an hour.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
 	// URL The absolute http or https URL that receives the events.
@@ -799,13 +799,13 @@ type WebhookSummary struct {
 	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// RateLimitPeriod Known values are second, minute, hour and day. The platform may add values.
+	// RateLimitPeriod The period of the rate limit. Known values are second, minute, hour and day. The platform may add values.
 	RateLimitPeriod string `json:"rate_limit_period,omitzero"`
 
 	// Status Known values are active and archived. The platform may add values.
 	Status string `json:"status,omitzero"`
 
-	// URL The URL that receives the events.
+	// URL The absolute http or https URL that receives the events.
 	URL string `json:"url"`
 
 	// WebhookID The webhook's id.
@@ -814,7 +814,7 @@ type WebhookSummary struct {
 
 // Workflow One message to each contact that is added to a list.
 type Workflow struct {
-	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content,omitzero"`
 
 	// CreatedOn When the workflow was created, in Unix seconds.
@@ -832,7 +832,7 @@ type Workflow struct {
 	// Status Known values are active and inactive. The platform may add values.
 	Status string `json:"status"`
 
-	// Trigger The trigger. The known value is subscribed. The platform may add values.
+	// Trigger `subscribed` means that a contact becomes active on the list. The platform may add values.
 	Trigger string `json:"trigger,omitzero"`
 
 	// WorkflowID The workflow's id.
@@ -841,7 +841,7 @@ type Workflow struct {
 
 // WorkflowCreate A workflow to create.
 type WorkflowCreate struct {
-	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text.
 	Content MessageContent `json:"content"`
 
 	// ListID The id of the workflow's list.
