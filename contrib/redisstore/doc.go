@@ -22,14 +22,13 @@
 //
 // # Leases
 //
-// Redis cannot detect that a process crashed. Therefore each slot and each
-// event in progress has a lease, which the process renews three times in each
-// lease period. After a crash, the slot or event is free when the lease
-// expires. If a process is suspended for longer than its lease, for example in
-// a debugger, another process can take the slot or event. If another process
-// takes the slot, the platform may reject a lookup, and the client retries the
-// lookup. If another process takes the event, both processes may handle the
-// event; see [Once].
+// Redis cannot detect that a process crashed. Therefore each slot and each event
+// in progress has a lease, which the process renews three times in each lease
+// period. After a crash, the slot or event is free when the lease expires. If a
+// process is suspended for longer than its lease, for example in a debugger,
+// another process can take the slot or event. The platform may then reject a
+// lookup, which the client retries, or both processes may handle the event; see
+// [Once].
 //
 // # If Redis is unavailable
 //
@@ -41,10 +40,10 @@
 //
 // # Server settings
 //
-// Redis must not evict keys (maxmemory-policy noeviction, the default), because
-// an event whose key was evicted is handled again without a warning. With
-// noeviction, Redis returns an error when its memory is full, and the package
-// logs the error. Without persistence, a restart of Redis deletes all keys.
-// With appendfsync everysec, a crash of Redis loses the keys from the last
-// second.
+// Redis must not evict keys (maxmemory-policy noeviction, the default). If Redis
+// evicts keys, events can be handled again without a warning, and lookups lose
+// their order. With noeviction, Redis returns an error when its memory is full,
+// and the package logs the error. Without persistence, a restart of Redis
+// deletes all keys. With appendfsync everysec, a crash of Redis loses the keys
+// from the last second.
 package redisstore

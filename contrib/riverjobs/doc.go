@@ -1,8 +1,7 @@
 // Package riverjobs sends and looks up emails with River, a job queue in
 // PostgreSQL (github.com/riverqueue/river). An application inserts a job for each
 // email in its own transaction. The workers never send an email again if the
-// platform may have processed it, even after a crash. The workers stop sending
-// during an outage.
+// platform may have processed it, even after a crash.
 //
 //	pool, err := pgxpool.New(ctx, url)
 //	…
@@ -64,14 +63,13 @@
 // # Outages
 //
 // After an unknown outcome, a 401, a 429, a 503 or a failed connection, all
-// replicas stop sending for [Options.Pause]. After the pause, one job sends its
-// email while the other jobs wait. If the request succeeds, the other jobs
-// continue. If the request fails, the pause doubles, up to [Options.MaxPause].
-// If no request has succeeded for 30 seconds, one job sends its email while the
-// other jobs wait. If no email was sent in the 30 seconds before an outage,
-// each pause causes at most one unknown outcome. If an outage begins while jobs
-// are sending emails, up to MaxWorkers requests in each replica can also have
-// unknown outcomes. Waiting jobs are snoozed for the rest of the pause.
+// replicas stop sending for [Options.Pause]. After the pause, or if no request has
+// succeeded for 30 seconds, one job sends its email while the other jobs wait. If
+// the request succeeds, the other jobs continue. If the request fails, the pause
+// doubles, up to [Options.MaxPause]. If no email was sent in the 30 seconds before
+// an outage, each pause causes at most one unknown outcome. If an outage begins
+// while jobs are sending emails, up to MaxWorkers requests in each replica can
+// also have unknown outcomes. Waiting jobs are snoozed for the rest of the pause.
 //
 // # Shutdown
 //
@@ -82,15 +80,14 @@
 // # Uniqueness
 //
 // An email is sent at most once for each key. River skips a job if it already
-// stores a job with the same key. By default River deletes a completed job after a
-// day. After River deletes a job, a second job with the same key finds the email's
-// record and completes without sending. Call [Jobs.Forget] to delete old records.
+// stores a job with the same key. By default, River deletes a completed or
+// canceled job, with its output, after a day (CompletedJobRetentionPeriod). After
+// that, a second job with the same key finds the email's record and completes
+// without sending. Call [Jobs.Forget] to delete old records.
 //
 // # Lookups
 //
 // Insert a [LookupArgs] to look up an email. The worker calls [Options.OnLookup]
 // with the result in the transaction that completes the job. The client limits the
-// rate of lookups. For several replicas, use a shared [client.LookupLimiter]. With
-// separate limiters, the platform rejects some lookups, and the client retries
-// them.
+// rate of lookups. For several replicas, use a shared [client.LookupLimiter].
 package riverjobs

@@ -93,7 +93,6 @@ func drawings() map[string]string {
 		"ARCHITECTURE.md: openapi.yaml":                                                      "a drawing; internal/tests/architecture tests the arrows",
 		"ARCHITECTURE.md: tests in Go                tests in any ":                          "a drawing",
 		"client/doc.go: Outcome of the attempt            Repeat":                            "a table, which TestRetryTable of client proves",
-		"contrib/emailotel/README.md: POST                            server  ":              "a drawing of spans",
 		"contrib/emailotel/doc.go: POST (server, otelhttp)              ema":                 "a drawing of spans",
 		"contrib/riverjobs/doc.go: Result of Emails.Send                Job":                 "a table, which TestOutcomes proves",
 		"contrib/emailotel/doc.go: emailplatform.client.call.duration      ":                 "a table",
