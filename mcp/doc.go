@@ -9,7 +9,7 @@
 //
 // # Tools
 //
-// There are two tools (specification, "What the service does"):
+// The tools are (specification, "What the service does"):
 //
 //	Tool      Operation  Required         Optional
 //	contacts  list       list_id          page, per_page, sort, filter
@@ -19,19 +19,18 @@
 // A call can omit the operation if the tool has a single operation. The list
 // operation returns one page with 50 items by default, and at most 100. The
 // response also contains the total number of items and the number of the next
-// page. Results contain structured content that matches the tool's output
-// schema. For assistants that read only text, results also contain text with
-// one line per item. In the text part of a result, attribute values are
-// truncated to 300 characters.
+// page. Results contain structured content that matches the tool's output schema.
+// For assistants that read only text, results also contain text with one line per
+// item. This text contains at most 300 characters of each attribute value.
 //
 // # Errors
 //
-// Errors that an assistant can act on are tool errors, not protocol errors. A
-// tool error describes the next step: correct the arguments, retry later, or
-// contact the account's owner. A single error lists all invalid arguments, and
-// the server then sends no request to the platform. Tool errors contain the
-// platform's error messages, each truncated to 300 characters. If the outcome of
-// a create operation is unknown, the error describes how to check the outcome.
+// Errors that an assistant can act on are tool errors, not protocol errors. A tool
+// error describes the next step: correct the arguments, retry later, or contact
+// the account's owner. If arguments are invalid, one error lists all of them, and
+// the server sends no request to the platform. Tool errors contain the platform's
+// error messages, each truncated to 300 characters. If the outcome of a create
+// operation is unknown, the error describes how to check the outcome.
 //
 // # Tokens
 //
