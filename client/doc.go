@@ -1,55 +1,41 @@
 // Package client is a client for the email platform. It manages templates, lists,
 // contacts, campaigns, workflows, suppressed emails and webhooks, and sends emails.
 //
-//	package main
-//
-//	import (
-//		"context"
-//		"errors"
-//		"fmt"
-//		"log"
-//		"os"
-//
-//		"example.com/emailplatform/client"
-//	)
-//
-//	func main() {
-//		c, err := client.New(client.Config{
-//			BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"),
-//			Token:   os.Getenv("EMAILPLATFORM_TOKEN"),
-//		})
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
-//			To:     "ada@example.org",
-//			Sender: client.Sender{Name: "Example Shop", Email: "shop@example.com"},
-//			Content: client.EmailContent{
-//				Type:    client.EmailTypeTransactional,
-//				Subject: "Your order",
-//				Text:    "Your order is on its way.",
-//			},
-//		})
-//		if errors.Is(err, client.ErrOutcomeUnknown) {
-//			log.Fatal("the platform may have sent the email; do not send it again: ", err)
-//		}
-//		if err != nil { // the platform did not send it
-//			log.Fatal(err)
-//		}
-//		fmt.Println(email.ID, email.Status)
+//	c, err := client.New(client.Config{
+//		BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"),
+//		Token:   os.Getenv("EMAILPLATFORM_TOKEN"),
+//	})
+//	if err != nil {
+//		return err
 //	}
+//	email, err := c.Emails.Send(ctx, client.EmailSubmission{
+//		To:     "ada@example.org",
+//		Sender: client.Sender{Name: "Example Shop", Email: "shop@example.com"},
+//		Content: client.EmailContent{
+//			Type:    client.EmailTypeTransactional,
+//			Subject: "Your order",
+//			Text:    "Your order is on its way.",
+//		},
+//	})
+//	if errors.Is(err, client.ErrOutcomeUnknown) {
+//		return fmt.Errorf("the platform may have sent the email; do not send it again: %w", err)
+//	}
+//	if err != nil { // the platform did not send the email
+//		return err
+//	}
+//	fmt.Println(email.ID, email.Status)
 //
-// Each kind of resource has a service with a method for each operation. The context passed
-// to a method applies to the whole call, including retries and the wait for the rate
-// limiter. In this documentation, "Specification" refers to the file docs/specification.md
-// in the repository.
+// Each kind of resource has a service with a method for each operation. The context of a
+// call limits the whole call, including retries and the wait for the rate limiter. In
+// this documentation, "Specification" refers to the file docs/specification.md in the
+// repository.
 //
 // # Authentication
 //
 // Every request carries an access token, either [Config.Token] or a token from
-// [Config.TokenSource]. [TokenSource] describes when the client calls a source. The
-// client sends the token only to the host of [Config.BaseURL], and does not follow
-// redirects. An http URL requires a loopback host or [Config.AllowPlainHTTP].
+// [Config.TokenSource]. The client sends the token only to the host of [Config.BaseURL],
+// and does not follow redirects. An http URL requires a loopback host or
+// [Config.AllowPlainHTTP].
 //
 // Printed and logged values of this package's types do not contain a token or a
 // webhook's secret, except in three cases. An [Error] can contain a token that you pass as
@@ -60,21 +46,18 @@
 //
 // # Errors
 //
-// Service methods return an [*Error], which contains the operation, the response and
-// the number of attempts. [Contacts.Import] can also return an error that combines
-// several errors. Use [errors.Is] to distinguish errors:
+// Service methods return an [*Error], which contains the operation, the response and the
+// number of attempts. [Contacts.Import] can also return an error that combines several
+// errors. The file docs/errors.md lists the sentinels for [errors.Is]:
 //
 //	switch {
-//	case errors.Is(err, client.ErrNotFound):
-//	case errors.Is(err, client.ErrNotQueued): // the platform refused the email
+//	case errors.Is(err, client.ErrNotQueued): // the platform rejected the email
 //	case errors.Is(err, client.ErrOutcomeUnknown): // do not send again without a check
-//	case errors.Is(err, context.DeadlineExceeded):
 //	}
 //
 // If the call's context was canceled or has expired, the error wraps ctx.Err() and
-// context.Cause(ctx). If an attempt exceeds [Config.Timeout], the error also wraps
-// [context.DeadlineExceeded]. To distinguish an attempt's timeout from a canceled or
-// expired context, check ctx.Err().
+// context.Cause(ctx). If only an attempt exceeds [Config.Timeout], the error wraps
+// [context.DeadlineExceeded], and ctx.Err() is nil.
 //
 // A nil error means that the result is complete. A resource contains its id, and a page
 // contains its items. The response to an import accounts for each contact. An iteration
@@ -93,12 +76,10 @@
 //		// the platform created the list
 //	}
 //
-// Every 2xx status is a success. The client ignores unknown fields. Use
-// [WithResponseHook] to read unknown fields. An integer may be encoded as a
-// string. The client treats an optional field with the wrong type as omitted.
-// The client accepts two response formats, because the specification leaves
-// most response bodies undefined. The file docs/decisions.md describes both
-// formats.
+// Every 2xx status is a success. The client ignores unknown fields. An integer may be
+// encoded as a string. The client treats an optional field with the wrong type as
+// omitted. The client accepts two response formats, which the file docs/decisions.md
+// describes.
 //
 // # Retries
 //
@@ -119,41 +100,35 @@
 //	401                               new token, below    new token, below
 //	another 4xx                       fail                fail
 //
-// If the error is [ErrNotQueued], the platform did not send the email, and the
-// client does not retry.
-//
 // "Maybe done" means that the platform may have processed the request. If any attempt of
 // a failed call is "maybe done", the error matches [ErrOutcomeUnknown], unless the call
-// is a GET. An attempt is "maybe done" even if the platform returns 2xx with an invalid
-// body. An error that matches neither ErrOutcomeUnknown nor ErrNotQueued means that the
-// request changed nothing. After ErrNotQueued, the platform stores only a record of the
-// email. The file docs/errors.md describes how to resolve an unknown outcome.
+// is a GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means that
+// the request changed nothing. ErrNotQueued means that the platform did not send the
+// email and stores only a record of it. The client does not retry after ErrNotQueued. The
+// file docs/errors.md describes how to resolve an unknown outcome.
 //
-// After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource]
-// is set, the client requests a new token once. The client sends the request
-// again only if the new token differs from the rejected token. A request with a
-// new token does not count toward MaxAttempts.
+// After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource] is set,
+// the client requests a new token once. It sends the request again only if the new token
+// differs from the rejected token. This request does not count toward MaxAttempts.
 //
-// [RetryConfig.MaxAttempts] is the maximum number of attempts, and [WithMaxAttempts]
-// overrides it for individual calls. Between attempts, the client waits for a random
-// time (exponential backoff with full jitter). The client adds the delay from a
-// Retry-After header. The client does not retry in these cases:
+// [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
+// individual calls. Between attempts, the client waits for a random time (exponential
+// backoff with full jitter) plus the delay in a Retry-After header. The client does not
+// retry in these cases:
 //
-//   - Retry-After is longer than [RetryConfig.MaxRetryAfter]. [Error.RetryAfter]
-//     contains the requested time.
+//   - Retry-After is longer than [RetryConfig.MaxRetryAfter].
 //   - The context's deadline is before the end of the delay.
 //   - The retry budget that all calls share, [RetryConfig.Budget], is exhausted.
 //
 // If the platform may have processed a DELETE and the retry returns 404, the
 // call succeeds.
 //
-// By default, net/http resends some requests. Over HTTP/2, net/http even resends requests
-// that the platform may have processed. The client prevents duplicate requests for every
-// [Config.HTTPClient], so one attempt is one request. Over HTTP/1, net/http still resends
-// a request if the platform has closed the idle connection. If the request has a body,
-// net/http resends the request only if no byte was written. If the server rejects an
-// unprocessed HTTP/2 request that has no body, the client treats the rejection as a lost
-// connection.
+// By default, net/http resends some requests, and over HTTP/2 even requests that the
+// platform may have processed. The client prevents this for every [Config.HTTPClient], so
+// one attempt is one request. Over HTTP/1, net/http still resends a request if the
+// platform has closed the idle connection. It resends a request with a body only if no
+// byte was written. If the server rejects an unprocessed HTTP/2 request that has no body,
+// the client treats the rejection as a lost connection.
 //
 // # Pagination
 //
@@ -166,34 +141,32 @@
 //		…
 //	}
 //
-// An iteration sends its first request when the loop begins. Each loop over the
-// same iterator requests the pages again. If a request fails, the iteration
-// yields all earlier items and ends with the error. An iteration requests the
-// total number of items. The page size is 100 unless PerPage is set. [Prefetch]
+// A loop sends its first request when it begins. Another loop over the same iterator
+// requests the pages again. If a request fails, the iteration yields all earlier items
+// and ends with the error. The page size is 100 unless PerPage is set. [Prefetch]
 // requests pages in advance.
 //
-// The client checks that the list is complete. If the responses do not contain the total
-// number of items, the client also requests the page after a short page. A short page has
-// fewer items than the page size. After the last page, the platform must return an empty
-// page, reject the request ([ErrNotFound] or [ErrValidation]) or repeat the last page. If
-// the list has fewer items than the platform reports, the error is [ErrInvalidResponse].
-// The error is also [ErrInvalidResponse] if a response contains a wrong page number or
-// the items of an earlier page.
+// The client checks that the list is complete. It requests the total number of items. If
+// the responses do not contain this number, the client also requests the page after a
+// short page, which has fewer items than the page size. After the last page, the platform
+// must return an empty page, reject the request ([ErrNotFound] or [ErrValidation]) or
+// repeat the last page. The error is [ErrInvalidResponse] if the list has fewer items
+// than the platform reports, or if a response contains a wrong page number or the items
+// of an earlier page.
 //
 // If an item is removed from the list during an iteration, another item may be missing
 // from the result, because later items move to earlier pages. If the total number of
-// items decreases, the iteration ends with [ErrListChanged]. After ErrListChanged,
-// iterate again to get all items. The client cannot detect a removal if another item is
-// added at the same time. If an item is added during an iteration, other items may be
-// duplicated. [Contacts.All] describes how to read all contacts.
+// items decreases, the iteration ends with [ErrListChanged], so iterate again. The client
+// cannot detect a removal if another item is added at the same time. If an item is added
+// during an iteration, other items may be duplicated. [Contacts.All] describes how to
+// read all contacts.
 //
 // # Import
 //
 // [Contacts.Import] reads any number of contacts from an iterator and sends them in
-// batches of 1,000. The returned [ImportReport] contains the result for each contact.
-// You can resume an import after a failure or a crash without losing a contact. Start
-// from the last checkpoint, or import the contacts that [ImportReport.Remaining]
-// returns.
+// batches of 1,000. The returned [ImportReport] contains the result for each contact. To
+// resume an import without losing a contact, start from the last checkpoint, or import
+// the contacts that [ImportReport.Remaining] returns.
 //
 // # Lookup rate limit
 //
@@ -203,10 +176,9 @@
 //
 // # Logs, metrics and traces
 //
-// [Config.Logger] receives a record for each request and each retry. The client
-// calls [Config.Observe] at the start of each call. The returned [Observer] is
-// notified of retries and of the end of the call. [WithResponseHook] passes each
-// response to a function.
+// [Config.Logger] receives a record for each request and each retry. [Config.Observe] is
+// called at the start of each call, and returns an [Observer] for the call's retries and
+// end. [WithResponseHook] passes each response to a function.
 //
 // # Concurrency
 //

@@ -2,34 +2,17 @@
 // and all other events. Verify the signature of a delivery before you decode it.
 // Package webhook does both.
 //
-//	package main
-//
-//	import (
-//		"fmt"
-//		"io"
-//		"log"
-//		"os"
-//
-//		"example.com/emailplatform/events"
-//	)
-//
-//	func main() {
-//		body, err := io.ReadAll(os.Stdin)
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		event, err := events.Parse(body)
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		switch data := event.Data.(type) {
-//		case *events.CampaignBounce:
-//			fmt.Println(data.Contact.Email, "bounced:", data.Bounce.Category)
-//		case *events.EmailAPIBounce:
-//			fmt.Println("email", data.Email.ID, "bounced")
-//		case *events.Unknown:
-//			fmt.Println("unknown event", event.Name, string(data.Raw))
-//		}
+//	event, err := events.Parse(body)
+//	if err != nil {
+//		return err
+//	}
+//	switch data := event.Data.(type) {
+//	case *events.CampaignBounce:
+//		fmt.Println(data.Contact.Email, "bounced:", data.Bounce.Category)
+//	case *events.EmailAPIBounce:
+//		fmt.Println("email", data.Email.ID, "bounced")
+//	case *events.Unknown:
+//		fmt.Println("unknown event", event.Name, string(data.Raw))
 //	}
 //
 // [Event.Data] has one Go type for each payload type in the specification.

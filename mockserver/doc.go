@@ -1,15 +1,6 @@
 // Package mockserver implements an in-memory mock of the email platform, for
 // testing applications that use the platform.
 //
-//	package shop_test
-//
-//	import (
-//		"testing"
-//
-//		"example.com/emailplatform/client"
-//		"example.com/emailplatform/mockserver"
-//	)
-//
 //	func TestBounce(t *testing.T) {
 //		srv := mockserver.Start(mockserver.Config{})
 //		defer srv.Close()

@@ -1,39 +1,21 @@
 // Package webhook receives webhook deliveries. It verifies signatures, decodes
 // events, and detects duplicates.
 //
-//	package main
-//
-//	import (
-//		"context"
-//		"log"
-//		"net/http"
-//		"os"
-//
-//		"example.com/emailplatform/events"
-//		"example.com/emailplatform/webhook"
-//	)
-//
-//	func main() {
-//		secret, err := webhook.ParseSecret(os.Getenv("WEBHOOK_SECRET"), "sha256")
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		verifier, err := webhook.NewVerifier(secret)
-//		if err != nil {
-//			log.Fatal(err)
-//		}
-//		http.Handle("/hook", webhook.NewHandler(verifier, handle, webhook.Options{}))
-//		log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))
+//	secret, err := webhook.ParseSecret(os.Getenv("WEBHOOK_SECRET"), "sha256")
+//	if err != nil {
+//		return err
 //	}
-//
-//	// handle is called for each event until it returns nil. An error makes the
-//	// platform retry.
-//	func handle(ctx context.Context, event *events.Event) error {
+//	verifier, err := webhook.NewVerifier(secret)
+//	if err != nil {
+//		return err
+//	}
+//	http.Handle("/hook", webhook.NewHandler(verifier, func(ctx context.Context, event *events.Event) error {
 //		if bounce, ok := event.Bounce(); ok {
 //			log.Println(event.Recipient(), "bounced:", bounce.Category)
 //		}
-//		return nil
-//	}
+//		return nil // after an error, the platform retries the delivery
+//	}, webhook.Options{}))
+//	return http.ListenAndServe("127.0.0.1:8080", nil)
 //
 // [NewHandler] returns an [http.Handler] for any router. Use [Middleware] with your own
 // handler, and [Verifier] outside of net/http.
