@@ -1,6 +1,6 @@
-// Package events decodes webhook deliveries: bounces, spam complaints, unsubscribes
-// and all other events. Verify the signature of a delivery before you decode it.
-// Package webhook does both.
+// Package events decodes webhook deliveries: bounces, spam complaints, unsubscribes and
+// all other events. Package webhook verifies the signature of a delivery before it
+// decodes the event.
 //
 //	event, err := events.Parse(body)
 //	if err != nil {
@@ -21,11 +21,10 @@
 //
 // # Payload types
 //
-// The payload type depends on the body, not only on the event's name. Any event can
-// arrive in either envelope, the compliance envelope or the general envelope. An
-// Email.Bounced or Email.ReportedAsSpam event has one of four payload types,
-// depending on how the email was sent. The documentation of [Data] lists the payload
-// types of each event.
+// Any event can arrive in either envelope, the compliance envelope or the general
+// envelope. An Email.Bounced or Email.ReportedAsSpam event has one of four payload
+// types, depending on how the email was sent. The documentation of [Data] lists the
+// payload types of each event.
 //
 // Fields can be in any order. If a field is duplicated, the last value is used. Field
 // names are case-sensitive. Parse sets a missing field to its zero value.
@@ -33,18 +32,18 @@
 // # Null, absent and zero
 //
 // A field that can be null is a [Null], an [ID], a [time.Time] or a slice. Null becomes
-// the zero value of the field's Go type. An optional field is a pointer or a slice,
-// which is nil if the field is absent. All fields of other types are required.
+// the zero value. An optional field is a pointer or a slice, which is nil if the field
+// is absent. All fields of other types are required.
 //
 // Times are Unix seconds or ISO 8601 in JSON, and [time.Time] in Go. Unix seconds
 // become times in UTC, and 0 becomes the zero time.
 //
 // # Unknown events and fields
 //
-// The platform may add events, fields and values at any time. Unknown events, fields
-// and values are not errors. The data of an event with an unknown name is [Unknown].
-// To read unknown fields, use [Event.Raw] or [Event.RawData]. Parse preserves
-// unknown enumeration values.
+// The platform may add events, fields and values at any time, so unknown events, fields
+// and values are not errors. The data of an event with an unknown name is [Unknown]. To
+// read unknown fields, use [Event.Raw] or [Event.RawData]. Parse preserves unknown
+// enumeration values.
 //
 // # Errors
 //
@@ -57,9 +56,8 @@
 //   - If the data does not match any payload type of the event, it is [Unknown],
 //     which contains the error and the valid fields.
 //
-// Parse never panics. The time and memory that Parse needs are proportional to
-// the length of the body. The caller must limit the length of the body, as the
-// handler in package webhook does.
+// Parse never panics. Its time and memory are proportional to the length of the body,
+// which the caller must limit, as the handler in package webhook does.
 //
 // # Encoding
 //
@@ -76,8 +74,7 @@
 //		Data: &events.EmailAPIBounce{EventTime: time.Now(), Email: events.EmailRef{ID: "01JD…"}},
 //	}
 //
-// The JSON has the envelope that the specification defines for the event's
-// name.
+// The JSON has the envelope that the specification defines for the event.
 //
 // # Concurrency and memory
 //

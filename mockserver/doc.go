@@ -22,10 +22,9 @@
 //
 // The server implements every operation of the API and validates every request
 // against the OpenAPI document. It stores contacts, messages and webhooks, and
-// delivers signed events. [Server.Bounce] and similar methods simulate
-// recipient actions. [Server.Outbox], [Server.Deliveries] and [Server.Requests]
-// return the messages, deliveries and requests. Command mockserver runs the
-// server as a separate process.
+// delivers signed events. [Server.Outbox], [Server.Deliveries] and [Server.Requests]
+// return the messages, deliveries and requests. Command mockserver runs the server
+// as a separate process.
 //
 // In this documentation, "Specification" refers to the file docs/specification.md in
 // the repository. If the specification does not define a behavior,
@@ -40,9 +39,10 @@
 //
 // # Messages
 //
-// The server sends no real email. When the response to a submission arrives,
-// the outbox already contains the message. Tests simulate recipient actions.
-// Recipients in the domain [MagicDomain] react to messages automatically.
+// The server sends no real email. When the response to a submission arrives, the
+// outbox already contains the message. [Server.Bounce] and similar methods simulate
+// recipient actions. Recipients in the domain [MagicDomain] react to messages
+// automatically.
 //
 //	The recipient          Its contact becomes    Fires
 //	bounces hard           bounced                Email.Bounced
@@ -57,11 +57,10 @@
 //
 // Complaints and global unsubscribes add the address to the suppression list.
 //
-// The server serves the links in messages under /_mail/: the confirmation link,
-// the merge tags {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the
-// List-Unsubscribe link (RFC 8058). A GET request for a link simulates a click
-// in a browser. The links need no token, because they contain the message's id,
-// which is random.
+// The server serves the links in messages under /_mail/: the confirmation link, the
+// merge tags {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the
+// List-Unsubscribe link (RFC 8058). A GET request for a link simulates a click in a
+// browser. The links need no token, because they contain the message's random id.
 //
 // # Deliveries
 //
@@ -86,10 +85,9 @@
 //
 // # Fault injection
 //
-// [Server.Inject] adds fault rules, which simulate failures of networks and
-// servers. A rule can make a request or delivery fail before it is processed, or
-// discard its response afterwards. The same [Server.FaultSeed], rules and order
-// of requests produce the same faults.
+// [Server.Inject] adds a fault rule, which can make a request or delivery fail
+// before it is processed, or discard its response afterwards. The same
+// [Server.FaultSeed], rules and order of requests produce the same faults.
 //
 // # State
 //

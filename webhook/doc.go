@@ -24,19 +24,18 @@
 //
 // Every delivery has the header X-Service-Signature with the base64-encoded HMAC of
 // its body, keyed with the secret of the webhook (specification, "Authentication").
-// The handler verifies the exact bytes before it parses them. [ParseSecret] sets
-// the hash function of a secret, sha256 or sha512. A request cannot choose the hash
-// function. If several webhooks use one URL, pass all secrets to [NewVerifier]. If
-// secrets change while the program runs, use [NewVerifierFunc].
+// The handler verifies the exact bytes before it parses them. [ParseSecret] sets the
+// hash function of a secret, sha256 or sha512, so a request cannot choose it. If
+// several webhooks use one URL, pass all secrets to [NewVerifier]. If secrets change
+// while the program runs, use [NewVerifierFunc].
 //
 // Printing, logging or encoding a [Secret] does not reveal its text. Only
 // [Secret.Reveal] returns the text.
 //
 // # Responses
 //
-// The platform treats any 2xx status as success. Without a 2xx response, the
-// platform retries the delivery for more than 7 hours. The handler responds with
-// these statuses:
+// Without a 2xx response, the platform retries the delivery for more than 7 hours.
+// The handler responds with these statuses:
 //
 //	204  the function returned nil, for this or an earlier delivery of the event
 //	400  the body is truncated, or signed but not an event, or the event is older than Options.MaxAge
@@ -47,9 +46,9 @@
 //	503  another delivery of the event is being handled, or the client disconnected before the function
 //	     was called; with Retry-After
 //
-// The handler accepts a signed body if it contains an event name. Even if envelope
-// fields or the data have unexpected types, the handler calls the function. The
-// function can check [events.Event.Mismatch] and [events.Unknown].
+// The handler accepts each signed body that contains an event name. If envelope
+// fields or the data have unexpected types, the function can check
+// [events.Event.Mismatch] and [events.Unknown].
 //
 // The handler reports failures to the log and to [Options].Observe, never to the
 // sender. If the function panics with [http.ErrAbortHandler], net/http closes the
@@ -64,25 +63,23 @@
 // identical bodies count as one.
 //
 // The handler never calls the function concurrently for the same event. The handler
-// calls the function for each delivery of an event until a call succeeds. It does
-// not call the function for later duplicates. The default store, [MemoryOnce], works
-// within one process. To share handled events between processes, or to keep them
-// after a restart, use an external store, such as a database. If a process crashes
-// between a call to the function and the write to the store, the event is handled
-// again. A store that shares a transaction with the function prevents duplicate
-// writes. See [Once].
+// calls the function for each delivery of an event until a call succeeds. It skips
+// later duplicates. The default store, [MemoryOnce], works within one process. To
+// share handled events between processes, or to keep them after a restart, use an
+// external store, such as a database. If a process crashes between a call to the
+// function and the write to the store, the event is handled again. A store that
+// shares a transaction with the function prevents duplicate writes.
 //
-// The platform waits 10 seconds for a response and then closes the connection.
-// Closing the connection cancels the function's context. Until the function
-// returns, the response to a retry is 503. Use a queue for work that can exceed 10
-// seconds.
+// After 10 seconds without a response, the platform closes the connection, which
+// cancels the function's context. Until the function returns, the response to a retry
+// is 503. Use a queue for work that can exceed 10 seconds.
 //
 // # Maximum age
 //
-// [Options].MaxAge rejects old events. This limit is off by default, because a
-// legitimate delivery can arrive hours after the event. Retries, the webhook's
-// rate limit and archived webhooks can delay a delivery. A deduplication store
-// protects against replays without rejecting late deliveries.
+// [Options].MaxAge rejects old events. This limit is off by default, because retries,
+// the webhook's rate limit and archived webhooks can delay a legitimate delivery for
+// hours. A deduplication store protects against replays without rejecting late
+// deliveries.
 //
 // # Limits
 //
