@@ -11,11 +11,11 @@
 //
 // # Implementation
 //
-// The console consists of static files that are embedded in the binary: one
-// page, one style sheet and ES modules in plain JavaScript. There is no build
-// step. The only library is Preact, a single file in static/vendor with its
-// license. All data comes from the control routes (docs/control-api.md). A
-// stream of server-sent events keeps the page up to date.
+// The binary embeds the console's static files: one page, one style sheet and
+// ES modules in plain JavaScript, without a build step. The only library is
+// Preact, a single file in static/vendor with its license. All data comes from
+// the control routes (docs/control-api.md). A stream of server-sent events
+// keeps the page up to date.
 //
 // # Hostile content
 //
@@ -28,6 +28,5 @@
 // # Access
 //
 // The rules of docs/control-api.md apply to the page and its files too. If the
-// server requires an access token, open /_mock/?token=…, and the server stores
-// the token in a cookie.
+// server requires an access token, open /_mock/?token=….
 package console
