@@ -10,14 +10,10 @@
 //
 // # What is tested
 //
-// The first slot starts immediately. Each later slot starts at least one second
-// after the previous slot ends. The previous caller can require a longer
-// interval. Only one caller holds the slot at a time. Callers acquire the slot
-// in the order of their calls. If a context is canceled or expires while its
-// caller waits, the call returns immediately with the context's error and does
-// not delay other callers. If the context is canceled or expires after a caller
-// has acquired a slot, the caller still holds the slot. Callers with different
-// keys do not wait for each other.
+// The tests check the rules of [client.LookupLimiter] and three further rules.
+// The first slot starts immediately. If the context is canceled or expires
+// after a caller has acquired a slot, the caller still holds the slot. Callers
+// with different keys do not wait for each other.
 //
 // # What is not tested
 //
