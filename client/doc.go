@@ -37,12 +37,12 @@
 // and does not follow redirects. An http URL requires a loopback host or
 // [Config.AllowPlainHTTP].
 //
-// Printed and logged values of this package's types do not contain a token or a
-// webhook's secret, except in three cases. An [Error] can contain a token that you pass as
-// an id. If one of your types has a [Config] or a [Token] in an unexported field, package fmt prints the token, because it does not call
-// the methods of unexported fields. Give your type a Format or String method, or store a
-// [Client] instead. Package fmt also prints the token for the verb %p, but go vet
-// reports this verb.
+// Printed and logged values of this package's types do not contain a token or a webhook's
+// secret, except in three cases. An [Error] can contain a token that you pass as an id.
+// If one of your types has a [Config] or a [Token] in an unexported field, package fmt
+// prints the token, because it does not call the methods of unexported fields. Give your
+// type a Format or String method, or store a [Client] instead. Package fmt also prints
+// the token for the verb %p, which go vet reports.
 //
 // # Errors
 //
@@ -185,11 +185,10 @@
 // A [Client], its services and its iterators are immutable and safe for concurrent use.
 // The client does not change arguments or use them after the call, and the caller owns
 // all results. The client's goroutines end before the call or loop that started them,
-// except for a background call to the [TokenSource]. The client starts a background
-// call to replace a token that expires soon. The background call ends after at most
-// [Config.Timeout], unless the source ignores its context.
+// except for a call to the [TokenSource] that replaces a token before it expires. This
+// call ends after at most [Config.Timeout], unless the source ignores its context.
 //
-// If a callback on another goroutine panics or calls [runtime.Goexit] (for example,
-// in testing.T.FailNow), the call first waits for its pending requests. After the
-// wait, the caller's goroutine panics or exits in the same way as the callback.
+// If a callback on another goroutine panics or calls [runtime.Goexit] (for example, in
+// testing.T.FailNow), the call waits for its pending requests. The caller's goroutine
+// then panics or exits in the same way as the callback.
 package client
