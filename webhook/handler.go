@@ -25,10 +25,9 @@ type Options struct {
 	MaxBodyBytes int64
 
 	// MaxAge is the maximum age of events. The handler rejects older events and
-	// events without a valid time. By default there is no limit, because a
-	// legitimate delivery can arrive hours after the event, and Once protects
-	// against replays. For an old event that has already been handled, the handler
-	// returns success.
+	// events without a valid time. By default there is no limit; see "Maximum age"
+	// in the package documentation. For an old event that has already been
+	// handled, the handler returns success.
 	MaxAge time.Duration
 
 	// Once deduplicates events. The default is a new MemoryOnce. Several processes
@@ -42,8 +41,7 @@ type Options struct {
 	// because it was not valid UTF-8, the key is "sha256:" followed by the SHA-256 of
 	// the body in hex. Two events without ids count as one if their bodies are
 	// identical. If different handlers share a store, each handler needs its own
-	// keys. If two handlers use the same key for an event, only one of them receives
-	// the event.
+	// keys. Otherwise only one of them receives each event.
 	Key func(event *events.Event, body []byte) string
 
 	// Logger receives one record for each delivery. The level is warn for a
@@ -95,14 +93,14 @@ type handler struct {
 	handle func(context.Context, *events.Event) error
 }
 
-// NewHandler returns a handler that verifies, decodes and deduplicates deliveries
-// and calls handle for each event. See "Responses" in the package documentation.
-// The handler is safe for concurrent use, and the function handle must be too.
+// NewHandler returns a handler that verifies, decodes and deduplicates
+// deliveries, and calls handle for each event. See "Responses" in the package
+// documentation. The function handle must be safe for concurrent use.
 //
-// The context passed to handle is derived from the request's context. The context
-// is canceled when the platform closes the connection after 10 seconds. If handle
-// returns nil, the event counts as handled. If handle returns an error or panics,
-// the platform retries the delivery. NewHandler panics if v or handle is nil.
+// The context of handle is derived from the request's context, which is canceled
+// when the platform closes the connection after 10 seconds. If handle returns
+// nil, the event counts as handled. If handle returns an error or panics, the
+// platform retries the delivery. NewHandler panics if v or handle is nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
 		panic("webhook: NewHandler needs a function")

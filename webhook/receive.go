@@ -39,9 +39,8 @@ type Delivery struct {
 
 type deliveryKey struct{}
 
-// FromContext returns the verified delivery. The context must come from
-// [NewHandler] or [Middleware]. For a context without a delivery, FromContext
-// returns false.
+// FromContext returns the verified delivery in a context from [NewHandler] or
+// [Middleware]. For any other context, FromContext returns false.
 func FromContext(ctx context.Context) (Delivery, bool) {
 	d, ok := ctx.Value(deliveryKey{}).(*Delivery)
 	if !ok {
@@ -163,10 +162,9 @@ func (rc *receiver) fresh(event *events.Event) error {
 }
 
 // Middleware verifies deliveries for your own handler. It rejects the same requests
-// as [NewHandler]. For valid requests it calls the next handler. The context
-// contains the [Delivery] (see [FromContext]), and the handler can read the body
-// again. The next handler must respond, and must deduplicate with a [Once] and
-// Delivery.Key. Middleware panics if [Options].Once is set or v is nil.
+// as [NewHandler]. The next handler gets the [Delivery] with [FromContext], and can
+// read the body again. The next handler must respond, and must deduplicate with a
+// [Once] and Delivery.Key. Middleware panics if [Options].Once is set or v is nil.
 // [Options].Logger and [Options].Observe receive only rejected requests.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {

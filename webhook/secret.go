@@ -11,10 +11,9 @@ import (
 	"unique"
 )
 
-// HashFunction is the name of the hash function for the HMAC. The platform returns
-// the name in the field hash_function of a webhook (specification,
-// "Authentication"). A receiver must read the name from its own configuration, never
-// from a request.
+// HashFunction is the name of the hash function for the HMAC, from the field
+// hash_function of a webhook (specification, "Authentication"). A receiver must read
+// the name from its own configuration, never from a request.
 type HashFunction string
 
 // The supported hash functions. [ParseSecret] rejects all others.
@@ -46,15 +45,14 @@ type Secret struct {
 }
 
 // ParseSecret returns a [Secret]. The arguments are the fields secret and
-// hash_function of a webhook. The default hash function is SHA256. The letter case
-// of hashFunction is ignored.
+// hash_function of a webhook. The default hash function is SHA256. Letter case is
+// ignored.
 //
 // ParseSecret returns an error if the text is empty, or if it begins or ends with
-// white space. Secrets from files and environment variables often end with a line
-// break, which would make every signature invalid. ParseSecret also returns an error
-// if the hash function is not SHA256 or SHA512. In FIPS 140-only mode
-// (GODEBUG=fips140=only), the text must be at least 14 bytes long. The error does not
-// contain the secret.
+// white space. For example, a secret from a file often ends with a line break, which
+// would make every signature invalid. ParseSecret also returns an error if the hash
+// function is not SHA256 or SHA512. In FIPS 140-only mode (GODEBUG=fips140=only), the
+// text must be at least 14 bytes long. The error does not contain the secret.
 func ParseSecret(text, hashFunction string) (Secret, error) {
 	if strings.TrimSpace(text) == "" {
 		return Secret{}, errors.New("webhook: the secret is empty")

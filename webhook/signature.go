@@ -44,11 +44,10 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	return &Verifier{keys: keys}, nil
 }
 
-// Verify returns nil if the signature of body is valid. Otherwise it returns
+// Verify returns nil if the signature of body is valid, and otherwise
 // [ErrMissingSignature] or [ErrInvalidSignature]. The parameter body must contain
 // the received bytes, not JSON that was decoded and encoded again. The signature
 // must be the HMAC in standard, padded base64 (specification, "Authentication").
-// Verify rejects any other encoding of the same HMAC.
 //
 // For a Verifier from [NewVerifierFunc], Verify can call the function that
 // returns the secrets.
@@ -135,7 +134,7 @@ func (st *state) encode(body []byte, textLen int) []byte {
 	return text
 }
 
-// DefaultSignatureHeader is the header that carries the signature of a delivery
+// DefaultSignatureHeader is the header with the signature of a delivery
 // (specification, "Authentication").
 const DefaultSignatureHeader = "X-Service-Signature"
 

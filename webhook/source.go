@@ -12,9 +12,9 @@ import (
 
 // SourceOptions configures [NewVerifierFunc]. The zero value is a good default.
 type SourceOptions struct {
-	// MaxAge is the maximum age of the secrets. If the secrets are older than
-	// MaxAge, the next verification calls the function. A removed secret can stay
-	// valid for up to MaxAge. 0 or a negative value means 1 minute.
+	// MaxAge is the age at which the next verification reloads the secrets. A
+	// removed secret can stay valid for up to MaxAge. 0 or a negative value means
+	// 1 minute.
 	MaxAge time.Duration
 
 	// MinInterval is the minimum time between two calls to the function. If a
