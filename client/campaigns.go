@@ -45,8 +45,8 @@ func (s *Campaigns) Update(ctx context.Context, campaignID int64, update Campaig
 // Schedule schedules a campaign for the given time, with a precision of one
 // second. If the time is in the past, the platform sends the campaign
 // immediately. If the time is zero or not after 1970-01-01 00:00 UTC, the error
-// is [ErrValidation]. Use [Campaigns.Send] to send now. If the list's policy
-// has not been accepted, the error is [ErrPolicyNotAccepted].
+// is [ErrValidation]. If the list's policy has not been accepted, the error is
+// [ErrPolicyNotAccepted].
 func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time) (Campaign, error) {
 	r := scheduleCampaignRequest(campaignID, campaignSchedule{ScheduledFor: at.Unix()})
 	if at.Unix() < 1 && r.err == nil { // 0 would be omitted, which means now
@@ -75,10 +75,10 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
 }
 
-// Find returns the oldest campaign with the given name. Find iterates over all
-// campaigns, 100 per request, because the platform cannot filter campaigns by
-// name. If no campaign has the name, the error is [ErrNotFound]. If the name
-// is empty, the error is [ErrValidation].
+// Find returns the oldest campaign with the given name. It requests all
+// campaigns, 100 per request, because the platform cannot filter them by name.
+// If no campaign has the name, the error is [ErrNotFound]. If the name is
+// empty, the error is [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	is := func(c Campaign) bool { return c.Name == name }
 	return find(ctx, s.x, readCampaignPage, listCampaignsRequest(ListCampaignsParams{}), "name", name, is)

@@ -62,10 +62,10 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// CloseIdleConnections closes idle connections. By default, each Client has its
-// own connections, which close after 90 s of inactivity. Call this method in a
-// program that creates many Clients. If [Config.HTTPClient] is set, the method
-// also closes idle connections of other users of that HTTPClient.
+// CloseIdleConnections closes idle connections, which otherwise close after 90
+// s of inactivity. Call this method in a program that creates many Clients. If
+// [Config].HTTPClient is set, the method also closes idle connections of other
+// users of that HTTPClient.
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
 // Format implements [fmt.Formatter].

@@ -46,10 +46,10 @@ type Config struct {
 	// not follow redirects. The transport of HTTPClient must not add an
 	// Idempotency-Key header, because net/http resends failed HTTP/1 requests that
 	// have this header. The default is a new http.Client with a copy of
-	// http.DefaultTransport. The default client opens up to 100 HTTP/1 connections,
-	// which can all be idle (see [Client.CloseIdleConnections]). Additional
-	// concurrent calls wait for a connection, and Timeout includes this wait. Over
-	// HTTP/2, many requests share one connection.
+	// http.DefaultTransport and up to 100 HTTP/1 connections, which can all be idle
+	// (see [Client.CloseIdleConnections]). Additional concurrent calls wait for a
+	// connection, and Timeout includes this wait. Over HTTP/2, many requests share
+	// one connection.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
@@ -78,10 +78,10 @@ type Config struct {
 	// turns logging off.
 	Logger *slog.Logger `json:"-"`
 
-	// Observe, if not nil, is called at the start of each call. Use Observe for traces and
-	// metrics. The client uses the returned context, which must be derived from ctx, and
-	// notifies the returned [Observer]. Each page of an iterator and each batch of an import
-	// is a call. Observe must be safe for concurrent use and must not block.
+	// Observe, if not nil, is called at the start of each call, for traces and metrics. The
+	// client uses the returned context, which must be derived from ctx, and calls the
+	// returned [Observer]. Each page of an iterator and each batch of an import is a call.
+	// Observe must be safe for concurrent use and must not block.
 	Observe func(ctx context.Context, call Call) (context.Context, Observer) `json:"-"`
 
 	// UserAgent is the name and version of the application, for example "shop/2.1". In
@@ -89,13 +89,12 @@ type Config struct {
 	UserAgent string
 }
 
-// Format implements [fmt.Formatter]. The verb %p still prints the token, because
-// package fmt does not call Format for %p. Code that prints a Config with %p
-// fails go vet.
+// Format implements [fmt.Formatter]. Package fmt does not call Format for the
+// verb %p, which prints the token.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// String returns the base URL and whether a token or a token source is set.
-// The token itself is omitted.
+// String returns the base URL and whether a token or a token source is set,
+// without the token.
 func (c Config) String() string {
 	token := "none"
 	switch {
@@ -119,12 +118,11 @@ func printable(base string) string {
 // LogValue implements [slog.LogValuer].
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalText implements [encoding.TextMarshaler] for encoders such as encoding/xml and
-// YAML encoders. MarshalText returns the same text as String.
+// MarshalText implements [encoding.TextMarshaler]. It returns the same text as String.
 func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// MarshalBinary implements [encoding.BinaryMarshaler] for encoders such as encoding/gob
-// and CBOR encoders. MarshalBinary returns the same text as String.
+// MarshalBinary implements [encoding.BinaryMarshaler]. It returns the same text as
+// String.
 func (c Config) MarshalBinary() ([]byte, error) { return []byte(c.String()), nil }
 
 // MarshalJSON implements [json.Marshaler]. The JSON does not contain the token.

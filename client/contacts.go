@@ -11,7 +11,7 @@ import (
 type Contacts struct{ x exchange }
 
 // Create adds a contact to a list. A deleted contact becomes active again and keeps
-// its id. A contact that has unsubscribed becomes active again only if
+// its id. However, a contact that has unsubscribed becomes active again only if
 // contact.Resubscribe is set, even if it was deleted later. If the list contains
 // the address with any other status, the error is [ErrContactExists]. If
 // contact.DoubleOptIn is set, the contact is pending until the recipient confirms
@@ -85,8 +85,7 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 //	}
 //
 // With Filter or Sort, a contact may be missing or duplicated if contacts change
-// during the iteration. If the number of matching contacts decreases, the
-// iteration ends with [ErrListChanged].
+// during the iteration.
 func (s *Contacts) All(
 	ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption,
 ) iter.Seq2[Contact, error] {

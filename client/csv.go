@@ -59,11 +59,11 @@ func (e *CSVError) Unwrap() error { return e.Err }
 // for [Contacts.Import]. The first row contains the headers. One column contains
 // the address, and other columns may contain tags and interests. The remaining
 // columns contain custom attributes, with the headers as names. An empty field
-// adds no attribute to the contact. Columns without a header are ignored. Blank
-// lines and rows with only empty fields are skipped. The Line field of each
-// contact is the number of its row's first line. Every error from the source is a
-// [*CSVError], except errors from OnBadRow. The source reads the file during the
-// iteration, so you can iterate over the source only once.
+// adds no attribute. Columns without a header, blank lines and rows with only
+// empty fields are ignored. The Line field of each contact is the number of its
+// row's first line. Every error from the source is a [*CSVError], except errors
+// from OnBadRow. The source reads the file during the iteration, so you can
+// iterate over the source only once.
 //
 // Lines must end in LF or CR LF. A byte order mark is skipped. A UTF-16 file or
 // a row longer than 1 MiB is an error.

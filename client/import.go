@@ -21,9 +21,9 @@ const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
 //
-// An import calls the callbacks in ImportOptions from several goroutines, but
-// never concurrently. The import waits for each callback, so a slow callback
-// delays the import.
+// An import calls the callbacks from several goroutines, but never
+// concurrently. It waits for each callback, so a slow callback delays the
+// import.
 type ImportOptions struct {
 	// ImportTo is the status for imported contacts. The default is active.
 	ImportTo ImportTo
@@ -95,9 +95,9 @@ type ImportFailure struct {
 // Import adds any number of contacts to a list, in batches of 1,000. Only the batches
 // in flight are in memory. The report stores one entry for each group of consecutive
 // contacts with the same status. Importing a contact again does not create a
-// duplicate. [Contacts.ImportBatch] describes how an import changes existing
-// contacts. Import sends contacts with the same address, ignoring letter case, in
-// source order. For each field, the last imported value replaces earlier values.
+// duplicate; see [Contacts.ImportBatch]. Import sends contacts with the same address,
+// ignoring letter case, in source order. For each field, the last imported value
+// replaces earlier values.
 //
 // The report is never nil. If an option is invalid, the error is [ErrValidation], and
 // Import does not read the source. The error is nil if Import read the whole source

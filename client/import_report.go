@@ -33,8 +33,8 @@ const (
 	// effect. Include the contact in the next import.
 	ImportFailed
 	// ImportUnknown means that the request for the contact failed, and that the
-	// list may contain the contact. You can include the contact in the next
-	// import, because importing a contact again does not create a duplicate.
+	// list may contain the contact. Include the contact in the next import, which
+	// creates no duplicate.
 	ImportUnknown
 	// ImportFiltered means that ImportOptions.Filter excluded the contact.
 	ImportFiltered
@@ -94,8 +94,8 @@ type ImportReport struct {
 	Complete bool
 
 	// Confirmed is the number of confirmed contacts at the beginning of the
-	// source. A contact is confirmed if it was imported, rejected, skipped or
-	// filtered. To resume the import, set ImportOptions.Skip to Confirmed.
+	// source, as in [ImportOptions].OnCheckpoint. To resume the import, set
+	// [ImportOptions].Skip to Confirmed.
 	Confirmed int64
 
 	// Rejections contains the rejected contacts in no particular order. Rejections

@@ -26,10 +26,10 @@ func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 	return perform(ctx, s.x, acceptListPolicyRequest(listID), nil)
 }
 
-// Find returns the oldest list with the given name. Find iterates over all
-// lists, 100 per request, because the platform cannot filter lists by name. If
-// no list has the name, the error is [ErrNotFound]. If the name is empty, the
-// error is [ErrValidation].
+// Find returns the oldest list with the given name. It requests all lists, 100
+// per request, because the platform cannot filter them by name. If no list has
+// the name, the error is [ErrNotFound]. If the name is empty, the error is
+// [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	is := func(l List) bool { return l.Name == name }
 	return find(ctx, s.x, readListPage, listListsRequest(ListListsParams{}), "name", name, is)

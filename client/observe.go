@@ -114,9 +114,8 @@ func (r Response) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r))
 
 type responseKey struct{}
 
-// WithResponseHook returns a copy of ctx with a response hook. Calls with the
-// returned context pass each response to f, including error responses that the
-// client retries:
+// WithResponseHook returns a copy of ctx whose calls pass each response to f,
+// including error responses that the client retries:
 //
 //	var last client.Response
 //	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })

@@ -26,8 +26,8 @@ func optionsOf(ctx context.Context) options {
 	return options{}
 }
 
-// WithHeader returns a copy of ctx with a request header. Calls with the
-// returned context send the header with each request, including retries:
+// WithHeader returns a copy of ctx with a header for each request, including
+// retries:
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //
@@ -50,11 +50,11 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// WithMaxAttempts returns a copy of ctx with a limit on attempts. Calls with the
-// returned context make at most n attempts. If n is 1 or negative, the client
-// does not retry. If n is 0, [RetryConfig.MaxAttempts] applies. WithMaxAttempts
-// does not apply to calls from a [TokenSource]. To limit the duration of a call,
-// use [context.WithTimeout].
+// WithMaxAttempts returns a copy of ctx that limits each call to n attempts. If
+// n is 1 or negative, the client does not retry. If n is 0,
+// [RetryConfig.MaxAttempts] applies. WithMaxAttempts does not apply to calls
+// from a [TokenSource]. To limit the duration of a call, use
+// [context.WithTimeout].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n

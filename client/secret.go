@@ -16,10 +16,9 @@ import (
 const redacted = "[redacted]"
 
 // Secret is a string that only [Secret.Reveal] returns. In printed text, logs and
-// JSON, a Secret is "[redacted]", even as the key of a map. If a Secret is in an
-// unexported field of a struct, package fmt prints a memory address instead. The
-// == operator compares the contents of two Secrets. The zero Secret is the empty
-// string.
+// JSON, a Secret is "[redacted]", even as the key of a map. For a Secret in an
+// unexported field, package fmt prints a memory address. The == operator compares
+// the contents of two Secrets. The zero Secret is the empty string.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 }

@@ -15,8 +15,8 @@ import (
 const maxTokenMargin = time.Minute
 
 // Token is an access token. A printed, logged or encoded Token does not contain
-// its value. However, if a Token is in an unexported field, package fmt prints
-// the token's value.
+// its value, unless the Token is in an unexported field: see "Authentication"
+// in the package documentation.
 type Token struct {
 	Value string `json:"-"` // follows "Bearer " in the Authorization header
 
@@ -26,9 +26,8 @@ type Token struct {
 	Expiry time.Time
 }
 
-// Format implements [fmt.Formatter]. Only the verb %p prints the token's value,
-// because package fmt does not call Format for %p. Code that prints a Token
-// with %p fails go vet.
+// Format implements [fmt.Formatter]. Package fmt does not call Format for the
+// verb %p, which prints the token's value.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, t.String()) }
 
 // String returns the expiry.
@@ -39,12 +38,12 @@ func (t Token) String() string {
 	return "client.Token{Expiry: " + t.Expiry.Format(time.RFC3339) + "}"
 }
 
-// MarshalText implements [encoding.TextMarshaler] for encoders such as
-// encoding/json and encoding/xml. MarshalText returns the same text as String.
+// MarshalText implements [encoding.TextMarshaler]. It returns the same text as
+// String.
 func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// MarshalBinary implements [encoding.BinaryMarshaler] for encoders such as
-// encoding/gob. MarshalBinary returns the same text as String.
+// MarshalBinary implements [encoding.BinaryMarshaler]. It returns the same text
+// as String.
 func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil }
 
 // LogValue implements [slog.LogValuer].
@@ -84,13 +83,13 @@ func (l life) prolonged(now time.Time) life {
 //		return client.Token{Value: t.AccessToken, Expiry: t.Expiry}, nil
 //	}
 //
-// The client caches the token and calls the source before the first request. The
-// client replaces a token when a tenth of its lifetime remains, or one minute before
-// the expiry, whichever is later. The client also calls the source after a 401
-// response, because a platform can revoke a token early. The source must fetch a new
-// token in each call and must not cache tokens. If the source returns an expired
-// token, the calls that waited still use this token, because the local clock may be
-// wrong. The next call requests a new token.
+// The client calls the source before the first request, and caches the token. It
+// replaces a token when a tenth of its lifetime remains, or one minute before the
+// expiry, whichever is later. The client also calls the source after a 401 response,
+// because a platform can revoke a token early. The source must fetch a new token in
+// each call and must not cache tokens. If the source returns an expired token, the
+// calls that waited still use this token, because the local clock may be wrong. The
+// next call requests a new token.
 //
 // While the current token is valid, calls use it and do not wait for its replacement.
 // If the source fails, the client waits for half of the token's remaining lifetime,
