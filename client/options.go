@@ -26,8 +26,8 @@ func optionsOf(ctx context.Context) options {
 	return options{}
 }
 
-// WithHeader returns a copy of ctx with a header for each request, including
-// retries:
+// WithHeader returns a copy of ctx that adds a header to each request,
+// including retries:
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //

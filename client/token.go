@@ -15,8 +15,8 @@ import (
 const maxTokenMargin = time.Minute
 
 // Token is an access token. A printed, logged or encoded Token does not contain
-// its value, unless the Token is in an unexported field: see "Authentication"
-// in the package documentation.
+// its value, unless the Token is in an unexported field (see "Authentication"
+// in the package documentation).
 type Token struct {
 	Value string `json:"-"` // follows "Bearer " in the Authorization header
 

@@ -22,10 +22,9 @@ func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 // progress. Concurrent calls run one after the other.
 //
 // Advance returns an error if d is negative, if the new time is after the year
-// 2199, or if ctx is canceled. Advance also returns an error if a concurrent
-// call, for example to [Server.SetNow], [Server.Reset] or [Server.Restore],
-// sets the clock. If an error occurs, the clock remains at the time it has
-// reached.
+// 2199, if ctx is canceled, or if a concurrent call, for example to
+// [Server.Reset], sets the clock. After an error, the clock remains at the time
+// that it has reached.
 //
 // Advance waits in real time for the responses of receivers. If a receiver does
 // not respond, each attempt delays Advance by [Config.AttemptTimeout].
@@ -35,9 +34,9 @@ func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.
 // It returns an error if t is in the past.
 func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.env.AdvanceTo(ctx, t) }
 
-// AdvanceToNext advances the clock to the time of the next scheduled work and
-// runs this work. [Server.Clock] returns the time of the next scheduled work.
-// AdvanceToNext returns an error if no work is scheduled.
+// AdvanceToNext advances the clock to the time of the next scheduled work,
+// which [Server.Clock] returns, and runs this work. It returns an error if no
+// work is scheduled.
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
 // SetNow sets the clock. It returns an error if the year is outside the range

@@ -68,9 +68,9 @@ type Config struct {
 	// FreezeClock starts the server with a frozen clock. [Server.Advance] advances a
 	// frozen clock, and [Server.ResumeClock] resumes it.
 	FreezeClock bool
-	// FaultSeed is the seed for random faults; 0 means a random seed. The server
-	// logs the seed when a rule with a probability is added. See
-	// [Server.FaultSeed].
+	// FaultSeed is the seed for random faults; 0 means a random seed, which
+	// [Server.FaultSeed] returns. The server logs the seed when a rule with a
+	// probability is added.
 	FaultSeed uint64
 	// RecordEvents makes the server also record events that no webhook
 	// subscribes to; see [Server.Events].
@@ -79,8 +79,7 @@ type Config struct {
 	// If Console is set, the server redirects browsers from / to the console.
 	Console http.Handler
 	// SkipValidation turns off the validation of requests against the OpenAPI
-	// document, for benchmarks. SkipValidation does not turn off the checks in the
-	// request handlers.
+	// document, for benchmarks. The request handlers still check requests.
 	SkipValidation bool
 	// RejectUnknownFields makes the server reject requests with unknown fields or
 	// parameters with status 422. By default, the server ignores unknown fields and
@@ -88,12 +87,12 @@ type Config struct {
 	// SkipValidation.
 	RejectUnknownFields bool
 	// OnViolation, if not nil, is called for every response and delivery that
-	// violates the OpenAPI document. The server may call OnViolation
-	// concurrently. OnViolation must not call Snapshot, Restore or Reset,
-	// because these methods wait until OnViolation returns.
+	// violates the OpenAPI document, possibly concurrently. OnViolation must not
+	// call Snapshot, Restore or Reset, because these methods wait until
+	// OnViolation returns.
 	OnViolation func(error)
-	// OnRequest, if not nil, is called after every request to the API. The server may
-	// call OnRequest concurrently.
+	// OnRequest, if not nil, is called after every request to the API, possibly
+	// concurrently.
 	OnRequest func(Request)
 	// Logger logs work that is not part of a request. By default, [New] uses the
 	// current slog.Default; slog.New(slog.DiscardHandler) turns logging off.
@@ -152,10 +151,10 @@ func (s *Server) RevokeToken(token string) error {
 	return nil
 }
 
-// SetTarget sets the handler for deliveries to a host, as in [Config.Targets].
-// SetTarget replaces any previous handler for the host. If handler is nil,
-// deliveries to the host use the network. Attempts in progress continue with
-// the previous handler. [Server.Reset] does not remove the handler.
+// SetTarget sets or replaces the handler for deliveries to a host, as in
+// [Config].Targets. If handler is nil, deliveries to the host use the network.
+// Attempts in progress continue with the previous handler. [Server.Reset] does
+// not remove the handler.
 func (s *Server) SetTarget(host string, handler http.Handler) {
 	s.env.Deliveries.SetTarget(host, handler)
 }

@@ -78,8 +78,8 @@ func (s *Server) EnableFault(id string, on bool) error {
 // the seed. Delays in progress continue.
 func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 
-// FaultSeed returns the seed for random faults. The same seed, rules and order of
-// requests produce the same faults.
+// FaultSeed returns the seed for random faults. See "Fault injection" in the
+// package documentation.
 func (s *Server) FaultSeed() uint64 {
 	seed, _ := s.env.Faults.List()
 	return seed

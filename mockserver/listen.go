@@ -108,8 +108,8 @@ func (u *unused) close() {
 }
 
 // Shutdown stops listening and waits for the requests in flight. If ctx is canceled or
-// expires, the error lists the unfinished requests. Shutdown does not stop deliveries
-// or close the server, so call [Server.Close] afterwards.
+// expires, the error lists the unfinished requests. Call [Server.Close] afterwards,
+// because Shutdown does not stop deliveries.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.env.Changes.Close()
 	if s.serve.http == nil {

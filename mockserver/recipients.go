@@ -22,9 +22,9 @@ const (
 // Bounce simulates a bounce of a message and fires Email.Bounced with the
 // payload for the message's sending type. A hard bounce sets the contact's
 // status to bounced. Every bounce increases the contact's bounce count. The
-// bounce contains the parameter diagnostic as the receiving server's response.
-// The default is a typical response for the bounce category. Bounce returns an
-// error if the message does not exist or was not sent.
+// parameter diagnostic is the receiving server's response, by default a typical
+// response for the category. Bounce returns an error if the message does not
+// exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.env.Platform.Bounce(emailID, category, diagnostic...)
 }

@@ -55,7 +55,7 @@ func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.Outb
 // error if the message does not exist.
 func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
 
-// RestoreMessage restores a deleted message to its position in the outbox. It
+// RestoreMessage returns a deleted message to its position in the outbox. It
 // returns an error if no deleted message has this id.
 func (s *Server) RestoreMessage(id string) error { return s.env.Platform.RestoreMessage(id) }
 
@@ -78,9 +78,8 @@ type Sample = record.Sample
 func Samples() ([]Sample, error) { return samples.All() }
 
 // SendEvent queues a delivery with any body, signed with the webhook's secret,
-// and returns the id of the delivery. The server retries the delivery like any
-// other delivery. The body does not have to be an event or JSON. If the webhook
-// is archived, the delivery waits until the webhook is unarchived.
+// and returns the id of the delivery. The server treats the delivery like any
+// other delivery. The body does not have to be an event or JSON.
 func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, err error) {
 	return s.env.Deliveries.Send(webhookID, body)
 }

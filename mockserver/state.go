@@ -17,10 +17,10 @@ import (
 // Wait returns an error if ctx is canceled or expires.
 func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
 
-// WaitAccount is like [Server.Wait], but waits only for the work of one account. Use
-// WaitAccount in tests that run in parallel. WaitAccount does not wait for deliveries
-// from [Server.SendEventTo], which have no account. It returns an error if the account
-// does not exist.
+// WaitAccount is like [Server.Wait], but waits only for the work of one account, for
+// tests that run in parallel. It does not wait for deliveries from
+// [Server.SendEventTo], which have no account. It returns an error if the account does
+// not exist.
 func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 	return s.env.Wait(ctx, accountID)
 }
@@ -43,22 +43,21 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // the waiting time, which does not depend on the virtual clock.
 //
 // WaitFor calls f on the caller's goroutine. The function f can call the server's
-// methods, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. The
-// function must not send requests to the API, because each request causes another call to
-// the function. WaitFor returns an error if ctx is canceled or expires, or if the server
-// is shut down or closed.
+// methods, such as [Server.OutboxTo]. It must not send requests to the API, because each
+// request causes another call to f. WaitFor returns an error if ctx is canceled or
+// expires, or if the server is shut down or closed.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts,
 // messages, the logs of events and deliveries, pending deliveries, the clock, and the
-// secrets of webhooks. The snapshot contains secrets, so protect it. The snapshot does
-// not contain fault rules, access tokens or the request log. The snapshot stores a
-// delivery with an attempt in progress as pending. After a restore, pending deliveries
-// from [Server.SendEventTo] fail, because the snapshot does not contain their secrets.
+// secrets of webhooks. Protect the snapshot, because it contains these secrets. It
+// does not contain fault rules, access tokens or the request log. A delivery with an
+// attempt in progress is stored as pending. After a restore, pending deliveries from
+// [Server.SendEventTo] fail, because the snapshot does not contain their secrets.
 //
-// The snapshot is consistent, even if the state changes while Snapshot writes
-// it. A slow writer does not delay changes to the state. Until Snapshot
-// returns, the server keeps the old versions of changed records in memory.
+// The snapshot is consistent, and a slow writer does not delay changes to the
+// state. Until Snapshot returns, the server keeps the old versions of changed
+// records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
 // Restore replaces the whole state with the state in a snapshot (version 4) or in
@@ -71,9 +70,9 @@ func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 // an error with the position of the problem.
 func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 
-// SetBaseline makes the current state the baseline that [Server.Reset] restores. For
-// example, seed the server, set the baseline, and reset the server between tests. The
-// baseline consists of a compressed snapshot and the tokens added by [Server.Seed].
+// SetBaseline makes the current state the baseline that [Server.Reset] restores, for
+// example between tests. The baseline consists of a compressed snapshot and the
+// tokens added by [Server.Seed].
 func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 
 // Reset restores the baseline, which is the state at the last
@@ -147,10 +146,10 @@ func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
 // Follow returns a Follower, for example to keep a file up to date.
 func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} }
 
-// Follower writes the state of a server to an io.Writer, and later the changes to that
-// state. The methods are not safe for concurrent use. A server can have several
-// followers, and continues to process requests while they write. Close the Follower
-// after use, because it keeps the last written state in memory.
+// Follower writes the state of a server to an [io.Writer], and later the changes to
+// that state. It is not safe for concurrent use. A server can have several followers,
+// and processes requests while they write. Close a Follower after use, because it
+// keeps the last written state in memory.
 type Follower struct{ follower *platform.Follower }
 
 // Write writes the whole state on the first call, in the format of [Server.Snapshot].
