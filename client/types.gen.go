@@ -94,7 +94,7 @@ type campaignSchedule struct {
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
-// CampaignUpdate: Changes to a campaign. Omitted fields are kept.
+// CampaignUpdate is a partial update of a campaign. Omitted fields are kept.
 type CampaignUpdate struct {
 	// The id of the list that contains the recipients.
 	ListID *int64 `json:"list_id,omitzero"`
@@ -102,7 +102,7 @@ type CampaignUpdate struct {
 	// The campaign's name.
 	Name *string `json:"name,omitzero"`
 
-	// Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
+	// A partial update of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
 	// The sender of an email.
@@ -181,7 +181,7 @@ type ContactPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// ContactTagging: Contacts and the tags to add.
+// ContactTagging is a request to add tags to contacts.
 type ContactTagging struct {
 	// The contacts' ids.
 	ContactIDs []int64 `json:"contact_ids"`
@@ -190,7 +190,7 @@ type ContactTagging struct {
 	Tags []string `json:"tags"`
 }
 
-// ContactUpdate: Changes to a contact.
+// ContactUpdate is a partial update of a contact.
 type ContactUpdate struct {
 	// Custom attributes of the contact, for merge tags. Other attributes are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
@@ -373,7 +373,7 @@ type RejectedEntry struct {
 	Type string `json:"type"`
 }
 
-// ImportResult is the results of an import's entries.
+// ImportResult is the result of an import.
 type ImportResult struct {
 	// The entries that were not imported.
 	Errors []RejectedEntry `json:"errors"`
@@ -436,7 +436,7 @@ type MessageContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// MessageContentUpdate: Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
+// MessageContentUpdate is a partial update of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 type MessageContentUpdate struct {
 	// The id of the template with the HTML and the text.
 	TemplateID *int64 `json:"template_id,omitzero"`
@@ -534,7 +534,7 @@ type Template struct {
 	// The template's name.
 	Name string `json:"name"`
 
-	// The parts of a template.
+	// The content of a template.
 	Content TemplateContent `json:"content"`
 
 	// When the template was created.
@@ -544,7 +544,7 @@ type Template struct {
 	UpdatedOn time.Time `json:"updated_on,omitzero"`
 }
 
-// TemplateContent is the parts of a template.
+// TemplateContent is the content of a template.
 type TemplateContent struct {
 	// The HTML part.
 	HTML string `json:"html,omitzero"`
@@ -553,7 +553,7 @@ type TemplateContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// TemplateContentUpdate: Changes to a template's content. Omitted fields are kept.
+// TemplateContentUpdate is a partial update of a template's content. Omitted fields are kept.
 type TemplateContentUpdate struct {
 	// The HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -564,7 +564,7 @@ type TemplateContentUpdate struct {
 
 // TemplateCreate is a template to create.
 type TemplateCreate struct {
-	// The parts of a template.
+	// The content of a template.
 	Content TemplateContent `json:"content,omitzero"`
 
 	// The template's name.
@@ -580,16 +580,16 @@ type TemplatePage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// TemplateUpdate: Changes to a template. Omitted fields are kept.
+// TemplateUpdate is a partial update of a template. Omitted fields are kept.
 type TemplateUpdate struct {
-	// Changes to a template's content. Omitted fields are kept.
+	// A partial update of a template's content. Omitted fields are kept.
 	Content *TemplateContentUpdate `json:"content,omitzero"`
 
 	// The template's name.
 	Name *string `json:"name,omitzero"`
 }
 
-// TransactionalReceipt is the answer to an email that was accepted.
+// TransactionalReceipt is the response to an accepted email.
 type TransactionalReceipt struct {
 	// The email's id in events.
 	ID string `json:"id"`

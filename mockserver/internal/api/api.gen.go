@@ -209,9 +209,9 @@ type CampaignSchedule struct {
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
-// CampaignUpdate Changes to a campaign. Omitted fields are kept.
+// CampaignUpdate A partial update of a campaign. Omitted fields are kept.
 type CampaignUpdate struct {
-	// Content Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
+	// Content A partial update of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
 	// ListID The id of the list that contains the recipients.
@@ -290,7 +290,7 @@ type ContactPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// ContactTagging Contacts and the tags to add.
+// ContactTagging A request to add tags to contacts.
 type ContactTagging struct {
 	// ContactIds The contacts' ids.
 	ContactIds []int64 `json:"contact_ids"`
@@ -299,7 +299,7 @@ type ContactTagging struct {
 	Tags []string `json:"tags"`
 }
 
-// ContactUpdate Changes to a contact.
+// ContactUpdate A partial update of a contact.
 type ContactUpdate struct {
 	// CustomAttributes Custom attributes of the contact, for merge tags. Other attributes are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
@@ -482,7 +482,7 @@ type ImportError struct {
 	Type string `json:"type"`
 }
 
-// ImportResult The results of an import's entries.
+// ImportResult The result of an import.
 type ImportResult struct {
 	// Errors The entries that were not imported.
 	Errors []ImportError `json:"errors"`
@@ -545,7 +545,7 @@ type MessageContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// MessageContentUpdate Changes to the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
+// MessageContentUpdate A partial update of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 type MessageContentUpdate struct {
 	// HTML The inline HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -655,7 +655,7 @@ type TagPage struct {
 
 // Template A reusable email design with merge tags.
 type Template struct {
-	// Content The parts of a template.
+	// Content The content of a template.
 	Content TemplateContent `json:"content"`
 
 	// CreatedOn When the template was created, in Unix seconds.
@@ -671,7 +671,7 @@ type Template struct {
 	UpdatedOn int64 `json:"updated_on,omitzero"`
 }
 
-// TemplateContent The parts of a template.
+// TemplateContent The content of a template.
 type TemplateContent struct {
 	// HTML The HTML part.
 	HTML string `json:"html,omitzero"`
@@ -680,7 +680,7 @@ type TemplateContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// TemplateContentUpdate Changes to a template's content. Omitted fields are kept.
+// TemplateContentUpdate A partial update of a template's content. Omitted fields are kept.
 type TemplateContentUpdate struct {
 	// HTML The HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -691,7 +691,7 @@ type TemplateContentUpdate struct {
 
 // TemplateCreate A template to create.
 type TemplateCreate struct {
-	// Content The parts of a template.
+	// Content The content of a template.
 	Content TemplateContent `json:"content,omitzero"`
 
 	// Name The template's name.
@@ -707,9 +707,9 @@ type TemplatePage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// TemplateUpdate Changes to a template. Omitted fields are kept.
+// TemplateUpdate A partial update of a template. Omitted fields are kept.
 type TemplateUpdate struct {
-	// Content Changes to a template's content. Omitted fields are kept.
+	// Content A partial update of a template's content. Omitted fields are kept.
 	Content *TemplateContentUpdate `json:"content,omitzero"`
 
 	// Name The template's name.
