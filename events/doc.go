@@ -63,7 +63,8 @@
 //
 // For a parsed event or its copy, [json.Marshal] returns the original JSON value with
 // the changes that you made, including unknown fields. A changed array replaces the
-// whole original array. Marshaling ev.Data writes only the fields of its type.
+// whole original array, including unknown fields of its elements. Marshaling ev.Data
+// writes only the fields of its type.
 //
 // To test a receiver, fill in an [Event] and marshal it:
 //

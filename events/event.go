@@ -155,8 +155,7 @@ func addressOf(c *Contact) string {
 // /v2/emails/{email_id} accepts it.
 func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
 
-// ListID returns the id of the list, or the zero ID if the event contains no
-// list id.
+// ListID returns the id of the list, or the zero ID if the event contains none.
 func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 
 // CampaignID returns the id of the campaign that the event describes or that sent

@@ -9,14 +9,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// MarshalJSON implements [json.Marshaler].
-//
-// For an event from [Parse], MarshalJSON writes the original JSON, including
-// unknown fields, with your changes. A changed array replaces the whole
-// original array, including unknown fields of its elements.
-//
-// For other events, MarshalJSON writes the envelope that the specification
-// defines for the event's name.
+// MarshalJSON implements [json.Marshaler]. See "Encoding" in the package documentation.
 func (e Event) MarshalJSON() ([]byte, error) {
 	now, err := e.encode()
 	if err != nil || e.raw == "" {

@@ -37,13 +37,9 @@ func (e *ParseError) Error() string {
 // general envelope by their fields, not by the name of the event.
 //
 // The error is a [*ParseError] if the body is not a JSON object or has no event
-// name. Parse returns no error if the data or an envelope field other than the
-// name is invalid. [Event.Mismatch] returns an error for an invalid envelope
-// field. Parse returns invalid data as an [Unknown], whose field Err contains
-// the reason.
+// name. For other invalid fields, see "Errors" in the package documentation.
 //
-// The caller may modify the body after the call. Strings in the event share one
-// copy of the body.
+// The caller may modify the body after the call.
 func Parse(body []byte) (*Event, error) {
 	e, mistake := parse(string(body))
 	switch {
