@@ -9,12 +9,8 @@
 //
 // # Tools
 //
-// The tools are (specification, "What the service does"):
-//
-//	Tool      Operation  Required         Optional
-//	contacts  list       list_id          page, per_page, sort, filter
-//	contacts  create     list_id, email   custom_attributes
-//	tags      list                        page, per_page
+// The file README.md lists the tools and their parameters (specification, "What the
+// service does").
 //
 // A call can omit the operation if the tool has a single operation. The list
 // operation returns one page with 50 items by default, and at most 100. The

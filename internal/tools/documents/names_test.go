@@ -110,7 +110,6 @@ func drawings() map[string]string {
 		"examples/jetstream/README.md: platform ──POST──▶ receive ──event, with":             "a drawing",
 		"internal/tools/documents/doc.go: <!-- from examples/newsletter/newsletter":          "the comment that this package reads",
 		"mcp/README.md: [mcp_servers.emailplatform]":                                         "TOML, for which there is no parser here; the JSON above it says the same",
-		"mcp/doc.go: Tool      Operation  Required         Op":                               "a table",
 		"mockserver/doc.go: The recipient          Its contact becom":                        "a table",
 		"mockserver/internal/delivery/engine.go: Publish ─► queued ─► delivering ─► deliv":   "a drawing",
 		"mockserver/internal/gateway/gateway.go: ServeHTTP       assigns an id and logs t":   "a table",
