@@ -32,8 +32,8 @@
 // # Null, absent and zero
 //
 // A field that can be null is a [Null], an [ID], a [time.Time] or a slice. Null becomes
-// the zero value. An optional field is a pointer or a slice, which is nil if the field
-// is absent. All fields of other types are required.
+// the field's zero value. An optional field is a pointer or a slice, which is nil if
+// the field is absent. All fields of other types are required.
 //
 // Times are Unix seconds or ISO 8601 in JSON, and [time.Time] in Go. Unix seconds
 // become times in UTC, and 0 becomes the zero time.

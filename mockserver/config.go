@@ -79,7 +79,8 @@ type Config struct {
 	// If Console is set, the server redirects browsers from / to the console.
 	Console http.Handler
 	// SkipValidation turns off the validation of requests against the OpenAPI
-	// document, for benchmarks. The request handlers still check requests.
+	// document, for benchmarks. It does not turn off the checks in the request
+	// handlers.
 	SkipValidation bool
 	// RejectUnknownFields makes the server reject requests with unknown fields or
 	// parameters with status 422. By default, the server ignores unknown fields and
