@@ -17,26 +17,11 @@ const (
 	maxMS          = 200 * 365 * 24 * 60 * 60 * 1000 // 200 years
 )
 
-func (c *Control) clockRoutes() section {
-	return section{
-		title: "The clock",
-		intro: "The virtual clock sets the times of records, events and logs. The clock also controls retries, rate limits, " +
-			"delayed deliveries, campaigns and the lookup rate limit. All accounts share the clock, so a test that sets or " +
-			"advances the clock needs its own server. Measured durations, timeouts and response delays use real time. While the " +
-			"clock is frozen, lookups that exceed the rate limit return 429 even after the time in `Retry-After`.",
-		routes: []route{
-			handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
-				"The virtual time, its offset from real time, and the next scheduled work."),
-			handle("PUT clock", jsonBody(c.setClock),
-				"`frozen` freezes or resumes the clock. `now` sets the clock to any time, including an earlier time. Work that becomes "+
-					"due runs immediately, at the new time and in any order. Returns the clock.").try(example{body: `{"frozen":true}`}),
-			handle("POST clock/advance", jsonBody(c.advance),
-				"Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `\"next\"`, the "+
-					"clock advances to the next scheduled work. If no work is scheduled, a request with `\"next\"` returns 409. Work that "+
-					"becomes due runs in order, each item at its scheduled time. The response contains the clock after the "+
-					"work is complete. The route returns 504 if the work takes longer than one minute of real time.").
-				try(example{body: `{"duration_ms":3600000}`}),
-		},
+func (c *Control) clockRoutes() []route {
+	return []route{
+		handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil })),
+		handle("PUT clock", jsonBody(c.setClock)),
+		handle("POST clock/advance", jsonBody(c.advance)),
 	}
 }
 

@@ -1,14 +1,16 @@
 // Package control serves the control routes under /_mock/ for tests, on the same port
-// as the API. docs/control-api.md is the manual.
+// as the API. The file manual.tmpl describes the routes. docs/control-api.md is the manual
+// with the parameters and types of each route.
 //
 // The files form three layers. The highest layer contains all routes (this file) and
-// their description (openapi.go). The middle layer contains files for the sections of
-// the manual, and wait.go for POST /_mock/wait. The lowest layer contains list.go,
+// their OpenAPI document (openapi.go). The middle layer contains files for groups of
+// routes, and wait.go for POST /_mock/wait. The lowest layer contains list.go,
 // route.go, body.go, schema.go and guard.go.
 package control
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,32 +39,16 @@ type Control struct {
 	options Options
 }
 
-func (c *Control) sections() []section {
-	return []section{
-		c.serverRoutes(),
-		c.documentRoutes(),
-		c.clockRoutes(),
-		c.overviewRoutes(),
-		c.messageRoutes(),
-		c.contactRoutes(),
-		c.resourceRoutes(),
-		c.eventRoutes(),
-		c.deliveryRoutes(),
-		c.requestRoutes(),
-		c.faultRoutes(),
-		c.stateRoutes(),
-		c.streamRoutes(),
-	}
+func (c *Control) routes() []route {
+	return slices.Concat(c.serverRoutes(), c.clockRoutes(), c.messageRoutes(), c.resourceRoutes(), c.logRoutes(), c.faultRoutes(), c.stateRoutes())
 }
 
 // New returns the handler for the control routes of an environment.
 func New(w *environment.Environment, o Options) http.Handler {
 	c := &Control{w, o}
 	mux := http.NewServeMux()
-	for _, s := range c.sections() {
-		for _, rt := range s.routes {
-			mux.Handle(strings.TrimPrefix(rt.method+" "+rt.path, "* "), rt)
-		}
+	for _, rt := range c.routes() {
+		mux.Handle(strings.TrimPrefix(rt.name(), "* "), rt)
 	}
 	mux.HandleFunc(Prefix, func(w http.ResponseWriter, r *http.Request) { c.unrouted(mux, w, r) })
 	return c.guarded(mux)
@@ -98,10 +84,8 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 func (c *Control) noRoute(r *http.Request) string {
 	path := strings.TrimPrefix(r.URL.Path, Prefix)
 	var known []string
-	for _, s := range c.sections() {
-		for _, rt := range s.routes {
-			known = append(known, suggest.Fill(strings.TrimPrefix(rt.path, Prefix), path))
-		}
+	for _, rt := range c.routes() {
+		known = append(known, suggest.Fill(strings.TrimPrefix(rt.path, Prefix), path))
 	}
 	if right := suggest.Closest(path, known); right != "" && right != path {
 		return "no such route: did you mean " + Prefix + right + "?"

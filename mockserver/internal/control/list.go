@@ -9,80 +9,105 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	defaultLimit = 200
-	maxLimit     = 1000
-)
-
-// filters adds the given filters and the common list parameters to the route.
-func (rt route) filters(own ...param) route {
-	return rt.params(append(own,
-		text("search", "words, separated by spaces; a record matches if it contains all words, ignoring case"),
-		number("limit", "the maximum number of records", 1, maxLimit, defaultLimit),
-		number("offset", "the number of records to skip", 0, 1<<53, 0),
-		text("around", "the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset`"),
-		text("before", "the id of a record; the list contains only older records"))...)
-}
-
-type listQuery struct {
-	query
-	words    [][]byte // search words, in lower case
-	text     []byte   // reused buffer for the text of a record
-	filtered bool     // whether a filter is set
-}
-
-func listQueryOf(r *request) listQuery {
-	q := listQuery{query: r.query, words: bytes.Fields(bytes.ToLower([]byte(r.query["search"])))}
-	for name := range r.query {
-		q.filtered = q.filtered || !slices.Contains([]string{"search", "limit", "offset", "around", "before"}, name)
-	}
-	return q
-}
-
-// allows reports whether a filter is unset or matches the value.
-func (q listQuery) allows(name, value string) bool {
-	if !q.filtered { // fast path
-		return true
-	}
-	want := q.query[name]
-	return want == "" || strings.EqualFold(want, value)
-}
-
-func (q listQuery) allowsID(name string, id int64) bool {
-	return !q.filtered || q.allows(name, strconv.FormatInt(id, 10))
-}
-
-// allowsAccount reports whether the account filter allows an account id. Every
-// account filter allows records without an account. Requests without a known
-// token and deliveries to a URL without a webhook have no account.
-func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("account_id", id) }
-
-// allowsStatus reports whether the status filter allows a status. The filter is a
-// status such as 404 or a class such as 4xx.
-func (q listQuery) allowsStatus(status int) bool {
-	text := strconv.Itoa(status)
-	return q.allows("status", text) || q.allows("status", text[:1]+"xx")
-}
-
-// view describes how a list filters records of type V and converts them to type T.
-type view[V, T any] struct {
+// listing describes a list of records of type V. Responses contain them as type T.
+type listing[V, T any] struct {
+	find    func(*request) (n int, newest iter.Seq[V], err error)
 	id      func(V) string
-	allowed func(V) bool                // whether the filters allow a record
 	text    func(to []byte, v V) []byte // appends the text to search
 	record  func(V) T
+	filters []filter[V]
+}
+
+// listRoute returns a route that responds with a page of a list.
+func listRoute[V, T any](pattern string, l listing[V, T]) route {
+	return handle(pattern, noInput(l.page), l.params()...)
+}
+
+// every returns a source of records for a listing. The function f returns the newest
+// record first. The number of records is 0 if it is unknown.
+func every[V any](f func() (n int, newest iter.Seq[V])) func(*request) (int, iter.Seq[V], error) {
+	return func(*request) (int, iter.Seq[V], error) {
+		n, newest := f()
+		return n, newest, nil
+	}
+}
+
+// everyOf is like [every] for a slice.
+func everyOf[V any](f func() []V) func(*request) (int, iter.Seq[V], error) {
+	return every(func() (int, iter.Seq[V]) {
+		newest := f()
+		return len(newest), slices.Values(newest)
+	})
+}
+
+// filter is a parameter that selects records.
+type filter[V any] struct {
+	param
+	allows func(want string, v V) bool
+}
+
+// where returns a filter that compares a value of each record, ignoring case.
+func where[V any](p param, of func(V) string) filter[V] {
+	return filter[V]{p, func(want string, v V) bool { return strings.EqualFold(want, of(v)) }}
+}
+
+// whereID is like [where] for an integer.
+func whereID[V any](p param, of func(V) int64) filter[V] {
+	return where(p, func(v V) string { return strconv.FormatInt(of(v), 10) })
+}
+
+// whereAccount returns a filter that selects the records of an account, and all records
+// without an account. Requests without a known token and deliveries to a URL without a
+// webhook have no account.
+func whereAccount[V any](doc string, of func(V) int64) filter[V] {
+	f := whereID(ofAccount(doc), of)
+	return filter[V]{f.param, func(want string, v V) bool { return of(v) == 0 || f.allows(want, v) }}
+}
+
+// listParams returns the parameters of all lists.
+func listParams() []param {
+	return []param{
+		text("search", "words, separated by spaces; a record matches if it contains all words, ignoring case"),
+		number("limit", "the maximum number of records", 1, 1000, 200),
+		number("offset", "the number of records to skip", 0, 1<<53, 0),
+		text("around", "the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset`"),
+		text("before", "the id of a record; the list contains only older records"),
+	}
+}
+
+func (l listing[V, T]) params() (out []param) {
+	for _, f := range l.filters {
+		out = append(out, f.param)
+	}
+	return append(out, listParams()...)
+}
+
+// search contains the filters and search words of a request for a list.
+type search[V, T any] struct {
+	query
+	list   listing[V, T] // only with the filters that the request sets
+	words  [][]byte      // in lower case
+	buffer []byte        // reused for the text of each record
+}
+
+func (l listing[V, T]) search(q query) *search[V, T] {
+	l.filters = slices.DeleteFunc(slices.Clone(l.filters), func(f filter[V]) bool { return q[f.name] == "" })
+	return &search[V, T]{query: q, list: l, words: bytes.Fields(bytes.ToLower([]byte(q["search"])))}
 }
 
 // matches reports whether a record matches the filters and contains the search
 // words.
-func (w view[V, T]) matches(q *listQuery, v V) bool {
-	if !w.allowed(v) {
-		return false
+func (s *search[V, T]) matches(v V) bool {
+	for _, f := range s.list.filters {
+		if !f.allows(s.query[f.name], v) {
+			return false
+		}
 	}
-	if len(q.words) == 0 {
+	if len(s.words) == 0 {
 		return true
 	}
-	q.text = lower(w.text(q.text[:0], v))
-	return !slices.ContainsFunc(q.words, func(word []byte) bool { return !bytes.Contains(q.text, word) })
+	s.buffer = lower(s.list.text(s.buffer[:0], v))
+	return !slices.ContainsFunc(s.words, func(word []byte) bool { return !bytes.Contains(s.buffer, word) })
 }
 
 // lines appends strings to a buffer, one per line. A search word contains no line
@@ -116,54 +141,57 @@ type recordList[T any] struct {
 	ids []string // ids of the records in data
 }
 
-// list returns the page of records that a query selects. The iterator must yield the
-// newest record first. The parameter n is the number of records, or 0 if the number
-// is unknown. If the number is known and the query has no filters, list does not
-// read the records after the page.
-func list[V, T any](q listQuery, n int, all iter.Seq[V], w view[V, T]) recordList[T] {
-	out := recordList[T]{Data: []T{}}
-	before, skip := q.query["before"], offset(&q, all, w)
+// page returns the page of records that a request selects. If the number of records is
+// known and the request has no filters, page does not read the records after the page.
+func (l listing[V, T]) page(r *request) (out recordList[T], err error) {
+	n, all, err := l.find(r)
+	if err != nil {
+		return out, err
+	}
+	out.Data = []T{}
+	s := l.search(r.query)
+	before, skip := s.query["before"], s.offset(all)
 	older := before == ""
 	for v := range all {
-		if w.matches(&q, v) {
+		if s.matches(v) {
 			switch {
 			case !older || skip > 0:
 				out.Offset++
 				if older {
 					skip--
 				}
-			case len(out.Data) < q.number("limit"):
-				out.Data, out.ids = append(out.Data, w.record(v)), append(out.ids, w.id(v))
+			case len(out.Data) < s.number("limit"):
+				out.Data, out.ids = append(out.Data, l.record(v)), append(out.ids, l.id(v))
 			default:
 				out.HasMore = true
-				if n > 0 && !q.filtered && len(q.words) == 0 {
+				if n > 0 && len(s.list.filters) == 0 && len(s.words) == 0 {
 					out.Total = n
-					return out
+					return out, nil
 				}
 			}
 			out.Total++
 		}
-		older = older || w.id(v) == before
+		older = older || l.id(v) == before
 	}
-	return out
+	return out, nil
 }
 
 // offset returns the number of records to skip. If the query parameter "around"
 // contains an id, the record with this id is in the middle of the page.
-func offset[V, T any](q *listQuery, all iter.Seq[V], w view[V, T]) int {
-	around, before, newer := q.query["around"], q.query["before"], 0
+func (s *search[V, T]) offset(all iter.Seq[V]) int {
+	around, before, newer := s.query["around"], s.query["before"], 0
 	if around == "" {
-		return q.number("offset")
+		return s.number("offset")
 	}
 	older := before == ""
 	for v := range all {
-		if older && w.matches(q, v) {
-			if w.id(v) == around {
-				return max(0, newer-q.number("limit")/2)
+		if older && s.matches(v) {
+			if s.list.id(v) == around {
+				return max(0, newer-s.number("limit")/2)
 			}
 			newer++
 		}
-		older = older || w.id(v) == before
+		older = older || s.list.id(v) == before
 	}
 	return 0
 }

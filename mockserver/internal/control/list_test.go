@@ -3,11 +3,10 @@ package control
 import (
 	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,20 +21,24 @@ func get(t *testing.T, target string) *http.Request {
 	return httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
 }
 
+// rows returns a list of texts. The id of a row is its text.
+func rows(text func(to []byte, row string) []byte) listing[string, string] {
+	own := func(row string) string { return row }
+	return listing[string, string]{id: own, text: text, record: own}
+}
+
 // asked parses the query of a list.
-func asked(t *testing.T, query string) listQuery {
+func asked(t *testing.T, params []param, query string) *request {
 	t.Helper()
-	filters := []param{
-		ofAccount(""), text("to", ""), eventName(""), {name: "status", pattern: regexp.MustCompile(`.`)},
-	}
-	q, err := route{}.filters(filters...).queryOf(get(t, "/?"+query))
+	q, err := route{query: params}.queryOf(get(t, "/?"+query))
 	must(t, err)
-	return listQueryOf(&request{query: q})
+	return &request{query: q}
 }
 
 func TestListPages(t *testing.T) {
-	own := func(id string) string { return id }
-	rows := view[string, string]{own, func(id string) bool { return id != "3" }, func(to []byte, id string) []byte { return lines(to, "Number", id) }, own}
+	l := rows(func(to []byte, id string) []byte { return lines(to, "Number", id) })
+	l.filters = []filter[string]{{text("not", ""), func(want, id string) bool { return id != want }}}
+	l.find = every(func() (int, iter.Seq[string]) { return 0, slices.Values([]string{"5", "4", "3", "2", "1"}) })
 	for query, want := range map[string]struct {
 		ids   string
 		total int
@@ -67,7 +70,8 @@ func TestListPages(t *testing.T) {
 		"around=x&offset=3":         {"5 4 2 1", 4, 0, false},
 		"around=4&search=4&limit=1": {"4", 1, 0, false},
 	} {
-		out := list(asked(t, query), 0, slices.Values([]string{"5", "4", "3", "2", "1"}), rows)
+		out, err := l.page(asked(t, l.params(), query+"&not=3"))
+		must(t, err)
 		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.HasMore != want.more ||
 			out.Offset != want.first {
 			t.Errorf("%s: %q of %d from %d, more %v; want %+v", query, got, out.Total, out.Offset, out.HasMore, want)
@@ -78,10 +82,7 @@ func TestListPages(t *testing.T) {
 // A search compares each text of a record in lower case. It allocates no memory for an ASCII record, because a list can
 // have millions of records.
 func TestSearch(t *testing.T) {
-	own := func(text string) string { return text }
-	rows := view[string, string]{own, func(string) bool { return true }, func(to []byte, text string) []byte {
-		return lines(to, strings.Split(text, "|")...)
-	}, own}
+	l := rows(func(to []byte, text string) []byte { return lines(to, strings.Split(text, "|")...) })
 	for _, row := range []struct {
 		text, words string
 		want        bool
@@ -94,14 +95,13 @@ func TestSearch(t *testing.T) {
 		{"\u212Aelvin", "kelvin", true}, // a non-ASCII letter with an ASCII lower case
 		{"ANN\xff|Bob", "ann bob", true},
 	} {
-		q := asked(t, "search="+url.QueryEscape(row.words))
-		if got := rows.matches(&q, row.text); got != row.want {
+		if got := l.search(query{"search": row.words}).matches(row.text); got != row.want {
 			t.Errorf("%q in %q: %v", row.words, row.text, got)
 		}
 	}
-	rows.text = func(to []byte, text string) []byte { return lines(to, text, text) }
-	q := asked(t, "search=example+bye")
-	if n := testing.AllocsPerRun(100, func() { rows.matches(&q, "Ann@Example.COM") }); n > 0 {
+	l.text = func(to []byte, text string) []byte { return lines(to, text, text) }
+	s := l.search(query{"search": "example bye"})
+	if n := testing.AllocsPerRun(100, func() { s.matches("Ann@Example.COM") }); n > 0 {
 		t.Errorf("%v allocations for each record", n)
 	}
 }
@@ -117,13 +117,23 @@ func TestListReadsOnlyItsPage(t *testing.T) {
 		"limit=2&search=number": {100, 2},
 	} {
 		seen := 0
-		out := list(asked(t, query), 100, func(yield func(int) bool) {
-			for i := range 100 {
-				if seen++; !yield(100 - i) {
-					return
+		l := listing[int, int]{
+			find: every(func() (int, iter.Seq[int]) {
+				return 100, func(yield func(int) bool) {
+					for i := range 100 {
+						if seen++; !yield(100 - i) {
+							return
+						}
+					}
 				}
-			}
-		}, view[int, int]{strconv.Itoa, func(int) bool { return true }, func(to []byte, _ int) []byte { return lines(to, "number") }, func(i int) int { return i }})
+			}),
+			id:      strconv.Itoa,
+			text:    func(to []byte, _ int) []byte { return lines(to, "number") },
+			record:  func(i int) int { return i },
+			filters: []filter[int]{whereAccount("", func(int) int64 { return 1 })},
+		}
+		out, err := l.page(asked(t, l.params(), query))
+		must(t, err)
 		if seen != want.seen || len(out.Data) != want.shown || out.Total != 100 || !out.HasMore {
 			t.Errorf("%s: looked at %d, showed %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.HasMore, want)
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,47 +19,37 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-func (c *Control) eventRoutes() section {
-	return section{
-		title: "Events",
-		routes: []route{
-			handle("GET events", noInput(c.events),
-				"Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server "+
-					"records events without a subscribed webhook only if `Config.RecordEvents` is set.").
-				filters(
-					ofAccount("the account of the events"),
-					eventName("the name of the event"),
-					text("message_id", "the id of the related message"),
-				).
-				try(example{query: "event=Email.Bounced"}),
-			handle("GET events/{id}", byID(c.event), "Returns an event with its body."),
-			handle("POST events", jsonBody(c.sendEvent),
-				"Sends an event with the given body, and returns the delivery. With `webhook_id`, the server delivers the event to "+
-					"this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it.").
-				try(example{body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`}),
-			handle("GET samples", noInput(listSamples), "A sample of each variant of each event. To send a sample, "+
-				"change its body as needed and use `POST /_mock/events`."),
-			handle("POST verify", jsonBody(verify),
-				"Verifies the signature of a delivery. If the signature is invalid, `reason` describes the error or its "+
-					"probable cause.").
-				try(example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`}),
-		},
+// logRoutes returns the routes for events, deliveries and requests.
+func (c *Control) logRoutes() []route {
+	return []route{
+		listRoute("GET events", c.events()),
+		handle("GET events/{id}", byID(c.event)),
+		handle("POST events", jsonBody(c.sendEvent)),
+		handle("GET samples", noInput(listSamples)),
+		handle("POST verify", jsonBody(verify)),
+		listRoute("GET deliveries", c.deliveries()),
+		handle("GET deliveries/{id}", byID(c.delivery)),
+		handle("GET deliveries/{id}/body", rawResponse("text/plain", c.serveDeliveryBody)),
+		handle("POST deliveries/{id}/redeliver", byID(c.redeliver)),
+		listRoute("GET requests", c.requests()),
+		handle("GET requests/{id}", byID(c.request)),
 	}
 }
 
-func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) {
-	q := listQueryOf(r)
-	newest := c.Deliveries.NewestEvents()
-	return list(q, len(newest), slices.Values(newest), view[*record.FiredEvent, delivery.EventSummary]{
-		id: func(e *record.FiredEvent) string { return e.ID },
-		allowed: func(e *record.FiredEvent) bool {
-			return q.allowsAccount(e.AccountID) && q.allows("event", string(e.Event)) && q.allows("message_id", e.MessageID)
-		},
+func (c *Control) events() listing[*record.FiredEvent, delivery.EventSummary] {
+	return listing[*record.FiredEvent, delivery.EventSummary]{
+		find: everyOf(c.Deliveries.NewestEvents),
+		id:   func(e *record.FiredEvent) string { return e.ID },
 		text: func(to []byte, e *record.FiredEvent) []byte {
 			return append(lines(to, e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject), e.Body...)
 		},
 		record: func(e *record.FiredEvent) delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} },
-	}), nil
+		filters: []filter[*record.FiredEvent]{
+			whereAccount("the account of the events", func(e *record.FiredEvent) int64 { return e.AccountID }),
+			where(eventName("the name of the event"), func(e *record.FiredEvent) string { return string(e.Event) }),
+			where(text("message_id", "the id of the related message"), func(e *record.FiredEvent) string { return e.MessageID }),
+		},
+	}
 }
 
 func (c *Control) event(id string) (*record.FiredEvent, error) {
@@ -134,50 +123,22 @@ func verify(_ *request, in signatureBody) (verdict, error) {
 	return verdict{reason == "", reason}, nil
 }
 
-func (c *Control) deliveryRoutes() section {
-	return section{
-		title: "Deliveries",
-		routes: []route{
-			handle("GET deliveries", noInput(c.deliveries),
-				"Past and pending deliveries to webhooks, with all attempts.").
-				filters(
-					ofAccount("the account of the webhook"),
-					choice("state", "the state of the deliveries", named(delivery.States())...),
-					eventName("the name of an API event; use `search` for custom events"),
-					text("webhook_id", "the id of the webhook"),
-				).
-				try(example{query: "state=failed&event=Email.Bounced"}),
-			handle("GET deliveries/{id}", byID(c.delivery),
-				"A delivery with its body and signature, and the secret and the hash function of the webhook."),
-			handle("GET deliveries/{id}/body", rawResponse("text/plain", func(w http.ResponseWriter, r *request) error {
-				x, err := c.delivery(r.PathValue("id"))
-				if err == nil {
-					writePlain(w, x.Body)
-				}
-				return err
-			}),
-				"The exact bytes of the delivery's body."),
-			handle("POST deliveries/{id}/redeliver", byID(c.redeliver),
-				"Queues a delivery in any state for another attempt. Returns 409 if an attempt is in progress."),
-		},
-	}
-}
-
-func (c *Control) deliveries(r *request) (recordList[delivery.Summary], error) {
-	q := listQueryOf(r)
-	n, newest := c.Deliveries.NewestDeliveries()
-	return list(q, n, newest, view[delivery.Stored, delivery.Summary]{
-		id: func(x delivery.Stored) string { return x.ID },
-		allowed: func(x delivery.Stored) bool {
-			return q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) && q.allows("event", string(x.Event)) &&
-				q.allows("webhook_id", x.WebhookID)
-		},
+func (c *Control) deliveries() listing[delivery.Stored, delivery.Summary] {
+	return listing[delivery.Stored, delivery.Summary]{
+		find: every(c.Deliveries.NewestDeliveries),
+		id:   func(x delivery.Stored) string { return x.ID },
 		text: func(to []byte, x delivery.Stored) []byte {
 			to = lines(to, x.ID, x.EventID, string(x.Event), x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State))
 			return append(to, x.Body...)
 		},
 		record: delivery.Stored.Summary,
-	}), nil
+		filters: []filter[delivery.Stored]{
+			whereAccount("the account of the webhook", func(x delivery.Stored) int64 { return x.AccountID }),
+			where(choice("state", "the state of the deliveries", named(delivery.States())...), func(x delivery.Stored) string { return string(x.State) }),
+			where(eventName("the name of an API event; use `search` for custom events"), func(x delivery.Stored) string { return string(x.Event) }),
+			where(text("webhook_id", "the id of the webhook"), func(x delivery.Stored) string { return x.WebhookID }),
+		},
+	}
 }
 
 func (c *Control) delivery(id string) (*delivery.Record, error) {
@@ -194,45 +155,37 @@ func (c *Control) redeliver(id string) (*delivery.Record, error) {
 	return c.delivery(id)
 }
 
-func (c *Control) requestRoutes() section {
-	return section{
-		title: "Requests",
-		intro: "The request log contains the latest 10,000 requests to the API, up to 32 MiB in total.",
-		routes: []route{
-			handle("GET requests", noInput(c.requests),
-				"Requests to the API, with the status of each response.").
-				filters(
-					ofAccount("the account that sent the requests"),
-					choice("operation", "an `operationId` of the API", contract.IDs()...),
-					choice("method", "the HTTP method", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"),
-					param{
-						name: "status", doc: "the HTTP status of the response, such as 404 or 4xx; 0 means that the " +
-							"connection was lost",
-						pattern: regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), shape: "a status such as 404, a class such as 4xx, or 0",
-					},
-				).
-				try(example{query: "operation=submitEmail&status=4xx"}),
-			handle("GET requests/{id}", byID(c.request),
-				"A request with its body. If the response is an error, the record also contains the response body. If no "+
-					"operation matches the request, the record contains the most similar operation."),
-		},
+func (c *Control) serveDeliveryBody(w http.ResponseWriter, r *request) error {
+	x, err := c.delivery(r.PathValue("id"))
+	if err == nil {
+		writePlain(w, x.Body)
 	}
+	return err
 }
 
-func (c *Control) requests(r *request) (recordList[gateway.Summary], error) {
-	q := listQueryOf(r)
-	newest := c.API.Log.Newest()
-	return list(q, len(newest), slices.Values(newest), view[*record.Request, gateway.Summary]{
-		id: func(e *record.Request) string { return e.ID },
-		allowed: func(e *record.Request) bool {
-			return q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&
-				q.allowsStatus(e.Status)
-		},
+func (c *Control) requests() listing[*record.Request, gateway.Summary] {
+	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
+	status := param{
+		name: "status", doc: "the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost",
+		pattern: regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), shape: "a status such as 404, a class such as 4xx, or 0",
+	}
+	return listing[*record.Request, gateway.Summary]{
+		find: everyOf(func() []*record.Request { return c.API.Log.Newest() }),
+		id:   func(e *record.Request) string { return e.ID },
 		text: func(to []byte, e *record.Request) []byte {
 			return append(lines(to, e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status)), e.Body...)
 		},
 		record: func(e *record.Request) gateway.Summary { return gateway.SummaryOf(*e) },
-	}), nil
+		filters: []filter[*record.Request]{
+			whereAccount("the account that sent the requests", func(e *record.Request) int64 { return e.AccountID }),
+			where(choice("operation", "an `operationId` of the API", contract.IDs()...), func(e *record.Request) string { return e.Operation }),
+			where(choice("method", "the HTTP method", methods...), func(e *record.Request) string { return e.Method }),
+			{status, func(want string, e *record.Request) bool {
+				got := strconv.Itoa(e.Status)
+				return want == got || strings.EqualFold(want, got[:1]+"xx")
+			}},
+		},
+	}
 }
 
 func (c *Control) request(id string) (*gateway.Record, error) {

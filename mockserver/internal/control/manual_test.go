@@ -2,6 +2,7 @@ package control
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -22,105 +23,137 @@ import (
 
 var update = flag.Bool("update", false, "write docs/control-api.md")
 
-// TestManual compares docs/control-api.md with the declarations of the routes.
+// TestManual compares docs/control-api.md with manual.tmpl and the routes, and checks that manual.tmpl describes each route.
 func TestManual(t *testing.T) {
-	head, err := os.ReadFile(filepath.Join("testdata", "manual.md"))
-	must(t, err)
-	want := manual(string(head), declared().sections())
+	routes := map[string]route{}
+	for _, rt := range declared() {
+		routes[rt.name()] = rt
+		if !slices.ContainsFunc(entries(), func(e entry) bool { return e.title == rt.name() && e.text != "" && e.example != "" }) {
+			t.Errorf("manual.tmpl has no text and no example for %s", rt.name())
+		}
+	}
+	want := complete(routes)
 	path := filepath.Join("..", "..", "..", "docs", "control-api.md")
 	if *update {
 		must(t, os.WriteFile(path, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(path)
-	must(t, err)
-	if !bytes.Equal(got, []byte(want)) {
-		t.Errorf("docs/control-api.md is not what the routes declare: run go generate ./mockserver/internal/control")
-	}
-	for _, s := range declared().sections() {
-		for _, rt := range s.routes {
-			if !strings.Contains(string(got), "### `"+rt.method+" "+rt.path+"`\n") {
-				t.Errorf("docs/control-api.md does not describe %s", rt.pattern)
-			}
-		}
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("docs/control-api.md is not up to date: run go generate ./mockserver/internal/control (%v)", err)
 	}
 }
 
 // declared returns the routes of an empty environment.
-func declared() *Control { return &Control{Environment: &environment.Environment{}} }
+func declared() []route { return (&Control{Environment: &environment.Environment{}}).routes() }
 
-// manual writes the manual: the introduction, a section for each group of routes, and the objects.
-func manual(head string, sections []section) string {
+// complete returns the manual with the parameters and types of the routes, and the objects.
+func complete(routes map[string]route) string {
 	out := &bytes.Buffer{}
-	out.WriteString(strings.Replace(head, "\n", "\n\n<!-- written by go generate from the routes of mockserver/internal/control -->\n", 1))
-	answered := map[string]*schema.Schema{}
-	for _, s := range sections {
-		fmt.Fprintf(out, "\n## %s\n", s.title)
-		paragraph(out, s.intro)
-		for _, rt := range s.routes {
-			rt.describe(out)
-			for _, of := range []*schema.Schema{rt.body(), rt.response()} {
-				if of != nil {
-					collect(of, answered)
-				}
+	objects := map[string]*schema.Schema{}
+	head, _, _ := strings.Cut(manual, "\n## ")
+	common := &bytes.Buffer{}
+	parametersTable(common, listParams())
+	out.WriteString(strings.NewReplacer(
+		"<!-- notice -->", "<!-- written by go generate from mockserver/internal/control: the text from manual.tmpl, the tables from the routes -->",
+		"<!-- list parameters -->\n", common.String()).Replace(head))
+	for _, e := range entries() {
+		rt, ok := routes[e.title]
+		if !ok {
+			fmt.Fprintf(out, "\n## %s\n", e.title)
+			if e.text != "" {
+				fmt.Fprintf(out, "\n%s\n", e.text)
+			}
+			continue
+		}
+		fmt.Fprintf(out, "\n### `%s`\n\n%s\n", e.title, e.text)
+		rt.tables(out)
+		fmt.Fprintf(out, "\n```sh\n%s\n```\n", e.example)
+		for _, of := range []*schema.Schema{rt.body(), rt.response()} {
+			if of != nil {
+				collect(of, objects)
 			}
 		}
-		paragraph(out, s.notes)
 	}
 	out.WriteString("\n## Objects\n")
-	for _, name := range slices.Sorted(maps.Keys(answered)) {
+	for _, name := range slices.Sorted(maps.Keys(objects)) {
+		if wholes[name] != "" {
+			continue
+		}
 		fmt.Fprintf(out, "\n### %s\n\n", name)
-		fieldsTable(out, answered[name])
+		object := objects[name]
+		for part, whole := range wholes {
+			if whole == name {
+				object = merged(out, object, objects[part])
+			}
+		}
+		fieldsTable(out, object)
 	}
 	return out.String()
 }
 
-// paragraph writes text in lines of at most 120 columns.
-func paragraph(out *bytes.Buffer, text string) {
-	if text == "" {
-		return
-	}
-	out.WriteString("\n")
-	width := 0
-	for word := range strings.FieldsSeq(text) {
-		if width > 0 && width+1+len([]rune(word)) > 120 {
-			out.WriteString("\n")
-			width = 0
-		}
-		if width > 0 {
-			out.WriteString(" ")
-			width++
-		}
-		out.WriteString(word)
-		width += len([]rune(word))
-	}
-	out.WriteString("\n")
+// wholes maps types to types with almost the same fields. The manual has one table for both.
+var wholes = map[string]string{
+	"MessageSummary": "Message", "DeliverySummary": "Delivery", "EventSummary": "Event", "RequestSummary": "Request", "Fault": "FaultRule",
 }
 
-func (rt route) describe(out *bytes.Buffer) {
-	fmt.Fprintf(out, "\n### `%s %s`\n", rt.method, rt.path)
-	paragraph(out, rt.summary)
-	if len(rt.query) > 0 {
-		out.WriteString("\n| parameter | description | values |\n|---|---|---|\n")
-		for _, p := range rt.query {
-			fmt.Fprintf(out, "| `%s` | %s | %s |\n", p.name, p.doc, p.describe())
+// merged returns the fields of both types, and writes the differences. Fields of the part have narrower types.
+func merged(out *bytes.Buffer, whole, part *schema.Schema) *schema.Schema {
+	all := &schema.Schema{}
+	var absent, added []string
+	for _, f := range whole.Fields {
+		if narrower := part.Field(f.Name); narrower != nil {
+			f = *narrower
+		} else {
+			absent = append(absent, "`"+f.Name+"`")
+		}
+		all.Fields = append(all.Fields, f)
+	}
+	for _, f := range part.Fields {
+		if whole.Field(f.Name) == nil {
+			added = append(added, "`"+f.Name+"`")
+			all.Fields = append(all.Fields, f)
 		}
 	}
+	fmt.Fprintf(out, "`%s` does not contain %s.", part.Name, strings.Join(absent, ", "))
+	if added != nil {
+		fmt.Fprintf(out, " Only `%s` contains %s.", part.Name, strings.Join(added, ", "))
+	}
+	out.WriteString("\n\n")
+	return all
+}
+
+// tables writes the parameters, the request body and the response of a route.
+func (rt route) tables(out *bytes.Buffer) {
+	answer := rt.response()
+	query := rt.query
+	if isList(answer) {
+		query = query[:len(query)-len(listParams())]
+	}
+	if len(query) > 0 {
+		out.WriteString("\n")
+		parametersTable(out, query)
+	}
 	if body := rt.body(); body != nil && body.Name != "" {
-		paragraph(out, "Request: "+describe(body)+".")
+		fmt.Fprintf(out, "\nRequest: %s.\n", describe(body))
 	} else if body != nil && len(body.Fields) > 0 {
 		out.WriteString("\nRequest:\n\n")
 		fieldsTable(out, body)
 	}
-	if answer := rt.response(); answer != nil && answer.Name == "" && len(answer.Fields) > 0 && !isList(answer) {
+	if answer != nil && answer.Name == "" && len(answer.Fields) > 0 && !isList(answer) {
 		out.WriteString("\nResponse:\n\n")
 		fieldsTable(out, answer)
-	} else {
-		paragraph(out, rt.describeAnswer())
+	} else if !rt.handler.proxy {
+		fmt.Fprintf(out, "\nResponse: %s.\n", rt.describeAnswer())
 	}
 	if rt.handler.optional {
-		paragraph(out, "Or status 204, without a body.")
+		out.WriteString("\nOr status 204, without a body.\n")
 	}
-	fmt.Fprintf(out, "\n```sh\n%s\n```\n", rt.curl())
+}
+
+func parametersTable(out *bytes.Buffer, params []param) {
+	out.WriteString("| parameter | description | values |\n|---|---|---|\n")
+	for _, p := range params {
+		fmt.Fprintf(out, "| `%s` | %s | %s |\n", p.name, p.doc, p.describe())
+	}
 }
 
 func (p param) describe() string {
@@ -141,18 +174,14 @@ func (p param) describe() string {
 
 func (rt route) describeAnswer() string {
 	switch {
-	case rt.handler.proxy:
-		return ""
 	case rt.handler.media != "":
-		return "Response: `" + rt.handler.media + "`."
+		return "`" + rt.handler.media + "`"
 	case rt.status() == "204":
-		return "Response: 204."
+		return "204"
+	case isList(rt.response()):
+		return "a list of " + describe(rt.response().Fields[0].Schema.Items)
 	}
-	answer := rt.response()
-	if isList(answer) {
-		return "Response: a list of " + describe(answer.Fields[0].Schema.Items) + "."
-	}
-	return "Response: " + describe(answer) + "."
+	return describe(rt.response())
 }
 
 // response returns the schema of the response body, or nil if it is not JSON.
@@ -165,32 +194,7 @@ func (rt route) response() *schema.Schema {
 
 // isList reports whether an object is the response of a list.
 func isList(s *schema.Schema) bool {
-	return slices.Equal(s.FieldNames(), []string{"data", "total", "offset", "has_more"})
-}
-
-// curl returns the example of a route as a curl command.
-func (rt route) curl() string {
-	path := rt.path
-	if rt.example.path != "" {
-		path = Prefix + rt.example.path
-	}
-	method, _, _ := strings.Cut(strings.Replace(rt.method, "*", "GET", 1), " ")
-	for _, name := range pathNames(path) {
-		path = strings.Replace(path, "{"+name+"}", "$"+strings.ToUpper(name), 1)
-	}
-	url := "$MOCK/" + strings.TrimPrefix(path, Prefix)
-	if rt.example.query != "" {
-		url += "?" + rt.example.query
-	}
-	command := "curl"
-	if method != "GET" && (method != "POST" || rt.example.body == "") {
-		command += " -X " + method
-	}
-	command += ` "` + url + `"`
-	if rt.example.body != "" {
-		command += " --json '" + rt.example.body + "'"
-	}
-	return command
+	return s != nil && slices.Equal(s.FieldNames(), []string{"data", "total", "offset", "has_more"})
 }
 
 // fieldsTable writes a table of the fields of an object.
@@ -220,7 +224,7 @@ func describe(s *schema.Schema) string {
 	}
 	switch {
 	case s.Name != "":
-		return fmt.Sprintf("[%s](#%s)", s.Name, strings.ToLower(s.Name))
+		return fmt.Sprintf("[%s](#%s)", s.Name, strings.ToLower(cmp.Or(wholes[s.Name], s.Name)))
 	case s.Enum != nil:
 		return "`" + strings.Join(s.Enum, "` `") + "`"
 	case s.Format == "date-time":
@@ -274,14 +278,12 @@ func TestFieldsAreDescribed(t *testing.T) {
 			check(where, s.Items)
 		}
 	}
-	for _, s := range declared().sections() {
-		for _, rt := range s.routes {
-			if body := rt.body(); body != nil && body.Name != "State" { // its records are internal or part of the API
-				check(rt.pattern+" request", body)
-			}
-			if response := rt.response(); response != nil && response.Name != "State" {
-				check(rt.pattern+" response", response)
-			}
+	for _, rt := range declared() {
+		if body := rt.body(); body != nil && body.Name != "State" { // its records are internal or part of the API
+			check(rt.name()+" request", body)
+		}
+		if response := rt.response(); response != nil && response.Name != "State" {
+			check(rt.name()+" response", response)
 		}
 	}
 }

@@ -14,18 +14,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-func (c *Control) documentRoutes() section {
-	return section{
-		title: "Documents",
-		routes: []route{
-			handle("GET openapi.json", noInput(c.openAPI), "The OpenAPI 3.1 document for the control routes on this page."),
-			handle("GET platform.yaml", rawResponse("application/yaml", servePlatform),
-				"The OpenAPI 3.1 document for the email API, with every endpoint and every event. The second server in this "+
-					"OpenAPI document is `/_mock/accounts/{account_id}/api`."),
-		},
-	}
-}
-
 // servePlatform responds with the API's OpenAPI document. It adds a server to the
 // document, so generated clients can call the API as a user of an account.
 func servePlatform(w http.ResponseWriter, _ *request) error {
@@ -44,21 +32,29 @@ func servePlatform(w http.ResponseWriter, _ *request) error {
 type object = map[string]any
 
 func (c *Control) openAPI(*request) (object, error) {
+	routes := map[string]route{}
+	for _, rt := range c.routes() {
+		routes[rt.name()] = rt
+	}
 	paths, schemas := object{}, object{}
-	var tags []object
-	for _, s := range c.sections() {
-		tags = append(tags, object{"name": s.title, "description": strings.TrimSpace(s.intro + "\n\n" + s.notes)})
-		for _, rt := range s.routes {
-			if rt.handler.proxy {
-				continue // a path parameter cannot contain slashes; see servePlatform
-			}
-			item, _ := paths[rt.path].(object)
-			if item == nil {
-				item = object{}
-				paths[rt.path] = item
-			}
-			item[strings.ToLower(rt.method)] = rt.openAPI(s.title, schemas)
+	tags := []object{}
+	for _, e := range entries() {
+		rt, isRoute := routes[e.title]
+		if !isRoute {
+			tags = append(tags, object{"name": e.title, "description": e.text})
+			continue
 		}
+		if rt.handler.proxy {
+			continue // a path parameter cannot contain slashes; see servePlatform
+		}
+		item, _ := paths[rt.path].(object)
+		if item == nil {
+			item = object{}
+			paths[rt.path] = item
+		}
+		operation := rt.openAPI(e, schemas)
+		operation["tags"] = []any{tags[len(tags)-1]["name"]}
+		item[strings.ToLower(rt.method)] = operation
 	}
 	schemas["Problem"] = types().Of(reflect.TypeFor[api.Problem]()).OpenAPI(schemas)
 	return object{
@@ -76,7 +72,7 @@ func (c *Control) openAPI(*request) (object, error) {
 }
 
 // openAPI adds the schema of each referenced object to the given schemas.
-func (rt route) openAPI(tag string, schemas object) object {
+func (rt route) openAPI(e entry, schemas object) object {
 	parameters := []object{}
 	for _, name := range pathNames(rt.path) {
 		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": object{"type": "string"}})
@@ -99,14 +95,14 @@ func (rt route) openAPI(tag string, schemas object) object {
 		responses["204"] = object{"description": "Success, and nothing to return"}
 	}
 	out := object{
-		"operationId": operationID(rt.method, rt.path), "tags": []string{tag}, "summary": rt.summary,
+		"operationId": operationID(rt.method, rt.path), "summary": strings.Join(strings.Fields(e.text), " "),
 		"parameters": parameters, "responses": responses,
 	}
 	if body := rt.body(); body != nil {
 		required := len(body.Kinds) == 0 || slices.ContainsFunc(body.Fields, func(f schema.Field) bool { return f.Required })
 		content := object{"schema": body.OpenAPI(schemas)}
-		if json.Valid([]byte(rt.example.body)) {
-			content["example"] = json.RawMessage(rt.example.body)
+		if _, data, _ := strings.Cut(e.example, "--json '"); json.Valid([]byte(strings.TrimSuffix(data, "'"))) {
+			content["example"] = json.RawMessage(strings.TrimSuffix(data, "'"))
 		}
 		out["requestBody"] = object{"content": object{"application/json": content}, "required": required}
 	}

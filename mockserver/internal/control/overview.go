@@ -16,18 +16,6 @@ import (
 // maxWaiting is the maximum length of the list of pending work.
 const maxWaiting = 100
 
-func (c *Control) overviewRoutes() section {
-	return section{
-		title: "The overview",
-		routes: []route{handle("GET overview", noInput(c.overview),
-			"Counts of all records, activity per minute of the virtual clock, and pending work with the reasons for "+
-				"waiting. The response time does not depend on the number of messages.").
-			params(ofAccount("the account; the default is all accounts"),
-				number("minutes", "the number of minutes of activity to return, including the current minute", 1, delivery.KeptMinutes, 60)).
-			try(example{query: "account_id=1"})},
-	}
-}
-
 type overview struct {
 	Now        time.Time          `json:"now" doc:"the time of the virtual clock"`
 	Messages   platform.Outcome   `json:"messages" doc:"the number of sent messages, and the number of messages with each result"`

@@ -2,8 +2,8 @@ package control
 
 import (
 	"encoding/json"
+	"iter"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/activity"
@@ -11,95 +11,72 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-func (c *Control) contactRoutes() section {
-	return section{
-		title: "Contacts",
-		intro: "To find contacts, search for parts of their addresses. For other operations on lists and contacts, " +
-			"use the API at `/_mock/accounts/{account_id}/api`.",
-		routes: []route{handle("GET lists/{id}/contacts", noInput(c.contacts),
-			"The contacts of a list. `search` matches parts of addresses.").
-			filters(choice("status", "the status of the contacts",
-				"active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed")).
-			try(example{query: "search=ada"})},
-	}
-}
-
-func (c *Control) contacts(r *request) (out recordList[platform.Member], err error) {
-	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no list has the id 0
-	n, members, ok := c.Platform.NewestMembers(id)
-	if !ok {
-		return out, problem.NotFound("list", r.PathValue("id"), "path", "id")
-	}
-	q := listQueryOf(r)
-	return list(q, n, members, view[platform.Member, platform.Member]{
-		id:      func(m platform.Member) string { return strconv.FormatInt(m.ID, 10) },
-		allowed: func(m platform.Member) bool { return q.allows("status", m.Status) },
-		text:    func(to []byte, m platform.Member) []byte { return lines(to, m.Email) },
-		record:  func(m platform.Member) platform.Member { m.Tags = append([]string{}, m.Tags...); return m },
-	}), nil
-}
-
-// resourceRoutes returns the routes for data that the API does not provide: list and
-// campaign statistics, and rendered templates.
-func (c *Control) resourceRoutes() section {
-	attributes := []param{text("attributes", "the values of the merge tags, as a JSON object of strings; empty by default")}
+// resourceRoutes returns the routes for data that the API does not provide: searches,
+// statistics, and rendered templates.
+func (c *Control) resourceRoutes() []route {
+	attributes := text("attributes", "the values of the merge tags, as a JSON object of strings; empty by default")
 	html := func(w http.ResponseWriter, html, _ string) { writeMailHTML(w, html, mailPolicy+mailAlone) }
 	plain := func(w http.ResponseWriter, _, text string) { writePlain(w, []byte(text)) }
-	ada := example{query: "attributes=%7B%22name%22:%22Ada%22%7D"}
-	return section{
-		title: "Lists, campaigns and templates",
-		intro: "For other operations on lists, campaigns, workflows and templates, use the API at `/_mock/accounts/{account_id}/api`.",
-		routes: []route{
-			handle("GET lists", noInput(c.lists),
-				"Lists, with the number of contacts in each status.").
-				filters(ofAccount("the account that owns the lists")).
-				try(example{query: "search=news"}),
-			handle("GET campaigns", noInput(sendings(c.Platform.Campaigns)),
-				"Campaigns, with the results of their messages.").
-				filters(ofAccount("the account that owns the campaigns"),
-					choice("status", "the status of the campaigns", "incomplete", "scheduled", "delivering", "delivered")),
-			handle("GET workflows", noInput(sendings(c.Platform.Workflows)),
-				"Workflows, with the results of their messages.").
-				filters(ofAccount("the account that owns the workflows"),
-					choice("status", "the status of the workflows", "active", "inactive")),
-			handle("DELETE campaigns/{id}", byID(c.deleteCampaign),
-				"Deletes a draft campaign. The email API has no such operation. Returns 409 if the status of the campaign is not `incomplete`."),
-			handle("GET campaigns/{id}/html", filled("campaign", c.Platform.FilledCampaign, "text/html", html),
-				"The HTML of a campaign, rendered with the values in `attributes`. A Content-Security-Policy header blocks scripts and remote content.").params(attributes...).try(ada),
-			handle("GET campaigns/{id}/text", filled("campaign", c.Platform.FilledCampaign, "text/plain", plain),
-				"The text part of a campaign, rendered with the values in `attributes`.").params(attributes...).try(ada),
-			handle("GET templates/{id}/html", filled("template", c.Platform.FilledTemplate, "text/html", html),
-				"The HTML of a template, rendered with the values in `attributes`. A Content-Security-Policy header blocks scripts "+
-					"and remote content.").params(attributes...).try(ada),
-			handle("GET templates/{id}/text", filled("template", c.Platform.FilledTemplate, "text/plain", plain),
-				"The text part of a template, rendered with the values in `attributes`.").params(attributes...).try(ada),
+	return []route{
+		listRoute("GET lists/{id}/contacts", c.contacts()),
+		listRoute("GET lists", c.lists()),
+		listRoute("GET campaigns", sendings(c.Platform.Campaigns, "campaigns", "incomplete", "scheduled", "delivering", "delivered")),
+		listRoute("GET workflows", sendings(c.Platform.Workflows, "workflows", "active", "inactive")),
+		handle("DELETE campaigns/{id}", byID(c.deleteCampaign)),
+		handle("GET campaigns/{id}/html", filled("campaign", c.Platform.FilledCampaign, "text/html", html), attributes),
+		handle("GET campaigns/{id}/text", filled("campaign", c.Platform.FilledCampaign, "text/plain", plain), attributes),
+		handle("GET templates/{id}/html", filled("template", c.Platform.FilledTemplate, "text/html", html), attributes),
+		handle("GET templates/{id}/text", filled("template", c.Platform.FilledTemplate, "text/plain", plain), attributes),
+	}
+}
+
+func (c *Control) contacts() listing[platform.Member, platform.Member] {
+	return listing[platform.Member, platform.Member]{
+		find: func(r *request) (int, iter.Seq[platform.Member], error) {
+			id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no list has the id 0
+			n, members, ok := c.Platform.NewestMembers(id)
+			if !ok {
+				return 0, nil, problem.NotFound("list", r.PathValue("id"), "path", "id")
+			}
+			return n, members, nil
+		},
+		id:     func(m platform.Member) string { return strconv.FormatInt(m.ID, 10) },
+		text:   func(to []byte, m platform.Member) []byte { return lines(to, m.Email) },
+		record: func(m platform.Member) platform.Member { m.Tags = append([]string{}, m.Tags...); return m },
+		filters: []filter[platform.Member]{
+			where(choice("status", "the status of the contacts", "active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed"),
+				func(m platform.Member) string { return m.Status }),
 		},
 	}
 }
 
-func (c *Control) lists(r *request) (recordList[platform.ListSummary], error) {
-	q, all := listQueryOf(r), c.Platform.Lists()
+func (c *Control) lists() listing[platform.ListSummary, platform.ListSummary] {
 	id := func(l platform.ListSummary) string { return strconv.FormatInt(l.ID, 10) }
-	return list(q, len(all), slices.Values(all), view[platform.ListSummary, platform.ListSummary]{
-		id:      id,
-		allowed: func(l platform.ListSummary) bool { return q.allowsAccount(l.AccountID) },
-		text:    func(to []byte, l platform.ListSummary) []byte { return lines(to, id(l), l.Name) },
-		record:  func(l platform.ListSummary) platform.ListSummary { return l },
-	}), nil
+	return listing[platform.ListSummary, platform.ListSummary]{
+		find:   everyOf(c.Platform.Lists),
+		id:     id,
+		text:   func(to []byte, l platform.ListSummary) []byte { return lines(to, id(l), l.Name) },
+		record: func(l platform.ListSummary) platform.ListSummary { return l },
+		filters: []filter[platform.ListSummary]{
+			whereAccount("the account that owns the lists", func(l platform.ListSummary) int64 { return l.AccountID }),
+		},
+	}
 }
 
-func sendings(get func() []platform.Sending) func(*request) (recordList[platform.Sending], error) {
-	return func(r *request) (recordList[platform.Sending], error) {
-		q, all := listQueryOf(r), get()
-		id := func(s platform.Sending) string { return strconv.FormatInt(s.ID, 10) }
-		return list(q, len(all), slices.Values(all), view[platform.Sending, platform.Sending]{
-			id:      id,
-			allowed: func(s platform.Sending) bool { return q.allowsAccount(s.AccountID) && q.allows("status", s.Status) },
-			text: func(to []byte, s platform.Sending) []byte {
-				return lines(to, id(s), s.Name, s.Subject, s.ListName, s.Status)
-			},
-			record: func(s platform.Sending) platform.Sending { return s },
-		}), nil
+// sendings returns the list of campaigns or workflows.
+func sendings(all func() []platform.Sending, kind string, statuses ...string) listing[platform.Sending, platform.Sending] {
+	id := func(s platform.Sending) string { return strconv.FormatInt(s.ID, 10) }
+	return listing[platform.Sending, platform.Sending]{
+		find: everyOf(all),
+		id:   id,
+		text: func(to []byte, s platform.Sending) []byte {
+			return lines(to, id(s), s.Name, s.Subject, s.ListName, s.Status)
+		},
+		record: func(s platform.Sending) platform.Sending { return s },
+		filters: []filter[platform.Sending]{
+			whereAccount("the account that owns the "+kind, func(s platform.Sending) int64 { return s.AccountID }),
+			where(choice("status", "the status of the "+kind, statuses...), func(s platform.Sending) string { return s.Status }),
+		},
 	}
 }
 

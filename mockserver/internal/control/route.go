@@ -20,47 +20,23 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// section is a group of routes in the manual.
-type section struct {
-	title  string
-	intro  string // Markdown, before the routes
-	notes  string // Markdown, after the routes
-	routes []route
-}
-
-// route declares a control route. The fields are the source of request
-// validation, the manual and /_mock/openapi.json.
+// route declares a control route. Requests are validated with it, and the manual and
+// /_mock/openapi.json describe it.
 type route struct {
-	pattern string // net/http pattern: a method or *, and a path below Prefix
-	method  string
-	path    string // path including Prefix
-	summary string // Markdown
-	query   []param
+	method  string // * means any method
+	path    string // including Prefix
 	handler handler
-	example example
+	query   []param
 }
 
-func handle(pattern string, h handler, summary string) route {
+// handle returns a route for a net/http pattern: a method or *, and a path below Prefix.
+func handle(pattern string, h handler, query ...param) route {
 	method, path, _ := strings.Cut(pattern, " ")
-	return route{pattern: pattern, method: method, path: Prefix + path, handler: h, summary: summary}
+	return route{method, Prefix + path, h, query}
 }
 
-func (rt route) params(query ...param) route {
-	rt.query = query
-	return rt
-}
-
-func (rt route) try(e example) route {
-	rt.example = e
-	return rt
-}
-
-// example is a valid request that the manual shows. A test sends it.
-type example struct {
-	path  string // overrides the path of the route
-	query string
-	body  string
-}
+// name returns the name of the route in the manual.
+func (rt route) name() string { return rt.method + " " + rt.path }
 
 type request struct {
 	*http.Request

@@ -85,30 +85,28 @@ func (p param) good() string {
 
 // A parameter is rejected if its name is misspelled, if its value is invalid, or if it is repeated.
 func TestParameters(t *testing.T) {
-	for _, s := range declared().sections() {
-		for _, rt := range s.routes {
-			var names []string
-			for _, p := range rt.query {
-				names = append(names, p.name)
-			}
-			for _, p := range rt.query {
-				t.Run(rt.pattern+"?"+p.name, func(t *testing.T) {
-					if !rt.handler.proxy {
-						misspelled := p.name + "~"
-						rt.refuses(t, url.Values{misspelled: {p.good()}}, misspelled, append(names, "did you mean "+p.name+"?")...)
-					}
-					value, said := p.wrong()
-					rt.refuses(t, url.Values{p.name: {value}}, p.name, said...)
-					rt.refuses(t, url.Values{p.name: {p.good(), p.good()}}, p.name, "more than once")
-					rt.refuses(t, url.Values{p.name: {""}}, p.name, "must not be empty")
-					if value, mistake := p.parse(p.good()); value != p.good() || mistake != "" {
-						t.Errorf("%q is read as %q, %q", p.good(), value, mistake)
-					}
-				})
-			}
-			if !rt.handler.proxy {
-				rt.refuses(t, url.Values{"~": {"x"}}, "~", "no such parameter: ")
-			}
+	for _, rt := range declared() {
+		var names []string
+		for _, p := range rt.query {
+			names = append(names, p.name)
+		}
+		for _, p := range rt.query {
+			t.Run(rt.name()+"?"+p.name, func(t *testing.T) {
+				if !rt.handler.proxy {
+					misspelled := p.name + "~"
+					rt.refuses(t, url.Values{misspelled: {p.good()}}, misspelled, append(names, "did you mean "+p.name+"?")...)
+				}
+				value, said := p.wrong()
+				rt.refuses(t, url.Values{p.name: {value}}, p.name, said...)
+				rt.refuses(t, url.Values{p.name: {p.good(), p.good()}}, p.name, "more than once")
+				rt.refuses(t, url.Values{p.name: {""}}, p.name, "must not be empty")
+				if value, mistake := p.parse(p.good()); value != p.good() || mistake != "" {
+					t.Errorf("%q is read as %q, %q", p.good(), value, mistake)
+				}
+			})
+		}
+		if !rt.handler.proxy {
+			rt.refuses(t, url.Values{"~": {"x"}}, "~", "no such parameter: ")
 		}
 	}
 }
@@ -202,26 +200,24 @@ func TestOpenAPI(t *testing.T) {
 		t.Errorf("OpenAPI %s: %v", doc.OpenAPI, err)
 	}
 	ids := map[string]bool{}
-	for _, s := range declared().sections() {
-		for _, rt := range s.routes {
-			item := doc.Paths.Value(rt.path)
-			if rt.handler.proxy {
-				if item != nil {
-					t.Errorf("the document has %s, whose path no client can fill in", rt.path)
-				}
-				continue
+	for _, rt := range declared() {
+		item := doc.Paths.Value(rt.path)
+		if rt.handler.proxy {
+			if item != nil {
+				t.Errorf("the document has %s, whose path no client can fill in", rt.path)
 			}
-			if item == nil || item.GetOperation(rt.method) == nil {
-				t.Errorf("the document lacks %s", rt.pattern)
-				continue
-			}
-			op := item.GetOperation(rt.method)
-			if ids[op.OperationID] {
-				t.Errorf("two operations are called %s", op.OperationID)
-			}
-			ids[op.OperationID] = true
-			rt.isDescribed(t, op)
+			continue
 		}
+		if item == nil || item.GetOperation(rt.method) == nil {
+			t.Errorf("the document lacks %s", rt.name())
+			continue
+		}
+		op := item.GetOperation(rt.method)
+		if ids[op.OperationID] {
+			t.Errorf("two operations are called %s", op.OperationID)
+		}
+		ids[op.OperationID] = true
+		rt.isDescribed(t, op)
 	}
 	if len(ids) < 30 {
 		t.Errorf("the document has %d operations", len(ids))

@@ -16,23 +16,21 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-func (c *Control) serverRoutes() section {
-	return section{
-		title: "The server",
-		routes: []route{
-			handle("GET health", noInput(health), "Checks that the server is running. This route requires no token."),
-			handle("GET info", noInput(c.info), "The accounts, the configuration of the server, and the names of all "+
-				"events and bounce categories."),
-			c.waitRoute(),
-			handle("POST tokens/revoke", jsonBody(c.revokeToken),
-				"Revokes an access token. Requests with a revoked token return 401. A reset restores the tokens from the "+
-					"configuration and the baseline. To add tokens, use `POST /_mock/seed`.").try(example{body: `{"token":"dev-token"}`}),
-			handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
-				"Calls the API as a user of the account, without a token. Faults, the lookup rate limit and the "+
-					"request log do not apply. Requests and responses are the same as for the API path after "+
-					"`/api`. To call the API with a generated client, use the second server in `/_mock/platform.yaml`.").
-				params(idOf("user_id", "the id of the user; by default the first user with write access")).try(example{path: "accounts/1/api/lists"}),
-		},
+func (c *Control) serverRoutes() []route {
+	return []route{
+		handle("GET health", noInput(health)),
+		handle("GET info", noInput(c.info)),
+		handle("POST wait", optional(jsonBody(c.wait)),
+			choice("drain", "whether to wait for retries and rate limits too", "true", "false"),
+			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, 10_000)),
+		handle("POST tokens/revoke", jsonBody(c.revokeToken)),
+		handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
+			idOf("user_id", "the id of the user; by default the first user with write access")),
+		handle("GET openapi.json", noInput(c.openAPI)),
+		handle("GET platform.yaml", rawResponse("application/yaml", servePlatform)),
+		handle("GET overview", noInput(c.overview), ofAccount("the account; the default is all accounts"),
+			number("minutes", "the number of minutes of activity to return, including the current minute", 1, delivery.KeptMinutes, 60)),
+		handle("GET stream", rawResponse("text/event-stream", c.serveStream)),
 	}
 }
 

@@ -7,19 +7,6 @@ import (
 	"time"
 )
 
-func (c *Control) streamRoutes() section {
-	return section{
-		title:  "The stream",
-		routes: []route{handle("GET stream", rawResponse("text/event-stream", c.serveStream), "A stream of all changes, as server-sent events.")},
-		notes: "The stream begins with `event: hello` and then sends `event: change` with " +
-			"`{\"seq\":n,\"kind\":k,\"record\":…}`. For the kinds `message`, `delivery`, `event`, `request` and " +
-			"`fault`, the record has the same format as in lists. For `clock`, the record is the new state of the clock. A " +
-			"`fault` change without a record means that rules were added, removed or reset. `records` means that " +
-			"resources may have changed, and `state` means that everything may have changed. The server disconnects a " +
-			"slow reader. After the stream is interrupted, request all records again.",
-	}
-}
-
 // heartbeat is the interval between messages that prevent proxies from closing an idle
 // stream.
 const heartbeat = 15 * time.Second

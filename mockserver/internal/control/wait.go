@@ -20,21 +20,6 @@ import (
 // maxWait is the maximum timeout in milliseconds.
 const maxWait = 60_000
 
-func (c *Control) waitRoute() route {
-	return handle("POST wait", optional(jsonBody(c.wait)),
-		"Waits for background work in the application or the mock server. With `for`, the route waits until `count` messages, deliveries, requests or "+
-			"events match the filters. The response contains the latest `count` matches, newest first, and the total number of "+
-			"matches in `total`. Without `for`, the route returns 204 as soon as no campaign or delivery is due or in progress. With "+
-			"`drain`, the route returns 204 when every delivery has succeeded or failed permanently. With `account_id`, the route "+
-			"ignores the work and records of other accounts. The route returns 504 after the timeout. If a drain would wait for a frozen clock, the "+
-			"route returns 409 immediately. Fields of the body override query parameters. To wait for more than one minute, "+
-			"repeat the request.").
-		params(
-			choice("drain", "whether to wait for retries and rate limits too", "true", "false"),
-			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, 10_000)).
-		try(example{body: `{"for":"message","to":"ada@example.org","count":1,"timeout_ms":5000}`})
-}
-
 type waitBody struct {
 	For       *waitKind `json:"for,omitzero" doc:"the kind of records to wait for; by default the route waits for due work"`
 	Count     *int64    `json:"count,omitzero" min:"1" max:"1000" doc:"the number of records to wait for; the default is 1"`
@@ -131,7 +116,7 @@ func waitProblem(err error) error {
 
 func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited, error) {
 	kind := c.waitKinds()[*in.For]
-	list, err := c.listRequest(kind.pattern, r, in)
+	list, err := listRequest(kind.params, r, in)
 	if err != nil {
 		return nil, err
 	}
@@ -153,18 +138,11 @@ func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited
 	return out, nil
 }
 
-func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request, error) {
+func listRequest(params []param, r *request, in waitBody) (*request, error) {
 	if in.Drain != nil {
 		return nil, problem.Invalid("must not be set if `for` is set", "body", "drain")
 	}
-	var filters []param
-	for _, s := range c.sections() {
-		for _, rt := range s.routes {
-			if rt.pattern == pattern {
-				filters = slices.DeleteFunc(rt.query, func(p param) bool { return p.name == "limit" || p.name == "before" })
-			}
-		}
-	}
+	filters := slices.DeleteFunc(params, func(p param) bool { return p.name == "limit" || p.name == "before" })
 	q, err := check(filters, in.values(), false, "body", "filter")
 	if err != nil {
 		return nil, err
@@ -178,25 +156,25 @@ type waitKind string
 
 // waitable describes a record kind that POST /_mock/wait supports.
 type waitable struct {
-	pattern string // pattern of the route that lists them
-	list    func(*request) (ids []string, total int)
-	record  func(id string) (any, error)
+	params []param // of the list
+	list   func(*request) (ids []string, total int)
+	record func(id string) (any, error)
 }
 
 func (c *Control) waitKinds() map[waitKind]waitable {
 	return map[waitKind]waitable{
-		"message":  waitableOf("GET outbox", c.outbox, c.message),
-		"delivery": waitableOf("GET deliveries", c.deliveries, c.delivery),
-		"request":  waitableOf("GET requests", c.requests, c.request),
-		"event":    waitableOf("GET events", c.events, c.event),
+		"message":  waitableOf(c.outbox(), c.message),
+		"delivery": waitableOf(c.deliveries(), c.delivery),
+		"request":  waitableOf(c.requests(), c.request),
+		"event":    waitableOf(c.events(), c.event),
 	}
 }
 
-func waitableOf[S, R any](pattern string, list func(*request) (recordList[S], error), record func(string) (R, error)) waitable {
+func waitableOf[V, S, R any](l listing[V, S], record func(string) (R, error)) waitable {
 	return waitable{
-		pattern: pattern,
+		params: l.params(),
 		list: func(r *request) ([]string, int) {
-			found, _ := list(r) // listRequest has checked the request
+			found, _ := l.page(r) // listRequest has checked the request
 			return found.ids, found.Total
 		},
 		record: func(id string) (any, error) { return record(id) },
