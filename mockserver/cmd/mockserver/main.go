@@ -25,7 +25,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the next signal ends the process immediately
-	err := run(ctx, os.Args[1:], os.Stdout)
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout)
 	if errors.Is(err, flag.ErrHelp) {
 		return
 	}
@@ -36,22 +36,22 @@ func main() {
 }
 
 // run runs a subcommand. The default is serve.
-func run(ctx context.Context, args []string, out io.Writer) error {
+func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
 		case "help":
-			return run(ctx, append(args[1:], "-h"), out)
+			return run(ctx, append(args[1:], "-h"), in, out)
 		case "serve":
 			args = args[1:]
 		case "trigger":
 			return trigger(ctx, args[1:], out)
 		case "verify":
-			return verify(args[1:], os.Stdin, out)
+			return verify(args[1:], in, out)
 		case "health":
 			return health(ctx, args[1:], out)
 		}
 	}
-	return serve(ctx, args, out)
+	return serve(ctx, args, in, out)
 }
 
 // smallHeap is the maximum number of bytes of live data in a small heap.

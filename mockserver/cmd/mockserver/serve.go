@@ -32,7 +32,7 @@ const serveUsage = `Runs the mock server, with a web console at /_mock/.
 // after a signal.
 const grace = 5 * time.Second
 
-func serve(ctx context.Context, args []string, out io.Writer) (err error) {
+func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) (err error) {
 	o, err := parse(args, out)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	log.welcome(now)   // after everything that may fail, because the reader can now send requests
 	listener.release() // last, when everything is ready
 	if o.exitOnStdinClose {
-		ctx = untilEOF(ctx, os.Stdin)
+		ctx = untilEOF(ctx, in)
 	}
 	<-ctx.Done()
 	return stop(srv)

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write testdata/commands.txt")
+
+// TestCommands runs the command lines in testdata/commands.txt and compares their output. A command line can begin with
+// environment variables and end with < and its quoted standard input. The output of a failing command is its error.
+func TestCommands(t *testing.T) {
+	name := filepath.Join("testdata", "commands.txt")
+	file, err := os.ReadFile(name)
+	must(t, err)
+	var got strings.Builder
+	for _, part := range strings.SplitAfter("\n"+string(file), "\n$ ") {
+		line, rest, _ := strings.Cut(part, "\n")
+		if got.Len() == 0 {
+			got.WriteString(strings.TrimPrefix(part, "\n"))
+			continue
+		}
+		output := commandLine(t, line)
+		fmt.Fprintf(&got, "%s\n%s", line, output)
+		if strings.HasSuffix(rest, "\n$ ") {
+			got.WriteString("\n$ ")
+		}
+		if want := strings.TrimSuffix(rest, "\n$ "); output != want && !*update {
+			t.Errorf("%s\ngot\n%s\nwant\n%s", line, output, want)
+		}
+	}
+	if *update {
+		must(t, os.WriteFile(name, []byte(got.String()), 0o644))
+	}
+}
+
+func commandLine(t *testing.T, line string) string {
+	t.Helper()
+	variables, rest, ok := strings.Cut(line, "mockserver")
+	if !ok {
+		t.Fatalf("%q does not call mockserver", line)
+	}
+	for _, v := range []string{addrVariable, tokenVariable, secretVariable} {
+		t.Setenv(v, "")
+	}
+	for v := range strings.FieldsSeq(variables) {
+		name, value, _ := strings.Cut(v, "=")
+		t.Setenv(name, value)
+	}
+	args, quoted, _ := strings.Cut(rest, " < ")
+	input, _ := strconv.Unquote(quoted)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // ends the command if it starts a server
+	var out strings.Builder
+	if err := run(ctx, strings.Fields(args), strings.NewReader(input), &out); err != nil && !errors.Is(err, flag.ErrHelp) {
+		return "mockserver: " + err.Error() + "\n"
+	}
+	return out.String()
+}
