@@ -68,8 +68,8 @@ func whereAccount[V any](doc string, of func(V) int64) filter[V] {
 func listParams() []param {
 	return []param{
 		text("search", "words, separated by spaces; a record matches if it contains all words, ignoring case"),
-		number("limit", "the maximum number of records", 1, 1000, 200),
-		number("offset", "the number of records to skip", 0, 1<<53, 0),
+		number("limit", "the maximum number of records", 1, 1000, "200"),
+		number("offset", "the number of records to skip", 0, 1<<53, "0"),
 		text("around", "the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset`"),
 		text("before", "the id of a record; the list contains only older records"),
 	}

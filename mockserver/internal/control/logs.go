@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -165,10 +164,8 @@ func (c *Control) serveDeliveryBody(w http.ResponseWriter, r *request) error {
 
 func (c *Control) requests() listing[*record.Request, gateway.Summary] {
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
-	status := param{
-		name: "status", doc: "the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost",
-		pattern: regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), shape: "a status such as 404, a class such as 4xx, or 0",
-	}
+	status := text("status", "the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost")
+	status.schema.Rules.Pattern = "status"
 	return listing[*record.Request, gateway.Summary]{
 		find: everyOf(func() []*record.Request { return c.API.Log.Newest() }),
 		id:   func(e *record.Request) string { return e.ID },

@@ -150,26 +150,17 @@ func (rt route) tables(out *bytes.Buffer) {
 }
 
 func parametersTable(out *bytes.Buffer, params []param) {
-	out.WriteString("| parameter | description | values |\n|---|---|---|\n")
+	out.WriteString("| parameter | type | description |\n|---|---|---|\n")
 	for _, p := range params {
-		fmt.Fprintf(out, "| `%s` | %s | %s |\n", p.name, p.doc, p.describe())
+		of, preset := *p.schema, ""
+		if of.Is("string") {
+			of.Rules.Min = "" // the introduction states that empty parameters are rejected
+		}
+		if p.preset != "" {
+			preset = ", " + p.preset + " by default"
+		}
+		fmt.Fprintf(out, "| `%s` | %s%s | %s |\n", p.name, describe(&of), preset, p.doc)
 	}
-}
-
-func (p param) describe() string {
-	var words string
-	switch {
-	case p.values != nil:
-		words = "`" + strings.Join(p.values, "` `") + "`"
-	case p.integer || p.pattern != nil:
-		words = p.wanted()
-	default:
-		words = "text"
-	}
-	if p.preset != "" {
-		words += "; the default is " + p.preset
-	}
-	return words
 }
 
 func (rt route) describeAnswer() string {

@@ -1,18 +1,42 @@
 package control
 
 import (
+	_ "embed"
 	"encoding/json"
 	"net/http"
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 
 	"example.com/emailplatform"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/schema"
 )
+
+// manual is the manual without the parameters and types of the routes.
+//
+//go:embed manual.tmpl
+var manual string
+
+// entry is the text of a section or a route in the manual.
+type entry struct {
+	title   string // of a section, or the method and the path of a route
+	text    string // Markdown
+	example string // a curl command of a route
+}
+
+// entries returns the sections of the manual, each followed by its routes.
+var entries = sync.OnceValue(func() (out []entry) {
+	for _, part := range strings.Split(manual, "\n##")[1:] {
+		title, rest, _ := strings.Cut(part, "\n")
+		text, example, _ := strings.Cut(rest, "```sh\n")
+		example, _, _ = strings.Cut(example, "\n")
+		out = append(out, entry{strings.Trim(title, "# `"), strings.TrimSpace(text), example})
+	}
+	return out
+})
 
 // servePlatform responds with the API's OpenAPI document. It adds a server to the
 // document, so generated clients can call the API as a user of an account.
@@ -130,17 +154,9 @@ func (rt route) body() *schema.Schema {
 }
 
 func (p param) openAPI() object {
-	out := object{"type": "string", "minLength": 1}
-	switch {
-	case p.integer:
-		out = object{"type": "integer", "minimum": p.min, "maximum": p.max}
-	case p.values != nil:
-		out = object{"type": "string", "enum": p.values}
-	case p.pattern != nil:
-		out = object{"type": "string", "pattern": p.pattern.String()}
-	}
-	if n, err := strconv.Atoi(p.preset); err == nil {
-		out["default"] = n
+	out := p.schema.OpenAPI(nil)
+	if p.preset != "" {
+		out["default"] = json.Number(p.preset)
 	}
 	return out
 }

@@ -17,7 +17,7 @@ func (c *Control) messageRoutes() []route {
 		handle("GET outbox/{id}", byID(c.message)),
 		handle("DELETE outbox/{id}", byID(c.deleteMessage)),
 		handle("POST outbox/{id}/restore", byID(c.restoreMessage)),
-		handle("GET outbox/{id}/html", c.messageResponse("text/html", writeHTML), number("remote", "1 allows remote images and fonts", 0, 1, 0)),
+		handle("GET outbox/{id}/html", c.messageResponse("text/html", writeHTML), number("remote", "1 allows remote images and fonts", 0, 1, "0")),
 		handle("GET outbox/{id}/source", c.messageResponse("text/plain", writeSource)),
 		handle("GET outbox/{id}/eml", c.messageResponse("message/rfc822", writeEML)),
 		handle("GET outbox/{id}/checks", byID(c.checks)),

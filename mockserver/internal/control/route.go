@@ -1,13 +1,12 @@
 package control
 
 import (
-	"fmt"
+	"encoding/json"
 	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,29 +152,26 @@ func (rt route) queryOf(r *http.Request) (query, error) {
 
 type param struct {
 	name, doc string
-	values    []string       // valid values, compared case-insensitively, if set
-	pattern   *regexp.Regexp // pattern of the valid values, if set
-	shape     string         // description of pattern
-	integer   bool           // the value must be an integer from min to max
-	min, max  int64
-	preset    string // the default, if any
+	schema    *schema.Schema // of a string or an integer
+	preset    string         // the default, if any
 }
 
 // text returns a parameter that accepts any value except "".
-func text(name, doc string) param { return param{name: name, doc: doc} }
+func text(name, doc string) param {
+	return param{name: name, doc: doc, schema: &schema.Schema{Kinds: []string{"string"}, Rules: schema.Rules{Min: "1"}}}
+}
 
-// choice returns a parameter that accepts one of several values.
+// choice returns a parameter that accepts one of several values, ignoring case.
 func choice(name, doc string, values ...string) param {
-	return param{name: name, doc: doc, values: values}
+	return param{name: name, doc: doc, schema: &schema.Schema{Kinds: []string{"string"}, Enum: values}}
 }
 
-func number(name, doc string, least, most, preset int64) param {
-	return param{name: name, doc: doc, integer: true, min: least, max: most, preset: strconv.FormatInt(preset, 10)}
+func number(name, doc string, least, most int64, preset string) param {
+	rules := schema.Rules{Min: json.Number(strconv.FormatInt(least, 10)), Max: json.Number(strconv.FormatInt(most, 10))}
+	return param{name, doc, &schema.Schema{Kinds: []string{"integer"}, Rules: rules}, preset}
 }
 
-func idOf(name, doc string) param {
-	return param{name: name, doc: doc, integer: true, min: 1, max: math.MaxInt64}
-}
+func idOf(name, doc string) param { return number(name, doc, 1, math.MaxInt64, "") }
 
 func ofAccount(doc string) param { return idOf("account_id", doc) }
 
@@ -183,37 +179,25 @@ func eventName(doc string) param { return choice("event", doc, named(api.EventNa
 
 // parse returns the normalized value, or a message if the value is invalid.
 func (p param) parse(given string) (value, wrong string) {
-	switch {
-	case given == "":
+	if given == "" {
 		return "", "must not be empty: omit the parameter to match any value"
-	case p.integer:
+	}
+	if i := slices.IndexFunc(p.schema.Enum, func(v string) bool { return strings.EqualFold(v, given) }); i >= 0 {
+		given = p.schema.Enum[i]
+	}
+	var decoded any = given
+	if p.schema.Is("integer") {
 		n, err := strconv.ParseInt(given, 10, 64)
-		if err != nil || n < p.min || n > p.max {
-			return "", "must be " + p.wanted()
+		if err != nil {
+			return "", problem.TypeError("integer", given)
 		}
-		return strconv.FormatInt(n, 10), ""
-	case p.pattern != nil && !p.pattern.MatchString(given):
-		return "", "must be " + p.wanted()
-	case p.values != nil:
-		i := slices.IndexFunc(p.values, func(v string) bool { return strings.EqualFold(v, given) })
-		if i < 0 {
-			return "", suggest.Unknown("value", given, p.values)
-		}
-		return p.values[i], ""
+		given = strconv.FormatInt(n, 10)
+		decoded = json.Number(given)
+	}
+	if details := p.schema.Check(decoded); len(details) > 0 {
+		return "", details[0].Msg
 	}
 	return given, ""
-}
-
-// wanted describes the valid values of an integer parameter or a parameter with
-// a pattern.
-func (p param) wanted() string {
-	switch {
-	case p.integer && p.max == math.MaxInt64:
-		return fmt.Sprintf("an integer, %d or more", p.min)
-	case p.integer:
-		return fmt.Sprintf("an integer from %d to %d", p.min, p.max)
-	}
-	return p.shape
 }
 
 // query contains the parameters of a request, with defaults for omitted parameters.

@@ -61,11 +61,13 @@ func (rt route) refuses(t *testing.T, q url.Values, parameter string, want ...st
 // wrong returns an invalid value of the parameter, and texts of its error.
 func (p param) wrong() (value string, said []string) {
 	switch {
-	case p.values != nil:
-		first := p.values[0]
-		return first[:len(first)-1] + "~", append([]string{"no such value: did you mean " + first + "?"}, p.values...)
-	case p.integer, p.pattern != nil:
-		return "many", []string{p.wanted()}
+	case p.schema.Enum != nil:
+		first := p.schema.Enum[0]
+		return first[:len(first)-1] + "~", append([]string{"no such value: did you mean " + first + "?"}, p.schema.Enum...)
+	case p.schema.Is("integer"):
+		return "9223372036854775808", []string{"must be an integer, got 9223372036854775808"}
+	case p.schema.Rules.Pattern != "":
+		return "many", []string{"must be a status such as 404"}
 	}
 	return "", []string{"must not be empty"}
 }
@@ -73,11 +75,11 @@ func (p param) wrong() (value string, said []string) {
 // good returns a valid value of the parameter.
 func (p param) good() string {
 	switch {
-	case p.values != nil:
-		return p.values[0]
-	case p.integer:
-		return fmt.Sprint(p.max)
-	case p.pattern != nil:
+	case p.schema.Enum != nil:
+		return p.schema.Enum[0]
+	case p.schema.Is("integer"):
+		return p.schema.Rules.Max.String()
+	case p.schema.Rules.Pattern != "":
 		return "404"
 	}
 	return "x"
@@ -118,6 +120,7 @@ func TestRejectedRequests(t *testing.T) {
 		{"GET", "outbox?account_id=2;limit=1", "", `["query"]`},
 		{"GET", "outbox?account_id=%zz", "", `["query"]`},
 		{"GET", "outbox?account_id=2&%=1", "", `["query"]`},
+		{"GET", "outbox?limit=1001", "", `["query","limit"]`},
 		{"DELETE", "state", `{"account_id":2}`, `["body","account_id"]`},
 		{"POST", "outbox/x/open", `{"account_id":2}`, `["body","account_id"]`},
 	} {
@@ -230,8 +233,8 @@ func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
 		got := op.Parameters.GetByInAndName("query", p.name)
 		if got == nil {
 			t.Errorf("%s lacks the parameter %s", op.OperationID, p.name)
-		} else if p.values != nil && len(got.Schema.Value.Enum) != len(p.values) {
-			t.Errorf("%s: %s has the values %v, want %q", op.OperationID, p.name, got.Schema.Value.Enum, p.values)
+		} else if len(got.Schema.Value.Enum) != len(p.schema.Enum) {
+			t.Errorf("%s: %s has the values %v, want %q", op.OperationID, p.name, got.Schema.Value.Enum, p.schema.Enum)
 		}
 	}
 	if body := rt.body(); body != nil && len(body.Fields) > 0 {

@@ -1,15 +1,21 @@
 package control
 
 import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
@@ -22,14 +28,14 @@ func (c *Control) serverRoutes() []route {
 		handle("GET info", noInput(c.info)),
 		handle("POST wait", optional(jsonBody(c.wait)),
 			choice("drain", "whether to wait for retries and rate limits too", "true", "false"),
-			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, 10_000)),
+			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, "10000")),
 		handle("POST tokens/revoke", jsonBody(c.revokeToken)),
 		handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
 			idOf("user_id", "the id of the user; by default the first user with write access")),
 		handle("GET openapi.json", noInput(c.openAPI)),
 		handle("GET platform.yaml", rawResponse("application/yaml", servePlatform)),
 		handle("GET overview", noInput(c.overview), ofAccount("the account; the default is all accounts"),
-			number("minutes", "the number of minutes of activity to return, including the current minute", 1, delivery.KeptMinutes, 60)),
+			number("minutes", "the number of minutes of activity to return, including the current minute", 1, delivery.KeptMinutes, "60")),
 		handle("GET stream", rawResponse("text/event-stream", c.serveStream)),
 	}
 }
@@ -155,4 +161,109 @@ func apiURL(u *url.URL) (*url.URL, error) {
 	var err error
 	out.Path, err = url.PathUnescape(out.RawPath)
 	return &out, err
+}
+
+// heartbeat is the interval between messages that prevent proxies from closing an idle
+// stream.
+const heartbeat = 15 * time.Second
+
+func (c *Control) serveStream(w http.ResponseWriter, r *request) error {
+	from, seq := c.Changes.Subscribe()
+	defer c.Changes.Unsubscribe(from)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers the events
+	out := http.NewResponseController(w)
+	_, _ = fmt.Fprintf(w, "retry: 1000\nevent: hello\ndata: {\"seq\":%d}\n\n", seq)
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for open := true; open && out.Flush() == nil; {
+		var line []byte
+		select {
+		case line, open = <-from:
+			if open {
+				_, _ = fmt.Fprintf(w, "event: change\ndata: %s\n\n", line)
+			}
+		case <-beat.C:
+			_, _ = io.WriteString(w, ": still here\n\n")
+		case <-r.Context().Done():
+			open = false
+		}
+	}
+	return nil
+}
+
+// maxWaiting is the maximum length of the list of pending work.
+const maxWaiting = 100
+
+type overview struct {
+	Now        time.Time          `json:"now" doc:"the time of the virtual clock"`
+	Messages   platform.Outcome   `json:"messages" doc:"the number of sent messages, and the number of messages with each result"`
+	Contacts   platform.Contacts  `json:"contacts" doc:"the number of contacts in all lists, by status"`
+	Deliveries deliveryCounts     `json:"deliveries" doc:"the number of deliveries, by state"`
+	Resources  platform.Resources `json:"resources" doc:"the number of resources, by type"`
+	Events     int64              `json:"events" doc:"the number of events; after a restore, the number of events in the snapshot"`
+	Attempts   int64              `json:"attempts" doc:"the number of delivery attempts"`
+	Failed     int64              `json:"failed" doc:"the number of failed attempts"`
+	Minutes    []delivery.Minute  `json:"minutes" doc:"counts for each minute with activity, oldest first"`
+	Waiting    []delivery.Waiting `json:"waiting" doc:"at most 100 items of pending work, sorted by time; items without a time are last"`
+	Next       *clock.Due         `json:"next" doc:"the next scheduled work; null if no work is scheduled"`
+}
+
+type deliveryCounts struct {
+	Queued     int `json:"queued" doc:"deliveries that wait for the first attempt or for a redelivery"`
+	Delivering int `json:"delivering" doc:"deliveries with an attempt in progress"`
+	Retrying   int `json:"retrying" doc:"deliveries that failed and will be retried"`
+	Delivered  int `json:"delivered" doc:"deliveries with a 2xx response from the receiver"`
+	Failed     int `json:"failed" doc:"deliveries that failed and will not be retried"`
+	Dropped    int `json:"dropped" doc:"deliveries that a fault rule dropped"`
+}
+
+func (c *Control) overview(r *request) (out overview, err error) {
+	account := r.query.id("account_id") // 0 means all accounts
+	if account != 0 && !c.Access.HasAccount(account) && !c.Platform.HasAccount(account) {
+		return out, problem.NotFound("account", account, "query", "account_id")
+	}
+	view := c.Clock.View()
+	until := delivery.MinuteOf(view.Now)
+	from := until - int64(r.query.number("minutes")) + 1
+	records, stats := c.Platform.Overview(account, from, until), c.Deliveries.Stats(account, from, until)
+	return overview{
+		Now:        view.Now,
+		Messages:   records.Messages,
+		Contacts:   records.Contacts,
+		Deliveries: countStates(stats.States),
+		Resources:  records.Resources,
+		Events:     stats.Events,
+		Attempts:   stats.Attempts,
+		Failed:     stats.Failed,
+		Minutes:    countMinutes(records.Minutes, stats),
+		Waiting:    earliest(slices.Concat(stats.Waiting, records.Waiting)),
+		Next:       view.Next,
+	}, nil
+}
+
+func countStates(n map[record.DeliveryState]int) deliveryCounts {
+	return deliveryCounts{
+		Queued: n[record.DeliveryQueued], Delivering: n[record.DeliveryInFlight], Retrying: n[record.DeliveryRetrying],
+		Delivered: n[record.DeliveryDelivered], Failed: n[record.DeliveryFailed], Dropped: n[record.DeliveryDropped],
+	}
+}
+
+func countMinutes(messages map[int64]int64, stats delivery.Stats) []delivery.Minute {
+	for m, n := range messages {
+		stats.Minute(m).Messages = n
+	}
+	out := []delivery.Minute{}
+	for _, m := range slices.Sorted(maps.Keys(stats.Minutes)) {
+		out = append(out, *stats.Minutes[m])
+	}
+	return out
+}
+
+// earliest returns up to maxWaiting items, sorted by time. Items without a time
+// come last.
+func earliest(all []delivery.Waiting) []delivery.Waiting {
+	never := time.Unix(1<<40, 0)
+	slices.SortStableFunc(all, func(a, b delivery.Waiting) int { return cmp.Or(a.Until, never).Compare(cmp.Or(b.Until, never)) })
+	return append([]delivery.Waiting{}, all[:min(len(all), maxWaiting)]...)
 }

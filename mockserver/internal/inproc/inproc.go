@@ -24,7 +24,7 @@ type Transport struct{ Handler http.Handler }
 // RoundTrip implements [http.RoundTripper].
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
-	w := &responder{request: r, header: http.Header{}, ready: make(chan *http.Response, 1)}
+	w := &responder{Recording: *NewRecording(http.Header{}), request: r, ready: make(chan *http.Response, 1)}
 	go func() {
 		defer cancel()
 		defer w.finish()
@@ -60,22 +60,11 @@ func received(ctx context.Context, r *http.Request) *http.Request {
 // responder is the handler's ResponseWriter. The client gets the response when the
 // handler returns or first calls Flush. After a Flush, writes go through a pipe.
 type responder struct {
+	Recording
 	request *http.Request
-	header  http.Header
-	status  int
-	sent    http.Header // copy of the header at the time of WriteHeader
-	buffer  bytes.Buffer
 	pipe    *io.PipeWriter
 	release func() bool // stops the function that closes the pipe when the request ends
 	ready   chan *http.Response
-}
-
-func (w *responder) Header() http.Header { return w.header }
-
-func (w *responder) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
-		w.status, w.sent = status, w.header.Clone()
-	}
 }
 
 func (w *responder) Write(b []byte) (int, error) {
@@ -88,11 +77,11 @@ func (w *responder) Write(b []byte) (int, error) {
 	case w.pipe != nil:
 		return w.pipe.Write(b)
 	}
-	return w.buffer.Write(b)
+	return w.Recording.Write(b)
 }
 
 func (w *responder) bodyless() bool {
-	return w.status == http.StatusNoContent || w.status == http.StatusNotModified
+	return w.Status == http.StatusNoContent || w.Status == http.StatusNotModified
 }
 
 // Flush implements [http.Flusher].
@@ -105,7 +94,7 @@ func (w *responder) Flush() {
 	w.pipe = writer
 	ctx := w.request.Context()
 	w.release = context.AfterFunc(ctx, func() { _ = writer.CloseWithError(ctx.Err()) }) // the reader may have closed the pipe
-	head := bytes.NewReader(w.buffer.Bytes())
+	head := bytes.NewReader(w.Body.Bytes())
 	w.hand(struct {
 		io.Reader
 		io.Closer
@@ -141,10 +130,10 @@ func (w *responder) finish() {
 // Content-Length, the reader ends with an unexpected EOF.
 func (w *responder) rest() io.Reader {
 	length, err := strconv.Atoi(w.sent.Get("Content-Length"))
-	if err == nil && length > w.buffer.Len() && !w.bodyless() && w.request.Method != http.MethodHead {
-		return io.MultiReader(&w.buffer, brokenReader{})
+	if err == nil && length > w.Body.Len() && !w.bodyless() && w.request.Method != http.MethodHead {
+		return io.MultiReader(&w.Body, brokenReader{})
 	}
-	return &w.buffer
+	return &w.Body
 }
 
 type brokenReader struct{}
@@ -154,14 +143,14 @@ func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 func (w *responder) hand(body io.ReadCloser) {
 	length := int64(-1)
 	if w.pipe == nil || w.bodyless() {
-		length = int64(w.buffer.Len())
+		length = int64(w.Body.Len())
 	}
 	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil && !w.bodyless() {
 		length = n
 	}
 	w.ready <- &http.Response{
-		Status:        fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)),
-		StatusCode:    w.status,
+		Status:        fmt.Sprintf("%d %s", w.Status, http.StatusText(w.Status)),
+		StatusCode:    w.Status,
 		Proto:         "HTTP/1.1",
 		ProtoMajor:    1,
 		ProtoMinor:    1,
@@ -178,7 +167,7 @@ type Recording struct {
 	Body   bytes.Buffer
 
 	header http.Header
-	wrote  bool
+	sent   http.Header // copy of the header at the time of WriteHeader; nil before
 }
 
 // NewRecording returns an empty response with a copy of header.
@@ -191,8 +180,8 @@ func (a *Recording) Header() http.Header { return a.header }
 
 // WriteHeader implements [http.ResponseWriter].
 func (a *Recording) WriteHeader(status int) {
-	if !a.wrote {
-		a.Status, a.wrote = status, true
+	if a.sent == nil && status >= 200 {
+		a.Status, a.sent = status, a.header.Clone()
 	}
 }
 

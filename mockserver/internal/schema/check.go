@@ -194,10 +194,11 @@ var patterns = sync.OnceValue(func() map[string]pattern {
 			regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?:\x2f\x2f[0-9A-Za-z\[][^\x00-\x20%\x7f]*$`),
 			"an absolute http or https URL",
 		},
-		"path":  {regexp.MustCompile(`^\x2f`), "a slash first"},
-		"line":  {regexp.MustCompile(`^[^\r\n\x00]*$`), "one line"},
-		"token": {regexp.MustCompile(`^[!-~]+$`), "visible ASCII characters, as a header field has them"},
-		"id":    {regexp.MustCompile(`^([1-9][0-9]{0,14}|10{15})$`), "an id of 1 to 1000000000000000"},
-		"text":  {regexp.MustCompile(`^\S(.*\S)?$`), "a text without white space around it"},
+		"status": {regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), "a status such as 404, a class such as 4xx, or 0"},
+		"path":   {regexp.MustCompile(`^\x2f`), "a slash first"},
+		"line":   {regexp.MustCompile(`^[^\r\n\x00]*$`), "one line"},
+		"token":  {regexp.MustCompile(`^[!-~]+$`), "visible ASCII characters, as a header field has them"},
+		"id":     {regexp.MustCompile(`^([1-9][0-9]{0,14}|10{15})$`), "an id of 1 to 1000000000000000"},
+		"text":   {regexp.MustCompile(`^\S(.*\S)?$`), "a text without white space around it"},
 	}
 })
