@@ -281,7 +281,7 @@ func TestFieldsAreDescribed(t *testing.T) {
 
 func TestSchemaNamesAreUnique(t *testing.T) {
 	seen := map[string]reflect.Type{}
-	for of, name := range types().Names {
+	for of, name := range names() {
 		if other := seen[name]; other != nil {
 			t.Errorf("%s and %s are both called %s", of, other, name)
 		}

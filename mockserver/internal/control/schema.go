@@ -17,10 +17,10 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// types describes the Go types of request and response bodies. Types in the responses
-// of more than one route have a name in the OpenAPI document.
-var types = sync.OnceValue(func() schema.Types {
-	return schema.Types{Names: map[reflect.Type]string{
+// names contains the names of types in the OpenAPI document. Types in the responses of
+// more than one route have a name.
+func names() map[reflect.Type]string {
+	return map[reflect.Type]string{
 		reflect.TypeFor[platform.Record]():       "Message",
 		reflect.TypeFor[platform.Summary]():      "MessageSummary",
 		reflect.TypeFor[delivery.Record]():       "Delivery",
@@ -34,7 +34,13 @@ var types = sync.OnceValue(func() schema.Types {
 		reflect.TypeFor[record.Sample]():         "Sample",
 		reflect.TypeFor[fault.Wire]():            "Fault",
 		platform.StateType():                     "State",
-	}, Enums: map[reflect.Type][]string{
+	}
+}
+
+// types describes the Go types of request and response bodies.
+var types = sync.OnceValue(func() schema.Types {
+	known := names()
+	return schema.Types{Name: func(t reflect.Type) string { return known[t] }, Enums: map[reflect.Type][]string{
 		reflect.TypeFor[record.DeliveryState]():  named(delivery.States()),
 		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
 		reflect.TypeFor[events.BounceCategory](): named(bounceCategories()),

@@ -44,6 +44,7 @@ type seeder struct {
 	caller    record.Token
 	lists     map[string]int64 // ids by name
 	templates map[string]int64
+	err       error // the first error
 }
 
 func (w *Environment) seedOne(raw []byte) error {
@@ -61,39 +62,36 @@ func (w *Environment) seedOne(raw []byte) error {
 	if in.AccountID == 0 {
 		in.AccountID = w.Account
 	}
-	s := &seeder{w, record.Token{AccountID: in.AccountID}, map[string]int64{}, map[string]int64{}}
-	if err := each("tokens", in.Tokens, s.addToken); err != nil { // first, because a user of the account creates the other records
-		return err
+	s := &seeder{Environment: w, caller: record.Token{AccountID: in.AccountID}, lists: map[string]int64{}, templates: map[string]int64{}}
+	each(s, "tokens", in.Tokens, s.addToken) // first, because a user of the account creates the other records
+	if s.err != nil {
+		return s.err
 	}
 	var ok bool
 	if s.caller, ok = w.Access.Of(in.AccountID, 0); !ok {
 		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
 	}
 	s.caller.ReadOnly = false // a seed can write even if the token cannot
-	for _, step := range []func() error{
-		func() error { return each("templates", in.Templates, s.addTemplate) },
-		func() error { return each("lists", in.Lists, s.addList) },
-		func() error { return each("suppressed_emails", in.Suppressed, s.addSuppressed) },
-		func() error { return each("workflows", in.Workflows, s.addWorkflow) },
-		func() error { return each("campaigns", in.Campaigns, s.addCampaign) },
-		func() error { return each("webhooks", in.Webhooks, s.addWebhook) },
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
+	each(s, "templates", in.Templates, s.addTemplate)
+	each(s, "lists", in.Lists, s.addList)
+	each(s, "suppressed_emails", in.Suppressed, s.addSuppressed)
+	each(s, "workflows", in.Workflows, s.addWorkflow)
+	each(s, "campaigns", in.Campaigns, s.addCampaign)
+	each(s, "webhooks", in.Webhooks, s.addWebhook)
+	return s.err
 }
 
-// each calls add() for each item, and prefixes the first error with the
+// each calls add() for each item until an error occurs. It stores the error with the
 // position of the item.
-func each[T any](kind string, items []T, add func(T) error) error {
+func each[T any](s *seeder, kind string, items []T, add func(T) error) {
 	for i, item := range items {
+		if s.err != nil {
+			return
+		}
 		if err := add(item); err != nil {
-			return fmt.Errorf("%s[%d]%w", kind, i, err)
+			s.err = fmt.Errorf("%s[%d]%w", kind, i, err)
 		}
 	}
-	return nil
 }
 
 func (s *seeder) addToken(in seedToken) error {

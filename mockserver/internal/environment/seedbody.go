@@ -2,6 +2,7 @@ package environment
 
 import (
 	"reflect"
+	"strings"
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -14,19 +15,7 @@ import (
 var SeedSchema = sync.OnceValue(func() *schema.Schema {
 	return schema.Types{
 		Request: true,
-		Names: map[reflect.Type]string{
-			reflect.TypeFor[seed]():          "Seed",
-			reflect.TypeFor[seedToken]():     "SeedToken",
-			reflect.TypeFor[seedTemplate]():  "SeedTemplate",
-			reflect.TypeFor[seedList]():      "SeedList",
-			reflect.TypeFor[seedContact]():   "SeedContact",
-			reflect.TypeFor[seedWorkflow]():  "SeedWorkflow",
-			reflect.TypeFor[seedCampaign]():  "SeedCampaign",
-			reflect.TypeFor[seedWebhook]():   "SeedWebhook",
-			reflect.TypeFor[seedContent]():   "SeedContent",
-			reflect.TypeFor[seedSender]():    "SeedSender",
-			reflect.TypeFor[seedAttribute](): "SeedAttribute",
-		},
+		Name:    func(t reflect.Type) string { return strings.Replace(t.Name(), "seed", "Seed", 1) },
 		Enums: map[reflect.Type][]string{
 			reflect.TypeFor[api.EventName]():        eventNames(),
 			reflect.TypeFor[api.ImportTo]():         {string(api.ImportToActive), string(api.ImportToUnsubscribed), string(api.ImportToDeleted)},
@@ -64,14 +53,12 @@ type seedToken struct {
 }
 
 type seedTemplate struct {
-	ID      int64     `json:"template_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the template; by default the mock server assigns an id"`
-	Name    string    `json:"name" min:"1" doc:"the name of the template"`
-	Content seedParts `json:"content,omitzero" doc:"the parts of the template; merge tags are written {{name}}"`
-}
-
-type seedParts struct {
-	HTML string `json:"html,omitzero" doc:"the HTML part"`
-	Text string `json:"text,omitzero" doc:"the plain-text part"`
+	ID      int64  `json:"template_id,omitzero" min:"1" max:"1000000000000000" doc:"the id of the template; by default the mock server assigns an id"`
+	Name    string `json:"name" min:"1" doc:"the name of the template"`
+	Content struct {
+		HTML string `json:"html,omitzero" doc:"the HTML part"`
+		Text string `json:"text,omitzero" doc:"the plain-text part"`
+	} `json:"content,omitzero" doc:"the parts of the template; merge tags are written {{name}}"`
 }
 
 type seedList struct {

@@ -39,28 +39,3 @@ func TestSamplesAreEvents(t *testing.T) {
 		}
 	}
 }
-
-func TestVariants(t *testing.T) {
-	tests := []struct {
-		name       string
-		give, want []string
-	}{
-		{name: "one", give: []string{"contact_added"}, want: []string{"default"}},
-		{
-			name: "shared noun",
-			give: []string{"campaign_bounce", "email_api_bounce_no_contact"},
-			want: []string{"campaign", "email_api_no_contact"},
-		},
-		{
-			name: "one is the usual one",
-			give: []string{"email_opened", "email_opened_no_contact"}, want: []string{"default", "no_contact"},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := variants(tt.give); !slices.Equal(got, tt.want) {
-				t.Errorf("%q, want %q", got, tt.want)
-			}
-		})
-	}
-}

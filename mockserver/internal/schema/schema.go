@@ -45,7 +45,7 @@ type Rules struct {
 
 // Types contains type information that reflection does not provide.
 type Types struct {
-	Names   map[reflect.Type]string
+	Name    func(reflect.Type) string // "" for a type without a name in the documents; nil if no type has a name
 	Enums   map[reflect.Type][]string
 	Kinds   map[reflect.Type][]string
 	Extra   map[reflect.Type]map[string]any
@@ -71,7 +71,11 @@ func (o Types) Of(t reflect.Type) *Schema {
 	case reflect.Pointer:
 		return o.Of(t.Elem())
 	case reflect.Struct:
-		return &Schema{Kinds: []string{"object"}, Name: o.Names[t], Fields: o.fieldsOf(t), Extra: o.Extra[t], Request: o.Request}
+		s := &Schema{Kinds: []string{"object"}, Fields: o.fieldsOf(t), Extra: o.Extra[t], Request: o.Request}
+		if o.Name != nil {
+			s.Name = o.Name(t)
+		}
+		return s
 	case reflect.Slice:
 		return &Schema{Kinds: []string{"array"}, Items: o.Of(t.Elem())}
 	case reflect.String:
