@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,19 +18,12 @@ import (
 // isolated is set in the environment of a test process with its own network.
 const isolated = "MOCKSERVER_TEST_ISOLATED"
 
-// target is a URL with the expected result of a delivery.
-type target struct {
-	name, url string
-	allow     []string
-	want      string // expected in the delivery's record
-}
-
 // TestNeighbor delivers to another host of a private network, as in a docker-compose file. The network consists of
-// namespaces of the test process. The other host also has the address of a cloud's metadata service. In CI, without
-// namespaces, the test delivers to the machine's own private address. ISOLATION=require forbids that.
+// namespaces of the test process. The other host also has the address of a cloud's metadata service. Without namespaces,
+// the test is skipped. ISOLATION=require makes that an error.
 func TestNeighbor(t *testing.T) {
 	if os.Getenv(isolated) != "" {
-		deliverToAll(t, neighbor(t), isolatedTargets())
+		deliverToAll(t, neighbor(t))
 		return
 	}
 	err := namespaces(t)
@@ -41,29 +32,27 @@ func TestNeighbor(t *testing.T) {
 		runIsolated(t)
 	case os.Getenv("ISOLATION") == "require":
 		t.Fatalf("no network of its own: %v", err)
-	case os.Getenv("CI") == "true":
-		deliverHere(t)
 	default:
 		t.Skipf("no network of its own, nothing was proven: %v", err)
-	}
-}
-
-func isolatedTargets() []target {
-	return []target{
-		{"its name is allowed", "http://neighbor:8080/hook", []string{"-allow-target", "neighbor"}, delivered},
-		{"its network is allowed", "http://neighbor:8080/hook", []string{"-allow-target", "10.77.0.0/24"}, delivered},
-		{"nothing is allowed", "http://10.77.0.2:8080/hook", nil, "not a public address"},
-		{"public addresses are allowed", "http://neighbor:8080/hook", []string{"-allow-targets"}, "not a public address"},
-		{"metadata by its address", "http://169.254.169.254:8080/hook", []string{"-allow-target", "0.0.0.0/0"}, "keep credentials"},
-		{"metadata by a name", "http://metadata:8080/hook", []string{"-allow-target", "metadata", "-allow-targets"}, "keep credentials"},
 	}
 }
 
 // delivered occurs in the record of a successful delivery.
 const delivered = `"delivered"`
 
-func deliverToAll(t *testing.T, got *atomic.Int64, targets []target) {
-	for _, row := range targets {
+func deliverToAll(t *testing.T, got *atomic.Int64) {
+	for _, row := range []struct {
+		name, url string
+		allow     []string
+		want      string // expected in the delivery's record
+	}{
+		{"its name is allowed", "http://neighbor:8080/hook", []string{"-allow-target", "neighbor"}, delivered},
+		{"its network is allowed", "http://neighbor:8080/hook", []string{"-allow-target", "10.77.0.0/24"}, delivered},
+		{"nothing is allowed", "http://10.77.0.2:8080/hook", nil, "not a public address"},
+		{"public addresses are allowed", "http://neighbor:8080/hook", []string{"-allow-targets"}, "not a public address"},
+		{"metadata by its address", "http://169.254.169.254:8080/hook", []string{"-allow-target", "0.0.0.0/0"}, "keep credentials"},
+		{"metadata by a name", "http://metadata:8080/hook", []string{"-allow-target", "metadata", "-allow-targets"}, "keep credentials"},
+	} {
 		t.Run(row.name, func(t *testing.T) {
 			got.Store(0)
 			deliveries := deliverTo(t, row.url, row.allow...)
@@ -75,36 +64,6 @@ func deliverToAll(t *testing.T, got *atomic.Int64, targets []target) {
 			}
 		})
 	}
-}
-
-// deliverHere delivers to a private address of this machine. It uses no host names, because they need privileges.
-// TestDialChecksResolvedAddresses in mockserver/internal/delivery tests host names.
-func deliverHere(t *testing.T) {
-	addr, err := privateAddress()
-	if err != nil {
-		t.Fatalf("no network of its own, and %v", err)
-	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(addr.String(), "0"))
-	must(t, err)
-	network, err := addr.Prefix(addr.BitLen() - 8)
-	must(t, err)
-	url := "http://" + listener.Addr().String() + "/hook"
-	deliverToAll(t, receive(t, listener), []target{
-		{"its network is allowed", url, []string{"-allow-target", network.String()}, delivered},
-		{"nothing is allowed", url, nil, "not a public address"},
-		{"public addresses are allowed", url, []string{"-allow-targets"}, "not a public address"},
-		{"metadata", "http://169.254.169.254/hook", []string{"-allow-target", "0.0.0.0/0"}, "keep credentials"},
-	})
-}
-
-func privateAddress() (netip.Addr, error) {
-	addrs, err := net.InterfaceAddrs()
-	for _, a := range addrs {
-		if prefix, err := netip.ParsePrefix(a.String()); err == nil && prefix.Addr().IsPrivate() {
-			return prefix.Addr(), nil
-		}
-	}
-	return netip.Addr{}, errors.Join(errors.New("this machine has no private address"), err)
 }
 
 // deliverTo starts the command, delivers an event to a URL, and returns the record.

@@ -14,6 +14,9 @@ func TestUnknown(t *testing.T) {
 	}{
 		{"value", "faild", states, "did you mean failed? There are delivered, delivering, dropped, failed, queued, retrying"},
 		{"value", "FAILED", states, "did you mean failed?"},
+		{"field", "tgas", []string{"tags"}, "did you mean tags?"}, // swapped letters are one edit
+		{"field", "tugs", []string{"tags"}, "did you mean tags?"},
+		{"field", "abcd", []string{"abxy"}, "no such field: there are abxy"}, // half of the letters differ
 		{"parameter", "account", []string{"to", "account_id"}, "did you mean account_id?"},
 		{"parameter", "id", []string{"to", "url"}, "no such parameter: there are to, url"},
 		{"parameter", "x", nil, "no such parameter: there is none here"},
@@ -23,17 +26,6 @@ func TestUnknown(t *testing.T) {
 	} {
 		if got := Unknown(tt.what, tt.name, tt.known); !strings.Contains(got, tt.want) {
 			t.Errorf("%.20s: got %q, want %q in it", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"faild", "failed", 1}, {"lits", "list", 1}, {"abc", "xbz", 2}, {"tgas", "tags", 1}, {"ab", "ba", 1}} {
-		if got := distance(tt.a, tt.b); got != tt.want {
-			t.Errorf("%s, %s: got %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
 }
