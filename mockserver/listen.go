@@ -66,7 +66,7 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 		url:      "http://" + listener.Addr().String(),
 		loopback: gateway.LoopbackAddr(listener.Addr()),
 		unused:   &unused{},
-		running:  &running{requests: map[*http.Request]bool{}},
+		running:  &running{},
 		done:     make(chan struct{}),
 	}
 	s.serve.http = &http.Server{Handler: s.serve.running.track(s), ReadHeaderTimeout: headerTimeout, ConnState: s.serve.unused.changed}
@@ -125,24 +125,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-type running struct {
-	mu       sync.Mutex
-	requests map[*http.Request]bool
-}
+// running contains the requests in progress.
+type running struct{ requests sync.Map }
 
 func (r *running) track(next http.Handler) http.Handler {
-	set := func(req *http.Request, on bool) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if on {
-			r.requests[req] = true
-		} else {
-			delete(r.requests, req)
-		}
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		set(req, true)
-		defer set(req, false)
+		r.requests.Store(req, nil)
+		defer r.requests.Delete(req)
 		next.ServeHTTP(w, req)
 	})
 }
@@ -153,10 +142,9 @@ const maxRunning = 10
 // String counts the requests by method and path. It omits the query, which may
 // contain a token.
 func (r *running) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	counts := map[string]int{}
-	for req := range r.requests {
+	for key := range r.requests.Range {
+		req := key.(*http.Request)
 		counts[req.Method+" "+req.URL.EscapedPath()]++
 	}
 	var out []string

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"net/http"
 	"path"
@@ -81,7 +82,7 @@ func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 func load() (map[string]asset, error) {
 	assets := map[string]asset{}
 	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
-		contentType := contentTypeOf(name)
+		contentType := contentTypes[path.Ext(name)]
 		if err != nil || entry.IsDir() || contentType == "" {
 			return err
 		}
@@ -90,40 +91,23 @@ func load() (map[string]asset, error) {
 			return err
 		}
 		sum := sha256.Sum256(plain)
-		a := asset{contentType: contentType, etag: hex.EncodeToString(sum[:12]), plain: plain}
-		a.packed, err = pack(plain)
-		assets[strings.TrimPrefix(name, "static/")] = a
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, err = w.Write(plain)
+		err = errors.Join(err, w.Close())
+		assets[strings.TrimPrefix(name, "static/")] = asset{contentType, hex.EncodeToString(sum[:12]), plain, packed.Bytes()}
 		return err
 	})
 	return assets, err
 }
 
-// contentTypeOf returns the content type of a file. It does not use package
-// mime, because the result for .js depends on the system's settings.
-func contentTypeOf(name string) string {
-	switch path.Ext(name) {
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".json":
-		return "application/json"
-	case ".svg":
-		return "image/svg+xml"
-	case "": // the license
-		return "text/plain; charset=utf-8"
-	}
-	return ""
-}
-
-func pack(plain []byte) ([]byte, error) {
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(plain); err != nil {
-		return nil, err
-	}
-	err := w.Close()
-	return packed.Bytes(), err
+// contentTypes contains the content type of each file extension. Package mime is not
+// used, because its result for .js depends on the system's settings.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".json": "application/json",
+	".svg":  "image/svg+xml",
+	"":      "text/plain; charset=utf-8", // the license
 }
