@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			var given []string
-			for _, arg := range strings.Fields(args) {
+			for arg := range strings.FieldsSeq(args) {
 				if name, value, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "MOCKSERVER_") {
 					t.Setenv(name, value)
 				} else {
