@@ -113,7 +113,7 @@ func merged(out *bytes.Buffer, whole, part *schema.Schema) *schema.Schema {
 			all.Fields = append(all.Fields, f)
 		}
 	}
-	fmt.Fprintf(out, "`%s` does not contain %s.", part.Name, strings.Join(absent, ", "))
+	fmt.Fprintf(out, "`%s` omits %s.", part.Name, strings.Join(absent, ", "))
 	if added != nil {
 		fmt.Fprintf(out, " Only `%s` contains %s.", part.Name, strings.Join(added, ", "))
 	}
