@@ -12,6 +12,7 @@ import (
 const (
 	ada      = "ada@example.org"
 	shop     = `{"name":"Shop","email":"hello@shop.example"}`
+	design   = `{"name":"Shipped","content":{"html":"<p>Hi {{name}}</p>","text":"Hi {{name}}"}}`
 	greeting = `{"subject":"Hello {{name}}","html":"<p>Hello {{name}}</p>","text":"Hello {{name}}"}`
 )
 
@@ -101,11 +102,13 @@ func (s sent) fill(pattern string) string {
 	)
 }
 
-// sendings are the four ways to send an email, in these tests to Ada. Each waits until the events are delivered.
-var sendings = []struct {
+type sending struct {
 	name string
 	send func(l *lab) sent
-}{
+}
+
+// sendings are the four ways to send an email, in these tests to Ada. Each waits until the events are delivered.
+var sendings = []sending{
 	{"campaign", (*lab).sendByCampaign},
 	{"workflow", (*lab).sendByWorkflow},
 	{"transactional", (*lab).sendByTransactional},
@@ -114,7 +117,10 @@ var sendings = []struct {
 
 func (l *lab) sendByCampaign() sent {
 	l.Helper()
-	return l.lastSent(l.sendByCampaignLater(""))
+	list := l.list()
+	s := sent{list: list, contact: l.contact(list, ada), campaign: l.campaign(list)}
+	l.post(f("/campaigns/%d/schedule", s.campaign), "").ok()
+	return l.lastSent(s)
 }
 
 // campaign creates a campaign that can be scheduled.

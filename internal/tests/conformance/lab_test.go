@@ -91,11 +91,6 @@ func (l *lab) delete(path string) reply { l.Helper(); return l.do(http.MethodDel
 
 func (l *lab) post(path, body string) reply { l.Helper(); return l.do(http.MethodPost, path, body) }
 
-func (l *lab) patch(path, body string) reply {
-	l.Helper()
-	return l.do(http.MethodPatch, path, body)
-}
-
 func (l *lab) do(method, path, body string) reply {
 	l.Helper()
 	return l.send(l.request(method, path, body))
@@ -215,7 +210,7 @@ func (a reply) text(name string) string {
 // column returns one field of every item of a page.
 func (a reply) column(name string) []string {
 	a.l.Helper()
-	a.is(http.StatusOK, `{"data":"<array>","pagination":"<any>"}`)
+	a.is(http.StatusOK, `{"data":"<array>","…":0}`)
 	var out []string
 	for _, item := range a.json().(map[string]any)["data"].([]any) {
 		out = append(out, fmt.Sprint(item.(map[string]any)[name]))

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -25,31 +26,41 @@ func parse(raw []byte) (any, error) {
 	return value, nil
 }
 
+// captures are the values that patterns have stored, by name.
+type captures map[string]string
+
+func mismatches(got any, pattern string) []string { return captures{}.mismatches(got, pattern) }
+
 // mismatches compares a value with a pattern. A pattern is JSON. Some of its strings match any value of a kind (see
-// kinds), and the field "…" allows other fields.
-func mismatches(got any, pattern string) []string {
+// kinds), the strings <string:name> and <integer:name> also store it, and the field "…" allows other fields.
+func (c captures) mismatches(got any, pattern string) []string {
 	want, err := parse([]byte(pattern))
 	if err != nil {
 		return []string{fmt.Sprintf("the pattern is not JSON: %v: %s", err, pattern)}
 	}
-	return compare(nil, "", got, want)
+	return c.compare(nil, "", got, want)
 }
 
-func compare(found []string, at string, got, want any) []string {
+func (c captures) compare(found []string, at string, got, want any) []string {
 	switch want := want.(type) {
 	case map[string]any:
 		if got, ok := got.(map[string]any); ok {
-			return compareObjects(found, at, got, want)
+			return c.compareObjects(found, at, got, want)
 		}
 	case []any:
 		got, ok := got.([]any)
 		if ok && len(got) == len(want) {
 			for i := range want {
-				found = compare(found, fmt.Sprintf("%s[%d]", at, i), got[i], want[i])
+				found = c.compare(found, fmt.Sprintf("%s[%d]", at, i), got[i], want[i])
 			}
 			return found
 		}
 	case string:
+		kind, name, stores := strings.Cut(strings.Trim(want, "<>"), ":")
+		if is := kinds["<"+kind+">"]; stores && is != nil && is(got) {
+			c[name] = fmt.Sprint(got)
+			return found
+		}
 		if is, ok := kinds[want]; ok {
 			if !is(got) {
 				found = append(found, fmt.Sprintf("%s: got %s, want %s", at, show(got), want))
@@ -67,7 +78,7 @@ func compare(found []string, at string, got, want any) []string {
 	return append(found, fmt.Sprintf("%s: got %s, want %s", at, show(got), show(want)))
 }
 
-func compareObjects(found []string, at string, got, want map[string]any) []string {
+func (c captures) compareObjects(found []string, at string, got, want map[string]any) []string {
 	_, open := want["…"]
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if name == "…" {
@@ -78,7 +89,7 @@ func compareObjects(found []string, at string, got, want map[string]any) []strin
 			found = append(found, fmt.Sprintf("%s.%s is missing", at, name))
 			continue
 		}
-		found = compare(found, at+"."+name, value, want[name])
+		found = c.compare(found, at+"."+name, value, want[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[name]; !ok && !open {

@@ -13,66 +13,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-func TestWebhooks(t *testing.T) {
-	t.Run("create and get", inLab(func(l *lab) {
-		proves(l, "endpoints/webhooks/create", "endpoints/webhooks/get", "resources/webhook/webhook_id",
-			"resources/webhook/secret", "resources/webhook/hash_function", "decision/20/fields", "decision/20/secret", "decision/2/created", "decision/3/id-names",
-			"decision/20/hash_function")
-		const fields = `"url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],"rate_limit":100,"rate_limit_period":"minute"`
-		created := l.post("/webhooks", `{`+fields+`}`).is(201, `{`+fields+`,"webhook_id":"<string>","status":"active","secret":"<string>"}`)
-		l.get("/webhooks/"+created.text("webhook_id")).is(200, f(`{%s,"webhook_id":%q,"status":"active","secret":%q,"hash_function":"sha256"}`,
-			fields, created.text("webhook_id"), created.text("secret")))
-		l.post("/webhooks", `{}`).problem(422, "missing", "body.url").problem(422, "missing", "body.events")
-		want(l, "the same secret", l.post("/webhooks", `{`+fields+`}`).text("secret") == created.text("secret"), false)
-	}))
-	t.Run("list", inLab(func(l *lab) {
-		proves(l, "endpoints/webhooks/list", "decision/20/list", "decision/20/secret")
-		a, b := l.listen("Email.Bounced"), l.listenWith(`,"rate_limit":5`, "Email.Error")
-		l.post("/webhooks/"+b+"/archive", "").ok()
-		l.get("/webhooks").is(200, f(`{"data":[
-				{"webhook_id":%q,"url":"http://hook.test/1","events":["Email.Bounced"],"status":"active"},
-				{"webhook_id":%q,"url":"http://hook.test/2","events":["Email.Error"],
-				"rate_limit":5,"rate_limit_period":"hour","status":"archived"}],
-				"pagination":{"page":1,"per_page":50}}`, a, b))
-	}))
-	t.Run("fields", inLab(func(l *lab) {
-		proves(l, "resources/webhook/url", "resources/webhook/events", "resources/webhook/rate_limit", "resources/webhook/rate_limit_period", "decision/20/fields")
-		for _, fields := range []string{
-			`"url":"http://localhost:8080","events":["Email.Bounced"]`,
-			`"url":"https://192.0.2.1:9000/x/y?z=1#f","events":["Email.Bounced"]`,
-			`"url":"https://shop.example/","events":` + show(eventNames()),
-			`"url":"https://shop.example/","events":["Email.Bounced"],"rate_limit":10,"rate_limit_period":"second"`,
-			`"url":"https://shop.example/","events":["Email.Bounced"],"rate_limit":10,"rate_limit_period":"day"`,
-		} {
-			l.post("/webhooks", `{`+fields+`}`).is(201, `{`+fields+`,"…":0}`)
-		}
-		for field, value := range map[string]string{ // the later of two equal fields counts
-			"url": `"ftp://shop.example/"`, "events": `[]`, "events.1": `["Email.Bounced","Email.Burned"]`,
-			"rate_limit_period": `"week"`, "rate_limit": `0`,
-		} {
-			name, _, _ := strings.Cut(field, ".")
-			l.post("/webhooks", f(`{"url":"https://shop.example/","events":["Email.Bounced"],%q:%s}`, name, value)).
-				problem(422, "value_error", "body."+field)
-		}
-	}))
-}
-
 func TestWebhookStates(t *testing.T) {
-	t.Run("archive and unarchive", inLab(func(l *lab) {
-		proves(l, "resources/webhook/archive", "endpoints/webhooks/archive", "decision/2/no-content", "states/webhook/archive",
-			"states/webhook/unarchive", "decision/20/status", "decision/20/unarchive", "decision/20/archive-twice",
-			"resources/webhook/not-deleted", "limits/webhook-removal")
-		path := "/webhooks/" + l.listen()
-		for _, step := range []struct{ action, status string }{
-			{"archive", "archived"}, {"archive", "archived"}, {"unarchive", "active"}, {"unarchive", "active"}, {"archive", "archived"},
-		} {
-			l.post(path+"/"+step.action, "").is(204, "")
-			l.get(path).is(200, f(`{"status":%q,"…":0}`, step.status))
-		}
-		res := l.delete(path).is(405, `{"detail":"<array>"}`)
-		want(l, "Allow has DELETE", strings.Contains(res.header.Get("Allow"), "DELETE"), false)
-		l.get(path).is(200, `{"…":0}`)
-	}))
 	t.Run("another hash function", inLab(func(l *lab) {
 		proves(l, "decision/21", "authentication/hash_function", "resources/webhook/hash_function")
 		l.receiver.hash = sha512.New // the receiver checks signatures
@@ -205,18 +146,6 @@ func TestRetries(t *testing.T) {
 }
 
 func TestArchived(t *testing.T) {
-	t.Run("gets nothing", inLab(func(l *lab) {
-		proves(l, "decision/34/archived", "resources/webhook/archive", "states/webhook/archive")
-		hook := l.listen("SuppressedEmail.Added")
-		l.post("/webhooks/"+hook+"/archive", "").ok()
-		l.listen("SuppressedEmail.Added") // a second webhook, which is active
-		l.suppress(1)
-		want(l, "path", l.fires("SuppressedEmail.Added")[0].path, "/2")
-		l.post("/webhooks/"+hook+"/unarchive", "").ok()
-		l.fires()
-		l.suppress(1)
-		l.fires("SuppressedEmail.Added", "SuppressedEmail.Added")
-	}))
 	t.Run("queued deliveries and retries wait, and Drain does not wait for them", inLab(func(l *lab) {
 		proves(l, "decision/34/unarchived", "states/webhook/unarchive")
 		hook := l.listenWith(`,"rate_limit":1,"rate_limit_period":"minute"`, "SuppressedEmail.Added")

@@ -1,0 +1,332 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestScenarios runs the scenarios in testdata/scenarios, each on a new server. The language:
+//
+//	== title                      starts a scenario
+//	| $name | $status |           runs the scenario once for each row below, with the values of the row
+//	| ada   | active  |
+//	proves id decision/5/*        the pieces that the scenario proves
+//	POST /lists {"name":"News"}   a request; "stranger GET /lists" sends it with the token of another user
+//	201 {"list_id":$list, …}      the response: … allows further fields, and a new $name stores a value
+//	201 $created = {"id":1}       the same, and stores the whole body
+//	204                           a response without a body
+//	422 missing body.name         an error of this type at this location
+//	200 email: ada bob            the values of one field of each item of a page
+//	200 text <p>Hello</p>         a body that is not JSON
+//	Retry-After: 1                a header field of the response
+//	fires Email.Bounced {…}       exactly these events since the last statement of this kind, in any order
+//	message {…}                   the newest message; "outbox" checks the recipients of all messages
+//	wait 1s                       advances the time
+//
+// A request without an expected status must succeed. Indented lines continue a statement. The other statements are
+// in the map commands.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "scenarios", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scenarios", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			for scenario := range strings.SplitSeq("\n"+string(text), "\n== ") {
+				title, body, _ := strings.Cut(scenario, "\n")
+				statements := statementsOf(body)
+				if title != "" || len(statements) > 0 {
+					runScenario(t, title, statements)
+				}
+			}
+		})
+	}
+}
+
+// statementsOf joins continued lines and removes comments.
+func statementsOf(text string) (statements []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		last := len(statements) - 1
+		switch trimmed := strings.TrimSpace(line); {
+		case trimmed == "" || line[0] == '#':
+		case line != strings.TrimLeft(line, " ") && last >= 0:
+			statements[last] += " " + trimmed
+		default:
+			statements = append(statements, trimmed)
+		}
+	}
+	return statements
+}
+
+// runScenario runs a scenario, once for each row of its table if it has one.
+func runScenario(t *testing.T, title string, statements []string) {
+	var names []string
+	rows := [][]string{nil}
+	for len(statements) > 0 && statements[0][0] == '|' {
+		var cells []string
+		for cell := range strings.SplitSeq(strings.Trim(statements[0], "|"), "|") {
+			cells = append(cells, strings.TrimSpace(cell))
+		}
+		if names == nil {
+			names, rows = cells, nil
+		} else {
+			rows = append(rows, cells)
+		}
+		statements = statements[1:]
+	}
+	for _, row := range rows {
+		t.Run(title+" "+strings.Join(row, " "), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &scene{lab: newLab(t), vars: captures{"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser}}
+				var replacements []string
+				for i, name := range names {
+					replacements = append(replacements, name, row[i])
+				}
+				for _, statement := range statements {
+					statement = strings.NewReplacer(replacements...).Replace(statement)
+					if s.run(statement); t.Failed() {
+						t.Fatalf("after %s", statement)
+					}
+				}
+				s.settle()
+			})
+		})
+	}
+}
+
+// scene is a running scenario.
+type scene struct {
+	*lab
+	vars      captures
+	last      reply
+	unchecked bool // whether no statement has checked the last response
+}
+
+var (
+	responseLine = regexp.MustCompile(`^(\d{3})(?: (?:\$(\w+) = )?(.*))?$`)
+	headerLine   = regexp.MustCompile(`^([A-Z][\w-]+):(.*)$`)
+	requestLine  = regexp.MustCompile(`^(?:(\w+) )?(GET|POST|PATCH|PUT|DELETE) (\S+)(?: (.*))?$`)
+	reactionLine = regexp.MustCompile(`^(bounce|complain|open|click|unsubscribe|global-unsubscribe|confirm) (\S+)(?: (.*))?$`)
+	columnLine   = regexp.MustCompile(`^(\w+):(.*)$`)
+	errorLine    = regexp.MustCompile(`^([a-z_]+) ([a-z]+[\w.$-]*)$`)
+	variable     = regexp.MustCompile(`\$([a-z_]+)`)
+)
+
+// tokens are the users that a request can name.
+var tokens = map[string]string{
+	"": owner, "stranger": stranger, "colleague": colleague, "reader": reader, "same": sameOwner, "anyone": "",
+}
+
+func (s *scene) run(statement string) {
+	if m := responseLine.FindStringSubmatch(statement); m != nil {
+		s.check(s.last, m[1], m[3])
+		if m[2] != "" {
+			s.vars[m[2]] = strings.TrimSpace(string(s.last.raw))
+		}
+		s.unchecked = false
+		return
+	}
+	if m := headerLine.FindStringSubmatch(statement); m != nil {
+		want(s.lab, m[1], s.last.header.Get(m[1]), strings.TrimSpace(m[2]))
+		return
+	}
+	s.settle()
+	if m := requestLine.FindStringSubmatch(statement); m != nil {
+		target := s.filled(m[3])
+		if strings.HasPrefix(target, "/") {
+			target = s.srv.URL() + target
+		}
+		s.request(tokens[m[1]], m[2], target, s.filled(m[4]))
+		return
+	}
+	if m := reactionLine.FindStringSubmatch(statement); m != nil {
+		s.request(owner, "POST", s.srv.URL()+"/_mock/outbox/"+s.filled(m[2])+"/"+m[1], s.filled(m[3]))
+		return
+	}
+	name, args, _ := strings.Cut(statement, " ")
+	command := commands[name]
+	if command == nil {
+		s.Fatalf("unknown statement: %s", statement)
+	}
+	command(s, args)
+}
+
+func (s *scene) request(token, method, url, body string) {
+	s.Helper()
+	req := s.as(token).request(method, strings.TrimPrefix(url, s.srv.URL()), body)
+	s.last, s.unchecked = s.send(req), true
+}
+
+// settle checks that the last request succeeded, if no statement has checked it.
+func (s *scene) settle() {
+	if s.unchecked {
+		s.last.ok()
+	}
+	s.unchecked = false
+}
+
+// filled replaces the variables of a text.
+func (s *scene) filled(text string) string {
+	return variable.ReplaceAllStringFunc(text, func(name string) string {
+		value, known := s.vars[name[1:]]
+		if !known {
+			s.Fatalf("%s has no value in %s", name, text)
+		}
+		return value
+	})
+}
+
+// pattern replaces the variables of a pattern. A variable without a value matches a string, or an integer if it is
+// not in quotes, and stores it.
+func (s *scene) pattern(text string) string {
+	text = strings.ReplaceAll(text, `…`, `"…":0`)
+	var out strings.Builder
+	at := 0
+	for _, m := range variable.FindAllStringSubmatchIndex(text, -1) {
+		out.WriteString(text[at:m[0]])
+		name := text[m[2]:m[3]]
+		value, known := s.vars[name]
+		switch {
+		case known:
+			out.WriteString(value)
+		case text[m[0]-1] == '"':
+			out.WriteString("<string:" + name + ">")
+		default:
+			out.WriteString(`"<integer:` + name + `>"`)
+		}
+		at = m[1]
+	}
+	out.WriteString(text[at:])
+	return out.String()
+}
+
+// check compares a response with the text of an expectation.
+func (s *scene) check(a reply, status, expected string) {
+	s.Helper()
+	if got := http.StatusText(a.status); f("%d", a.status) != status {
+		s.Fatalf("%s: status %d %s, want %s: %s", a.request, a.status, got, status, a.raw)
+	}
+	if text, isText := strings.CutPrefix(expected, "text "); isText {
+		want(s.lab, a.request, string(a.raw), text)
+	} else if m := errorLine.FindStringSubmatch(expected); m != nil {
+		a.problem(a.status, m[1], s.filled(m[2]))
+	} else if m := columnLine.FindStringSubmatch(expected); m != nil {
+		want(s.lab, a.request, strings.Join(a.column(m[1]), " "), strings.TrimSpace(s.filled(m[2])))
+	} else if expected == "" {
+		a.is(a.status, "")
+	} else {
+		s.matches(a.request, a.json(), s.pattern(expected))
+	}
+}
+
+// matches compares a value with a pattern and stores the captured values.
+func (s *scene) matches(what string, got any, pattern string) {
+	s.Helper()
+	for _, m := range s.vars.mismatches(got, pattern) {
+		s.Errorf("%s: %s", what, m)
+	}
+}
+
+// commands are the other statements. A name such as $list in the arguments stores the id of the new record.
+var commands = map[string]func(s *scene, args string){
+	"proves": func(s *scene, args string) {
+		pieces, err := pieceList()
+		s.must(err)
+		for pattern := range strings.FieldsSeq(s.filled(args)) {
+			matched := false
+			for _, p := range pieces {
+				if ok, _ := path.Match(pattern, p.id); ok {
+					matched = true
+					proves(s, p.id)
+				}
+			}
+			if !matched {
+				s.Errorf("pieces.txt has no %s", pattern)
+			}
+		}
+	},
+	"wait": func(s *scene, args string) {
+		d, err := time.ParseDuration(args)
+		s.must(err)
+		time.Sleep(d)
+	},
+	"list":       func(s *scene, args string) { s.store(args, s.list()) },
+	"closedlist": func(s *scene, args string) { s.store(args, s.closedList()) },
+	"campaign":   func(s *scene, args string) { s.create(args, (*lab).campaign) },
+	"workflow":   func(s *scene, args string) { s.create(args, (*lab).workflow) },
+	// member $id LIST ADDRESS STATUS
+	"member": func(s *scene, args string) {
+		arg := strings.Fields(args)
+		var list int64
+		s.must(json.Unmarshal([]byte(s.filled(arg[1])), &list))
+		s.store(arg[0], s.member(list, s.filled(arg[2]), s.filled(arg[3])))
+	},
+	// send SENDING sends an email to Ada, and stores the ids in $id, $list, $contact, $campaign and $workflow.
+	"send": func(s *scene, args string) {
+		name := s.filled(args)
+		i := slices.IndexFunc(sendings, func(way sending) bool { return way.name == name })
+		done := sendings[i].send(s.lab)
+		s.vars["id"] = done.id
+		for name, id := range map[string]int64{"list": done.list, "contact": done.contact, "campaign": done.campaign, "workflow": done.workflow} {
+			s.vars[name] = f("%d", id)
+		}
+	},
+	"webhook": func(s *scene, args string) {
+		name, events, _ := strings.Cut(args, " ")
+		s.vars[strings.TrimPrefix(name, "$")] = s.listen(strings.Fields(events)...)
+	},
+	"outbox": func(s *scene, args string) {
+		s.must(s.srv.Wait(s.Context()))
+		want(s.lab, "the outbox", s.recipients(), s.filled(args))
+	},
+	"message": func(s *scene, args string) {
+		raw, err := parse(s.get("/_mock/outbox/" + s.lastMessage().ID).raw)
+		s.must(err)
+		s.matches("the message", raw, s.pattern(args))
+	},
+	"fires": (*scene).fires,
+}
+
+// fires checks the events since the last statement of this kind. args contains names, each with a pattern of the body
+// or without.
+func (s *scene) fires(args string) {
+	var names, patterns []string
+	for args = strings.TrimSpace(s.pattern(args)); args != ""; args = strings.TrimSpace(args) {
+		name, rest, _ := strings.Cut(args, " ")
+		names, patterns, args = append(names, name), append(patterns, ""), strings.TrimSpace(rest)
+		if strings.HasPrefix(args, "{") {
+			var pattern json.RawMessage
+			decoder := json.NewDecoder(strings.NewReader(args))
+			s.must(decoder.Decode(&pattern))
+			patterns[len(patterns)-1], args = string(pattern), args[decoder.InputOffset():]
+		}
+	}
+	for i, d := range s.lab.fires(names...) {
+		if patterns[i] != "" {
+			s.matches(d.event, d.body, patterns[i])
+		}
+	}
+}
+
+func (s *scene) store(name string, id int64) { s.vars[strings.TrimPrefix(name, "$")] = f("%d", id) }
+
+// create creates a record of a list, as in "campaign $id $list".
+func (s *scene) create(args string, create func(l *lab, list int64) int64) {
+	name, list, _ := strings.Cut(args, " ")
+	var id int64
+	s.must(json.Unmarshal([]byte(s.filled(list)), &id))
+	s.store(name, create(s.lab, id))
+}
