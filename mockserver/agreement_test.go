@@ -3,8 +3,12 @@ package mockserver_test
 import (
 	"encoding/json"
 	"flag"
+	"iter"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,7 +175,7 @@ func TestRandomBodiesAgree(t *testing.T) {
 	for _, name := range []string{"Seed", "Fault"} {
 		t.Run(name, func(t *testing.T) {
 			a := newAgreement(t, nil)
-			for body := range a.drafts(name, *bodies) {
+			for body := range drafts(name, *bodies) {
 				if agree, valid, got := a.compare(name, body); !agree {
 					t.Errorf("%s\nthe server: %d %s\nthe schema: %t", body, got.status, got.text, valid)
 				}
@@ -210,7 +214,7 @@ func TestRandomBodiesFindErrors(t *testing.T) {
 				}
 			})
 			for _, name := range []string{"Seed", "Fault"} {
-				for body := range a.drafts(name, 2000) {
+				for body := range drafts(name, 2000) {
 					if agree, _, _ := a.compare(name, body); !agree {
 						return
 					}
@@ -218,5 +222,92 @@ func TestRandomBodiesFindErrors(t *testing.T) {
 			}
 			t.Error("all bodies agree")
 		})
+	}
+}
+
+// part is a part of a JSON value, with the name of its field.
+type part struct {
+	name  string
+	value any
+	set   func(any)
+}
+
+func partsOf(name string, value any, set func(any)) []part {
+	out := []part{{name, value, set}}
+	switch value := value.(type) {
+	case object:
+		for _, field := range slices.Sorted(maps.Keys(value)) {
+			out = append(out, partsOf(field, value[field], func(v any) { value[field] = v })...)
+		}
+	case []any:
+		for i := range value {
+			out = append(out, partsOf(name, value[i], func(v any) { value[i] = v })...)
+		}
+	}
+	return out
+}
+
+// odd are values that often are invalid.
+var odd = `[null, true, {}, [], [null], "", " ", "x", "X ", "é", "1", "/", "x\ny", "*", "Email.Lost", "get", "\u0000", "a b",
+	"a@example.org", "A@example.org", "a@b", "a..b@example.org", "ü@exämple.org", "a@*", "*@example.org", "*@*",
+	"http://a.test", "HTTPS://a.test/x?y#z", "ftp://a.test", "http://", "http://a.test/%zz", "http://[", "http://a:b",
+	"Email.Opened", "second", "day", "sha256", "active", "deleted", "drop", "delay", "` + strings.Repeat("x", 300) + `",
+	"` + strings.Repeat("a", 65) + `@example.org", "a@` + strings.Repeat(strings.Repeat("b", 61)+".", 4) + `ccccc",
+	-1, 0, 1, 7, -0, 0.5, 1.0, 1e2, 1e-9, 100, 199, 200, 599, 600, 2147483647, 2147483648, 86400000, 86400001, 1073741824,
+	1073741825, 1000000000000000, 1000000000000001, "1000000000000001", 315360000000, 315360000001, 9007199254740993,
+	9223372036854775807, 9223372036854775808, 18446744073709551616, 1e300]`
+
+// drafts returns n random bodies: valid examples with up to three changes. A change inserts a part of an example, often
+// one with the same name, inserts an odd value, or removes a part.
+func drafts(name string, n int) iter.Seq[string] {
+	random := rand.New(rand.NewPCG(*firstBody, 1))
+	var starts []string
+	texts := map[string][]string{} // the parts of all examples, by name
+	decode := func(text string) (value any) {
+		value, _ = jsonschema.UnmarshalJSON(strings.NewReader(text))
+		return value
+	}
+	encode := func(value any) string {
+		text, _ := json.Marshal(value)
+		return string(text)
+	}
+	for _, row := range seedsAndFaults {
+		if row.name == name && row.valid {
+			starts = append(starts, row.body)
+			for _, p := range partsOf("", decode(row.body), nil) {
+				texts[p.name] = append(texts[p.name], encode(p.value))
+			}
+		}
+	}
+	for _, p := range decode(odd).([]any) {
+		texts["odd"] = append(texts["odd"], encode(p))
+	}
+	fields := slices.Sorted(maps.Keys(texts))
+	oneOf := func(of []string) string { return of[random.IntN(len(of))] }
+	return func(yield func(string) bool) {
+		for range n {
+			root := object{"": decode(oneOf(starts))}
+			for range 1 + random.IntN(12)/5 {
+				parts := partsOf("", root[""], func(v any) { root[""] = v })
+				p, field := parts[random.IntN(len(parts))], oneOf(fields)
+				value, isObject := p.value.(object)
+				items, isArray := p.value.([]any)
+				switch kind := random.IntN(8); {
+				case kind < 2:
+					p.set(decode(oneOf(texts["odd"])))
+				case kind == 2 && isObject && len(value) > 0:
+					delete(value, oneOf(slices.Sorted(maps.Keys(value))))
+				case kind < 5 && isObject:
+					value[field] = decode(oneOf(texts[field]))
+				case kind < 5 && isArray:
+					p.set(slices.Repeat(items, random.IntN(4)))
+				default:
+					p.set(decode(oneOf(texts[p.name])))
+				}
+			}
+			if !yield(encode(root[""])) {
+				return
+			}
+		}
 	}
 }

@@ -258,49 +258,6 @@ func TestRequestTimesAreVirtual(t *testing.T) {
 	})
 }
 
-func TestClockRoutes(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Targets: receiver(), Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), FreezeClock: true})
-	list := p.list()
-	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule", `{"scheduled_for":1767409445}`) // the next day
-	const noon = `"now":"2026-01-02T12:00:00Z"`
-	for _, step := range []struct {
-		method, path, body string
-		status             int
-		want               string
-	}{
-		{"GET", "", "", 200, `"now":"2026-01-02T03:04:05Z"`},
-		{"GET", "", "", 200, `"frozen":true,"next":{"at":"2026-01-03T03:04:05Z","what":"campaign 2"}`},
-		{"POST", "/advance", `{"duration_ms":1000}`, 200, `"now":"2026-01-02T03:04:06Z"`},
-		{"POST", "/advance", `{"to":"2026-01-02T13:00:00+01:00"}`, 200, noon},
-		{"POST", "/advance", `{"to":"2026-01-02T11:00:00Z"}`, 422, `the time must not be in the past","type":"value_error"`},
-		{"POST", "/advance", `{"duration_ms":-1}`, 422, `"loc":["body","duration_ms"]`},
-		{"POST", "/advance", `{"duration_ms":6307200000000}`, 422, `1970 to 2199`},
-		{"POST", "/advance", `{"duration_ms":99999999999999999}`, 422, `"loc":["body","duration_ms"]`},
-		{"POST", "/advance", `{"to":"noon"}`, 422, `"loc":["body","to"]`},
-		{"POST", "/advance", `{"to":"2500-01-01T00:00:00Z"}`, 422, `1970 to 2199`},
-		{"POST", "/advance", `{"to":"next","duration_ms":1}`, 422, `must contain either duration_ms or to`},
-		{"POST", "/advance", ``, 422, `must contain either duration_ms or to`},
-		{"POST", "/advance", `{"by":1}`, 422, `"by"`},
-		{"PUT", "", `{}`, 422, `must contain now or frozen`},
-		{"PUT", "", `{"now":"1900-01-01T00:00:00Z","frozen":false}`, 422, `"loc":["body","now"]`},
-		{"PUT", "", `{"now":"yesterday"}`, 422, `"now"`},
-		{"GET", "", "", 200, noon}, // the rejected requests changed nothing
-		{"GET", "", "", 200, `"frozen":true`},
-		{"POST", "/advance", `{"to":"next"}`, 200, `"now":"2026-01-03T03:04:05Z"`},
-		{"GET", "", "", 200, `"next":null`},
-		{"POST", "/advance", `{"to":"next"}`, 409, `no work is scheduled`},
-		{"PUT", "", `{"now":"2024-02-29T00:00:00Z"}`, 200, `"now":"2024-02-29T00:00:00Z"`},
-		{"PUT", "", `{"frozen":false}`, 200, `"frozen":false`},
-		{"PUT", "", `{"frozen":true,"now":"2024-02-29T00:00:00Z"}`, 200, `"now":"2024-02-29T00:00:00Z"`},
-		{"DELETE", "", "", 405, ""},
-	} {
-		got := p.do(step.method, "/_mock/clock"+step.path, step.body)
-		if got.status != step.status || !strings.Contains(got.text, step.want) {
-			t.Errorf("%s %s %s: %d %s, want %d and %s", step.method, step.path, step.body, got.status, got.text, step.status, step.want)
-		}
-	}
-}
-
 // Each mode of the limit uses the virtual clock. If the clock is set back, the next lookup is allowed immediately.
 func TestLookupLimit(t *testing.T) {
 	for limit, lookups := range map[mockserver.LookupLimit]string{ // pauses before lookups, with their statuses

@@ -1,7 +1,6 @@
 package mockserver_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,42 +26,6 @@ const seedFile = `{
 }
 {"account_id": 2, "lists": [{"name": "Of another account"}]}
 `
-
-func TestSeed(t *testing.T) {
-	p := newProbe(t, mockserver.Config{
-		RecordEvents: true,
-		Tokens:       []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
-		Targets:      map[string]http.Handler{"app.test": http.NotFoundHandler()},
-	})
-	p.must("POST", "/_mock/seed", seedFile)
-	tests := []struct{ path, contains string }{
-		{"/lists", `"name":"News","policy_accepted":true`},
-		{"/lists", `"name":"Staff","policy_accepted":false`},
-		{"/lists/2/contacts?filter=status:active&with_count=true", `"count":2`},
-		{"/lists/2/contacts?filter=status:unsubscribed", `"bob@example.com"`},
-		{"/lists/2/contacts?filter=tag:vip", `"value":"Ada"`},
-		{"/suppressed-emails", `"*@example.net"`},
-		{"/workflows", `"status":"active"`},
-		{"/workflows", `"template_id":1`},
-		{"/campaigns", `"list_id":2`},
-		{"/webhooks", `"http://app.test/hook"`},
-	}
-	for _, tt := range tests {
-		if a := p.must("GET", tt.path, nil); !strings.Contains(a.text, tt.contains) {
-			t.Errorf("%s has no %s: %s", tt.path, tt.contains, a.text)
-		}
-	}
-	if a := p.as("two").must("GET", "/lists", nil); !strings.Contains(a.text, "Of another account") ||
-		strings.Contains(a.text, "News") {
-		t.Errorf("the other account has %s, want its own list alone", a.text)
-	}
-	if n := len(p.Events()) + len(p.Deliveries()); n != 0 {
-		t.Errorf("the seed fires %d events and deliveries, want none", n)
-	}
-	if n := len(p.Requests()); n != len(tests)+1 {
-		t.Errorf("%d requests were logged, want %d", n, len(tests)+1)
-	}
-}
 
 // invalidSeeds are invalid seeds with their errors.
 var invalidSeeds = []struct{ name, want, file string }{
@@ -186,27 +149,6 @@ func seeded(t *testing.T, text string, cfg mockserver.Config) probe {
 	return p
 }
 
-func TestSeedFixesIDs(t *testing.T) {
-	p := seeded(t, stable, mockserver.Config{}).as("writer")
-	for path, want := range map[string]string{
-		"/templates/500":          `"name":"Welcome"`,
-		"/lists/40":               `"name":"News"`,
-		"/lists/40/contacts/1001": `"ada@example.com"`,
-		"/lists/40/contacts/2002": `"status":"unsubscribed"`,
-		"/workflows/60":           `"template_id":500`,
-		"/campaigns/70":           `"list_id":40`,
-		"/webhooks/80":            `"hash_function":"sha512","secret":"a secret of ours"`,
-	} {
-		if a := p.must("GET", path, nil); !strings.Contains(a.text, want) {
-			t.Errorf("%s does not contain %s: %s", path, want, a.text)
-		}
-	}
-	if a := p.must("POST", "/lists", `{"name":"Next"}`); a.object["list_id"].(float64) <= 2002 {
-		t.Errorf("the next id is %v, want more than the fixed ids", a.object["list_id"])
-	}
-	must(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
-}
-
 func TestSeedTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := seeded(t, stable, mockserver.Config{})
@@ -231,12 +173,4 @@ func TestSeedTokens(t *testing.T) {
 			t.Errorf("the accounts omit the writer: %s", a.text)
 		}
 	})
-}
-
-// An account with only a read-only token can be seeded.
-func TestSeedReadOnlyAccount(t *testing.T) {
-	p := seeded(t, `{"account_id":9,"tokens":[{"token":"reader","read_only":true}],"lists":[{"name":"News"}]}`, mockserver.Config{})
-	if a := p.as("reader").must("GET", "/lists", nil); !strings.Contains(a.text, "News") {
-		t.Errorf("got %s, want the list", a.text)
-	}
 }

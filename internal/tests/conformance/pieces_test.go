@@ -1,7 +1,7 @@
-// Package conformance_test tests that the mock server follows docs/specification.md and docs/decisions.md.
-// testdata/pieces.txt splits these documents into pieces. Each test names the pieces that it proves, and a run of
-// all tests fails if a piece is not proven. Features that only the mock server has, such as faults, control routes
-// and snapshots, are tested in package mockserver.
+// Package conformance_test tests that the mock server follows docs/specification.md, docs/decisions.md and
+// docs/control-api.md. Most of its tests are scenarios of requests and responses, which TestScenarios runs.
+// testdata/pieces.txt splits the first two documents into pieces. Each test names the pieces that it proves, and a run
+// of all tests fails if a piece is not proven. Package mockserver tests the features of its Go API, such as snapshots.
 package conformance_test
 
 import (

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"example.com/emailplatform/mockserver"
 )
 
 // TestScenarios runs the scenarios in testdata/scenarios, each on a new server. The language:
@@ -24,16 +26,16 @@ import (
 //	201 {"list_id":$list, …}      the response: … allows further fields, and a new $name stores a value
 //	201 $created = {"id":1}       the same, and stores the whole body
 //	204                           a response without a body
-//	422 missing body.name         an error of this type at this location
+//	422 missing body.name "part"  an error of this type at this location, with this part of the message
 //	200 email: ada bob            the values of one field of each item of a page
-//	200 text <p>Hello</p>         a body that is not JSON
+//	200 text <p>Hello</p>         a body that is not JSON; "200 has text" compares a part of the body
 //	Retry-After: 1                a header field of the response
 //	fires Email.Bounced {…}       exactly these events since the last statement of this kind, in any order
 //	message {…}                   the newest message; "outbox" checks the recipients of all messages
 //	wait 1s                       advances the time
 //
-// A request without an expected status must succeed. Indented lines continue a statement. The other statements are
-// in the map commands.
+// A request without an expected status must succeed. Indented lines continue a statement. Statements before the first
+// title are the beginning of each scenario. The other statements are in the map commands.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "scenarios", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -45,12 +47,10 @@ func TestScenarios(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			for scenario := range strings.SplitSeq("\n"+string(text), "\n== ") {
+			scenarios := strings.Split(string(text), "\n== ")
+			for _, scenario := range scenarios[1:] {
 				title, body, _ := strings.Cut(scenario, "\n")
-				statements := statementsOf(body)
-				if title != "" || len(statements) > 0 {
-					runScenario(t, title, statements)
-				}
+				runScenario(t, title, statementsOf(scenarios[0]), statementsOf(body))
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func statementsOf(text string) (statements []string) {
 }
 
 // runScenario runs a scenario, once for each row of its table if it has one.
-func runScenario(t *testing.T, title string, statements []string) {
+func runScenario(t *testing.T, title string, before, statements []string) {
 	var names []string
 	rows := [][]string{nil}
 	for len(statements) > 0 && statements[0][0] == '|' {
@@ -90,12 +90,12 @@ func runScenario(t *testing.T, title string, statements []string) {
 	for _, row := range rows {
 		t.Run(title+" "+strings.Join(row, " "), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &scene{lab: newLab(t), vars: captures{"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser}}
+				s := &scene{lab: newLab(t, recordEvents), vars: captures{"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser}}
 				var replacements []string
 				for i, name := range names {
 					replacements = append(replacements, name, row[i])
 				}
-				for _, statement := range statements {
+				for _, statement := range slices.Concat(before, statements) {
 					statement = strings.NewReplacer(replacements...).Replace(statement)
 					if s.run(statement); t.Failed() {
 						t.Fatalf("after %s", statement)
@@ -121,13 +121,14 @@ var (
 	requestLine  = regexp.MustCompile(`^(?:(\w+) )?(GET|POST|PATCH|PUT|DELETE) (\S+)(?: (.*))?$`)
 	reactionLine = regexp.MustCompile(`^(bounce|complain|open|click|unsubscribe|global-unsubscribe|confirm) (\S+)(?: (.*))?$`)
 	columnLine   = regexp.MustCompile(`^(\w+):(.*)$`)
-	errorLine    = regexp.MustCompile(`^([a-z_]+) ([a-z]+[\w.$-]*)$`)
+	errorLine    = regexp.MustCompile(`^([a-z_]+)(?: ([a-z]+[\w.$-]*))?(?: "(.*)")?$`)
+	others       = regexp.MustCompile(`…(\})`)
 	variable     = regexp.MustCompile(`\$([a-z_]+)`)
 )
 
 // tokens are the users that a request can name.
 var tokens = map[string]string{
-	"": owner, "stranger": stranger, "colleague": colleague, "reader": reader, "same": sameOwner, "anyone": "",
+	"": owner, "owner": owner, "stranger": stranger, "colleague": colleague, "reader": reader, "same": sameOwner, "anyone": "",
 }
 
 func (s *scene) run(statement string) {
@@ -140,7 +141,7 @@ func (s *scene) run(statement string) {
 		return
 	}
 	if m := headerLine.FindStringSubmatch(statement); m != nil {
-		want(s.lab, m[1], s.last.header.Get(m[1]), strings.TrimSpace(m[2]))
+		want(s.lab, m[1], s.last.header.Get(m[1]), s.filled(strings.TrimSpace(m[2])))
 		return
 	}
 	s.settle()
@@ -192,7 +193,7 @@ func (s *scene) filled(text string) string {
 // pattern replaces the variables of a pattern. A variable without a value matches a string, or an integer if it is
 // not in quotes, and stores it.
 func (s *scene) pattern(text string) string {
-	text = strings.ReplaceAll(text, `…`, `"…":0`)
+	text = others.ReplaceAllString(text, `"…":0$1`)
 	var out strings.Builder
 	at := 0
 	for _, m := range variable.FindAllStringSubmatchIndex(text, -1) {
@@ -221,14 +222,24 @@ func (s *scene) check(a reply, status, expected string) {
 	}
 	if text, isText := strings.CutPrefix(expected, "text "); isText {
 		want(s.lab, a.request, string(a.raw), text)
+	} else if text, isPart := strings.CutPrefix(expected, "has "); isPart {
+		s.contains(a, s.filled(text))
 	} else if m := errorLine.FindStringSubmatch(expected); m != nil {
 		a.problem(a.status, m[1], s.filled(m[2]))
+		s.contains(a, m[3])
 	} else if m := columnLine.FindStringSubmatch(expected); m != nil {
 		want(s.lab, a.request, strings.Join(a.column(m[1]), " "), strings.TrimSpace(s.filled(m[2])))
 	} else if expected == "" {
 		a.is(a.status, "")
 	} else {
 		s.matches(a.request, a.json(), s.pattern(expected))
+	}
+}
+
+func (s *scene) contains(a reply, text string) {
+	s.Helper()
+	if !strings.Contains(string(a.raw), text) {
+		s.Errorf("%s: got %s, want a body that contains %s", a.request, a.raw, text)
 	}
 }
 
@@ -257,6 +268,13 @@ var commands = map[string]func(s *scene, args string){
 				s.Errorf("pieces.txt has no %s", pattern)
 			}
 		}
+	},
+	// server OPTION… starts another server, which the following statements use.
+	"server": func(s *scene, args string) {
+		s.lab = newLab(s.T, func(cfg *mockserver.Config) {
+			cfg.SkipValidation = strings.Contains(args, "skips validation")
+			cfg.RejectUnknownFields = strings.Contains(args, "rejects unknown fields")
+		}, recordEvents)
 	},
 	"wait": func(s *scene, args string) {
 		d, err := time.ParseDuration(args)

@@ -164,7 +164,7 @@ func FuzzRequests(f *testing.F) {
 			body = nil
 		}
 		if _, err := url.ParseQuery(query); err != nil {
-			query = "" // the oracle ignores a malformed query; TestMalformedQuery of mockserver tests the error
+			query = "" // the oracle ignores a malformed query; TestScenarios of conformance tests the error
 		}
 		if segment == "" {
 			segment = "1" // net/http matches no path with an empty segment
