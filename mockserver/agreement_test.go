@@ -47,7 +47,7 @@ func exceptionOf(text string) string {
 	return ""
 }
 
-// seedsAndFaults are the examples of TestSchemasAgree, in addition to the seeds of other tests. Together, the valid
+// seedsAndFaults are the examples of TestSchemasAgree, and the starts of the random bodies. Together, the valid
 // examples contain every field.
 var seedsAndFaults = []struct {
 	name, body string
@@ -162,11 +162,6 @@ func TestSchemasAgree(t *testing.T) {
 	}
 	for _, row := range seedsAndFaults {
 		check(row.name, row.body, row.valid)
-	}
-	for _, row := range invalidSeeds {
-		if _, err := jsonschema.UnmarshalJSON(strings.NewReader(row.file)); err == nil && exceptionOf(row.want) == "" {
-			check("Seed", row.file, false)
-		}
 	}
 }
 

@@ -133,12 +133,6 @@ func (p probe) contact(list, email string) string {
 	return p.must("POST", list+"/contacts", map[string]any{"email": email}).id("id")
 }
 
-func (p probe) status(list, contact string) string {
-	p.t.Helper()
-	s, _ := p.must("GET", list+"/contacts/"+contact, nil).object["status"].(string)
-	return s
-}
-
 // email submits a message by the Email API and returns its id. The subject is also the content.
 func (p probe) email(to string, subject ...string) string {
 	p.t.Helper()
@@ -196,34 +190,6 @@ func receiver() map[string]http.Handler {
 	return map[string]http.Handler{"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	})}
-}
-
-// in adds a contact with the given status and returns its id.
-func (p probe) in(status, list, address string) string {
-	p.t.Helper()
-	switch status {
-	case "pending":
-		return p.must("POST", list+"/contacts?send_double_opt_in=true", map[string]any{"email": address}).id("id")
-	case "active":
-		return p.contact(list, address)
-	}
-	id := p.contact(list, address)
-	act := map[string]func(string) error{
-		"spam":    func(email string) error { return p.Complain(email, "") },
-		"bounced": func(email string) error { return p.Bounce(email, mockserver.HardBounce) },
-	}[status]
-	switch {
-	case act != nil:
-		must(p.t, act(p.email(address)))
-	case status == "unsubscribed":
-		p.must("POST", list+"/contacts/"+id+"/unsubscribe", nil)
-	case status == "deleted":
-		p.must("DELETE", list+"/contacts/"+id, nil)
-	}
-	if got := p.status(list, id); got != status {
-		p.t.Fatalf("the contact is %s, not %s", got, status)
-	}
-	return id
 }
 
 func (p probe) campaign(list, content string) string {

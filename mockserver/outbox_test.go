@@ -65,7 +65,7 @@ func TestEventRecipientAndMessage(t *testing.T) {
 func TestRecipientErrors(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	list := p.list()
-	p.in("unsubscribed", list, "ada@example.org")
+	p.must("POST", list+"/contacts/"+p.contact(list, "ada@example.org")+"/unsubscribe", nil)
 	rejected := p.email("ada@example.org")
 	for name, err := range map[string]error{
 		"unknown email":    p.Open("nothing"),

@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
@@ -193,7 +192,6 @@ func (l *lab) open(id string)              { l.Helper(); l.must(l.srv.Open(id)) 
 func (l *lab) click(id, url string)        { l.Helper(); l.must(l.srv.Click(id, url)) }
 func (l *lab) unsubscribe(id string)       { l.Helper(); l.must(l.srv.Unsubscribe(id)) }
 func (l *lab) globalUnsubscribe(id string) { l.Helper(); l.must(l.srv.GlobalUnsubscribe(id)) }
-func (l *lab) confirm(id string)           { l.Helper(); l.must(l.srv.Confirm(id)) }
 
 func (l *lab) must(err error) {
 	l.Helper()
@@ -219,11 +217,4 @@ func (l *lab) recipients() string {
 		to = append(to, m.To)
 	}
 	return strings.Join(to, " ")
-}
-
-// lookUp waits for the rate limit, looks up an email, and checks the response.
-func (l *lab) lookUp(id, pattern string) {
-	l.Helper()
-	time.Sleep(time.Second)
-	l.get("/v2/emails/"+id).is(200, pattern)
 }

@@ -128,7 +128,7 @@ var (
 
 // tokens are the users that a request can name.
 var tokens = map[string]string{
-	"": owner, "owner": owner, "stranger": stranger, "colleague": colleague, "reader": reader, "same": sameOwner, "anyone": "",
+	"": owner, "owner": owner, "stranger": stranger, "colleague": colleague, "reader": reader, "same": sameOwner, "anyone": "", "later": "token-of-later",
 }
 
 func (s *scene) run(statement string) {
