@@ -6,12 +6,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -43,56 +41,6 @@ func (c controlled) ids(path string) string {
 		ids = append(ids, record.(map[string]any)["id"].(string))
 	}
 	return strings.Join(ids, " ")
-}
-
-func TestControlInfo(t *testing.T) {
-	var info struct {
-		Accounts   []struct{ Users []struct{ Email string } }
-		Events     []events.Name
-		Categories []struct{ Category string } `json:"bounce_categories"`
-		Schedule   []int                       `json:"retry_schedule_ms"`
-	}
-	must(t, json.Unmarshal([]byte(newProbe(t, mockserver.Config{}).must("GET", "/_mock/info", nil).text), &info))
-	if info.Accounts[0].Users[0].Email != "user@example.com" || info.Schedule[3] != 120_000 {
-		t.Errorf("info: %+v, want user@example.com and 120,000 ms before the fourth retry", info)
-	}
-	if got, want := slices.Sorted(slices.Values(info.Events)), slices.Sorted(slices.Values(everything)); !slices.Equal(got, want) {
-		t.Errorf("the events are %q, want %q", got, want)
-	}
-	var categories []string
-	for _, c := range info.Categories {
-		categories = append(categories, strings.TrimPrefix(c.Category, "bounce_"))
-	}
-	if got, want := strings.Join(slices.Sorted(slices.Values(categories)), " "), "ac ar cr df fm hb mb sb tr"; got != want {
-		t.Errorf("the bounce categories are %s, want %s", got, want)
-	}
-}
-
-// The policy of an email's HTML forbids scripts and, by default, remote content.
-func TestControlMailPolicy(t *testing.T) {
-	c := newControlled(t)
-	id := c.must("POST", "/v2/emails", map[string]any{
-		"email": "a@example.org", "sender": map[string]any{"email": "s@example.com"},
-		"content": map[string]any{"subject": "x", "html": "<!DOCTYPE html><html><head><title>x</title></head><script>alert(1)</script></html>"},
-	}).id("id")
-	path := "/_mock/outbox/" + id
-	if text := c.must("GET", path+"/html", nil).text; !strings.HasPrefix(text, `<!DOCTYPE html><html><head><base target="_blank"><title>`) {
-		t.Errorf("the page is %s, want links to open a new tab", text)
-	}
-	for query, images := range map[string]string{"": "img-src data:;", "?remote=1": "img-src data: https: http:;"} {
-		policy := c.must("GET", path+"/html"+query, nil).header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none';") ||
-			!strings.Contains(policy+";", images) || strings.Contains(policy, "script") || strings.Contains(policy, "allow-same-origin") ||
-			query == "" && strings.Contains(policy, "http") {
-			t.Errorf("%q: the policy is %s", query, policy)
-		}
-	}
-	for _, path := range []string{path + "/source", path} {
-		header := c.must("GET", path, nil).header
-		if strings.Contains(header.Get("Content-Type"), "html") || header.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s: %v, want its type and nosniff", path, header)
-		}
-	}
 }
 
 // A request with an invalid token is logged with its operation. The error states the cause.

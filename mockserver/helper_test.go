@@ -12,7 +12,6 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/webhook"
 )
 
@@ -142,16 +141,6 @@ func (p probe) email(to string, subject ...string) string {
 		"sender":  map[string]any{"email": "shop@example.com", "name": "Shop"},
 		"content": map[string]any{"subject": text, "html": "<p>" + text + "</p>"},
 	}).id("id")
-}
-
-// everything contains all event names.
-var everything = eventNames()
-
-func eventNames() (names []events.Name) {
-	for _, name := range api.EventNames() {
-		names = append(names, events.Name(name))
-	}
-	return names
 }
 
 // webhook subscribes http://app.test/hook to events, and returns its path.

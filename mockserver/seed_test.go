@@ -3,8 +3,6 @@ package mockserver_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"example.com/emailplatform/mockserver"
 )
@@ -67,30 +65,4 @@ func seeded(t *testing.T, text string, cfg mockserver.Config) probe {
 	p := newProbe(t, cfg)
 	must(t, p.Seed(strings.NewReader(text)))
 	return p
-}
-
-func TestSeedTokens(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := seeded(t, stable, mockserver.Config{})
-		time.Sleep(time.Hour - 1)
-		for token, want := range map[string][2]int{
-			"writer":                {201, 200},
-			"reader":                {403, 200},
-			"short":                 {201, 200},
-			mockserver.DefaultToken: {201, 404}, // the list belongs to another account
-			"unknown":               {401, 401},
-		} {
-			q := p.as(token)
-			if got := [2]int{q.do("POST", "/lists", `{"name":"x"}`).status, q.do("GET", "/lists/40", nil).status}; got != want {
-				t.Errorf("%s: create and read return %v, want %v", token, got, want)
-			}
-		}
-		time.Sleep(time.Nanosecond)
-		if a := p.as("short").do("GET", "/lists", nil); a.status != 401 || !strings.Contains(a.text, "has expired") {
-			t.Errorf("after its hour: %d %s, want 401", a.status, a.text)
-		}
-		if a := p.do("GET", "/_mock/info", nil); !strings.Contains(a.text, `{"user_id":7,"email":"w@example.com","read_only":false}`) {
-			t.Errorf("the accounts omit the writer: %s", a.text)
-		}
-	})
 }

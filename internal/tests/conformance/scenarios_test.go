@@ -285,9 +285,12 @@ var commands = map[string]func(s *scene, args string){
 	"closedlist": func(s *scene, args string) { s.store(args, s.closedList()) },
 	"campaign":   func(s *scene, args string) { s.create(args, (*lab).campaign) },
 	"workflow":   func(s *scene, args string) { s.create(args, (*lab).workflow) },
-	// member $id LIST ADDRESS STATUS
+	// member $id LIST ADDRESS STATUS adds a contact, unless its status is "absent".
 	"member": func(s *scene, args string) {
 		arg := strings.Fields(args)
+		if arg[3] == "absent" {
+			return
+		}
 		var list int64
 		s.must(json.Unmarshal([]byte(s.filled(arg[1])), &list))
 		s.store(arg[0], s.member(list, s.filled(arg[2]), s.filled(arg[3])))

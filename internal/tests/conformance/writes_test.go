@@ -123,8 +123,8 @@ var shownElsewhere = map[string]string{
 // shownAs contains fields that are shown under another name.
 var shownAs = map[string]string{"importContacts import_to": "status"}
 
-// instructions are fields that are not stored, with the tests of their effects.
-var instructions = map[string]string{"importContacts resubscribe": "TestImportTo"}
+// instructions are fields that are not stored, with the scenarios of their effects.
+var instructions = map[string]string{"importContacts resubscribe": "import a contact that is"}
 
 // Each field of a request body can be read afterwards, and again after a snapshot was restored.
 func TestEveryMemberIsKept(t *testing.T) {
