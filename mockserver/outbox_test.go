@@ -2,10 +2,8 @@ package mockserver_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,28 +35,6 @@ func TestRejectedEmailNotInOutbox(t *testing.T) {
 	}
 	if got := p.overview("").Messages["sent"]; got != 1 {
 		t.Errorf("%d messages are counted, want 1", got)
-	}
-}
-
-// Events and deliveries contain the recipient and the message, even if the body does not.
-func TestEventRecipientAndMessage(t *testing.T) {
-	p := newProbe(t, mockserver.Config{RecordEvents: true})
-	p.webhook("Email.Bounced", "Contact.Added")
-	p.contact(p.list(), "grace@example.org")
-	id := p.email("ada@example.org")
-	must(t, p.Bounce(id, mockserver.HardBounce))
-	_, err := p.SendEventTo("http://127.0.0.1:1/", parsedSecret(t, "s"), p.Events()[0].Body)
-	must(t, err)
-	var got []string
-	for _, e := range p.Events() {
-		got = append(got, fmt.Sprintln(e.Event, e.MessageID, e.Recipient, e.Subject))
-	}
-	for _, d := range p.Deliveries() {
-		got = append(got, fmt.Sprintln(d.Event, d.MessageID, d.Recipient, d.Subject))
-	}
-	added, bounced := "Contact.Added  grace@example.org \n", "Email.Bounced "+id+" ada@example.org Hello\n"
-	if want := []string{added, bounced, added, bounced, added}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -91,6 +91,7 @@ func runScenario(t *testing.T, title string, before, statements []string) {
 		t.Run(title+" "+strings.Join(row, " "), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scene{lab: newLab(t, recordEvents), vars: captures{"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser}}
+				s.vars["url"] = s.srv.URL()
 				var replacements []string
 				for i, name := range names {
 					replacements = append(replacements, name, row[i])
@@ -168,6 +169,9 @@ func (s *scene) run(statement string) {
 func (s *scene) request(token, method, url, body string) {
 	s.Helper()
 	req := s.as(token).request(method, strings.TrimPrefix(url, s.srv.URL()), body)
+	if strings.HasPrefix(body, "List-Unsubscribe=") {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	s.last, s.unchecked = s.send(req), true
 }
 

@@ -164,6 +164,21 @@ func TestArchived(t *testing.T) {
 	}))
 }
 
+func TestSuppressedBeforeComplaint(t *testing.T) {
+	for _, sending := range sendings {
+		t.Run(sending.name, inLab(func(l *lab) {
+			proves(l, "states/contact/complaint/suppressed-first")
+			s := sending.send(l)
+			l.listen("Email.ReportedAsSpam")
+			suppressed := false
+			l.receiver.respond(func(http.ResponseWriter, *http.Request, int) { suppressed = l.isSuppressed(ada) })
+			l.complain(s.id)
+			l.fires("Email.ReportedAsSpam")
+			want(l, "suppressed when the event came", suppressed, true)
+		}))
+	}
+}
+
 func TestRateLimit(t *testing.T) {
 	for period, d := range map[string]time.Duration{
 		"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour,
