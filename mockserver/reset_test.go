@@ -40,7 +40,8 @@ func TestResetMethods(t *testing.T) {
 
 // After a reset of one account, the deliveries of other accounts can be repeated, and new ids are unique.
 func TestResetAccountDeliveries(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Targets: receiver(), Tokens: []mockserver.Token{{Value: "one"}, {Value: "two", AccountID: 2}}})
+	tokens := []mockserver.Token{{Value: "one"}, {Value: "two", AccountID: 2}}
+	p := newProbe(t, mockserver.Config{Targets: receiver(), Tokens: tokens})
 	p.as("two").causeDelivery()
 	must(t, p.Wait(t.Context()))
 	p.causeDelivery()

@@ -228,7 +228,8 @@ func liveOnce(t *testing.T, seed uint64) {
 	for i := range contacts {
 		contacts[i].Email = fmt.Sprintf("c%d@example.com", i)
 	}
-	_, err = c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(contacts), client.ImportOptions{BatchSize: 100, Concurrency: 4})
+	options := client.ImportOptions{BatchSize: 100, Concurrency: 4}
+	_, err = c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(contacts), options)
 	must(t, err)
 	for _, err := range c.Contacts.All(ctx, list.ID, client.ListContactsParams{PerPage: 100}, client.Prefetch(3)) {
 		must(t, err)

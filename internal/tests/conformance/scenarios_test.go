@@ -90,8 +90,10 @@ func runScenario(t *testing.T, title string, before, statements []string) {
 	for _, row := range rows {
 		t.Run(title+" "+strings.Join(row, " "), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &scene{lab: newLab(t, recordEvents), vars: captures{"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser}}
-				s.vars["url"] = s.srv.URL()
+				l := newLab(t, recordEvents)
+				s := &scene{lab: l, vars: captures{
+					"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser, "url": l.srv.URL(),
+				}}
 				var replacements []string
 				for i, name := range names {
 					replacements = append(replacements, name, row[i])
@@ -129,7 +131,8 @@ var (
 
 // tokens are the users that a request can name.
 var tokens = map[string]string{
-	"": owner, "owner": owner, "stranger": stranger, "colleague": colleague, "reader": reader, "same": sameOwner, "anyone": "", "later": "token-of-later",
+	"": owner, "owner": owner, "same": sameOwner, "stranger": stranger, "colleague": colleague, "reader": reader,
+	"anyone": "", "later": "token-of-later",
 }
 
 func (s *scene) run(statement string) {
@@ -305,9 +308,10 @@ var commands = map[string]func(s *scene, args string){
 		i := slices.IndexFunc(sendings, func(way sending) bool { return way.name == name })
 		done := sendings[i].send(s.lab)
 		s.vars["id"] = done.id
-		for name, id := range map[string]int64{"list": done.list, "contact": done.contact, "campaign": done.campaign, "workflow": done.workflow} {
-			s.vars[name] = f("%d", id)
-		}
+		s.store("list", done.list)
+		s.store("contact", done.contact)
+		s.store("campaign", done.campaign)
+		s.store("workflow", done.workflow)
 	},
 	"webhook": func(s *scene, args string) {
 		name, events, _ := strings.Cut(args, " ")
