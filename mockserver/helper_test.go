@@ -57,16 +57,6 @@ func (a answer) id(name string) string {
 	return ""
 }
 
-// detail returns the type and the location of the first error.
-func (a answer) detail() (kind, loc string) {
-	details, _ := a.object["detail"].([]any)
-	if len(details) == 0 {
-		return "", ""
-	}
-	first := details[0].(map[string]any)
-	return first["type"].(string), fmt.Sprint(first["loc"])
-}
-
 // do sends a request. The body is JSON text, "" for no body, or a value to encode.
 func (p probe) do(method, path string, body any) answer {
 	p.t.Helper()

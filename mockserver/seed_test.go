@@ -59,10 +59,3 @@ const stable = `{
   "webhooks": [{"webhook_id": "80", "url": "http://app.test/hook", "events": ["SuppressedEmail.Added"],
     "secret": "a secret of ours", "hash_function": "sha512"}, {"url": "http://app.test/hook", "events": ["Email.Opened"]}]
 }`
-
-func seeded(t *testing.T, text string, cfg mockserver.Config) probe {
-	t.Helper()
-	p := newProbe(t, cfg)
-	must(t, p.Seed(strings.NewReader(text)))
-	return p
-}

@@ -57,12 +57,6 @@ func (l *lab) member(list int64, email, status string) int64 {
 	return id
 }
 
-// status returns the status of a contact.
-func (l *lab) status(list, contact int64) string {
-	l.Helper()
-	return l.get(f("/lists/%d/contacts/%d", list, contact)).ok().text("status")
-}
-
 // isSuppressed reports whether an address is on the suppression list.
 func (l *lab) isSuppressed(email string) bool {
 	l.Helper()
@@ -143,13 +137,6 @@ func (l *lab) workflow(list int64) int64 {
 	id := l.post("/workflows", body).ok().int("workflow_id")
 	l.post(f("/workflows/%d/activate", id), "").is(204, "")
 	return id
-}
-
-// sendByOptIn sends the confirmation email of a double opt-in.
-func (l *lab) sendByOptIn() sent {
-	l.Helper()
-	list := l.list()
-	return l.lastSent(sent{list: list, contact: l.member(list, ada, "pending")})
 }
 
 func (l *lab) sendByTransactional() sent {
