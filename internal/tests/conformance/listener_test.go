@@ -108,6 +108,9 @@ func (l *lab) listenWith(more string, events ...string) string {
 	l.receiver.mu.Unlock()
 	created := l.post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
 	l.receiver.mu.Lock()
+	for other, secret := range l.receiver.secrets {
+		want(l, "the same secret as "+other, secret == created.text("secret"), false)
+	}
 	l.receiver.secrets[path] = created.text("secret")
 	l.receiver.mu.Unlock()
 	return created.text("webhook_id")
