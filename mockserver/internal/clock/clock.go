@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 	"time"
@@ -36,7 +37,8 @@ type Clock struct {
 	frozenAt time.Time     // the time of a frozen clock; zero while it runs
 	frozen   bool
 	held     *Hold
-	alarms   alarms
+	alarms   []*Alarm      // pending alarms, sorted by time
+	timer    *time.Timer   // for the earliest alarm; stopped while the clock is frozen
 	moved    chan struct{} // closed at the next change
 }
 
@@ -60,7 +62,7 @@ func New(o Options) *Clock {
 		o.Start = time.Date(maxYear, 1, 1, 0, 0, 0, 0, time.UTC) // not the last second, because the clock continues to run
 	}
 	c := &Clock{options: o, advancing: make(chan struct{}, 1)}
-	c.resetLocked() // without the lock, because no other goroutine uses c yet
+	c.restoreLocked(nil) // without the lock, because no other goroutine uses c yet
 	return c
 }
 
@@ -126,18 +128,6 @@ func (c *Clock) Freeze(frozen bool) {
 	c.change(func() { c.frozen = frozen })
 }
 
-// Reset restores the configured state of the clock.
-func (c *Clock) Reset() { c.change(c.resetLocked) }
-
-func (c *Clock) resetLocked() {
-	c.held, c.frozen = nil, c.options.Frozen
-	c.ahead, c.frozenAt = 0, time.Time{}
-	c.freezeLocked()
-	if !c.options.Start.IsZero() {
-		c.moveLocked(c.options.Start)
-	}
-}
-
 // change updates the state of the clock and notifies subscribers.
 func (c *Clock) change(how func()) {
 	c.mu.Lock()
@@ -147,11 +137,11 @@ func (c *Clock) change(how func()) {
 	c.options.Changes.Publish(activity.Clock, func() any { return c.View() })
 }
 
-// settleLocked freezes or resumes the clock, sets the timers of the alarms, and
-// notifies callers of Moved. Every change to the clock calls settleLocked.
+// settleLocked freezes or resumes the clock, rings the due alarms, and notifies callers
+// of Moved. Every change to the clock calls settleLocked.
 func (c *Clock) settleLocked() {
 	c.freezeLocked()
-	c.rearmLocked()
+	c.ringLocked()
 	if c.moved != nil {
 		close(c.moved)
 		c.moved = nil
@@ -270,43 +260,41 @@ func (c *Clock) State() State {
 // Check returns an error if a state is invalid. The time of a running clock can
 // exceed the valid range.
 func (s State) Check() error {
-	if year := s.shows().UTC().Year(); year < minYear || year > maxYear+pastEnd {
+	shows := s.FrozenAt
+	if shows.IsZero() {
+		shows = time.Now().Add(time.Duration(s.Ahead))
+	}
+	if year := shows.UTC().Year(); year < minYear || year > maxYear+pastEnd {
 		return fmt.Errorf("clock: %w", ErrTime)
 	}
 	return nil
 }
 
-// shows returns the current time of a clock in state s.
-func (s State) shows() time.Time {
-	if !s.FrozenAt.IsZero() {
-		return s.FrozenAt
-	}
-	return time.Now().Add(time.Duration(s.Ahead))
-}
+// Restore restores a valid state, or the configured state if s is nil.
+func (c *Clock) Restore(s *State) { c.change(func() { c.restoreLocked(s) }) }
 
-// Restore restores a valid state, or the initial state if s is nil.
-func (c *Clock) Restore(s *State) {
+func (c *Clock) restoreLocked(s *State) {
 	if s == nil {
-		c.Reset()
-		return
-	}
-	c.change(func() {
-		c.held, c.frozen = nil, !s.FrozenAt.IsZero()
-		c.freezeLocked()
-		if c.frozen {
-			c.moveLocked(s.FrozenAt)
-		} else {
-			c.ahead = time.Duration(s.Ahead)
+		s = &State{}
+		switch start := c.options.Start; {
+		case c.options.Frozen && start.IsZero():
+			s.FrozenAt = time.Now()
+		case c.options.Frozen:
+			s.FrozenAt = start
+		case !start.IsZero():
+			*s = Showing(start)
 		}
-	})
+	}
+	c.held, c.frozen = nil, !s.FrozenAt.IsZero()
+	c.ahead, c.frozenAt = time.Duration(s.Ahead), plain(s.FrozenAt)
 }
 
 // View is the JSON form of a clock and its next scheduled work.
 type View struct {
 	Now     time.Time `json:"now" doc:"the time of the virtual clock"`
-	AheadMS int64     `json:"ahead_ms" doc:"the offset of the virtual clock from real time, in milliseconds"` // the offset from time.Now
+	AheadMS int64     `json:"ahead_ms" doc:"the offset of the virtual clock from real time, in milliseconds"`
 	Frozen  bool      `json:"frozen" doc:"whether the clock is frozen"`
-	Next    *Due      `json:"next" doc:"the next scheduled work; null if no work is scheduled"` // nil if no work is scheduled
+	Next    *Due      `json:"next" doc:"the next scheduled work; null if no work is scheduled"`
 }
 
 // Due describes the next scheduled work.
@@ -352,8 +340,6 @@ type Alarm struct {
 	at    time.Time
 	what  fmt.Stringer
 	ring  func()
-	set   bool        // neither rung nor stopped
-	timer *time.Timer // nil while the clock is frozen
 }
 
 // At sets an alarm. When the clock reaches the time, the alarm calls ring() in a new
@@ -364,8 +350,9 @@ func (c *Clock) At(at time.Time, work fmt.Stringer, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := &Alarm{clock: c, at: plain(at), what: work, ring: ring}
-	c.alarms.add(a)
-	c.armLocked(a)
+	i := sort.Search(len(c.alarms), func(i int) bool { return c.alarms[i].at.After(a.at) })
+	c.alarms = slices.Insert(c.alarms, i, a)
+	c.ringLocked()
 	return a
 }
 
@@ -376,24 +363,35 @@ func (a *Alarm) Stop() {
 	}
 	a.clock.mu.Lock()
 	defer a.clock.mu.Unlock()
-	a.clock.alarms.remove(a)
-	a.disarm()
-}
-
-func (a *Alarm) disarm() {
-	if a.timer != nil {
-		a.timer.Stop()
-		a.timer = nil
+	if i := slices.Index(a.clock.alarms, a); i >= 0 {
+		a.clock.alarms = slices.Delete(a.clock.alarms, i, i+1)
 	}
 }
 
-// RingDue rings the due alarms, even if their timers have not fired yet.
+// RingDue rings the due alarms, even if the timer has not fired yet.
 func (c *Clock) RingDue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.ringLocked()
+}
+
+// ringLocked rings the due alarms, in order, and sets the timer for the next alarm.
+func (c *Clock) ringLocked() {
 	now := c.nowLocked()
 	for len(c.alarms) > 0 && !c.alarms[0].at.After(now) {
-		c.ringLocked(c.alarms[0])
+		ring := c.alarms[0].ring
+		c.alarms = slices.Delete(c.alarms, 0, 1)
+		c.options.Work.Start(activity.EveryAccount)
+		go func() {
+			defer c.options.Work.Done(activity.EveryAccount)
+			ring()
+		}()
+	}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	if len(c.alarms) > 0 && c.frozenAt.IsZero() {
+		c.timer = time.AfterFunc(c.alarms[0].at.Sub(now), c.RingDue)
 	}
 }
 
@@ -405,62 +403,4 @@ func (c *Clock) Next() (at time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	return c.alarms[0].at, true
-}
-
-// rearmLocked sets the timers of all alarms, in order, after a change to the
-// clock.
-func (c *Clock) rearmLocked() {
-	for _, a := range slices.Clone(c.alarms) { // ringing removes the alarm
-		c.armLocked(a)
-	}
-}
-
-func (c *Clock) armLocked(a *Alarm) {
-	a.disarm()
-	switch wait := a.at.Sub(c.nowLocked()); {
-	case wait <= 0:
-		c.ringLocked(a)
-	case c.frozenAt.IsZero():
-		a.timer = time.AfterFunc(wait, func() { c.fired(a) })
-	}
-}
-
-// After the timer of an alarm fires, another call may stop the alarm or set the clock
-// before fired acquires the lock.
-func (c *Clock) fired(a *Alarm) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if a.set {
-		c.armLocked(a)
-	}
-}
-
-func (c *Clock) ringLocked(a *Alarm) {
-	c.alarms.remove(a)
-	a.disarm()
-	c.options.Work.Start(activity.EveryAccount)
-	go func() {
-		defer c.options.Work.Done(activity.EveryAccount)
-		a.ring()
-	}()
-}
-
-// alarms contains the pending alarms, sorted by time.
-type alarms []*Alarm
-
-func (all *alarms) add(a *Alarm) {
-	i, _ := slices.BinarySearchFunc(*all, a.at, func(other *Alarm, at time.Time) int {
-		if other.at.After(at) {
-			return 1
-		}
-		return -1
-	})
-	*all, a.set = slices.Insert(*all, i, a), true
-}
-
-func (all *alarms) remove(a *Alarm) {
-	if a.set {
-		i := slices.Index(*all, a)
-		*all, a.set = slices.Delete(*all, i, i+1), false
-	}
 }
