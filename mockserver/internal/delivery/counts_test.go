@@ -178,7 +178,7 @@ func TestMinutesAfterRestore(t *testing.T) {
 		for i := range many {
 			first := start.Add(time.Duration(i) * time.Minute)
 			before.Deliveries = append(before.Deliveries, Saved{
-				Delivery: &record.Delivery{ID: ID(i + 1), AccountID: 1, State: record.DeliveryDelivered},
+				Delivery: record.Delivery{ID: ID(i + 1), AccountID: 1, State: record.DeliveryDelivered},
 				Attempts: onWire([]record.Attempt{{Time: first}, {Time: first.Add(50 * time.Hour), Status: http.StatusNoContent}}),
 			})
 		}

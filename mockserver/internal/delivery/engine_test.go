@@ -228,7 +228,7 @@ func TestWaiting(t *testing.T) {
 
 func TestCheckState(t *testing.T) {
 	d := func(id, hook string) Saved {
-		return Saved{Delivery: &record.Delivery{ID: id, WebhookID: hook, State: record.DeliveryQueued}}
+		return Saved{Delivery: record.Delivery{ID: id, WebhookID: hook, State: record.DeliveryQueued}}
 	}
 	late := d("dlv-1", "7")
 	late.Tries = -1

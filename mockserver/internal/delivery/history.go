@@ -45,7 +45,6 @@ type history struct {
 	lastEvent  int
 	webhooks   map[int64]*counts    // counts of the deliveries, by webhook
 	fired      map[int64]*PerMinute // counts of the events, by account
-	version    uint64               // increases with every change
 }
 
 func newHistory() *history {
@@ -59,7 +58,6 @@ func ID(n int) string { return idPrefix + strconv.Itoa(n) }
 
 // add assigns the next id to a delivery.
 func (h *history) add(x *delivery) {
-	h.version++
 	h.deliveries.Add(x)
 	x.n = h.deliveries.Len()
 	x.ID = ID(x.n)
@@ -75,7 +73,6 @@ func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
 // edit returns the delivery with the given number. The caller may change the
 // delivery while holding the engine's mutex.
 func (h *history) edit(n int) *delivery {
-	h.version++
 	return h.deliveries.Edit(n - 1)
 }
 
@@ -98,7 +95,6 @@ func (h *history) setState(x *delivery, state record.DeliveryState) {
 }
 
 func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
-	h.version++
 	h.lastEvent++
 	out := &record.FiredEvent{
 		ID:         fmt.Sprintf("evt-%d", h.lastEvent),
@@ -124,7 +120,6 @@ func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
 // forget deletes the events and deliveries of an account. A placeholder replaces each
 // deleted delivery, because delivery ids contain positions in the history.
 func (h *history) forget(account int64) {
-	h.version++
 	for i := range h.deliveries.Len() {
 		x := h.deliveries.At(i)
 		if x.AccountID != account || x.Forgotten {

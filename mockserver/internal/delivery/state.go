@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -24,7 +23,7 @@ type State struct {
 
 // Saved is a delivery with its progress.
 type Saved struct {
-	*record.Delivery
+	record.Delivery
 	progress
 	Attempts []AttemptWire `json:"attempts"`             // with their durations
 	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is not valid UTF-8
@@ -35,7 +34,6 @@ type Saved struct {
 type Snapshot struct {
 	Events    []*record.FiredEvent // the latest events
 	LastEvent int
-	Version   uint64 // of the engine
 
 	deliveries table.Copy[delivery]
 }
@@ -45,14 +43,7 @@ func (d *Engine) Snapshot() Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h := d.history
-	return Snapshot{slices.Clone(h.events), h.lastEvent, h.version, h.deliveries.Snapshot()}
-}
-
-// Version returns a number that increases with every change.
-func (d *Engine) Version() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.history.version
+	return Snapshot{slices.Clone(h.events), h.lastEvent, h.deliveries.Snapshot()}
 }
 
 // Deliveries iterates over the deliveries that were changed or created after an
@@ -62,7 +53,7 @@ func (s *Snapshot) Deliveries(since Snapshot) iter.Seq[*Saved] {
 	var out Saved
 	return func(yield func(*Saved) bool) {
 		for x := range s.deliveries.Since(since.deliveries) {
-			out = Saved{Delivery: &x.Delivery, progress: x.progress, Attempts: onWire(x.Attempts)}
+			out = Saved{Delivery: x.Delivery, progress: x.progress, Attempts: onWire(x.Attempts)}
 			if !utf8.Valid(x.Body) {
 				out.Bytes = x.Body
 			}
@@ -79,28 +70,6 @@ func (s *Snapshot) EventsSince(earlier Snapshot) []*record.FiredEvent {
 	return s.Events[max(0, len(s.Events)-(s.LastEvent-earlier.LastEvent)):]
 }
 
-// Apply merges a later change into the state.
-func (s *State) Apply(later State) error {
-	for i, d := range later.Deliveries {
-		n := 0
-		if d.Delivery != nil {
-			n, _ = strconv.Atoi(strings.TrimPrefix(d.ID, idPrefix))
-		}
-		switch {
-		case n >= 1 && n <= len(s.Deliveries):
-			s.Deliveries[n-1] = d
-		case n == len(s.Deliveries)+1:
-			s.Deliveries = append(s.Deliveries, d)
-		default:
-			return fmt.Errorf("deliveries[%d]: id must be an existing id, or the next id", i)
-		}
-	}
-	s.Events = append(s.Events, later.Events...)
-	s.Events = s.Events[max(0, len(s.Events)-MaxEvents):]
-	s.LastEvent = later.LastEvent
-	return nil
-}
-
 // Check validates a state whose deliveries refer to the given webhooks.
 func (s State) Check(hooks []Webhook) error {
 	names := map[string]bool{"": true}
@@ -110,7 +79,7 @@ func (s State) Check(hooks []Webhook) error {
 	for i, d := range s.Deliveries {
 		problem := ""
 		switch {
-		case d.Delivery == nil || d.ID != ID(i+1):
+		case d.ID != ID(i+1):
 			problem = "id must be " + ID(i+1)
 		case !names[d.WebhookID]:
 			problem = fmt.Sprintf("webhook_id %s does not exist", d.WebhookID)
@@ -153,10 +122,9 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	d.Forget()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	version := d.history.version
 	d.queues, d.order, d.subscribers = map[int64]*queue{}, nil, map[topic][]*queue{}
 	d.history = newHistory()
-	d.history.version, d.history.lastEvent = version+1, from.LastEvent
+	d.history.lastEvent = from.LastEvent
 	for _, h := range hooks {
 		d.addLocked(newQueue(h, d.history))
 	}
@@ -210,7 +178,7 @@ func (s Saved) delivery() *delivery {
 	if s.Forgotten {
 		return &delivery{progress: progress{Forgotten: true}}
 	}
-	out := &delivery{Delivery: *s.Delivery, progress: s.progress}
+	out := &delivery{Delivery: s.Delivery, progress: s.progress}
 	out.CreatedAt, out.NextAttempt = out.CreatedAt.UTC(), out.NextAttempt.UTC() // a file can contain any time zone
 	out.Attempts = fromWire(s.Attempts)
 	out.webhookID, _ = strconv.ParseInt(out.WebhookID, 10, 64) // no webhook has the id 0

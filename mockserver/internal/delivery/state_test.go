@@ -108,8 +108,8 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 		tries := 0
 		e := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
 		e.Replace([]Webhook{hook}, State{Deliveries: []Saved{
-			{Delivery: &record.Delivery{ID: "dlv-1"}, progress: progress{Forgotten: true}},
-			{Delivery: &record.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: record.DeliveryQueued}},
+			{Delivery: record.Delivery{ID: "dlv-1"}, progress: progress{Forgotten: true}},
+			{Delivery: record.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: record.DeliveryQueued}},
 		}})
 		synctest.Wait()
 		if got := e.Record("dlv-2"); tries != 1 || got.State != record.DeliveryDelivered {
@@ -122,30 +122,6 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Every change increases the version, so a snapshot with the same version is current.
-func TestVersion(t *testing.T) {
-	e := engineTo(t, nil)
-	archived := hook
-	archived.Archived = true
-	e.Open(archived)
-	for _, change := range []struct {
-		name string
-		make func()
-	}{
-		{"a delivery is created", func() { send(t, e, "{}") }},
-		{"a delivery is changed", func() { must(t, e.Redeliver(ID(1))) }},
-		{"an event is fired", func() { e.Publish([]Event{{}}) }},
-		{"an account is deleted", func() { e.ReplaceAccount(hook.AccountID, nil) }},
-		{"the state is replaced", func() { e.Replace(nil, State{}) }},
-	} {
-		before := e.Version()
-		change.make()
-		if now := e.Version(); now <= before || e.Snapshot().Version != now {
-			t.Errorf("%s: version %d after %d, %d in a snapshot", change.name, now, before, e.Snapshot().Version)
-		}
-	}
 }
 
 func TestClosedEngine(t *testing.T) {

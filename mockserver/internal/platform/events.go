@@ -22,10 +22,27 @@ const (
 	recipientAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 )
 
-// fire collects an event if a webhook is subscribed to it or if all events are
+// fire collects an event of an unknown user.
+func (t *tx) fire(name events.Name, data events.Data) { t.fireBy(events.User{}, name, data) }
+
+// fireActing collects an event of the user who sent the request. A recipient action has
+// no user.
+func (t *tx) fireActing(name events.Name, data events.Data) {
+	if t.user == nil {
+		t.fire(name, data)
+		return
+	}
+	t.fireBy(events.User{
+		ID:        events.Value(t.user.UserID),
+		Email:     events.Value(t.user.UserEmail),
+		AccountID: events.Value(t.user.AccountID),
+	}, name, data)
+}
+
+// fireBy collects an event if a webhook is subscribed to it or if all events are
 // recorded. Seeds do not fire events. The event name determines the format of
 // the envelope.
-func (t *tx) fire(name events.Name, user events.User, data events.Data) {
+func (t *tx) fireBy(user events.User, name events.Name, data events.Data) {
 	if t.seeds || !t.p.Deliveries.Wants(t.account.ID, name) && !t.p.RecordEvents {
 		return
 	}
@@ -40,21 +57,6 @@ func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 		e.What.ID, e.What.AccountID, e.What.IP, e.What.User = e.ID, t.account.ID, platformIP, user
 	}
 	t.events = append(t.events, e)
-}
-
-func unknownUser() events.User { return events.User{} }
-
-// acting returns the user who sent the request, or an unknown user for a recipient
-// action.
-func (t *tx) acting() events.User {
-	if t.user == nil {
-		return events.User{}
-	}
-	return events.User{
-		ID:        events.Value(t.user.UserID),
-		Email:     events.Value(t.user.UserEmail),
-		AccountID: events.Value(t.user.AccountID),
-	}
 }
 
 func stringID(id int64) events.ID {
@@ -98,7 +100,7 @@ func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 }
 
 func (t *tx) contactAdded(l *list, c *contact) {
-	t.fire(events.NameContactAdded, unknownUser(), &events.ContactAdded{
+	t.fire(events.NameContactAdded, &events.ContactAdded{
 		ContactID:    stringID(c.ID),
 		ListID:       stringID(l.ListID),
 		EmailAddress: c.Email,
@@ -107,7 +109,7 @@ func (t *tx) contactAdded(l *list, c *contact) {
 }
 
 func (t *tx) contactUnsubscribed(l *list, c *contact) {
-	t.fire(events.NameContactUnsubscribed, unknownUser(), &events.ContactUnsubscribed{
+	t.fire(events.NameContactUnsubscribed, &events.ContactUnsubscribed{
 		ContactID:      stringID(c.ID),
 		ListID:         stringID(l.ListID),
 		EmailAddress:   c.Email,
@@ -120,7 +122,7 @@ func (t *tx) contactRemoved(l *list, c *contact) {
 	if t.user == nil {
 		context.IP, context.UserAgent = events.Value(recipientIP), events.Value(recipientAgent)
 	}
-	t.fire(events.NameContactRemoved, t.acting(), &events.ContactRemoved{
+	t.fireActing(events.NameContactRemoved, &events.ContactRemoved{
 		List: listRef(l),
 		Contact: events.RemovedContact{
 			ID:               events.IntID(c.ID),
@@ -136,14 +138,12 @@ func (t *tx) contactRemoved(l *list, c *contact) {
 }
 
 func (t *tx) emailSuppressed(email string) {
-	t.fire(events.NameSuppressedEmailAdded, unknownUser(), &events.SuppressedEmailAdded{
-		SuppressedEmail: events.SuppressedAddress{Email: email},
-	})
+	t.fire(events.NameSuppressedEmailAdded, &events.SuppressedEmailAdded{SuppressedEmail: events.SuppressedAddress{Email: email}})
 }
 
 func (t *tx) emailRejected(m *message, l *list, c *contact) {
 	contact, list := listContact(l, c)
-	t.fire(events.NameEmailRejected, t.acting(), &events.EmailRejected{
+	t.fireActing(events.NameEmailRejected, &events.EmailRejected{
 		Reason:    events.RejectReason(m.Reason),
 		EventTime: t.second(),
 		Email:     events.EmailRef{ID: m.ID},
@@ -153,15 +153,11 @@ func (t *tx) emailRejected(m *message, l *list, c *contact) {
 }
 
 func (t *tx) emailErrored(m *message) {
-	t.fire(events.NameEmailError, t.acting(), &events.EmailErrored{
-		Error:     m.Error,
-		EventTime: t.second(),
-		Email:     events.EmailRef{ID: m.ID},
-	})
+	t.fireActing(events.NameEmailError, &events.EmailErrored{Error: m.Error, EventTime: t.second(), Email: events.EmailRef{ID: m.ID}})
 }
 
 func (t *tx) campaignScheduled(c *campaign, l *list) {
-	t.fire(events.NameCampaignScheduled, unknownUser(), &events.CampaignScheduled{
+	t.fire(events.NameCampaignScheduled, &events.CampaignScheduled{
 		CampaignID:   stringID(c.CampaignID),
 		ListID:       stringID(l.ListID),
 		Name:         c.Name,
@@ -170,7 +166,7 @@ func (t *tx) campaignScheduled(c *campaign, l *list) {
 }
 
 func (t *tx) campaignSent(c *campaign, l *list) {
-	t.fire(events.NameCampaignSent, unknownUser(), &events.CampaignSent{
+	t.fire(events.NameCampaignSent, &events.CampaignSent{
 		CampaignID: stringID(c.CampaignID),
 		ListID:     stringID(l.ListID),
 		Name:       c.Name,
@@ -179,7 +175,7 @@ func (t *tx) campaignSent(c *campaign, l *list) {
 }
 
 func (t *tx) emailOpened(m *message) {
-	t.fire(events.NameEmailOpened, unknownUser(), &events.EmailOpened{
+	t.fire(events.NameEmailOpened, &events.EmailOpened{
 		EmailID:      events.StringID(m.ID),
 		ContactID:    m.shownID(m.ContactID),
 		CampaignID:   stringID(m.CampaignID),
@@ -190,7 +186,7 @@ func (t *tx) emailOpened(m *message) {
 }
 
 func (t *tx) emailClicked(m *message, url string) {
-	t.fire(events.NameEmailClicked, unknownUser(), &events.EmailClicked{
+	t.fire(events.NameEmailClicked, &events.EmailClicked{
 		EmailID:      events.StringID(m.ID),
 		ContactID:    m.shownID(m.ContactID),
 		CampaignID:   stringID(m.CampaignID),
@@ -267,7 +263,7 @@ func (t *tx) emailBounced(m *message, l *list, c *contact) {
 		contact, list := listContact(l, c)
 		data = &events.EmailAPIBounce{EventTime: t.second(), Email: events.EmailRef{ID: m.ID}, Contact: contact, List: list}
 	}
-	t.fire(events.NameEmailBounced, unknownUser(), data)
+	t.fire(events.NameEmailBounced, data)
 }
 
 // transactionalBounce returns a payload that repeats most values in an older, flat
@@ -314,11 +310,11 @@ func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
 	default:
 		data = &events.EmailAPIComplaint{EventTime: t.second(), Email: events.EmailRef{ID: m.ID}}
 	}
-	t.fire(events.NameEmailReportedAsSpam, unknownUser(), data)
+	t.fire(events.NameEmailReportedAsSpam, data)
 }
 
 func (t *tx) emailUnsubscribed(m *message, l *list, c *contact) {
-	t.fire(events.NameEmailUnsubscribed, unknownUser(), &events.EmailUnsubscribed{
+	t.fire(events.NameEmailUnsubscribed, &events.EmailUnsubscribed{
 		EventTime: t.second(),
 		Email:     events.EmailRef{ID: m.ID},
 		Contact:   eventContact(c),
@@ -328,7 +324,7 @@ func (t *tx) emailUnsubscribed(m *message, l *list, c *contact) {
 }
 
 func (t *tx) emailGloballyUnsubscribed(m *message) {
-	t.fire(events.NameEmailGlobalUnsubscribed, unknownUser(), &events.EmailGlobalUnsubscribed{
+	t.fire(events.NameEmailGlobalUnsubscribed, &events.EmailGlobalUnsubscribed{
 		EventTime: t.second(),
 		Email:     events.EmailRef{ID: m.ID},
 		Context:   events.RecipientContext{IP: recipientIP, UserAgent: recipientAgent},

@@ -43,8 +43,7 @@ type Platform struct {
 
 	mu sync.Mutex
 	records
-	acts     uint64 // number of transactions
-	replaced int    // number of calls that replaced records
+	replaced int // number of calls that replaced records
 	closed   bool
 }
 
@@ -157,7 +156,6 @@ func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error
 	err := func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.acts++
 		t.account = p.accountLocked(accountID)
 		defer t.publishChanges()
 		return act(t)

@@ -115,26 +115,26 @@ func readState(r io.Reader) (*state, error) {
 	}
 }
 
-// mergedState is the result of applying changes to a whole state.
+// mergedState is the result of applying changes to a whole state. The maps contain the
+// positions of records by id, and are set at the first change.
 type mergedState struct {
 	state
 
-	contacts map[int64]int  // positions in Contacts by id, set at the first change
-	messages map[string]int // positions in Messages by id
+	contacts   map[int64]int
+	messages   map[string]int
+	deliveries map[string]int
 }
 
 func (s *mergedState) apply(next *state) error {
 	if next.Change != s.Change+1 {
 		return fmt.Errorf("the change number must be %d", s.Change+1)
 	}
+	contactID := func(c contactState) int64 { return c.ID }
+	messageID := func(m messageState) string { return m.ID }
+	deliveryID := func(d delivery.Saved) string { return d.ID }
 	if s.contacts == nil {
-		s.contacts, s.messages = map[int64]int{}, map[string]int{}
-		for i, c := range s.Contacts {
-			s.contacts[c.ID] = i
-		}
-		for i, m := range s.Messages {
-			s.messages[m.ID] = i
-		}
+		s.contacts, s.messages = places(s.Contacts, contactID), places(s.Messages, messageID)
+		s.deliveries = places(s.Deliveries, deliveryID)
 	}
 	s.Change, s.head = next.Change, next.head
 	for _, a := range next.Accounts {
@@ -150,30 +150,44 @@ func (s *mergedState) apply(next *state) error {
 			}
 		}
 	}
-	for _, c := range next.Contacts {
-		s.Contacts = put(s.Contacts, s.contacts, c.ID, c)
-	}
-	for i, m := range next.Messages {
+	for i := range next.Messages {
+		m := &next.Messages[i]
 		if m.Content < 0 || m.Content >= len(next.Contents) {
 			return fmt.Errorf("messages[%d]: %w", i, errNoContent)
 		}
 		m.Content += len(s.Contents)
-		s.Messages = put(s.Messages, s.messages, m.ID, m)
 	}
 	s.Contents = append(s.Contents, next.Contents...)
-	return s.Apply(next.State)
+	s.Contacts = merge(s.Contacts, s.contacts, next.Contacts, contactID)
+	s.Messages = merge(s.Messages, s.messages, next.Messages, messageID)
+	s.Deliveries = merge(s.Deliveries, s.deliveries, next.Deliveries, deliveryID)
+	s.Events = append(s.Events, next.Events...)
+	s.Events = s.Events[max(0, len(s.Events)-delivery.MaxEvents):]
+	s.LastEvent = next.LastEvent
+	return nil
 }
 
 var errNoContent = errors.New("content does not exist")
 
-// put replaces the record with the given id, or appends a new record.
-func put[K comparable, T any](all []T, places map[K]int, id K, x T) []T {
-	if i, known := places[id]; known {
-		all[i] = x
-		return all
+func places[K comparable, T any](all []T, id func(T) K) map[K]int {
+	out := make(map[K]int, len(all))
+	for i, x := range all {
+		out[id(x)] = i
 	}
-	places[id] = len(all)
-	return append(all, x)
+	return out
+}
+
+// merge replaces each record whose id exists, and appends the other records.
+func merge[K comparable, T any](all []T, places map[K]int, changed []T, id func(T) K) []T {
+	for _, x := range changed {
+		if i, known := places[id(x)]; known {
+			all[i] = x
+			continue
+		}
+		places[id(x)] = len(all)
+		all = append(all, x)
+	}
+	return all
 }
 
 // maxLastID is the greatest id that every JSON parser reads exactly.

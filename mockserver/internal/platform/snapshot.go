@@ -26,12 +26,12 @@ const snapshotVersion = 4
 // all messages of a campaign have the same content.
 type state struct {
 	Version int `json:"version,omitzero" doc:"the version of the format"`
-	Change  int `json:"change,omitzero" doc:"the number of a change in a -state file"` // number of this change since the whole state, from 1
+	Change  int `json:"change,omitzero" doc:"the number of a change in a -state file"`
 	head
 	Accounts []accountState       `json:"accounts" doc:"the accounts with their templates, lists, campaigns, workflows and webhooks"`
 	Contacts []contactState       `json:"contacts" doc:"the contacts of all lists"` // by list, in ascending order of ids
 	Contents []api.MessageContent `json:"contents" doc:"the contents of the messages"`
-	Messages []messageState       `json:"messages" doc:"the messages, oldest first"` // in order of creation
+	Messages []messageState       `json:"messages" doc:"the messages, oldest first"`
 	delivery.State
 }
 
@@ -68,8 +68,7 @@ type messageState struct {
 type Snapshot struct {
 	head
 
-	acts       uint64 // value of Platform.acts
-	replaced   int    // value of Platform.replaced
+	replaced   int // value of Platform.replaced
 	accounts   []accountState
 	contacts   map[int64]table.Copy[contact] // by list
 	messages   table.Copy[message]
@@ -86,7 +85,6 @@ func (p *Platform) Snapshot() *Snapshot {
 	defer p.mu.Unlock()
 	s := &Snapshot{
 		head:       p.headLocked(),
-		acts:       p.acts,
 		replaced:   p.replaced,
 		contacts:   map[int64]table.Copy[contact]{},
 		messages:   p.messages.Snapshot(),
@@ -104,13 +102,6 @@ func (p *Platform) Snapshot() *Snapshot {
 func (p *Platform) headLocked() head { return head{Clock: new(p.Clock.State()), LastID: p.lastID} }
 
 func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.LastID == other.LastID }
-
-// isNow reports whether the snapshot contains the current state.
-func (s *Snapshot) isNow(p *Platform) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return s.acts == p.acts && s.replaced == p.replaced && s.equal(p.headLocked()) && s.deliveries.Version == p.Deliveries.Version()
-}
 
 func (a *account) state() accountState {
 	out := accountState{
@@ -230,9 +221,6 @@ func (p *Platform) Follow() *Follower { return &Follower{platform: p} }
 // changes. After a restore or a reset, Write writes the whole state again. It does not
 // retry a failed write.
 func (f *Follower) Write(w io.Writer) error {
-	if f.last != nil && f.last.isNow(f.platform) {
-		return nil
-	}
 	before, now := f.last, f.platform.Snapshot()
 	f.last = now
 	if before == nil {
