@@ -253,7 +253,7 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 	case !isNew && !mayBecomeActive(c, resubscribe):
 	default:
 		if !isNew && c.Status != statusPending {
-			t.addAgain(l, c)
+			c.Added = t.nextID()
 		}
 		t.activate(l, c)
 	}
