@@ -29,8 +29,8 @@ const MaxLag = 1024
 // Feed sends changes to subscribers, and wakes callers that wait for a change. The zero
 // value is ready to use. A Feed is safe for concurrent use.
 type Feed struct {
-	observed   atomic.Int32 // number of subscribers, plus 1 if a caller waits
 	subscribed atomic.Int32 // number of subscribers
+	awaited    atomic.Bool  // a caller waits
 
 	mu          sync.Mutex
 	seq         uint64
@@ -47,7 +47,7 @@ type change struct {
 }
 
 // Observed reports whether there are subscribers or waiting callers.
-func (f *Feed) Observed() bool { return f.observed.Load() > 0 }
+func (f *Feed) Observed() bool { return f.subscribed.Load() > 0 || f.awaited.Load() }
 
 // Publish publishes a change. If record is not nil, record() returns the changed
 // record. Publish calls record() only if there are subscribers.
@@ -62,12 +62,9 @@ func (f *Feed) Publish(kind string, record func() any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.signalLocked()
-	if len(f.subscribers) > 0 {
-		f.sendLocked(out)
+	if len(f.subscribers) == 0 {
+		return
 	}
-}
-
-func (f *Feed) sendLocked(out change) {
 	f.seq++
 	out.Seq = f.seq
 	line, err := json.Marshal(out)
@@ -99,7 +96,6 @@ func (f *Feed) Subscribe() (changes chan []byte, seq uint64) {
 	}
 	f.subscribers[changes] = true
 	f.subscribed.Add(1)
-	f.observed.Add(1)
 	return changes, f.seq
 }
 
@@ -115,7 +111,6 @@ func (f *Feed) unsubscribeLocked(changes chan []byte) {
 		delete(f.subscribers, changes)
 		close(changes)
 		f.subscribed.Add(-1)
-		f.observed.Add(-1)
 	}
 }
 
@@ -126,7 +121,7 @@ func (f *Feed) Changed() (changed <-chan struct{}, open bool) {
 	defer f.mu.Unlock()
 	if f.changed == nil && !f.closed {
 		f.changed = make(chan struct{})
-		f.observed.Add(1)
+		f.awaited.Store(true)
 	}
 	return f.changed, !f.closed
 }
@@ -135,7 +130,7 @@ func (f *Feed) signalLocked() {
 	if f.changed != nil {
 		close(f.changed)
 		f.changed = nil
-		f.observed.Add(-1)
+		f.awaited.Store(false)
 	}
 }
 
@@ -147,10 +142,7 @@ func (f *Feed) Close() {
 	defer f.mu.Unlock()
 	f.closed = true
 	for to := range f.subscribers {
-		close(to)
+		f.unsubscribeLocked(to)
 	}
 	f.signalLocked()
-	f.subscribers = nil
-	f.observed.Store(0)
-	f.subscribed.Store(0)
 }

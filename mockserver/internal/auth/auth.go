@@ -87,19 +87,6 @@ func (s *Set) reset(added []record.Token, concerned func(record.Token) bool) {
 	begin(added, true)
 }
 
-// Added returns the added tokens.
-func (s *Set) Added() []record.Token {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var out []record.Token
-	for _, k := range s.known {
-		if k.added {
-			out = append(out, k.Token)
-		}
-	}
-	return out
-}
-
 func (s *Set) begin(t record.Token, added bool) known {
 	k := known{Token: t, added: added}
 	if t.ExpiresIn != 0 {
@@ -114,35 +101,34 @@ func (s *Set) Find(secret string) (record.Token, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	i := s.findLocked(secret)
-	switch {
-	case i < 0:
+	if i < 0 {
 		return record.Token{}, ErrUnknown
-	case s.known[i].expired(s.now):
-		return record.Token{}, ErrExpired
 	}
-	return s.known[i].Token, nil
-}
-
-func (k known) expired(now func() time.Time) bool {
-	return !k.expires.IsZero() && !now().Before(k.expires)
+	if k := s.known[i]; k.expires.IsZero() || s.now().Before(k.expires) {
+		return k.Token, nil
+	}
+	return record.Token{}, ErrExpired
 }
 
 func (s *Set) findLocked(secret string) int {
-	if secret == "" {
-		return -1
-	}
 	return slices.IndexFunc(s.known, func(k known) bool {
-		return subtle.ConstantTimeCompare([]byte(k.Value), []byte(secret)) == 1
+		return secret != "" && subtle.ConstantTimeCompare([]byte(k.Value), []byte(secret)) == 1
 	})
 }
 
+// Added returns the added tokens.
+func (s *Set) Added() []record.Token { return s.tokens(func(k known) bool { return k.added }) }
+
 // All returns all tokens, including expired tokens.
-func (s *Set) All() []record.Token {
+func (s *Set) All() []record.Token { return s.tokens(func(known) bool { return true }) }
+
+func (s *Set) tokens(wanted func(known) bool) (out []record.Token) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	out := make([]record.Token, len(s.known))
-	for i, k := range s.known {
-		out[i] = k.Token
+	for _, k := range s.known {
+		if wanted(k) {
+			out = append(out, k.Token)
+		}
 	}
 	return out
 }
@@ -151,8 +137,7 @@ func (s *Set) All() []record.Token {
 // other than 0 selects only tokens of that user. Of returns the first token
 // with write access, or the first token if all selected tokens are read-only.
 func (s *Set) Of(account, user int64) (record.Token, bool) {
-	others := func(t record.Token) bool { return t.AccountID != account || user != 0 && t.UserID != user }
-	all := slices.DeleteFunc(s.All(), others)
+	all := s.tokens(func(k known) bool { return k.AccountID == account && (user == 0 || k.UserID == user) })
 	if len(all) == 0 {
 		return record.Token{}, false
 	}

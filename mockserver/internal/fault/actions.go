@@ -64,7 +64,9 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 	gone, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
-	if !pause(gone, f.Delay) {
+	select {
+	case <-time.After(f.Delay):
+	case <-gone.Done():
 		abort(w)
 	}
 	if f.Action == record.FaultDelay {
@@ -88,9 +90,15 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 	case record.FaultNotJSON:
 		respond(f, w, http.StatusOK, "text/html; charset=utf-8", errorPage)
 	case record.FaultRedirect:
-		respondRedirect(f, w, r)
+		w.Header().Set("Location", cmp.Or(f.Location, "https://elsewhere.invalid"+r.URL.RequestURI()))
+		respond(f, w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
 	default:
-		respondStatus(f, w)
+		kind := "injected"
+		if f.Status == http.StatusTooManyRequests {
+			kind = "rate_limited"
+		}
+		body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by the fault plan","type":%q}]}`+"\n", kind)
+		respond(f, w, http.StatusServiceUnavailable, "application/json", body)
 	}
 }
 
@@ -114,20 +122,6 @@ func respond(f record.Fault, w http.ResponseWriter, status int, contentType, bod
 	}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, cmp.Or(f.Body, body))
-}
-
-func respondStatus(f record.Fault, w http.ResponseWriter) {
-	kind := "injected"
-	if f.Status == http.StatusTooManyRequests {
-		kind = "rate_limited"
-	}
-	body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by the fault plan","type":%q}]}`+"\n", kind)
-	respond(f, w, http.StatusServiceUnavailable, "application/json", body)
-}
-
-func respondRedirect(f record.Fault, w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Location", cmp.Or(f.Location, "https://elsewhere.invalid"+r.URL.RequestURI()))
-	respond(f, w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
 }
 
 // respondOversize writes the response until it is complete or the client stops
@@ -167,20 +161,4 @@ func abort(w http.ResponseWriter) {
 		_ = conn.Close()
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// pause waits for the given duration, and reports whether the client is still
-// connected.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

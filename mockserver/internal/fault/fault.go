@@ -61,10 +61,9 @@ func check(f record.Fault) (errs FieldErrors) {
 	}
 	_, known := actions()[f.Action]
 	to := aimOf(f)
-	exclusive := slices.DeleteFunc([]bool{f.Nth != 0, f.Every != 0, f.Probability != 0}, func(given bool) bool { return !given })
 	reject(f.AccountID < 0, "account_id", "must be 1 or more")
 	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
-	reject(len(exclusive) > 1, "probability", "must be the only one of nth, every and probability")
+	reject(f.Nth != 0 && f.Every != 0 || f.Probability != 0 && (f.Nth != 0 || f.Every != 0), "probability", "must be the only one of nth, every and probability")
 	reject(f.Nth < 0, "nth", "must be 1 or more")
 	reject(f.Every < 0, "every", "must be 1 or more")
 	reject(f.Times < 0, "times", "must be 0 or more")
