@@ -88,19 +88,14 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 		return "is a script; mail programs do not run scripts"
 	case (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() == "":
 		return "has no host"
-	case to.Scheme == "mailto" && !strings.Contains(plain(to.Opaque), "@") && !strings.Contains(to.RawQuery, "to="):
+	case to.Scheme == "mailto" && !mailAddress.MatchString(to.Opaque+"?"+to.RawQuery):
 		return "has no address"
 	}
 	return ""
 }
 
-func plain(part string) string {
-	out, err := url.PathUnescape(part)
-	if err != nil {
-		return part
-	}
-	return out
-}
+// mailAddress matches the part of a mailto URL after the scheme.
+var mailAddress = regexp.MustCompile(`@|%40|[?].*to=`)
 
 // place matches an attribute that defines an anchor.
 var place = regexp.MustCompile(`(?i)\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
@@ -129,13 +124,12 @@ func hasUnsubscribeLink(m record.Message, tags Tags) bool {
 
 var (
 	comment   = regexp.MustCompile(`(?s)<!--.*?-->`)
-	picture   = regexp.MustCompile(`(?is)<img\b(?:"[^"]*"|'[^']*'|[^'">])*>`)
 	alternate = regexp.MustCompile(`(?is)\salt\b`)
 )
 
 func countWithoutAlternative(markup string) (n int) {
-	for _, img := range picture.FindAllString(comment.ReplaceAllString(markup, ""), -1) {
-		if !alternate.MatchString(img) {
+	for _, tag := range openTag.FindAllStringSubmatch(comment.ReplaceAllString(markup, ""), -1) {
+		if strings.EqualFold(tag[1], "img") && !alternate.MatchString(tag[2]) {
 			n++
 		}
 	}

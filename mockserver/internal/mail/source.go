@@ -47,11 +47,7 @@ func Source(m record.Message) string {
 }
 
 func addressed(name string) bool {
-	switch name {
-	case "From", "Sender", "Reply-To", "To", "Cc", "Bcc":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"From", "Sender", "Reply-To", "To", "Cc", "Bcc"}, name)
 }
 
 // encoded returns the header value with non-ASCII text as encoded words. In an address,
@@ -88,11 +84,7 @@ const (
 // once reports whether a header field may occur at most once in a message (RFC
 // 5322, section 3.6).
 func once(name string) bool {
-	switch name {
-	case "Date", "Message-Id", "In-Reply-To", "References", "Subject":
-		return true
-	}
-	return addressed(name)
+	return addressed(name) || slices.Contains([]string{"Date", "Message-Id", "In-Reply-To", "References", "Subject"}, name)
 }
 
 // EML returns the message as a file in the format of RFC 5322 and MIME, with
@@ -143,10 +135,7 @@ func alternatives(out *bytes.Buffer, m record.Message) {
 }
 
 func partHeader(kind string) textproto.MIMEHeader {
-	return textproto.MIMEHeader{
-		"Content-Type":              {kind + "; charset=utf-8"},
-		"Content-Transfer-Encoding": {"quoted-printable"},
-	}
+	return textproto.MIMEHeader{"Content-Type": {kind + "; charset=utf-8"}, "Content-Transfer-Encoding": {"quoted-printable"}}
 }
 
 // quote writes text as quoted-printable, with CRLF line ends.

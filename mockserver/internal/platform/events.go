@@ -101,19 +101,13 @@ func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 
 func (t *tx) contactAdded(l *list, c *contact) {
 	t.fire(events.NameContactAdded, &events.ContactAdded{
-		ContactID:    stringID(c.ID),
-		ListID:       stringID(l.ListID),
-		EmailAddress: c.Email,
-		AddedAt:      t.second(),
+		ContactID: stringID(c.ID), ListID: stringID(l.ListID), EmailAddress: c.Email, AddedAt: t.second(),
 	})
 }
 
 func (t *tx) contactUnsubscribed(l *list, c *contact) {
 	t.fire(events.NameContactUnsubscribed, &events.ContactUnsubscribed{
-		ContactID:      stringID(c.ID),
-		ListID:         stringID(l.ListID),
-		EmailAddress:   c.Email,
-		UnsubscribedAt: t.second(),
+		ContactID: stringID(c.ID), ListID: stringID(l.ListID), EmailAddress: c.Email, UnsubscribedAt: t.second(),
 	})
 }
 
@@ -167,10 +161,7 @@ func (t *tx) campaignScheduled(c *campaign, l *list) {
 
 func (t *tx) campaignSent(c *campaign, l *list) {
 	t.fire(events.NameCampaignSent, &events.CampaignSent{
-		CampaignID: stringID(c.CampaignID),
-		ListID:     stringID(l.ListID),
-		Name:       c.Name,
-		SentAt:     t.second(),
+		CampaignID: stringID(c.CampaignID), ListID: stringID(l.ListID), Name: c.Name, SentAt: t.second(),
 	})
 }
 
@@ -215,9 +206,7 @@ func (t *tx) automation(m *message) events.Automation {
 		Workflow: &events.AutomationRef{},
 		Action:   &events.AutomationRef{},
 		SystemAction: &events.SystemAction{
-			ID:   events.IntID(m.ListID),
-			Type: events.SystemActionTypeDoubleOptIn,
-			Name: events.Value("Confirmation"),
+			ID: events.IntID(m.ListID), Type: events.SystemActionTypeDoubleOptIn, Name: events.Value("Confirmation"),
 		},
 	}
 }
@@ -303,9 +292,7 @@ func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
 		data = &events.WorkflowComplaint{FBL: loop, Automation: t.automation(m), Contact: who, List: on}
 	case events.SendingTypeTransactional:
 		data = &events.TransactionalComplaint{
-			FBL:                loop,
-			TransactionalEmail: m.transactional(),
-			Contact:            events.AddressedContact{Email: m.To},
+			FBL: loop, TransactionalEmail: m.transactional(), Contact: events.AddressedContact{Email: m.To},
 		}
 	default:
 		data = &events.EmailAPIComplaint{EventTime: t.second(), Email: events.EmailRef{ID: m.ID}}
