@@ -310,7 +310,7 @@ func (c *Clock) View() View {
 	now := c.nowLocked()
 	out := View{Now: now, AheadMS: time.Until(now).Round(time.Millisecond).Milliseconds(), Frozen: c.frozen}
 	if len(c.alarms) > 0 {
-		out.Next = &Due{At: c.alarms[0].at, What: c.alarms[0].what.String()}
+		out.Next = &Due{At: c.alarms[0].at, What: c.alarms[0].what}
 	}
 	return out
 }
@@ -338,18 +338,17 @@ func (m *Milliseconds) UnmarshalJSON(b []byte) error {
 type Alarm struct {
 	clock *Clock
 	at    time.Time
-	what  fmt.Stringer
+	what  string
 	ring  func()
 }
 
 // At sets an alarm. When the clock reaches the time, the alarm calls ring() in a new
 // goroutine. The alarm counts as work in progress until ring() returns. The parameter
-// work describes the purpose of ring(). The clock calls work.String under a lock, so
-// the method must read only constant data.
-func (c *Clock) At(at time.Time, work fmt.Stringer, ring func()) *Alarm {
+// what describes the purpose of ring().
+func (c *Clock) At(at time.Time, what string, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := &Alarm{clock: c, at: plain(at), what: work, ring: ring}
+	a := &Alarm{clock: c, at: plain(at), what: what, ring: ring}
 	i := sort.Search(len(c.alarms), func(i int) bool { return c.alarms[i].at.After(a.at) })
 	c.alarms = slices.Insert(c.alarms, i, a)
 	c.ringLocked()

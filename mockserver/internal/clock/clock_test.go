@@ -19,11 +19,6 @@ func newClock(o Options) *Clock {
 	return New(o)
 }
 
-// name describes an alarm.
-type name string
-
-func (n name) String() string { return string(n) }
-
 // rung records which alarms ran, and when.
 type rung struct {
 	mu    sync.Mutex
@@ -32,7 +27,7 @@ type rung struct {
 }
 
 func (r *rung) alarm(c *Clock, at time.Time, what string) *Alarm {
-	return c.At(at, name(what), func() {
+	return c.At(at, what, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.names, r.at = append(r.names, what), append(r.at, c.Now())
@@ -101,7 +96,7 @@ func TestFrozen(t *testing.T) {
 func TestDueAlarmIsWork(t *testing.T) {
 	c := newClock(Options{Frozen: true})
 	blocked := make(chan struct{})
-	c.At(c.Now().Add(time.Hour), name("x"), func() { <-blocked })
+	c.At(c.Now().Add(time.Hour), "x", func() { <-blocked })
 	must(t, c.Set(c.Now().Add(time.Hour)))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

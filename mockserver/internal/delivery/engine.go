@@ -289,7 +289,7 @@ func (d *Engine) startLocked(q *queue) {
 			return
 		}
 		if at.After(now) {
-			q.alarm = d.Clock.At(at, toWebhook{q.hook.ID, q.hook.URL}, func() {
+			q.alarm = d.Clock.At(at, fmt.Sprintf("delivery to webhook %d (%s)", q.hook.ID, q.hook.URL), func() {
 				d.mu.Lock()
 				defer d.mu.Unlock()
 				d.startLocked(q)
@@ -310,14 +310,6 @@ func (d *Engine) startLocked(q *queue) {
 		go d.run(q, next, record.Attempt{Time: now, Manual: next.Manual}, rule)
 	}
 }
-
-// toWebhook is the description of a scheduled delivery.
-type toWebhook struct {
-	id  int64
-	url string
-}
-
-func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d (%s)", t.id, t.url) }
 
 func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.FaultRule) {
 	defer d.Work.Done(q.hook.AccountID)

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -155,10 +156,7 @@ func (o *outcomes) count(m *message, by int64) {
 
 // by returns the results of the messages of a campaign or a workflow.
 func (o *outcomes) by(origin int64) Outcome {
-	if out := o.of[origin]; out != nil {
-		return *out
-	}
-	return Outcome{}
+	return *cmp.Or(o.of[origin], &Outcome{})
 }
 
 // addressee returns the contact that receives an email without a list id, and its list.

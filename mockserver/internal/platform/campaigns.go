@@ -146,27 +146,18 @@ func (t *tx) complete(c *campaign) (*list, error) {
 // operation that deletes a campaign.
 func (p *Platform) DeleteCampaign(id int64) error {
 	p.mu.Lock()
-	owner := int64(0)
+	defer p.mu.Unlock()
 	for _, a := range p.accounts {
-		if a.Campaigns.get(id) != nil {
-			owner = a.ID
-		}
-	}
-	p.mu.Unlock()
-	if owner == 0 {
-		return problem.NotFound("campaign", id, "path", "id")
-	}
-	return p.transact(owner, nil, func(t *tx) error {
-		c, err := t.account.Campaigns.find(id, "campaign", "path", "id")
-		if err != nil {
-			return err
-		}
-		if c.Status != campaignIncomplete {
+		switch c := a.Campaigns.get(id); {
+		case c == nil:
+		case c.Status != campaignIncomplete:
 			return c.invalidState("is " + c.Status)
+		default:
+			a.Campaigns.remove(id)
+			return nil
 		}
-		t.account.Campaigns.remove(id)
-		return nil
-	})
+	}
+	return problem.NotFound("campaign", id, "path", "id")
 }
 
 // arm sets the alarm that starts a scheduled campaign, unless the platform is
@@ -184,20 +175,11 @@ func (t *tx) arm(c *campaign) {
 		}()
 	}
 	if at := clock.Unix(c.ScheduledFor); at.After(t.now) {
-		c.alarm = t.p.Clock.At(at, dueCampaign(c.CampaignID), begin)
+		c.alarm = t.p.Clock.At(at, fmt.Sprintf("campaign %d", c.CampaignID), begin)
 		return
 	}
-	work.Start(account) // until begin runs
-	t.after = append(t.after, func() {
-		defer work.Done(account)
-		begin()
-	})
+	t.after = append(t.after, begin)
 }
-
-// dueCampaign is the description of a scheduled campaign.
-type dueCampaign int64
-
-func (id dueCampaign) String() string { return fmt.Sprintf("campaign %d", int64(id)) }
 
 const (
 	// campaignBatch is the maximum number of contacts that are processed in one
@@ -216,9 +198,10 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 		parts, begun := api.MessageContent{}, false
 		for {
 			more := false
-			_ = p.transact(accountID, nil, func(t *tx) error {
+			_ = p.transact(nil, func(t *tx) error {
+				t.account = p.accountLocked(accountID)
 				switch {
-				case t.p.closed || t.account.Campaigns.get(c.CampaignID) != c:
+				case p.closed || t.account.Campaigns.get(c.CampaignID) != c:
 				case begun:
 					more = t.sendBatch(c, parts)
 				case c.Status == campaignScheduled:

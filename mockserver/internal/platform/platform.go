@@ -138,7 +138,8 @@ type tx struct {
 // records and must return a copy of the result.
 func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (out Out, err error) {
 	caller := ctx.Value(callerKey{}).(*Caller)
-	err = p.transact(caller.AccountID, caller, func(t *tx) error {
+	err = p.transact(caller, func(t *tx) error {
+		t.account = p.accountLocked(caller.AccountID)
 		err := t.fix(ctx)
 		if err == nil {
 			out, err = operate(t, in)
@@ -148,15 +149,15 @@ func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, 
 	return out, err
 }
 
-// transact runs a function in a transaction, and then publishes the events.
-func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error) error {
+// transact runs a function in a transaction, and then publishes the events. The function
+// sets the account of the transaction.
+func (p *Platform) transact(user *Caller, act func(t *tx) error) error {
 	p.whole.RLock()
 	defer p.whole.RUnlock()
 	t := &tx{p: p, user: user, now: p.Clock.Now()}
 	err := func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		t.account = p.accountLocked(accountID)
 		defer t.publishChanges()
 		return act(t)
 	}()

@@ -97,18 +97,13 @@ func (p *Platform) simulate(emailID string, act func(t *tx, m *message)) error {
 
 // withMessage calls act() with a message that the function may change.
 func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) error {
-	p.mu.Lock()
-	m := p.message(id)
-	p.mu.Unlock()
-	if m == nil {
-		return noEmail(id)
-	}
-	return p.transact(m.AccountID, nil, func(t *tx) error {
-		place, ok := t.p.places[id] // a restore may have replaced all records
-		if !ok || t.p.messages.At(place).AccountID != t.account.ID {
+	return p.transact(nil, func(t *tx) error {
+		place, ok := p.places[id]
+		if !ok {
 			return noEmail(id)
 		}
-		m := t.p.messages.Edit(place)
+		m := p.messages.Edit(place)
+		t.account = p.accountLocked(m.AccountID)
 		t.account.outcomes.count(m, -1)
 		defer t.account.outcomes.count(m, 1)
 		return act(t, m)

@@ -15,9 +15,10 @@ import (
 // within runs a function in a transaction of account 1.
 func within(t *testing.T, p *Platform, act func(t *tx) error) {
 	t.Helper()
-	if err := p.transact(1, nil, act); err != nil {
-		t.Error(err)
-	}
+	must(t, p.transact(nil, func(t *tx) error {
+		t.account = p.accountLocked(1)
+		return act(t)
+	}))
 }
 
 // The sort order and the filter of a query must name a known field.

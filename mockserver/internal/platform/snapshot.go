@@ -84,7 +84,7 @@ func (p *Platform) Snapshot() *Snapshot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &Snapshot{
-		head:       p.headLocked(),
+		head:       head{Clock: new(p.Clock.State()), LastID: p.lastID},
 		replaced:   p.replaced,
 		contacts:   map[int64]table.Copy[contact]{},
 		messages:   p.messages.Snapshot(),
@@ -98,10 +98,6 @@ func (p *Platform) Snapshot() *Snapshot {
 	}
 	return s
 }
-
-func (p *Platform) headLocked() head { return head{Clock: new(p.Clock.State()), LastID: p.lastID} }
-
-func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.LastID == other.LastID }
 
 func (a *account) state() accountState {
 	out := accountState{
@@ -233,7 +229,7 @@ func (f *Follower) Write(w io.Writer) error {
 	out := newStateWriter(w, "")
 	out.member("change", f.n+1)
 	now.writeSince(before, out)
-	if !out.any && now.equal(before.head) {
+	if !out.any && *now.Clock == *before.Clock && now.LastID == before.LastID {
 		return nil
 	}
 	f.n++
@@ -250,13 +246,13 @@ type stateWriter struct {
 	record bytes.Buffer
 	encode *json.Encoder // encodes into record
 	apart  string        // separator between records
+	before string        // text before the next field
 	any    bool          // a record has been written
-	begun  bool
-	err    error // errors of the encoder; out stores its own error
+	err    error         // errors of the encoder; out stores its own error
 }
 
 func newStateWriter(w io.Writer, apart string) *stateWriter {
-	s := &stateWriter{out: bufio.NewWriterSize(w, 64<<10), apart: apart}
+	s := &stateWriter{out: bufio.NewWriterSize(w, 64<<10), apart: apart, before: "{"}
 	s.encode = json.NewEncoder(&s.record)
 	s.encode.SetEscapeHTML(false)
 	return s
@@ -271,13 +267,8 @@ func (s *stateWriter) value(v any) {
 }
 
 func (s *stateWriter) name(name string) {
-	if s.begun {
-		s.text("," + s.apart)
-	} else {
-		s.text("{")
-	}
-	s.begun = true
-	s.text(strconv.Quote(name) + ":")
+	s.text(s.before + strconv.Quote(name) + ":")
+	s.before = "," + s.apart
 }
 
 func (s *stateWriter) member(name string, v any) {
