@@ -251,7 +251,7 @@ func (s *scale) webhooks(n int) {
 	id := s.fill(n, "/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Clicked"]}`)[n-1]
 	s.get("flat/get", "/webhooks/%s", id)
 	s.get("flat/last_page", "/webhooks?page=%d&per_page=100", n/100)
-	s.measure("flat/event_without_subscriber", func(i int) { s.post("/suppressed-emails", `{"email":"n%d@example.com"}`, i) })
+	s.measure("listing/event_without_subscriber", func(i int) { s.post("/suppressed-emails", `{"email":"n%d@example.com"}`, i) })
 	s.measure("flat/archive_and_unarchive", func(int) {
 		s.post("/webhooks/"+id+"/archive", "")
 		s.post("/webhooks/"+id+"/unarchive", "")

@@ -56,19 +56,13 @@ type Engine struct {
 	ctx    context.Context // context of all attempts; canceled by Close
 	cancel context.CancelFunc
 
-	mu          sync.Mutex
-	queues      map[int64]*queue // by webhook
-	order       []*queue
-	subscribers map[topic][]*queue // queues of webhooks that are not archived, sorted by id
-	history     *history
-	attempting  int   // number of attempts in progress in all queues
-	lastTarget  int64 // negative, so it differs from the ids of webhooks
-	closed      bool
-}
-
-type topic struct {
-	accountID int64
-	event     events.Name
+	mu         sync.Mutex
+	queues     map[int64]*queue // by webhook
+	order      []*queue
+	history    *history
+	attempting int   // number of attempts in progress in all queues
+	lastTarget int64 // negative, so it differs from the ids of webhooks
+	closed     bool
 }
 
 // Options configures an engine and its callbacks.
@@ -92,11 +86,10 @@ func New(o Options) *Engine {
 		o.Concurrency = DefaultConcurrency
 	}
 	d := &Engine{
-		Options:     o,
-		target:      newTarget(o, newGuard(o.Allow)),
-		queues:      map[int64]*queue{},
-		subscribers: map[topic][]*queue{},
-		history:     newHistory(),
+		Options: o,
+		target:  newTarget(o, newGuard(o.Allow)),
+		queues:  map[int64]*queue{},
+		history: newHistory(),
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
@@ -112,34 +105,13 @@ func (d *Engine) Open(h Webhook) {
 func (d *Engine) addLocked(q *queue) {
 	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
-	if !q.hook.Archived {
-		d.subscribe(q)
-	}
 }
-
-func (d *Engine) subscribe(q *queue) {
-	for _, event := range q.hook.Events {
-		t := topic{q.hook.AccountID, events.Name(event)}
-		if i, found := slices.BinarySearchFunc(d.subscribers[t], q, byID); !found {
-			d.subscribers[t] = slices.Insert(d.subscribers[t], i, q)
-		}
-	}
-}
-
-func (d *Engine) unsubscribe(q *queue) {
-	for _, event := range q.hook.Events {
-		t := topic{q.hook.AccountID, events.Name(event)}
-		d.subscribers[t] = slices.DeleteFunc(d.subscribers[t], func(other *queue) bool { return other == q })
-	}
-}
-
-func byID(a, b *queue) int { return cmp.Compare(a.hook.ID, b.hook.ID) }
 
 // Wants reports whether a webhook in the account is subscribed to an event.
 func (d *Engine) Wants(account int64, event events.Name) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.subscribers[topic{account, event}]) > 0
+	return slices.ContainsFunc(d.order, func(q *queue) bool { return q.hook.wants(account, event) })
 }
 
 // Archive pauses or resumes deliveries to a webhook. Queued deliveries are
@@ -149,11 +121,6 @@ func (d *Engine) Archive(id int64, archived bool) {
 	defer d.mu.Unlock()
 	q := d.queues[id]
 	q.hook.Archived = archived
-	if archived {
-		d.unsubscribe(q)
-	} else {
-		d.subscribe(q)
-	}
 	d.startLocked(q)
 }
 
@@ -206,7 +173,14 @@ func (d *Engine) Publish(fired []Event) {
 	defer d.mu.Unlock()
 	for i := range fired {
 		e, ids := &fired[i], []string{}
-		for _, q := range d.subscribers[topic{e.AccountID, e.Name}] {
+		var subscribers []*queue
+		for _, q := range d.order {
+			if q.hook.wants(e.AccountID, e.Name) {
+				subscribers = append(subscribers, q)
+			}
+		}
+		slices.SortFunc(subscribers, func(a, b *queue) int { return cmp.Compare(a.hook.ID, b.hook.ID) })
+		for _, q := range subscribers {
 			ids = append(ids, d.pushLocked(q, e))
 		}
 		fired := d.history.addEvent(e, ids)

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
@@ -316,51 +314,6 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 			t.Errorf("after a redelivery at most %d attempts, want 16", got)
 		}
 	})
-}
-
-// TestSubscribers compares the subscribers of events with a search through all webhooks.
-func TestSubscribers(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	names := []string{"Email.Opened", "Email.Clicked", "Email.Bounced"}
-	e := engineTo(t, nil)
-	e.closed = true // the engine starts no queue
-	for id := range int64(200) {
-		h := Webhook{ID: id, AccountID: id % 2, Archived: random.IntN(4) == 0}
-		for range random.IntN(5) { // the names may contain duplicates
-			h.Events = append(h.Events, names[random.IntN(len(names))])
-		}
-		switch {
-		case id == 100:
-			e.Replace([]Webhook{h}, State{})
-		case id%40 == 39:
-			e.ReplaceAccount(h.AccountID, []Webhook{h})
-		default:
-			e.Open(h)
-		}
-		some := e.order[random.IntN(len(e.order))].hook.ID
-		e.Archive(some, random.IntN(2) == 0)
-		for _, event := range names {
-			checkSubscribers(t, e, topic{id % 2, events.Name(event)})
-			checkSubscribers(t, e, topic{1 - id%2, events.Name(event)})
-		}
-	}
-}
-
-func checkSubscribers(t *testing.T, e *Engine, about topic) {
-	t.Helper()
-	var want []int64
-	for _, q := range e.order {
-		if q.hook.AccountID == about.accountID && !q.hook.Archived && slices.Contains(q.hook.Events, string(about.event)) {
-			want = append(want, q.hook.ID)
-		}
-	}
-	var got []int64
-	for _, q := range e.subscribers[about] {
-		got = append(got, q.hook.ID)
-	}
-	if !slices.Equal(got, want) {
-		t.Fatalf("%s of account %d goes to %v, want %v", about.event, about.accountID, got, want)
-	}
 }
 
 func TestViewsOmitDeletedDeliveries(t *testing.T) {

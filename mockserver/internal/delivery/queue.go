@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/record"
@@ -193,6 +194,11 @@ type Webhook struct {
 
 // Name returns the id in the format of the API, a decimal string.
 func (h *Webhook) Name() string { return strconv.FormatInt(h.ID, 10) }
+
+// wants reports whether the webhook receives an event of an account.
+func (h *Webhook) wants(account int64, event events.Name) bool {
+	return h.AccountID == account && !h.Archived && slices.Contains(h.Events, string(event))
+}
 
 func (h *Webhook) period() time.Duration {
 	switch h.Period {

@@ -122,7 +122,7 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	d.Forget()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.queues, d.order, d.subscribers = map[int64]*queue{}, nil, map[topic][]*queue{}
+	d.queues, d.order = map[int64]*queue{}, nil
 	d.history = newHistory()
 	d.history.lastEvent = from.LastEvent
 	for _, h := range hooks {
@@ -229,7 +229,6 @@ func (d *Engine) ReplaceAccount(account int64, hooks []Webhook) {
 		gone := q.hook.AccountID == account && !q.once
 		if gone {
 			q.close()
-			d.unsubscribe(q)
 			delete(d.queues, q.hook.ID)
 		}
 		return gone
