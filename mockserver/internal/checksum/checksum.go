@@ -17,13 +17,16 @@ import (
 	"io"
 )
 
-const lineLength = len(`{"crc32c":"00000000"}` + "\n")
+const (
+	linePrefix = `{"crc32c":"`
+	lineLength = len(linePrefix + `00000000"}` + "\n")
+)
 
 func update(sum uint32, b []byte) uint32 {
 	return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), b)
 }
 
-func lineOf(sum uint32) string { return fmt.Sprintf("{\"crc32c\":\"%08x\"}\n", sum) }
+func lineOf(sum uint32) string { return fmt.Sprintf("%s%08x\"}\n", linePrefix, sum) }
 
 // Writer writes a part, counts its bytes and computes its checksum.
 type Writer struct {
@@ -91,15 +94,11 @@ func (c *Reader) next() error {
 	if err == nil {
 		c.line++
 	}
-	sum, isChecksum := uint32(0), false
-	if whole && len(text) == lineLength {
-		_, scanErr := fmt.Sscanf(string(text), "{\"crc32c\":\"%08x\"}\n", &sum)
-		isChecksum = scanErr == nil && string(text) == lineOf(sum)
-	}
+	isChecksum := whole && len(text) == lineLength && bytes.HasPrefix(text, []byte(linePrefix))
 	switch {
 	case isChecksum && c.Unverified:
 		return nil
-	case isChecksum && sum != c.sum:
+	case isChecksum && string(text) != lineOf(c.sum):
 		return fmt.Errorf("lines %d to %d: the checksum does not match", c.after+1, c.line)
 	case isChecksum:
 		c.sum, c.Verified, c.after = 0, c.offset, c.line
@@ -125,5 +124,5 @@ func IsTorn(tail []byte) bool {
 	case bytes.Contains(checksum, []byte("\n")) || len(checksum) >= lineLength:
 		return false
 	}
-	return !bytes.Contains(line, []byte(`{"crc32c":"`))
+	return !bytes.Contains(line, []byte(linePrefix))
 }

@@ -67,7 +67,10 @@ func (m *message) headers(out record.Message, base string) []record.Header {
 		{Name: "Subject", Value: out.Subject},
 		{Name: "Message-ID", Value: "<" + m.ID + "@platform.example>"},
 	}
-	headers = append(headers, m.unsubscribeHeaders(base)...)
+	if m.leavesList() { // one-click unsubscribe (RFC 8058)
+		headers = append(headers, record.Header{Name: "List-Unsubscribe", Value: "<" + m.link(base, LinkHeader) + ">"},
+			record.Header{Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click"})
+	}
 	for _, h := range m.Headers {
 		headers = append(headers, record.Header(h))
 	}
@@ -146,16 +149,4 @@ func (m *message) tagNames() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// unsubscribeHeaders returns the header fields for one-click unsubscribe (RFC
-// 8058).
-func (m *message) unsubscribeHeaders(base string) []record.Header {
-	if !m.leavesList() {
-		return nil
-	}
-	return []record.Header{
-		{Name: "List-Unsubscribe", Value: "<" + m.link(base, LinkHeader) + ">"},
-		{Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click"},
-	}
 }
