@@ -26,14 +26,7 @@ type Finding struct {
 	Text  string `json:"text" doc:"a description of the problem"`
 }
 
-// Check returns probable problems in a message:
-//   - merge tags without a value
-//   - links without a valid target
-//   - no text part
-//   - marketing email without a List-Unsubscribe header or an unsubscribe link
-//   - HTML that will be truncated
-//   - images without alternative text
-//   - HTML and CSS that common email clients do not support
+// Check returns probable problems in a message.
 func Check(m record.Message, tags Tags) []Finding {
 	found := append([]Finding{}, tags.empty()...)
 	found = append(found, deadLinks(m)...)

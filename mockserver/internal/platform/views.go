@@ -154,25 +154,21 @@ type Member struct {
 // iterator over the contacts, newest first. If ok is false, the list does not
 // exist.
 func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member], ok bool) {
-	all, ok := p.contactsOf(listID)
-	return all.Len(), func(yield func(Member) bool) {
-		for c := range all.Backward() {
-			if !yield(Member{c.ID, c.Email, c.Status, time.Unix(c.SubscribedOn, 0).UTC(), c.Tags}) {
-				return
-			}
-		}
-	}, ok
-}
-
-func (p *Platform) contactsOf(listID int64) (all table.Copy[contact], ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range p.accounts {
 		if l := a.Lists.get(listID); l != nil {
-			return l.contacts.all.Snapshot(), true
+			all := l.contacts.all.Snapshot()
+			return all.Len(), func(yield func(Member) bool) {
+				for c := range all.Backward() {
+					if !yield(Member{c.ID, c.Email, c.Status, clock.Unix(c.SubscribedOn), c.Tags}) {
+						return
+					}
+				}
+			}, true
 		}
 	}
-	return all, false
+	return 0, slices.Values([]Member(nil)), false
 }
 
 // Contacts contains the number of contacts by status.
