@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
 )
 
@@ -26,21 +25,6 @@ const (
 // Campaigns send one message to all active contacts of a list. (Specification:
 // Campaigns.)
 type Campaigns struct{ x exchange }
-
-// Create creates a campaign. [Campaigns.Update] can set omitted fields later.
-func (s *Campaigns) Create(ctx context.Context, campaign CampaignCreate) (Campaign, error) {
-	return do(ctx, s.x, createCampaignRequest(campaign), readCampaign)
-}
-
-// Get returns a campaign.
-func (s *Campaigns) Get(ctx context.Context, campaignID int64) (Campaign, error) {
-	return do(ctx, s.x, getCampaignRequest(campaignID), readCampaign)
-}
-
-// Update changes a campaign. Omitted fields stay unchanged.
-func (s *Campaigns) Update(ctx context.Context, campaignID int64, update CampaignUpdate) (Campaign, error) {
-	return do(ctx, s.x, updateCampaignRequest(campaignID, update), readCampaign)
-}
 
 // Schedule schedules a campaign for the given time, with a precision of one
 // second. If the time is in the past, the platform sends the campaign
@@ -83,21 +67,6 @@ func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	is := func(c Campaign) bool { return c.Name == name }
 	return find(ctx, s.x, readCampaignPage, listCampaignsRequest(ListCampaignsParams{}), "name", name, is)
 }
-
-// List returns one page of campaigns, oldest first.
-func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (CampaignPage, error) {
-	return do(ctx, s.x, listCampaignsRequest(params), readCampaignPage)
-}
-
-// All iterates over all items, starting at params.Page. See Pagination in the
-// package documentation.
-func (s *Campaigns) All(
-	ctx context.Context, params ListCampaignsParams, opts ...IterOption,
-) iter.Seq2[Campaign, error] {
-	return paginate(ctx, s.x, readCampaignPage, listCampaignsRequest(params), opts)
-}
-
-func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagination }
 
 // Settled reports whether the status is final. An empty status and the statuses
 // "incomplete", "scheduled" and "delivering" are not final.

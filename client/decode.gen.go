@@ -213,6 +213,148 @@ func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
 	return v
 }
 
+func readListPage(c *jsonscan.Cursor) (v ListPage) {
+	start := c.Offset()
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "data":
+			v.Data = jsonscan.Slice(c, readList)
+		case "pagination":
+			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readErrorField(c, name)
+		default:
+			c.Skip()
+		}
+	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
+	return v
+}
+
+func readTemplate(c *jsonscan.Cursor) (v Template) {
+	start := c.Offset()
+	var otherID int64
+	for name := range c.Envelope("data") {
+		switch name {
+		case "template_id":
+			v.ID = c.Int()
+			if !c.Is(`,"name":`) {
+				continue
+			}
+			fallthrough
+		case "name":
+			v.Name = c.String()
+			if !c.Is(`,"content":`) {
+				continue
+			}
+			fallthrough
+		case "content":
+			v.Content = readTemplateContent(c)
+			if !c.Is(`,"created_on":`) {
+				continue
+			}
+			fallthrough
+		case "created_on":
+			v.CreatedOn = jsonscan.Optional(c, readTime)
+			if !c.Is(`,"updated_on":`) {
+				continue
+			}
+			fallthrough
+		case "updated_on":
+			v.UpdatedOn = jsonscan.Optional(c, readTime)
+		case "id":
+			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+		default:
+			c.Skip()
+		}
+	}
+	v.ID = cmp.Or(v.ID, otherID)
+	if v.ID == 0 {
+		c.Missing(start, "template_id")
+	}
+	return v
+}
+
+func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
+	start := c.Offset()
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "data":
+			v.Data = jsonscan.Slice(c, readTemplate)
+		case "pagination":
+			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readErrorField(c, name)
+		default:
+			c.Skip()
+		}
+	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
+	return v
+}
+
+func readList(c *jsonscan.Cursor) (v List) {
+	start := c.Offset()
+	var otherID int64
+	for name := range c.Envelope("data") {
+		switch name {
+		case "list_id":
+			v.ID = c.Int()
+			if !c.Is(`,"name":`) {
+				continue
+			}
+			fallthrough
+		case "name":
+			v.Name = c.String()
+			if !c.Is(`,"policy_accepted":`) {
+				continue
+			}
+			fallthrough
+		case "policy_accepted":
+			v.PolicyAccepted = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
+			if !c.Is(`,"created_on":`) {
+				continue
+			}
+			fallthrough
+		case "created_on":
+			v.CreatedOn = jsonscan.Optional(c, readTime)
+		case "id":
+			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+		default:
+			c.Skip()
+		}
+	}
+	v.ID = cmp.Or(v.ID, otherID)
+	if v.ID == 0 {
+		c.Missing(start, "list_id")
+	}
+	return v
+}
+
+func readTagPage(c *jsonscan.Cursor) (v TagPage) {
+	start := c.Offset()
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "data":
+			v.Data = jsonscan.Slice(c, readTag)
+		case "pagination":
+			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readErrorField(c, name)
+		default:
+			c.Skip()
+		}
+	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
+	return v
+}
+
 func readTransactionalReceipt(c *jsonscan.Cursor) (v TransactionalReceipt) {
 	start := c.Offset()
 	for name := range c.Envelope("data") {
@@ -328,265 +470,6 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 	return v
 }
 
-func readList(c *jsonscan.Cursor) (v List) {
-	start := c.Offset()
-	var otherID int64
-	for name := range c.Envelope("data") {
-		switch name {
-		case "list_id":
-			v.ID = c.Int()
-			if !c.Is(`,"name":`) {
-				continue
-			}
-			fallthrough
-		case "name":
-			v.Name = c.String()
-			if !c.Is(`,"policy_accepted":`) {
-				continue
-			}
-			fallthrough
-		case "policy_accepted":
-			v.PolicyAccepted = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
-			if !c.Is(`,"created_on":`) {
-				continue
-			}
-			fallthrough
-		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
-		case "id":
-			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
-		default:
-			c.Skip()
-		}
-	}
-	v.ID = cmp.Or(v.ID, otherID)
-	if v.ID == 0 {
-		c.Missing(start, "list_id")
-	}
-	return v
-}
-
-func readListPage(c *jsonscan.Cursor) (v ListPage) {
-	start := c.Offset()
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "data":
-			v.Data = jsonscan.Slice(c, readList)
-		case "pagination":
-			v.Pagination = readPagination(c)
-		case "detail", "error":
-			readErrorField(c, name)
-		default:
-			c.Skip()
-		}
-	}
-	if v.Data == nil {
-		c.Missing(start, "data")
-	}
-	return v
-}
-
-func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
-	start := c.Offset()
-	for name := range c.Envelope("data") {
-		switch name {
-		case "email":
-			v.Email = c.String()
-			if !c.Is(`,"created_on":`) {
-				continue
-			}
-			fallthrough
-		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
-		default:
-			c.Skip()
-		}
-	}
-	if v.Email == "" {
-		c.Missing(start, "email")
-	}
-	return v
-}
-
-func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
-	start := c.Offset()
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "data":
-			v.Data = jsonscan.Slice(c, readSuppressedEmail)
-		case "pagination":
-			v.Pagination = readPagination(c)
-		case "detail", "error":
-			readErrorField(c, name)
-		default:
-			c.Skip()
-		}
-	}
-	if v.Data == nil {
-		c.Missing(start, "data")
-	}
-	return v
-}
-
-func readTagPage(c *jsonscan.Cursor) (v TagPage) {
-	start := c.Offset()
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "data":
-			v.Data = jsonscan.Slice(c, readTag)
-		case "pagination":
-			v.Pagination = readPagination(c)
-		case "detail", "error":
-			readErrorField(c, name)
-		default:
-			c.Skip()
-		}
-	}
-	if v.Data == nil {
-		c.Missing(start, "data")
-	}
-	return v
-}
-
-func readTemplate(c *jsonscan.Cursor) (v Template) {
-	start := c.Offset()
-	var otherID int64
-	for name := range c.Envelope("data") {
-		switch name {
-		case "template_id":
-			v.ID = c.Int()
-			if !c.Is(`,"name":`) {
-				continue
-			}
-			fallthrough
-		case "name":
-			v.Name = c.String()
-			if !c.Is(`,"content":`) {
-				continue
-			}
-			fallthrough
-		case "content":
-			v.Content = readTemplateContent(c)
-			if !c.Is(`,"created_on":`) {
-				continue
-			}
-			fallthrough
-		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
-			if !c.Is(`,"updated_on":`) {
-				continue
-			}
-			fallthrough
-		case "updated_on":
-			v.UpdatedOn = jsonscan.Optional(c, readTime)
-		case "id":
-			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
-		default:
-			c.Skip()
-		}
-	}
-	v.ID = cmp.Or(v.ID, otherID)
-	if v.ID == 0 {
-		c.Missing(start, "template_id")
-	}
-	return v
-}
-
-func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
-	start := c.Offset()
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "data":
-			v.Data = jsonscan.Slice(c, readTemplate)
-		case "pagination":
-			v.Pagination = readPagination(c)
-		case "detail", "error":
-			readErrorField(c, name)
-		default:
-			c.Skip()
-		}
-	}
-	if v.Data == nil {
-		c.Missing(start, "data")
-	}
-	return v
-}
-
-func readWebhook(c *jsonscan.Cursor) (v Webhook) {
-	start := c.Offset()
-	var otherEvent []events.Name
-	var otherID string
-	var otherSignatureHashFunction string
-	var otherSignatureKey Secret
-	for name := range c.Envelope("data") {
-		switch name {
-		case "webhook_id":
-			v.ID = readAnyID(c)
-		case "events":
-			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
-		case "hash_function":
-			v.HashFunction = jsonscan.Optional(c, (*jsonscan.Cursor).String)
-		case "rate_limit":
-			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
-		case "rate_limit_period":
-			v.RateLimitPeriod = jsonscan.Optional(c, readRateLimitPeriod)
-		case "secret":
-			v.Secret = readSecret(c)
-		case "status":
-			v.Status = jsonscan.Optional(c, jsonscan.Text[WebhookStatus])
-		case "url":
-			v.URL = c.String()
-		case "event":
-			otherEvent = jsonscan.Optional(c, readOne)
-		case "id":
-			otherID = jsonscan.Optional(c, readAnyID)
-		case "signature":
-			for name := range c.Members() {
-				switch name {
-				case "hash_function":
-					otherSignatureHashFunction = jsonscan.Optional(c, (*jsonscan.Cursor).String)
-				case "key":
-					otherSignatureKey = jsonscan.Optional(c, readSecret)
-				default:
-					c.Skip()
-				}
-			}
-		default:
-			c.Skip()
-		}
-	}
-	if v.Events == nil {
-		v.Events = otherEvent
-	}
-	v.ID = cmp.Or(v.ID, otherID)
-	v.HashFunction = cmp.Or(v.HashFunction, otherSignatureHashFunction)
-	v.Secret = cmp.Or(v.Secret, otherSignatureKey)
-	if v.ID == "" {
-		c.Missing(start, "webhook_id")
-	}
-	return v
-}
-
-func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
-	start := c.Offset()
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "data":
-			v.Data = jsonscan.Slice(c, readWebhookSummary)
-		case "pagination":
-			v.Pagination = readPagination(c)
-		case "detail", "error":
-			readErrorField(c, name)
-		default:
-			c.Skip()
-		}
-	}
-	if v.Data == nil {
-		c.Missing(start, "data")
-	}
-	return v
-}
-
 func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 	start := c.Offset()
 	var otherAudienceListID int64
@@ -680,6 +563,123 @@ func readWorkflowPage(c *jsonscan.Cursor) (v WorkflowPage) {
 	return v
 }
 
+func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
+	start := c.Offset()
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "data":
+			v.Data = jsonscan.Slice(c, readSuppressedEmail)
+		case "pagination":
+			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readErrorField(c, name)
+		default:
+			c.Skip()
+		}
+	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
+	return v
+}
+
+func readWebhook(c *jsonscan.Cursor) (v Webhook) {
+	start := c.Offset()
+	var otherEvent []events.Name
+	var otherID string
+	var otherSignatureHashFunction string
+	var otherSignatureKey Secret
+	for name := range c.Envelope("data") {
+		switch name {
+		case "webhook_id":
+			v.ID = readAnyID(c)
+		case "events":
+			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
+		case "hash_function":
+			v.HashFunction = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		case "rate_limit":
+			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+		case "rate_limit_period":
+			v.RateLimitPeriod = jsonscan.Optional(c, readRateLimitPeriod)
+		case "secret":
+			v.Secret = readSecret(c)
+		case "status":
+			v.Status = jsonscan.Optional(c, jsonscan.Text[WebhookStatus])
+		case "url":
+			v.URL = c.String()
+		case "event":
+			otherEvent = jsonscan.Optional(c, readOne)
+		case "id":
+			otherID = jsonscan.Optional(c, readAnyID)
+		case "signature":
+			for name := range c.Members() {
+				switch name {
+				case "hash_function":
+					otherSignatureHashFunction = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+				case "key":
+					otherSignatureKey = jsonscan.Optional(c, readSecret)
+				default:
+					c.Skip()
+				}
+			}
+		default:
+			c.Skip()
+		}
+	}
+	if v.Events == nil {
+		v.Events = otherEvent
+	}
+	v.ID = cmp.Or(v.ID, otherID)
+	v.HashFunction = cmp.Or(v.HashFunction, otherSignatureHashFunction)
+	v.Secret = cmp.Or(v.Secret, otherSignatureKey)
+	if v.ID == "" {
+		c.Missing(start, "webhook_id")
+	}
+	return v
+}
+
+func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
+	start := c.Offset()
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "data":
+			v.Data = jsonscan.Slice(c, readWebhookSummary)
+		case "pagination":
+			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readErrorField(c, name)
+		default:
+			c.Skip()
+		}
+	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
+	return v
+}
+
+func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
+	start := c.Offset()
+	for name := range c.Envelope("data") {
+		switch name {
+		case "email":
+			v.Email = c.String()
+			if !c.Is(`,"created_on":`) {
+				continue
+			}
+			fallthrough
+		case "created_on":
+			v.CreatedOn = jsonscan.Optional(c, readTime)
+		default:
+			c.Skip()
+		}
+	}
+	if v.Email == "" {
+		c.Missing(start, "email")
+	}
+	return v
+}
+
 func readSender(c *jsonscan.Cursor) (v Sender) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -746,25 +746,19 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 	return v
 }
 
-func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
+func readTemplateContent(c *jsonscan.Cursor) (v TemplateContent) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
-		case "category":
-			v.Category = jsonscan.Optional(c, jsonscan.Text[events.BounceCategory])
-		case "dsn_message":
-			v.DSNMessage = jsonscan.Optional(c, (*jsonscan.Cursor).String)
-		case "occurred_on":
-			v.OccurredOn = jsonscan.Optional(c, readTime)
-		case "type":
-			v.Type = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
+		case "html":
+			v.HTML = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		case "text":
+			v.Text = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
 	}
 	return v
 }
-
-func readEmailType(c *jsonscan.Cursor) EmailType { return EmailType(c.String()) }
 
 func readTag(c *jsonscan.Cursor) (v Tag) {
 	start := c.Offset()
@@ -786,19 +780,27 @@ func readTag(c *jsonscan.Cursor) (v Tag) {
 	return v
 }
 
-func readTemplateContent(c *jsonscan.Cursor) (v TemplateContent) {
+func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
-		case "html":
-			v.HTML = jsonscan.Optional(c, (*jsonscan.Cursor).String)
-		case "text":
-			v.Text = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		case "category":
+			v.Category = jsonscan.Optional(c, jsonscan.Text[events.BounceCategory])
+		case "dsn_message":
+			v.DSNMessage = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		case "occurred_on":
+			v.OccurredOn = jsonscan.Optional(c, readTime)
+		case "type":
+			v.Type = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
 		default:
 			c.Skip()
 		}
 	}
 	return v
 }
+
+func readEmailType(c *jsonscan.Cursor) EmailType { return EmailType(c.String()) }
+
+func readWorkflowTrigger(c *jsonscan.Cursor) WorkflowTrigger { return WorkflowTrigger(c.String()) }
 
 func readRateLimitPeriod(c *jsonscan.Cursor) RateLimitPeriod { return RateLimitPeriod(c.String()) }
 
@@ -857,5 +859,3 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	}
 	return v
 }
-
-func readWorkflowTrigger(c *jsonscan.Cursor) WorkflowTrigger { return WorkflowTrigger(c.String()) }

@@ -76,24 +76,6 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 	return err
 }
 
-// SendLegacy sends an email through the endpoint POST /emails. You cannot look
-// up an email that SendLegacy sent. The email's events have the older,
-// transactional payload types.
-//
-// Deprecated: Use [Emails.Send] with the content type [EmailTypeTransactional].
-func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) (TransactionalReceipt, error) {
-	return do(ctx, s.x, sendTransactionalEmailRequest(email), readTransactionalReceipt)
-}
-
-// Get returns a submitted email. The platform allows one lookup per second for each
-// user and account. Concurrent lookups run in call order. If the platform still
-// rejects the lookup, Get waits and retries up to 60 times. The context limits the
-// wait. The first call in the queue fails immediately if its deadline is before the
-// next slot. (Specification: Transactional email, Limits.)
-func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
-	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
-}
-
 // GetAll looks up emails sequentially and yields them in the given order. If a
 // lookup fails, GetAll yields the error with an Email that contains only the
 // id, and continues unless the context was canceled or has expired.

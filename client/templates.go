@@ -1,35 +1,10 @@
 package client
 
-import (
-	"context"
-	"iter"
-)
+import "context"
 
 // Templates manages reusable email designs with merge tags such as {{name}}.
 // (Specification: Templates.)
 type Templates struct{ x exchange }
-
-// Create creates a template. The name is required.
-func (s *Templates) Create(ctx context.Context, template TemplateCreate) (Template, error) {
-	return do(ctx, s.x, createTemplateRequest(template), readTemplate)
-}
-
-// Get returns a template.
-func (s *Templates) Get(ctx context.Context, templateID int64) (Template, error) {
-	return do(ctx, s.x, getTemplateRequest(templateID), readTemplate)
-}
-
-// Update changes a template. Omitted fields stay unchanged. An update does not
-// change emails that were already submitted.
-func (s *Templates) Update(ctx context.Context, templateID int64, update TemplateUpdate) (Template, error) {
-	return do(ctx, s.x, updateTemplateRequest(templateID, update), readTemplate)
-}
-
-// Delete deletes a template. If the template does not exist, the error is
-// [ErrNotFound].
-func (s *Templates) Delete(ctx context.Context, templateID int64) error {
-	return perform(ctx, s.x, deleteTemplateRequest(templateID), nil)
-}
 
 // Render returns the HTML of the template with its merge tags removed.
 func (s *Templates) Render(ctx context.Context, templateID int64) (html string, err error) {
@@ -69,18 +44,3 @@ func (s *Templates) Ensure(ctx context.Context, template TemplateCreate) (Templa
 	}
 	return first, s.Delete(ctx, own.ID)
 }
-
-// List returns one page of templates, oldest first.
-func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (TemplatePage, error) {
-	return do(ctx, s.x, listTemplatesRequest(params), readTemplatePage)
-}
-
-// All iterates over all items, starting at params.Page. See Pagination in the
-// package documentation.
-func (s *Templates) All(
-	ctx context.Context, params ListTemplatesParams, opts ...IterOption,
-) iter.Seq2[Template, error] {
-	return paginate(ctx, s.x, readTemplatePage, listTemplatesRequest(params), opts)
-}
-
-func (p TemplatePage) items() ([]Template, Pagination) { return p.Data, p.Pagination }

@@ -13,14 +13,16 @@ import (
 	"example.com/emailplatform/internal/tools/try"
 )
 
-//go:embed events.tmpl mock.tmpl reference.tmpl
+//go:embed events.tmpl methods.tmpl mock.tmpl reference.tmpl
 var templates embed.FS
 
 // execute executes a template and formats the result as Go code.
 func execute(name string, data any) []byte { return try.Get(format.Source(fill(name, data))) }
 
 func fill(name string, data any) []byte {
-	functions := template.FuncMap{"general": general, "anchor": anchor, "code": code, "codes": codes, "brief": brief, "rows": rowsOf}
+	functions := template.FuncMap{
+		"general": general, "anchor": anchor, "code": code, "codes": codes, "brief": brief, "rows": rowsOf, "comment": comment,
+	}
 	var out bytes.Buffer
 	try.OK(try.Get(template.New("").Funcs(functions).ParseFS(templates, "*.tmpl")).ExecuteTemplate(&out, name, data))
 	return out.Bytes()

@@ -1,8 +1,8 @@
 // Command codegen generates code and documents from openapi.yaml. go generate ./...
 // runs it. It writes:
 //
-//   - client: models, functions that create requests, and functions that encode and
-//     decode JSON
+//   - client: models, functions that create requests, methods that only send a request,
+//     and functions that encode and decode JSON
 //   - events: the same for payloads, the names and types of events, their
 //     methods, and testdata from the document's examples
 //   - mockserver/internal: models, routes and the list of events (api), the table
@@ -73,6 +73,7 @@ func generateClient(dir string, doc *document) {
 	}
 	write(filepath.Join(dir, "encode.gen.go"), try.Get(encode(dir)))
 	replaceTypes(files[0], regexp.MustCompile(`\b`+attributeObject+`\b`), "Attributes")
+	write(filepath.Join(dir, "methods.gen.go"), methods(dir, doc))
 	formats := try.Get(readFormats("client.overlay.yaml"))
 	formats.order = doc.elements()
 	write(filepath.Join(dir, "decode.gen.go"), try.Get(decode(dir, formats)))

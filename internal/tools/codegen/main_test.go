@@ -22,7 +22,7 @@ func TestUpToDate(t *testing.T) {
 	must(t, err)
 	for dir, files := range map[string]map[string][]byte{
 		".":                   referenceFile(root, doc),
-		"client":              {"decode.gen.go": decoder},
+		"client":              {"decode.gen.go": decoder, "methods.gen.go": methods(filepath.Join(root, "client"), doc)},
 		"events":              eventFiles(doc),
 		"mockserver/internal": mockFiles(doc),
 	} {

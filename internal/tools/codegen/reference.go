@@ -302,7 +302,8 @@ func goNames() map[string]string {
 func clientMethods(dir string) map[string][]string {
 	var order []string
 	methods := map[string]*ast.FuncDecl{}
-	for _, file := range parseFiles(dir, ".gen.go") {
+	generated := parse(filepath.Join(dir, "methods.gen.go"))
+	for _, file := range append([]*ast.File{generated}, parseFiles(dir, ".gen.go")...) {
 		for _, decl := range file.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv != nil {
 				name := receiver(fn) + "." + fn.Name.Name
