@@ -124,6 +124,7 @@ func (s *Contacts) Import(
 		return s.ImportBatch(ctx, listID, batch)
 	}
 	defer im.wg.Wait() // even if the source panics
+	defer context.AfterFunc(ctx, im.wake)()
 	sourceErr := im.read(ctx, contacts)
 	im.wg.Wait()
 	im.crash.raise()
@@ -159,18 +160,15 @@ type importer struct {
 	opts ImportOptions // callbacks run while mu is held
 	send func([]ImportContact) (ImportResult, error)
 
-	seed  maphash.Seed
-	slots chan struct{} // one value for each batch from the first unfinished batch on
-	spare chan *batch   // batches for reuse
-	wg    sync.WaitGroup
+	seed maphash.Seed
+	wg   sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below, and is held during callbacks
 	report   *ImportReport
-	started  int
-	finished []bool              // indexed by batch number modulo len(finished)
-	inOrder  int                 // number of finished batches before the first unfinished batch
-	inFlight map[uint64]struct{} // hashes of the addresses in unfinished batches; nil if Concurrency is 1
-	landed   sync.Cond           // signals that inFlight has changed
+	window   []*batch            // the batches from the first unfinished batch on, at most Concurrency
+	inFlight map[uint64]struct{} // hashes of the addresses in unfinished batches
+	landed   sync.Cond           // signals that window and inFlight have changed, or that the context was canceled
+	spare    []*batch            // batches for reuse
 	batches  int                 // number of finished batches
 	failed   int
 	first    error // error of the first batch that failed
@@ -181,10 +179,11 @@ type importer struct {
 // batch is the part of the source that one request imports. The request omits
 // filtered contacts.
 type batch struct {
-	number   int
 	from, to int64
 	contacts []ImportContact
-	places   []int64 // indexes of the contacts in the source
+	places   []int64  // indexes of the contacts in the source
+	hashes   []uint64 // of the addresses; empty if Concurrency is 1
+	finished bool
 }
 
 func (im *importer) configure() error {
@@ -205,13 +204,8 @@ func (im *importer) configure() error {
 	if o.OnRejected == nil {
 		o.OnRejected = func(r ImportRejection) { im.report.Rejections = append(im.report.Rejections, r) }
 	}
-	im.slots = make(chan struct{}, o.Concurrency)
-	im.finished = make([]bool, o.Concurrency)
 	im.landed.L = &im.mu
-	if o.Concurrency > 1 {
-		im.inFlight, im.seed = map[uint64]struct{}{}, maphash.MakeSeed()
-	}
-	im.spare = make(chan *batch, o.Concurrency+1)
+	im.inFlight, im.seed = map[uint64]struct{}{}, maphash.MakeSeed()
 	return nil
 }
 
@@ -255,6 +249,13 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	return failed
 }
 
+// wake wakes start after the context was canceled.
+func (im *importer) wake() {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	im.landed.Broadcast()
+}
+
 func (im *importer) wants(contact ImportContact) bool {
 	if im.opts.Filter == nil {
 		return true
@@ -265,61 +266,48 @@ func (im *importer) wants(contact ImportContact) bool {
 }
 
 func (im *importer) batch(from int64) *batch {
-	var b *batch
-	select {
-	case b = <-im.spare:
-	default:
-		b = &batch{contacts: make([]ImportContact, 0, im.opts.BatchSize), places: make([]int64, 0, im.opts.BatchSize)}
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	last := len(im.spare) - 1
+	if last < 0 {
+		size := im.opts.BatchSize
+		return &batch{from: from, to: from, contacts: make([]ImportContact, 0, size), places: make([]int64, 0, size)}
 	}
-	b.from, b.to, b.contacts, b.places = from, from, b.contacts[:0], b.places[:0]
+	b := im.spare[last]
+	im.spare = im.spare[:last]
+	*b = batch{from: from, to: from, contacts: b.contacts[:0], places: b.places[:0], hashes: b.hashes[:0]}
 	return b
 }
 
-// start waits for a free slot and starts a goroutine that sends a batch. If the
-// import must stop, start returns false.
+// start sends a batch on its own goroutine. It first waits until the window has
+// room and no batch with one of the same addresses is in flight. If the import
+// must stop, start returns false.
 func (im *importer) start(ctx context.Context, b *batch) bool {
-	hashes := im.hashes(b) // while other batches are in flight
-	select {
-	case im.slots <- struct{}{}:
-	case <-ctx.Done():
-		return false
+	if im.opts.Concurrency > 1 {
+		for _, c := range b.contacts { // different addresses with the same hash only delay a batch
+			b.hashes = append(b.hashes, maphash.String(im.seed, strings.ToLower(c.Email)))
+		}
 	}
+	inFlight := func(h uint64) bool { _, found := im.inFlight[h]; return found }
 	im.mu.Lock()
-	for slices.ContainsFunc(hashes, func(h uint64) bool { _, found := im.inFlight[h]; return found }) {
+	defer im.mu.Unlock()
+	for ctx.Err() == nil && (len(im.window) == im.opts.Concurrency || slices.ContainsFunc(b.hashes, inFlight)) {
 		im.landed.Wait()
 	}
-	for _, h := range hashes {
-		im.inFlight[h] = struct{}{}
-	}
-	stopped := im.stopped != nil || ctx.Err() != nil
-	b.number = im.started
-	im.started++
-	im.mu.Unlock()
-	if stopped {
-		<-im.slots
+	if im.stopped != nil || ctx.Err() != nil {
 		return false
 	}
+	im.window = append(im.window, b)
+	for _, h := range b.hashes {
+		im.inFlight[h] = struct{}{}
+	}
 	im.wg.Go(func() {
-		number := b.number
 		run(func() { im.sendBatch(b) }, func(c crash) {
 			im.crashed(c)
-			im.release(number, hashes)
+			im.release(b)
 		})
 	})
 	return true
-}
-
-// hashes returns the hashes of the addresses in a batch, or nil if batches are sent
-// one at a time. Different addresses with the same hash only delay a batch.
-func (im *importer) hashes(b *batch) []uint64 {
-	if im.inFlight == nil {
-		return nil
-	}
-	hashes := make([]uint64, len(b.contacts))
-	for i, c := range b.contacts {
-		hashes[i] = maphash.String(im.seed, strings.ToLower(c.Email))
-	}
-	return hashes
 }
 
 func (im *importer) sendBatch(b *batch) {
@@ -329,7 +317,6 @@ func (im *importer) sendBatch(b *batch) {
 		result, err = im.send(b.contacts)
 	}
 	im.finish(b, result, err)
-	im.spare <- b // before release starts another batch; otherwise spare could block
 }
 
 // crashed stores the first crash of a callback. Import repeats the crash before
@@ -372,22 +359,20 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 	}
 }
 
-// release frees the addresses of a finished batch, and the slots of all batches
-// before the first unfinished batch.
-func (im *importer) release(number int, hashes []uint64) {
+// release frees the addresses of a finished batch, and removes the finished
+// batches at the beginning of the window.
+func (im *importer) release(b *batch) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	for _, h := range hashes {
+	for _, h := range b.hashes {
 		delete(im.inFlight, h)
 	}
-	im.landed.Broadcast()
-	n := len(im.finished)
-	im.finished[number%n] = true
-	for im.finished[im.inOrder%n] {
-		im.finished[im.inOrder%n] = false
-		im.inOrder++
-		<-im.slots
+	b.finished = true
+	for len(im.window) > 0 && im.window[0].finished {
+		im.spare = append(im.spare, im.window[0])
+		im.window = im.window[1:]
 	}
+	im.landed.Broadcast()
 }
 
 func (im *importer) fail(f ImportFailure) {
