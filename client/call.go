@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -42,6 +43,22 @@ func (c *call) retries(ctx context.Context, err error, pause time.Duration) {
 
 func newError(r request, cause error) *Error {
 	return &Error{Op: r.op, Method: r.method, Path: r.path, cause: cause}
+}
+
+// newBadRequest returns the error of a call that sends nothing, because its
+// arguments are invalid.
+func newBadRequest(r request, cause error) *Error {
+	e := newError(r, cause)
+	e.badRequest = true
+	return e
+}
+
+// newConclusion returns an error that the client concludes from a successful
+// response.
+func newConclusion(r request, cause error) *Error {
+	e := newError(r, cause)
+	e.StatusCode = http.StatusOK
+	return e
 }
 
 func (c *call) newError(cause error) *Error {

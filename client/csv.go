@@ -99,10 +99,15 @@ func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, erro
 	}
 }
 
+// csvSource reads the contacts in a file.
 type csvSource struct {
 	opts    CSVOptions
-	file    io.Reader
-	rows    *csvRows
+	in      *rowReader
+	text    *bufio.Reader // csv reads from this reader without another buffer
+	csv     *csv.Reader
+	above   int // lines that csv did not read: a separator line and blank lines
+	line    int // first line of the current row, from 1
+	next    int // line after the current row
 	headers []string
 	email   int // index of the email column
 }
@@ -112,11 +117,12 @@ func newCSVSource(r io.Reader, opts CSVOptions) *csvSource {
 	opts.Tags = orDefault(strings.TrimSpace(opts.Tags), "tags")
 	opts.Interests = orDefault(strings.TrimSpace(opts.Interests), "interests")
 	opts.Separator = orDefault(opts.Separator, ";")
-	return &csvSource{opts: opts, file: r}
+	in := &rowReader{r: r}
+	return &csvSource{opts: opts, in: in, text: bufio.NewReader(in), line: 1, next: 1}
 }
 
-func (c *csvSource) readHeader() (err error) {
-	if c.rows, err = newCSVRows(c.file, c.opts.Comma); err != nil {
+func (c *csvSource) readHeader() error {
+	if err := c.readStart(); err != nil {
 		return c.wrong("", err)
 	}
 	row, err := c.row()
@@ -163,14 +169,14 @@ func listed(headers []string) string {
 }
 
 func (c *csvSource) wrong(column string, err error) *CSVError {
-	return &CSVError{Line: c.rows.line, Column: column, Err: err}
+	return &CSVError{Line: c.line, Column: column, Err: err}
 }
 
 func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	if len(row) != len(c.headers) {
 		return ImportContact{}, c.wrong("", csv.ErrFieldCount)
 	}
-	contact := ImportContact{Line: c.rows.line}
+	contact := ImportContact{Line: c.line}
 	for i, field := range row {
 		h := c.headers[i]
 		switch {
@@ -202,7 +208,7 @@ var errLoneCR = errors.New("contains a CR without LF; lines must end in LF or CR
 // io.EOF or a *CSVError. The fields are valid until the next call.
 func (c *csvSource) row() ([]string, error) {
 	for {
-		row, err := c.rows.read()
+		row, err := c.read()
 		switch {
 		case err == io.EOF: //nolint:errorlint // read returns it as it is
 			return nil, err
@@ -228,36 +234,26 @@ func (c *csvSource) split(field string) []string {
 // unclosed quote would cause the rest of the file to be read into memory.
 const maxCSVRow = 1 << 20
 
-type csvRows struct {
-	in    *rowReader
-	text  *bufio.Reader // csv reads from this reader without another buffer
-	csv   *csv.Reader
-	above int // lines that csv did not read: a separator line and blank lines
-	line  int // first line of the current row, from 1
-	next  int // line after the current row
-}
-
-// newCSVRows reads the byte order mark and the line "sep=;", which spreadsheets
+// readStart reads the byte order mark and the line "sep=;", which spreadsheets
 // write before the first row.
-func newCSVRows(r io.Reader, comma rune) (*csvRows, error) {
-	rows := &csvRows{in: &rowReader{r: r}, line: 1, next: 1}
-	in := bufio.NewReader(rows.in)
-	start, _ := in.Peek(32)
+func (c *csvSource) readStart() error {
+	start, _ := c.text.Peek(32)
 	if slices.Contains(start, 0) || bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")) {
-		return rows, errors.New("the file is UTF-16 or another wide encoding; save it as UTF-8")
+		return errors.New("the file is UTF-16 or another wide encoding; save it as UTF-8")
 	}
 	text := bytes.TrimPrefix(start, []byte("\ufeff"))
-	_, _ = in.Discard(len(start) - len(text))
+	_, _ = c.text.Discard(len(start) - len(text))
+	comma := c.opts.Comma
 	if line, _, ok := bytes.Cut(text, []byte("\n")); ok {
 		if named := separator(string(line)); named != 0 {
-			_, _ = in.Discard(len(line) + 1)
-			comma, rows.above = orDefault(comma, named), 1
+			_, _ = c.text.Discard(len(line) + 1)
+			comma, c.above = orDefault(comma, named), 1
 		}
 	}
-	rows.text, rows.csv = in, csv.NewReader(in)
-	rows.csv.Comma = orDefault(comma, ',')
-	rows.csv.FieldsPerRecord, rows.csv.ReuseRecord = -1, true
-	return rows, nil
+	c.csv = csv.NewReader(c.text)
+	c.csv.Comma = orDefault(comma, ',')
+	c.csv.FieldsPerRecord, c.csv.ReuseRecord = -1, true
+	return nil
 }
 
 // separator returns the separator in a line such as "sep=;", or 0 if there is
@@ -274,28 +270,28 @@ func separator(line string) rune {
 // read returns the fields of the next row, or io.EOF. The fields are valid until
 // the next call. After an error other than io.EOF, the position in the file is
 // unknown.
-func (r *csvRows) read() ([]string, error) {
-	r.skipBlankLines()
-	r.line, r.in.row = r.next, 0
-	before := r.csv.InputOffset()
-	fields, err := r.csv.Read()
-	if r.in.err != nil && err != nil {
-		return nil, r.in.err // encoding/csv may have read a truncated row
+func (c *csvSource) read() ([]string, error) {
+	c.skipBlankLines()
+	c.line, c.in.row = c.next, 0
+	before := c.csv.InputOffset()
+	fields, err := c.csv.Read()
+	if c.in.err != nil && err != nil {
+		return nil, c.in.err // encoding/csv may have read a truncated row
 	}
 	if p, ok := errors.AsType[*csv.ParseError](err); ok {
-		r.line = p.StartLine + r.above
+		c.line = p.StartLine + c.above
 		return nil, p.Err
 	}
 	if err != nil {
 		return nil, err
 	}
-	line, _ := r.csv.FieldPos(0)
-	r.line = line + r.above
-	r.next = r.line + 1
+	line, _ := c.csv.FieldPos(0)
+	c.line = line + c.above
+	c.next = c.line + 1
 	for _, f := range fields {
-		r.next += strings.Count(f, "\n")
+		c.next += strings.Count(f, "\n")
 	}
-	if r.csv.InputOffset()-before > maxCSVRow {
+	if c.csv.InputOffset()-before > maxCSVRow {
 		return nil, errLongRow
 	}
 	return fields, nil
@@ -303,19 +299,19 @@ func (r *csvRows) read() ([]string, error) {
 
 // skipBlankLines skips blank lines, because encoding/csv would count them as a
 // part of the next row, which could become too long.
-func (r *csvRows) skipBlankLines() {
+func (c *csvSource) skipBlankLines() {
 	for {
-		end, _ := r.text.Peek(1)
+		end, _ := c.text.Peek(1)
 		if string(end) == "\r" {
-			end, _ = r.text.Peek(2)
+			end, _ = c.text.Peek(2)
 		}
 		if string(end) != "\n" && string(end) != "\r\n" {
 			return
 		}
-		_, _ = r.text.Discard(len(end))
-		r.above++
-		r.next++
-		r.in.row = 0
+		_, _ = c.text.Discard(len(end))
+		c.above++
+		c.next++
+		c.in.row = 0
 	}
 }
 

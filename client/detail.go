@@ -79,15 +79,7 @@ func parseDetails(body, token string) (details []ErrorDetail, more int) {
 			c.Skip()
 			continue
 		}
-		details, more = nil, 0
-		switch c.Peek() {
-		case '[':
-			details, more = readDetails(c, token)
-		case '"':
-			details = appendDetail(nil, readDetail(c, token))
-		default:
-			c.Skip()
-		}
+		details, more = readDetails(c, token)
 	}
 	if c.End() != nil {
 		return nil, 0
@@ -95,24 +87,30 @@ func parseDetails(body, token string) (details []ErrorDetail, more int) {
 	return details, more
 }
 
+// readDetails reads a text or the first maxDetails elements of an array.
 func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, more int) {
-	n := 0
-	for range c.Array() {
-		if n++; n > maxDetails {
-			more++
-			c.Skip()
-			continue
+	add := func() {
+		if d := readDetail(c, token); d.Msg != "" || d.Type != "" || len(d.Loc) > 0 {
+			details = append(details, d)
 		}
-		details = appendDetail(details, readDetail(c, token))
+	}
+	switch c.Peek() {
+	case '"':
+		add()
+	case '[':
+		n := 0
+		for range c.Array() {
+			if n++; n > maxDetails {
+				more++
+				c.Skip()
+				continue
+			}
+			add()
+		}
+	default:
+		c.Skip()
 	}
 	return details, more
-}
-
-func appendDetail(details []ErrorDetail, d ErrorDetail) []ErrorDetail {
-	if d.Msg == "" && d.Type == "" && len(d.Loc) == 0 {
-		return details
-	}
-	return append(details, d)
 }
 
 func readDetail(c *jsonscan.Cursor, token string) (d ErrorDetail) {

@@ -25,9 +25,7 @@ func (e *encoder) encoded(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		c.options = optionsOf(ctx)
 		if err := e.encode(c); err != nil {
-			e := newError(c.request, err)
-			e.badRequest = true
-			return e
+			return newBadRequest(c.request, err)
 		}
 		if c.payload != nil {
 			defer c.payload.release()

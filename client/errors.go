@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,10 +95,7 @@ func (e *Error) reasons() []string {
 	if e.invalidResponse {
 		r = append(r, ErrInvalidResponse.Error())
 	}
-	for i, d := range e.Details {
-		if i == maxShownDetails {
-			break
-		}
+	for _, d := range e.Details[:min(len(e.Details), maxShownDetails)] {
 		r = append(r, d.String())
 	}
 	if more := len(e.Details) - maxShownDetails + e.more; more > 0 {
@@ -146,12 +144,7 @@ func (e *Error) Is(target error) bool {
 }
 
 func (e *Error) hasDetail(rule string) bool {
-	for _, d := range e.Details {
-		if d.Type == rule {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Details, func(d ErrorDetail) bool { return d.Type == rule })
 }
 
 // Unwrap returns the cause: an error from the network, the context, the token

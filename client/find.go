@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"example.com/emailplatform/internal/json/jsonscan"
 )
@@ -34,9 +33,7 @@ func find[P pager[T], T any](
 	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, list request, what, name string, is func(T) bool,
 ) (found T, err error) {
 	if name == "" {
-		e := newError(list, fmt.Errorf("%s must not be empty", what))
-		e.badRequest = true
-		return found, e
+		return found, newBadRequest(list, fmt.Errorf("%s must not be empty", what))
 	}
 	for item, err := range paginate(ctx, x, read, list, nil) {
 		if err != nil {
@@ -46,7 +43,5 @@ func find[P pager[T], T any](
 			return item, nil
 		}
 	}
-	e := newError(list, fmt.Errorf("the %s %.200q: %w", what, name, ErrNotFound))
-	e.StatusCode = http.StatusOK
-	return found, e
+	return found, newConclusion(list, fmt.Errorf("the %s %.200q: %w", what, name, ErrNotFound))
 }

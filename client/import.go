@@ -115,9 +115,7 @@ func (s *Contacts) Import(
 ) (*ImportReport, error) {
 	im := &importer{opts: opts, report: newImportReport(opts.Skip)}
 	if err := im.configure(); err != nil {
-		e := newError(importContactsRequest(listID, ImportBatch{}), err)
-		e.badRequest = true
-		return im.report, e
+		return im.report, newBadRequest(importContactsRequest(listID, ImportBatch{}), err)
 	}
 	im.send = func(contacts []ImportContact) (ImportResult, error) {
 		batch := ImportBatch{Contacts: contacts, ImportTo: opts.ImportTo, Resubscribe: opts.Resubscribe}

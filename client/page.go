@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"net/http"
 	"reflect"
 	"strconv"
 	"sync"
@@ -97,8 +96,8 @@ func asPageError(r request, err error) error {
 	if e, ok := ownError(err); ok {
 		return e
 	}
-	e := newError(r, err)
-	e.StatusCode, e.invalidResponse = http.StatusOK, !errors.Is(err, ErrListChanged)
+	e := newConclusion(r, err)
+	e.invalidResponse = !errors.Is(err, ErrListChanged)
 	return e
 }
 

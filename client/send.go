@@ -68,7 +68,7 @@ func newSender(cfg Config, base string) *sender {
 }
 
 func (s *sender) send(ctx context.Context, c *call) error {
-	attempt, cancel := s.bounded(ctx)
+	attempt, cancel := bounded(ctx, s.timeout)
 	defer cancel()
 	o := &once{stop: cancel}
 	major := s.major.Load()
@@ -105,9 +105,10 @@ func (s *sender) send(ctx context.Context, c *call) error {
 	return c.take(resp, b.Bytes(), err)
 }
 
-func (s *sender) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if s.timeout > 0 {
-		return context.WithTimeout(ctx, s.timeout)
+// bounded returns a context without a timeout if the timeout is not positive.
+func bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout > 0 {
+		return context.WithTimeout(ctx, timeout)
 	}
 	return context.WithCancel(ctx)
 }

@@ -215,12 +215,7 @@ func (t *tokens) join(ctx context.Context, g *grant, background bool) *asking {
 }
 
 func (t *tokens) start(ctx context.Context) *asking {
-	var cancel context.CancelFunc
-	if t.timeout > 0 {
-		ctx, cancel = context.WithTimeout(ctx, t.timeout)
-	} else {
-		ctx, cancel = context.WithCancel(ctx)
-	}
+	ctx, cancel := bounded(ctx, t.timeout)
 	a := &asking{cancel: cancel, done: make(chan struct{})}
 	go run(func() { a.given = t.ask(ctx) }, func(c crash) {
 		a.crash = c

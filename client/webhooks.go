@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -80,9 +79,7 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 		return old, Webhook{}, err
 	}
 	if old.Status == WebhookStatusArchived {
-		e := newError(getWebhookRequest(webhookID), fmt.Errorf("the webhook is archived: %w", ErrConflict))
-		e.StatusCode = http.StatusOK
-		return old, Webhook{}, e
+		return old, Webhook{}, newConclusion(getWebhookRequest(webhookID), fmt.Errorf("the webhook is archived: %w", ErrConflict))
 	}
 	successor, err = s.ensure(ctx, WebhookCreate{
 		URL: old.URL, Events: old.Events, RateLimit: old.RateLimit, RateLimitPeriod: old.RateLimitPeriod,
@@ -108,9 +105,8 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 		active = append(active, shown)
 	}
 	if active == nil {
-		e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf("no active webhook has this URL: %w", ErrNotFound))
-		e.StatusCode = http.StatusOK
-		return nil, e
+		noneActive := fmt.Errorf("no active webhook has this URL: %w", ErrNotFound)
+		return nil, newConclusion(listWebhooksRequest(ListWebhooksParams{}), noneActive)
 	}
 	return active, nil
 }
@@ -149,8 +145,8 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 		return hook, err
 	}
 	if shown.Secret == (Secret{}) {
-		e := newError(getWebhookRequest(hook.ID), errors.New("the secret is missing"))
-		e.StatusCode, e.invalidResponse = http.StatusOK, true
+		e := newConclusion(getWebhookRequest(hook.ID), errors.New("the secret is missing"))
+		e.invalidResponse = true
 		return shown, e
 	}
 	return shown, nil
@@ -174,11 +170,9 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own stri
 				id = hook.ID
 			}
 		case slices.ContainsFunc(want.Events, hook.has):
-			e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf(
+			return "", newConclusion(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf(
 				"webhook %.100q has this URL and one of these events, but other events or another rate limit: %w",
 				hook.ID, ErrConflict))
-			e.StatusCode = http.StatusOK
-			return "", e
 		}
 		if hook.ID == own {
 			break
