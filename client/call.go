@@ -120,11 +120,6 @@ func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) 
 	return v, nil
 }
 
-func isMismatch(err error) bool {
-	e, ok := ownError(err)
-	return ok && e.mismatch
-}
-
 // perform performs an operation and passes the response body, which may be
 // empty, to decode. If decode returns an error and the request is retried,
 // perform calls decode again with the next response. If decode is nil, perform

@@ -59,15 +59,6 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
 }
 
-// Find returns the oldest campaign with the given name. It requests all
-// campaigns, 100 per request, because the platform cannot filter them by name.
-// If no campaign has the name, the error is [ErrNotFound]. If the name is
-// empty, the error is [ErrValidation].
-func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
-	is := func(c Campaign) bool { return c.Name == name }
-	return find(ctx, s.x, readCampaignPage, listCampaignsRequest(ListCampaignsParams{}), "name", name, is)
-}
-
 // Settled reports whether the status is final. An empty status and the statuses
 // "incomplete", "scheduled" and "delivering" are not final.
 func (c Campaign) Settled() bool {

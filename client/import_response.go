@@ -36,13 +36,10 @@ func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBa
 		return answer.check(batch.Contacts)
 	}
 	err := s.x(ctx, c)
-	switch {
-	case err == nil:
-		return answer.result(int64(len(batch.Contacts)), c.maybeDone), nil
-	case isMismatch(err):
-		return answer.ImportResult, err
+	if err != nil {
+		return kept(answer.ImportResult, err)
 	}
-	return ImportResult{}, err
+	return answer.result(int64(len(batch.Contacts)), c.maybeDone), nil
 }
 
 type importResponse struct {

@@ -5,15 +5,6 @@ import "context"
 // Lists manages lists of contacts. (Specification: Lists and contacts.)
 type Lists struct{ x exchange }
 
-// Find returns the oldest list with the given name. Find iterates over all
-// lists, 100 per request, because the platform cannot filter lists by name. If
-// no list has the name, the error is [ErrNotFound]. If the name is empty, the
-// error is [ErrValidation].
-func (s *Lists) Find(ctx context.Context, name string) (List, error) {
-	is := func(l List) bool { return l.Name == name }
-	return find(ctx, s.x, readListPage, listListsRequest(ListListsParams{}), "name", name, is)
-}
-
 // Ensure returns the oldest list with the name list.Name. If no list has the name,
 // Ensure creates a list. If several processes call Ensure at the same time, all get
 // the same list. Empty duplicate lists can remain, because the API cannot delete

@@ -42,6 +42,15 @@ func (s *Templates) All(
 	return paginate(ctx, s.x, readTemplatePage, listTemplatesRequest(params), opts)
 }
 
+// Find returns the oldest template with the given name. Find iterates over all
+// templates, 100 per request, because the platform cannot filter templates by name.
+// If no template has this name, the error is [ErrNotFound]. If the name is empty,
+// the error is [ErrValidation].
+func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
+	is := func(item Template) bool { return item.Name == name }
+	return find(ctx, s.x, readTemplatePage, listTemplatesRequest(ListTemplatesParams{}), "name", name, is)
+}
+
 func (p TemplatePage) items() ([]Template, Pagination) { return p.Data, p.Pagination }
 
 // Create creates an empty list. Call [Lists.AcceptPolicy] before you send to the
@@ -73,6 +82,15 @@ func (s *Lists) All(
 	ctx context.Context, params ListListsParams, opts ...IterOption,
 ) iter.Seq2[List, error] {
 	return paginate(ctx, s.x, readListPage, listListsRequest(params), opts)
+}
+
+// Find returns the oldest list with the given name. Find iterates over all
+// lists, 100 per request, because the platform cannot filter lists by name. If
+// no list has the name, the error is [ErrNotFound]. If the name is empty, the
+// error is [ErrValidation].
+func (s *Lists) Find(ctx context.Context, name string) (List, error) {
+	is := func(item List) bool { return item.Name == name }
+	return find(ctx, s.x, readListPage, listListsRequest(ListListsParams{}), "name", name, is)
 }
 
 func (p ListPage) items() ([]List, Pagination) { return p.Data, p.Pagination }
@@ -198,6 +216,15 @@ func (s *Campaigns) All(
 	ctx context.Context, params ListCampaignsParams, opts ...IterOption,
 ) iter.Seq2[Campaign, error] {
 	return paginate(ctx, s.x, readCampaignPage, listCampaignsRequest(params), opts)
+}
+
+// Find returns the oldest campaign with the given name. Find iterates over all
+// campaigns, 100 per request, because the platform cannot filter campaigns by
+// name. If no campaign has the name, the error is [ErrNotFound]. If the name
+// is empty, the error is [ErrValidation].
+func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
+	is := func(item Campaign) bool { return item.Name == name }
+	return find(ctx, s.x, readCampaignPage, listCampaignsRequest(ListCampaignsParams{}), "name", name, is)
 }
 
 func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagination }

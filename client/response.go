@@ -18,7 +18,7 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
 	e := c.newError(nil)
 	e.StatusCode, e.RequestID, e.reached = c.status, c.requestID, true
-	media := mediaType(resp.Header)
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	html := media == "text/html" && !c.html
 	switch {
 	case resp.StatusCode >= 400:
@@ -58,11 +58,6 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	shown := redactFirst(string(body), c.token, maxErrorBody)
 	e.Body = []byte(shown[:min(len(shown), maxErrorBody)])
 	return e
-}
-
-func mediaType(h http.Header) string {
-	t, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	return t
 }
 
 // withoutSecrets removes the user, password, query and fragment from a URL,

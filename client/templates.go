@@ -17,15 +17,6 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 	return html, err
 }
 
-// Find returns the oldest template with the given name. It requests all templates,
-// 100 per request, because the platform cannot filter them by name. If no template
-// has the name, the error is [ErrNotFound]. If the name is empty, the error is
-// [ErrValidation].
-func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
-	is := func(t Template) bool { return t.Name == name }
-	return find(ctx, s.x, readTemplatePage, listTemplatesRequest(ListTemplatesParams{}), "name", name, is)
-}
-
 // Ensure returns the oldest template with the name template.Name. If no template has
 // this name, Ensure creates the template. Ensure does not compare or change the
 // content of an existing template. If several processes call Ensure at the same time,

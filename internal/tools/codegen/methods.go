@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"go/ast"
 	"go/types"
 	"os"
@@ -12,15 +13,18 @@ import (
 	"example.com/emailplatform/internal/tools/try"
 )
 
-const iteratorComment = "All iterates over all items, starting at params.Page. See Pagination in the\npackage documentation."
+const allComment = "All iterates over all items, starting at params.Page. See Pagination in the\npackage documentation."
 
 // method is a method of package client that sends one request and reads its response.
 type method struct {
 	Service, Operation string
-	Comment, Iterator  string // comments of the method and of the iterator
+	Comment            string
 	Parameters         []goParameter
 	Result             string // type; empty if the response has no body
-	Element            string // type of the elements of a page; empty for other results
+
+	// For pages, the type of the elements and the comments of the methods All and Find. Without Find, there is no such
+	// method.
+	Element, All, Find string
 }
 
 type goParameter struct{ Name, Type string }
@@ -50,7 +54,7 @@ func methods(dir string, doc *document) []byte {
 	var all []method
 	for service, comments := range try.Get(parseTree(try.Get(os.ReadFile(in)))).all() {
 		for id, comment := range comments.all() {
-			if id == "All" {
+			if id == "All" || id == "Find" {
 				continue
 			}
 			i := slices.IndexFunc(doc.operations, func(op operation) bool { return op.id == id })
@@ -58,14 +62,11 @@ func methods(dir string, doc *document) []byte {
 				try.Failf("%s: openapi.yaml has no operation %s", in, id)
 			}
 			m := method{
-				Service: service, Operation: id, Comment: strings.TrimSpace(comment.Value),
+				Service: service, Operation: id, Comment: comment.Value,
 				Parameters: parameters(functions[id+"Request"]), Result: doc.operations[i].result(doc.root),
 			}
 			if strings.HasSuffix(m.Result, "Page") {
-				m.Element, m.Iterator = types.element(m.Result), iteratorComment
-				if text := comments.text("All"); text != "" {
-					m.Iterator = strings.TrimSpace(text)
-				}
+				m.Element, m.All, m.Find = types.element(m.Result), cmp.Or(comments.text("All"), allComment), comments.text("Find")
 			}
 			all = append(all, m)
 		}
@@ -113,5 +114,5 @@ func (g *generator) element(page string) string {
 
 // comment returns text as a Go comment.
 func comment(text string) string {
-	return strings.ReplaceAll("// "+strings.ReplaceAll(text, "\n", "\n// "), "// \n", "//\n")
+	return strings.ReplaceAll("// "+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n// "), "// \n", "//\n")
 }
