@@ -89,12 +89,10 @@ type Config struct {
 	UserAgent string
 }
 
-// Format implements [fmt.Formatter]. Package fmt does not call Format for the
-// verb %p, which prints the token.
+// Format implements [fmt.Formatter], which does not apply to the verb %p.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// String returns the base URL and whether a token or a token source is set,
-// without the token.
+// String returns the base URL, and whether a token or a token source is set.
 func (c Config) String() string {
 	token := "none"
 	switch {
@@ -118,11 +116,10 @@ func printable(base string) string {
 // LogValue implements [slog.LogValuer].
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalText implements [encoding.TextMarshaler]. It returns the same text as String.
+// MarshalText implements [encoding.TextMarshaler] with the text of String.
 func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// MarshalBinary implements [encoding.BinaryMarshaler]. It returns the same text as
-// String.
+// MarshalBinary implements [encoding.BinaryMarshaler] with the text of String.
 func (c Config) MarshalBinary() ([]byte, error) { return []byte(c.String()), nil }
 
 // MarshalJSON implements [json.Marshaler]. The JSON does not contain the token.

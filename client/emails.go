@@ -48,8 +48,7 @@ func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmai
 	var submitted SubmittedEmail
 	err := perform(ctx, s.x, submitEmailRequest(email), func(body []byte) (err error) {
 		submitted, err = decode(body, readSubmittedEmail)
-		var bad *jsonscan.Error
-		if errors.As(err, &bad) && bad.Syntax {
+		if bad, ok := errors.AsType[*jsonscan.Error](err); ok && bad.Syntax {
 			return err
 		}
 		return cmp.Or(submitted.notQueued(body), err) // ignore a missing id, because the status is sufficient

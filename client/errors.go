@@ -198,11 +198,23 @@ func (e *Error) joined(err error) *Error {
 		return e
 	}
 	both := *e
-	both.cause = err
-	if e.cause != nil {
-		both.cause = fmt.Errorf("%w; %w", e.cause, err)
-	}
+	both.cause = join(e.cause, err)
 	return &both
+}
+
+// join returns an error that wraps all errors, except errors that an earlier
+// error wraps. It returns nil if all errors are nil.
+func join(errs ...error) (all error) {
+	for _, err := range errs {
+		switch {
+		case err == nil || errors.Is(all, err):
+		case all == nil:
+			all = err
+		default:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
 }
 
 // If a call fails because its context was canceled or has expired, caused adds

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
@@ -129,27 +128,17 @@ func (s *Contacts) Import(
 	if sourceErr != nil {
 		sourceErr = fmt.Errorf("source, after %d contacts: %w", im.report.Read, sourceErr)
 	}
-	if im.report.Complete {
-		return im.report, joinImport(im.failure())
+	if im.failed > 1 {
+		im.first = fmt.Errorf("%d of %d batches failed; first error: %w", im.failed, im.batches, im.first)
 	}
-	return im.report, joinImport(sourceErr, im.failure(), ctx.Err(), context.Cause(ctx))
-}
-
-func joinImport(errs ...error) error {
-	var all error
-	for _, err := range errs {
-		switch {
-		case err == nil || errors.Is(all, err):
-		case all == nil:
-			all = fmt.Errorf("import: %w", err)
-		default:
-			all = fmt.Errorf("%w; %w", all, err)
-		}
+	err := join(sourceErr, im.first, im.stopped)
+	if !im.report.Complete {
+		err = join(err, ctx.Err(), context.Cause(ctx))
 	}
-	if all == nil {
-		return nil
+	if err != nil {
+		err = &lineError{fmt.Errorf("import: %w", err)}
 	}
-	return &lineError{all}
+	return im.report, err
 }
 
 // importer is an import in progress. The calling goroutine reads the source
@@ -300,10 +289,7 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 		im.inFlight[h] = struct{}{}
 	}
 	im.wg.Go(func() {
-		run(func() { im.sendBatch(b) }, func(c crash) {
-			im.crashed(c)
-			im.release(b)
-		})
+		run(func() { im.sendBatch(b) }, func(c crash) { im.release(b, c) })
 	})
 	return true
 }
@@ -315,20 +301,6 @@ func (im *importer) sendBatch(b *batch) {
 		result, err = im.send(b.contacts)
 	}
 	im.finish(b, result, err)
-}
-
-// crashed stores the first crash of a callback. Import repeats the crash before
-// it returns.
-func (im *importer) crashed(c crash) {
-	if c.none() {
-		return
-	}
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	if im.crash.none() {
-		im.crash = c
-	}
-	im.stopped = errAbandoned
 }
 
 func (im *importer) finish(b *batch, result ImportResult, err error) {
@@ -358,10 +330,17 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 }
 
 // release frees the addresses of a finished batch, and removes the finished
-// batches at the beginning of the window.
-func (im *importer) release(b *batch) {
+// batches at the beginning of the window. Import repeats the first crash of a
+// callback before it returns.
+func (im *importer) release(b *batch, c crash) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
+	if !c.none() {
+		if im.crash.none() {
+			im.crash = c
+		}
+		im.stopped = errAbandoned
+	}
 	for _, h := range b.hashes {
 		delete(im.inFlight, h)
 	}
@@ -380,18 +359,4 @@ func (im *importer) fail(f ImportFailure) {
 	if err := im.opts.OnBatchError(f); err != nil && im.stopped == nil {
 		im.stopped = err
 	}
-}
-
-func (im *importer) failure() error {
-	err := im.first
-	if im.failed > 1 {
-		err = fmt.Errorf("%d of %d batches failed; first error: %w", im.failed, im.batches, err)
-	}
-	if im.stopped == nil || errors.Is(err, im.stopped) {
-		return err
-	}
-	if err == nil {
-		return im.stopped
-	}
-	return fmt.Errorf("%w; %w", err, im.stopped)
 }

@@ -150,6 +150,6 @@ func (o *once) mayHaveSent(err error) bool {
 }
 
 func isDialError(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }

@@ -61,10 +61,6 @@ func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-func withoutOptions(ctx context.Context) context.Context {
-	return context.WithValue(ctx, optionsKey{}, nil)
-}
-
 func (o options) addTo(h http.Header) {
 	for name, values := range o.header {
 		if values[0] != "" {

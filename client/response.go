@@ -48,9 +48,9 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		if err == nil {
 			return nil
 		}
-		var bad *jsonscan.Error
+		bad, ok := errors.AsType[*jsonscan.Error](err)
 		e.notQueued = errors.Is(err, ErrNotQueued)
-		e.invalidResponse, e.mismatch = !e.notQueued, errors.As(err, &bad) && !bad.Syntax
+		e.invalidResponse, e.mismatch = !e.notQueued, ok && !bad.Syntax
 		e.cause = redactError(err, c.token) // not a jsonscan.Error if its text contained the token
 		e.Details, e.more = parseDetails(string(body), c.token)
 		return e // without the body, which may contain a webhook's secret

@@ -10,29 +10,26 @@ import (
 	"time"
 )
 
-type verdict struct {
-	again     bool // the request can be sent again
-	maybeDone bool // the platform may have processed the request
-}
-
-// judge implements the table under Retries in the package documentation.
-func judge(repeatable bool, e *Error) verdict {
+// judge implements the table under Retries in the package documentation. It
+// reports whether the client can send a request again, and whether the platform
+// may have processed it.
+func judge(repeatable bool, e *Error) (again, maybeDone bool) {
 	switch s := e.StatusCode; {
 	case e.final, e.notQueued:
-		return verdict{}
+		return false, false
 	case s == 0 && !e.reached: // no connection, or the server rejected it unprocessed over HTTP/2
-		return verdict{again: true}
+		return true, false
 	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable && e.refused:
-		return verdict{again: true}
+		return true, false
 	case 400 <= s && s < 500 && s != http.StatusRequestTimeout:
-		return verdict{}
+		return false, false
 	case s < 400, // no response, or an invalid one
 		s == http.StatusRequestTimeout, // a proxy may have sent this because it got no response
 		s == http.StatusInternalServerError, s == http.StatusBadGateway,
 		s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
-		return verdict{again: repeatable, maybeDone: true}
+		return repeatable, true
 	}
-	return verdict{maybeDone: true}
+	return false, true
 }
 
 type retrier struct {
@@ -52,10 +49,10 @@ func (p retrier) retrying(next exchange) exchange {
 			if c.maybeDone && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
 				return nil // an earlier attempt deleted the resource
 			}
-			v := judge(c.repeatable, e)
-			c.maybeDone = c.maybeDone || v.maybeDone
+			again, maybeDone := judge(c.repeatable, e)
+			c.maybeDone = c.maybeDone || maybeDone
 			e.unknown = c.maybeDone && c.method != http.MethodGet
-			if !v.again || n >= p.attempts(c) {
+			if !again || n >= p.attempts(c) {
 				return e
 			}
 			if err := p.prepare(ctx, c, n, e); err != nil {

@@ -59,12 +59,10 @@ type sender struct {
 }
 
 func newSender(cfg Config, base string) *sender {
-	s := &sender{
+	return &sender{
 		base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes,
-		userAgent: cfg.UserAgent,
+		userAgent: cfg.UserAgent, buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }},
 	}
-	s.buffers.New = func() any { return new(bytes.Buffer) }
-	return s
 }
 
 func (s *sender) send(ctx context.Context, c *call) error {

@@ -26,8 +26,7 @@ type Token struct {
 	Expiry time.Time
 }
 
-// Format implements [fmt.Formatter]. Package fmt does not call Format for the
-// verb %p, which prints the token's value.
+// Format implements [fmt.Formatter], which does not apply to the verb %p.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, t.String()) }
 
 // String returns the expiry.
@@ -38,12 +37,10 @@ func (t Token) String() string {
 	return "client.Token{Expiry: " + t.Expiry.Format(time.RFC3339) + "}"
 }
 
-// MarshalText implements [encoding.TextMarshaler]. It returns the same text as
-// String.
+// MarshalText implements [encoding.TextMarshaler] with the text of String.
 func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// MarshalBinary implements [encoding.BinaryMarshaler]. It returns the same text
-// as String.
+// MarshalBinary implements [encoding.BinaryMarshaler] with the text of String.
 func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil }
 
 // LogValue implements [slog.LogValuer].
@@ -204,7 +201,7 @@ func (t *tokens) join(ctx context.Context, g *grant, background bool) *asking {
 		c := t.crash
 		t.crash = crash{}
 		c.raise()
-		t.asking = t.start(context.WithoutCancel(withoutOptions(ctx)))
+		t.asking = t.start(context.WithValue(context.WithoutCancel(ctx), optionsKey{}, nil))
 	}
 	if background {
 		t.asking.background = true
