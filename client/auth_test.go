@@ -191,35 +191,6 @@ func TestTokenSourceFailsForAll(t *testing.T) {
 	}
 }
 
-// TestTokenSourceFailsForCallsInFlight: calls that were in flight when the source failed do not call it again for the
-// same token.
-func TestTokenSourceFailsForCallsInFlight(t *testing.T) {
-	broken := errors.New("the vault is sealed")
-	asked := 0
-	tokens := newTokens("", func(context.Context) (Token, error) {
-		if asked++; asked == 2 {
-			return Token{}, broken
-		}
-		return Token{Value: fmt.Sprintf("token-%d", asked)}, nil
-	}, 0)
-	first, err := tokens.get(t.Context(), nil)
-	if err != nil || first.token != "token-1" {
-		t.Fatal(first, err)
-	}
-	for range 2 {
-		if _, err := tokens.get(t.Context(), first); !errors.Is(err, broken) || asked != 2 {
-			t.Errorf("rejected: %v after %d calls of the source", err, asked)
-		}
-	}
-	next, err := tokens.get(t.Context(), nil)
-	if err != nil || next.token != "token-1" || asked != 2 {
-		t.Errorf("the next call: %+v, %v, asked %d times", next, err, asked)
-	}
-	if later, err := tokens.get(t.Context(), next); err != nil || later.token != "token-3" {
-		t.Errorf("rejected again: %+v, %v", later, err)
-	}
-}
-
 // TestTokenSourceCanceled: if the source fails because all callers were canceled, a later call does not get that error.
 func TestTokenSourceCanceled(t *testing.T) {
 	for name, hangs := range map[string]int{"first token": 1, "after a 401": 2} { // the number of the call that hangs

@@ -3,10 +3,7 @@ package client
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -80,29 +77,18 @@ func TestUnusableConnection(t *testing.T) {
 	}
 }
 
-// listener accepts the connections of a channel, which several listeners can share.
-type listener struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	close  func()
-}
-
-func newListener(conns chan net.Conn) listener {
-	closed := make(chan struct{})
-	return listener{conns, closed, sync.OnceFunc(func() { close(closed) })}
-}
+// listener accepts the connections of a channel until the channel is closed.
+type listener chan net.Conn
 
 func (l listener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
+	if c, open := <-l; open {
 		return c, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
 	}
+	return nil, net.ErrClosed
 }
 
 func (l listener) Close() error {
-	l.close()
+	close(l)
 	return nil
 }
 
@@ -114,13 +100,13 @@ func TestConnectionPoolSize(t *testing.T) {
 	const waves, size, most = 20, 300, 100
 	synctest.Test(t, func(t *testing.T) {
 		var opened atomic.Int64
-		conns := make(chan net.Conn) // in memory, because testing/synctest does not support sockets
+		conns := make(listener) // in memory, because testing/synctest does not support sockets
 		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			time.Sleep(20 * time.Millisecond)
 			respondWith(http.StatusCreated, "application/json", `{"id":"x"}`)(w, r)
 		})}
-		go srv.Serve(newListener(conns)) //nolint:errcheck // Serve returns an error after Close
+		go srv.Serve(conns) //nolint:errcheck // Serve returns an error after Close
 		c, err := New(Config{BaseURL: "http://127.0.0.1", Token: testToken})
 		fatal(t, err)
 		c.http.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
@@ -147,81 +133,4 @@ func TestConnectionPoolSize(t *testing.T) {
 		c.CloseIdleConnections()
 		_ = srv.Close()
 	})
-}
-
-// TestRollingRestarts: a client creates templates while the platform replaces its processes. Each process first
-// completes its requests in progress. No template is duplicated, no call fails, and no outcome is unknown.
-func TestRollingRestarts(t *testing.T) {
-	t.Parallel()
-	const processes, goroutines = 10, 8
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	fatal(t, err)
-	defer l.Close()
-	conns := make(chan net.Conn)
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conns <- c
-		}
-	}()
-	var created sync.Map
-	served := make(chan struct{}, 1000)
-	start := func() *httptest.Server {
-		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.ProtoMajor != 2 {
-				t.Errorf("%s is not HTTP/2", r.Proto)
-			}
-			body, err := io.ReadAll(r.Body)
-			if err != nil || len(body) == 0 {
-				t.Errorf("the body of a request is %q, %v, want the whole of it", body, err)
-			}
-			if _, duplicate := created.LoadOrStore(string(body), true); duplicate {
-				t.Errorf("%q was created more than once", body)
-			}
-			select {
-			case served <- struct{}{}:
-			default:
-			}
-			respondWith(201, "application/json", `{"template_id":1}`)(w, r)
-		}))
-		_ = srv.Listener.Close()
-		srv.Listener, srv.EnableHTTP2 = newListener(conns), true
-		srv.Config.ErrorLog = log.New(io.Discard, "", 0)
-		srv.StartTLS()
-		return srv
-	}
-	process := start()
-	var o observations
-	often := RetryConfig{MaxAttempts: 100, BaseDelay: -1, Budget: -1} // restarts are more frequent than in production
-	c := newClient(t, "https://"+l.Addr().String(), process.Client().Transport, func(cfg *Config) { cfg.Observe, cfg.Retry = o.observe, often })
-	var wg sync.WaitGroup
-	ctx, stop := context.WithCancel(t.Context())
-	for g := range goroutines {
-		wg.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
-				_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: fmt.Sprintf("%d-%d", g, i)})
-				if err != nil {
-					t.Errorf("%v; unknown: %v", err, errors.Is(err, ErrOutcomeUnknown))
-				}
-			}
-		})
-	}
-	for n := 0; n < processes || o.retries() == 0; n++ {
-		for range 50 {
-			<-served
-		}
-		old := process
-		process = start()
-		if err := old.Config.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-	stop()
-	wg.Wait()
-	process.Client().CloseIdleConnections()
-	process.CloseClientConnections()
-	process.Close()
 }

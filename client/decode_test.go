@@ -2,7 +2,6 @@ package client
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -128,27 +127,6 @@ func TestFieldNamePrecedence(t *testing.T) {
 	c = newTestClient(t, respondWith(200, "text/plain", `{"campaign_id":1,"audience":[2]}`))
 	if got, err := c.Campaigns.Get(t.Context(), 1); got != (Campaign{ID: 1}) || err != nil {
 		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-// TestBufferReuse: no result shares memory with the buffer of its response, because the next response overwrites the
-// buffer.
-func TestBufferReuse(t *testing.T) {
-	for _, op := range allOperations() {
-		for _, known := range op.known {
-			x := exchange(func(_ context.Context, c *call) error {
-				buffer := []byte(known.body)
-				defer clear(buffer)
-				return c.decode(buffer)
-			})
-			c := &Client{
-				Templates: &Templates{x}, Lists: &Lists{x}, Contacts: &Contacts{x}, Tags: &Tags{x}, Emails: &Emails{x},
-				Campaigns: &Campaigns{x}, Workflows: &Workflows{x}, SuppressedEmails: &SuppressedEmails{x}, Webhooks: &Webhooks{x},
-			}
-			if got, err := op.call(env{c, knownFixture(), t.Context(), nil}); err != nil || !reflect.DeepEqual(got, known.want) {
-				t.Errorf("%s: got %+v, %v, want %+v", op.id, got, err, known.want)
-			}
-		}
 	}
 }
 

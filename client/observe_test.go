@@ -26,12 +26,6 @@ type observations struct {
 	end   []Observation
 }
 
-func (o *observations) retries() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.retry)
-}
-
 func (o *observations) observe(ctx context.Context, call Call) (context.Context, Observer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
