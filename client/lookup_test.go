@@ -164,25 +164,10 @@ func TestSharedLookupLimiter(t *testing.T) {
 	})
 }
 
-func TestLimiterRemovesUnusedKeys(t *testing.T) {
+// TestLimiterKeys: a key is kept while its slot is held and until its interval is over. Unused keys are removed.
+func TestLimiterKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLookupLimiter().(*processLimiter)
-		for _, key := range []string{"a", "b", "c", "d"} {
-			release, err := l.Acquire(t.Context(), key)
-			fatal(t, err)
-			release(0)
-			time.Sleep(10 * time.Second)
-		}
-		if len(l.turns) != 1 {
-			t.Errorf("%d keys are kept, want the last", len(l.turns))
-		}
-	})
-}
-
-// TestLimiterKeepsUsedKeys: a key is kept while its slot is held and until its interval is over.
-func TestLimiterKeepsUsedKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLookupLimiter()
 		acquire := func(key string) func(time.Duration) {
 			release, err := l.Acquire(t.Context(), key)
 			fatal(t, err)
@@ -207,21 +192,39 @@ func TestLimiterKeepsUsedKeys(t *testing.T) {
 		if waited := time.Since(began); waited < 2900*time.Millisecond {
 			t.Errorf("waited %v, want the interval that release required", waited)
 		}
+		time.Sleep(10 * time.Second)
+		if acquire("c")(0); len(l.turns) != 1 {
+			t.Errorf("%d keys are kept, want the last", len(l.turns))
+		}
 	})
 }
 
-// TestLookupRetryDelay: after a 429 without Retry-After, a lookup waits for the lookup interval, not for the retry
-// delay. Other errors are not retried.
-func TestLookupRetryDelay(t *testing.T) {
+// TestLookupPauses: after a 429, a lookup waits for Retry-After and a random time, or for the lookup interval instead of
+// the retry delay. A long Retry-After does not delay the next lookup. Other errors are not retried.
+func TestLookupPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		long := func(cfg *Config) { cfg.Retry.BaseDelay, cfg.Retry.MaxDelay = time.Hour, time.Hour }
-		c := newBubbleClient(t, inOrder(respond(429, `{}`), respond(200, `{"email_id":"e","status":"sent"}`), respond(404, `{}`)), long)
-		began := time.Now()
-		if _, err := c.Emails.Get(t.Context(), "e"); err != nil || time.Since(began) > 2*time.Second {
-			t.Errorf("after a rejection: %v after %v", err, time.Since(began))
+		var at []time.Time
+		next := inOrder(
+			respond(429, ""), respond(200, `{"id":"e"}`), respond(429, "", "Retry-After", "30"), respond(200, `{"id":"e"}`), respond(404, ""),
+		)
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			at = append(at, time.Now())
+			return next(r)
+		}, func(cfg *Config) { cfg.Retry.BaseDelay = 5 * time.Second })
+		for range 2 {
+			must(t)(c.Emails.Get(t.Context(), "e"))
 		}
-		if _, err := c.Emails.Get(t.Context(), "e"); !errors.Is(err, ErrNotFound) {
-			t.Errorf("after a 404: %v", err)
+		if _, err := c.Emails.Get(t.Context(), "e"); !errors.Is(err, ErrNotFound) || len(at) != 5 {
+			t.Fatalf("after a 404: %v; %d requests, want 5", err, len(at))
+		}
+		for i, want := range []time.Duration{lookupGap, lookupGap, 30 * time.Second, lookupGap} {
+			got := at[i+1].Sub(at[i]).Round(time.Millisecond)
+			if i == 2 && want <= got && got <= want+5*time.Second {
+				continue
+			}
+			if got != want {
+				t.Errorf("pause %d is %v, want %v", i+1, got, want)
+			}
 		}
 	})
 }
@@ -280,25 +283,6 @@ func TestWait(t *testing.T) {
 		got, err = c.Emails.Wait(ctx, "e", func(Email) bool { return false })
 		if !errors.Is(err, context.DeadlineExceeded) || got.Status != EmailStatusDelivered {
 			t.Errorf("%+v, %v; want the last result", got, err)
-		}
-	})
-}
-
-// TestLookupAfterRetryAfter: a long Retry-After does not delay the lookup after the next one.
-func TestLookupAfterRetryAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var at []time.Time
-		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
-			if at = append(at, time.Now()); len(at) == 1 {
-				return respond(429, "", "Retry-After", "30"), nil
-			}
-			return respond(200, `{"id":"e"}`), nil
-		})
-		for range 2 {
-			must(t)(c.Emails.Get(t.Context(), "e"))
-		}
-		if len(at) != 3 || at[1].Sub(at[0]).Truncate(200*time.Millisecond) != 30*time.Second || at[2].Sub(at[1]).Round(time.Millisecond) != lookupGap {
-			t.Errorf("requests at %v; want pauses of 30 s and %v", at, lookupGap)
 		}
 	})
 }
