@@ -8,131 +8,98 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
 
-// http1Platform responds to HTTP/1.1 requests on in-memory connections. Only the client of its test can reach it. On a
-// loopback port, requests for an earlier process with the same port could arrive.
-//
-// Its tests need a synctest bubble. Otherwise, net/http may not reuse a connection on a busy machine, because it waits
-// at most 50 ms for the goroutine that wrote the request.
+// http1Platform responds to HTTP/1.1 requests on in-memory connections. Its tests need a synctest bubble. Otherwise,
+// net/http may not reuse a connection on a busy machine, because it waits at most 50 ms for the goroutine that wrote
+// the request.
 type http1Platform struct {
-	whole    int    // number of requests that get the whole response
+	*Client
+
+	whole    int64  // number of requests that get the whole response
 	response string // response to other requests, before the platform closes the connection
-	room     *int   // number of bytes that the client can write on the first connection; nil: no limit
-
-	transport *http.Transport
-	serving   sync.WaitGroup
-
-	mu       sync.Mutex
-	dialed   []*memoryConn
-	requests int // number of requests that arrived, at least in part
+	requests atomic.Int64
+	serving  sync.WaitGroup
+	first    *cutConn
 }
 
-// http1Response is a whole response.
 const http1Response = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n{\"template_id\":1}"
 
-// client returns a client that connects only to p.
-func (p *http1Platform) client(t *testing.T) *Client {
+// newHTTP1Platform returns a platform whose client can write room bytes on its first connection; -1 means no limit.
+func newHTTP1Platform(t *testing.T, whole, room int, response string) *http1Platform {
 	t.Helper()
-	p.transport = &http.Transport{DialContext: p.dial}
-	return newClient(t, "http://127.0.0.1", p.transport, withoutPauses)
-}
-
-func (p *http1Platform) dial(context.Context, string, string) (net.Conn, error) {
-	here, there := net.Pipe()
-	c := &memoryConn{Conn: here, room: -1}
-	p.mu.Lock()
-	if p.room != nil && len(p.dialed) == 0 {
-		c.room = *p.room
+	p := &http1Platform{whole: int64(whole), response: response}
+	dial := func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		c := &cutConn{Conn: here}
+		c.room.Store(-1)
+		if p.first == nil {
+			p.first = c
+			c.room.Store(int64(room))
+		}
+		p.serving.Go(func() { p.serve(there) })
+		return c, nil
 	}
-	p.dialed = append(p.dialed, c)
-	p.mu.Unlock()
-	p.serving.Go(func() {
-		defer there.Close()
-		p.serve(there)
-	})
-	return c, nil
+	p.Client = newClient(t, "http://127.0.0.1", &http.Transport{DialContext: dial}, withoutPauses)
+	return p
 }
 
 // serve responds to the requests on a connection until an error occurs or a response is incomplete.
 func (p *http1Platform) serve(conn net.Conn) {
+	defer conn.Close()
 	for r := bufio.NewReader(conn); ; {
 		if _, err := r.Peek(1); err != nil {
 			return
 		}
-		p.mu.Lock()
-		p.requests++
-		n := p.requests
-		p.mu.Unlock()
-		req, err := http.ReadRequest(r)
-		if err != nil {
-			return
-		}
-		if _, err := io.Copy(io.Discard, req.Body); err != nil {
-			return
-		}
 		response := http1Response
-		if n > p.whole {
+		if p.requests.Add(1) > p.whole {
 			response = p.response
 		}
-		if _, err := io.WriteString(conn, response); err != nil || n > p.whole {
+		req, err := http.ReadRequest(r)
+		if err == nil {
+			_, err = io.Copy(io.Discard, req.Body)
+		}
+		if err == nil {
+			_, err = io.WriteString(conn, response)
+		}
+		if err != nil || response != http1Response {
 			return
 		}
 	}
 }
 
-// end closes the idle connections and waits until all connections have ended. It returns the final number of requests.
-func (p *http1Platform) end() (requests int) {
-	p.transport.CloseIdleConnections()
+// end returns the final number of requests.
+func (p *http1Platform) end() int {
+	p.CloseIdleConnections()
 	p.serving.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.requests
+	return int(p.requests.Load())
 }
 
-// memoryConn is the client's side of a connection.
-type memoryConn struct {
+// cutConn is the client's side of a connection. It breaks when the client writes more than room bytes.
+type cutConn struct {
 	net.Conn
-
-	mu   sync.Mutex
-	room int  // number of bytes that can be written before the connection breaks; -1: no limit
-	cut  bool // the connection broke
+	room  atomic.Int64 // -1: no limit
+	broke atomic.Bool
 }
 
-var errReset = errors.New("connection reset")
-
-func (c *memoryConn) Write(b []byte) (n int, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.room < 0 {
+func (c *cutConn) Write(b []byte) (int, error) {
+	room := int(c.room.Load())
+	if room < 0 {
 		return c.Conn.Write(b)
 	}
-	if len(b) <= c.room {
-		c.room -= len(b)
+	if len(b) <= room {
+		c.room.Add(int64(-len(b)))
 		return c.Conn.Write(b)
 	}
-	if c.room > 0 {
-		n, _ = c.Conn.Write(b[:c.room])
+	if room > 0 {
+		_, _ = c.Conn.Write(b[:room])
 	}
-	c.room, c.cut = 0, true
+	c.broke.Store(true)
 	_ = c.Close()
-	return n, errReset
-}
-
-// breakAfter breaks the connection after n further bytes of the client.
-func (c *memoryConn) breakAfter(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.room = n
-}
-
-// broke reports whether the connection was cut.
-func (c *memoryConn) broke() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cut
+	return room, errors.New("connection reset")
 }
 
 // TestNoResendAfterCutHTTP1Response cuts the response at every byte, on a new connection and on a reused connection.
@@ -151,12 +118,11 @@ func TestNoResendAfterCutHTTP1Response(t *testing.T) {
 
 func cutResponse(t *testing.T, cut int, op string, warm int) {
 	t.Helper()
-	p := &http1Platform{whole: warm, response: http1Response[:cut]}
-	c := p.client(t)
+	p := newHTTP1Platform(t, warm, -1, http1Response[:cut])
 	for range warm {
-		must(t)(c.Templates.Get(t.Context(), 1))
+		must(t)(p.Templates.Get(t.Context(), 1))
 	}
-	err := kinds(c)[op](t.Context())
+	err := kinds(p.Client)[op](t.Context())
 	want := 3
 	switch {
 	case op == "create":
@@ -193,18 +159,17 @@ func TestNoResendAfterCutHTTP1Request(t *testing.T) {
 // cutRequest reports whether the request was longer than cut bytes.
 func cutRequest(t *testing.T, cut, warm int) bool {
 	t.Helper()
-	p := &http1Platform{whole: 10}
-	if warm == 0 {
-		p.room = &cut
+	room := cut
+	if warm > 0 {
+		room = -1
 	}
-	c := p.client(t)
+	p := newHTTP1Platform(t, 10, room, "")
 	for range warm {
-		must(t)(c.Templates.Get(t.Context(), 1))
-		p.dialed[0].breakAfter(cut)
+		must(t)(p.Templates.Get(t.Context(), 1))
+		p.first.room.Store(int64(cut))
 	}
-	_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
-	got := p.end() - warm
-	broke := p.dialed[0].broke()
+	_, err := p.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+	got, broke := p.end()-warm, p.first.broke.Load()
 	sent := !broke || cut == 0 && warm > 0
 	want := 0
 	if cut > 0 || sent {
