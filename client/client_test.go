@@ -126,11 +126,12 @@ func TestNewAcceptsConfig(t *testing.T) {
 	}
 }
 
-func TestSuccessStatuses(t *testing.T) {
+// TestTolerantReader: each 2xx is a success. Unknown fields and null are ignored.
+func TestTolerantReader(t *testing.T) {
 	for status, good := range map[int]bool{200: true, 201: true, 299: true, 300: false, 399: false, 400: false} {
-		c := newTestClient(t, respondWith(status, "application/json", `{"template_id":1}`))
-		if _, err := c.Templates.Get(t.Context(), 1); (err == nil) != good {
-			t.Errorf("status %d: %v, want success: %v", status, err, good)
+		c := newTestClient(t, respondWith(status, "application/json", `{"x":{"y":[null]},"template_id":1,"name":null,"z":1e9}`))
+		if got, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); (err == nil) != good || good && got != (Template{ID: 1}) {
+			t.Errorf("status %d: %+v, %v, want success: %v", status, got, err, good)
 		}
 	}
 	for body, good := range map[string]bool{"": true, " \n": true, "<p>": false} { // a proxy may set a type on an empty body
@@ -312,30 +313,6 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-func TestTolerantReader(t *testing.T) {
-	for name, tc := range map[string]struct {
-		status int
-		body   string
-		want   Template
-	}{
-		"200 for a creation": {200, `{"template_id":1}`, Template{ID: 1}},
-		"202":                {202, `{"template_id":1}`, Template{ID: 1}},
-		"the id alone":       {201, `{"template_id":1,"name":null}`, Template{ID: 1}},
-		"unknown members":    {200, `{"x":{"y":[null]},"template_id":1,"z":1e9}`, Template{ID: 1}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := newTestClient(t, respondWith(tc.status, "application/json", tc.body))
-			got, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
-			if err != nil || got != tc.want {
-				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
-			}
-			if err := c.Templates.Delete(t.Context(), 1); err != nil {
-				t.Errorf("Delete: %v", err)
-			}
-		})
-	}
-}
-
 // TestFieldTypeMismatch: a field of another type does not affect the other fields.
 func TestFieldTypeMismatch(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -386,20 +363,6 @@ func TestFieldTypeMismatchInItems(t *testing.T) {
 	c = newTestClient(t, respondWith(200, "application/json", `{"name":"n","list_id":7,`))
 	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("of text that is not JSON: %+v, %v", l, err)
-	}
-}
-
-func TestWebhookIDs(t *testing.T) {
-	for id, want := range map[string]string{`"wh-1"`: "wh-1", `41`: "41", `"41"`: "41"} {
-		c := newTestClient(t, respondWith(200, "application/json", `{"data":[{"webhook_id":`+id+`}]}`))
-		page, err := c.Webhooks.List(t.Context(), ListWebhooksParams{})
-		if err != nil || len(page.Data) != 1 || page.Data[0].ID != want {
-			t.Errorf("%s: %+v, %v", id, page, err)
-		}
-	}
-	c := newTestClient(t, respondWith(200, "application/json", `{"webhook_id":{}}`))
-	if _, err := c.Webhooks.Get(t.Context(), "1"); !errors.Is(err, ErrInvalidResponse) || strings.Contains(err.Error(), "a number") {
-		t.Errorf("an object: %v", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
@@ -124,4 +125,25 @@ func (b EmailBounce) Hard() bool {
 		return b.Type == events.BounceTypeHard
 	}
 	return b.Category.Hard()
+}
+
+// wait doubles the interval between requests from one second up to the given
+// maximum. The parameter r is the request that get() sends.
+func wait[T any](
+	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
+) (last T, err error) {
+	for gap := lookupGap; ; gap = min(2*gap, longest) {
+		now, err := get()
+		if err != nil {
+			return last, err
+		}
+		if until(now) {
+			return now, nil
+		}
+		last = now
+		if err := pause(ctx, gap); err != nil {
+			e := newError(r, fmt.Errorf("waiting for the next request: %w", err))
+			return last, e.joined(context.Cause(ctx))
+		}
+	}
 }

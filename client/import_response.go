@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,9 +127,7 @@ func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	if !placed {
 		v.Index = v.Loc.entry()
 	}
-	if v.Type == "" {
-		v.Type = code
-	}
+	v.Type = cmp.Or(v.Type, code)
 	return v
 }
 

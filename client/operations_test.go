@@ -399,7 +399,7 @@ func webhookOperations() []operation {
 	hook := Webhook{ID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
 	whole := hook
 	whole.Secret, whole.HashFunction = NewSecret("key"), "sha256"
-	summary := WebhookSummary{ID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
+	summary := WebhookSummary{ID: "41", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
 	data := `{"id":"h-2","url":"https://b.example/","event":"Email.Bounced","status":"active","name":"n"}`
 	return []operation{
 		{
@@ -413,7 +413,7 @@ func webhookOperations() []operation {
 		},
 		{
 			"listWebhooks", func(e env) (any, error) { return e.Webhooks.List(e.ctx, ListWebhooksParams{}) }, nil,
-			[]knownResponse{{`{` + pagination + `,"data":[` + data + `]}`, WebhookPage{Data: []WebhookSummary{summary}, Pagination: page()}}},
+			[]knownResponse{{`{` + pagination + `,"data":[` + strings.Replace(data, `"h-2"`, "41", 1) + `]}`, WebhookPage{Data: []WebhookSummary{summary}, Pagination: page()}}},
 		},
 		{
 			"getWebhook", func(e env) (any, error) { return e.Webhooks.Get(e.ctx, e.webhook) }, nil,

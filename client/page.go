@@ -14,6 +14,9 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
+// maxPerPage is the maximum number of items on a page. (Specification: Not shown.)
+const maxPerPage = 100
+
 // IterOption configures an iterator over a list.
 type IterOption func(*iteration)
 
@@ -308,4 +311,22 @@ func (w *walk[T]) before(perPage int64) int64 {
 
 func same[T any](a, b []T) bool {
 	return len(a) == len(b) && reflect.DeepEqual(a, b)
+}
+
+// The parameter what is the name of the searched field, for example "email".
+func find[P pager[T], T any](
+	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, list request, what, name string, is func(T) bool,
+) (found T, err error) {
+	if name == "" {
+		return found, newBadRequest(list, fmt.Errorf("%s must not be empty", what))
+	}
+	for item, err := range paginate(ctx, x, read, list, nil) {
+		if err != nil {
+			return found, err
+		}
+		if is(item) {
+			return item, nil
+		}
+	}
+	return found, newConclusion(list, fmt.Errorf("the %s %.200q: %w", what, name, ErrNotFound))
 }

@@ -100,23 +100,34 @@ func (r RetryConfig) delay(n int, retryAfter time.Duration) time.Duration {
 }
 
 // jitter returns a random duration. The upper limit doubles with each attempt.
+// Tests make crypto/rand deterministic with testing/cryptotest.
 func (r RetryConfig) jitter(n int) time.Duration {
-	bound := min(r.BaseDelay<<(n-1), r.MaxDelay)
-	if r.BaseDelay > r.MaxDelay>>(n-1) { // prevents an overflow of the shift
-		bound = r.MaxDelay
+	bound := r.MaxDelay
+	if r.BaseDelay <= r.MaxDelay>>(n-1) { // otherwise the shift could overflow
+		bound = r.BaseDelay << (n - 1)
 	}
-	if bound <= 0 {
-		return 0
-	}
-	return randomUpTo(bound)
-}
-
-// randomUpTo returns a random duration from 0 to bound. Tests make crypto/rand
-// deterministic with testing/cryptotest.
-func randomUpTo(bound time.Duration) time.Duration {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return time.Duration(binary.LittleEndian.Uint64(b[:]) % (uint64(bound) + 1))
+	return time.Duration(binary.LittleEndian.Uint64(b[:]) % (uint64(max(bound, 0)) + 1))
+}
+
+func endsWithin(ctx context.Context, d time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Until(deadline) <= d
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // budget is a token bucket that limits the number of retries across all calls.

@@ -140,11 +140,10 @@ func redactError(err error, token string) error {
 	if err == nil {
 		return nil
 	}
-	text := redact(err.Error(), token)
-	if text == err.Error() {
-		return err
+	if text := redact(err.Error(), token); text != err.Error() {
+		return &redactedError{text: text, err: err}
 	}
-	return &redactedError{text: text, err: err}
+	return err
 }
 
 type redactedError struct {

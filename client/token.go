@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -266,10 +267,8 @@ func checkToken(token string) error {
 	if token == "" {
 		return errors.New("the access token is empty")
 	}
-	for i := range len(token) {
-		if token[i] <= ' ' || token[i] > '~' {
-			return fmt.Errorf("byte %d of the access token is not a visible ASCII character", i)
-		}
+	if i := strings.IndexFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
+		return fmt.Errorf("byte %d of the access token is not a visible ASCII character", i)
 	}
 	return nil
 }

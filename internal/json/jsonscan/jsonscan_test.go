@@ -244,31 +244,6 @@ func TestIncompleteText(t *testing.T) {
 	}
 }
 
-// TestLeap: Leap ends at the same place as Skip.
-func TestLeap(t *testing.T) {
-	for _, value := range texts {
-		if len(value) > 5000 || !json.Valid([]byte(value)) {
-			continue
-		}
-		c := New(`{"a":` + value + `,"b":{"c":"}"}}`)
-		for name := range c.Object() {
-			start := c.Offset()
-			if c.Leap(); name == "a" && c.Since(start) != strings.TrimSpace(value) {
-				t.Errorf("leapt over %.100q instead of %.100q", c.Since(start), value)
-			}
-		}
-		if err := c.End(); err != nil {
-			t.Errorf("after %.100q: %v", value, err)
-		}
-	}
-	for _, text := range []string{"{", `{"a"`, `{"a":"}`, `{"a":1`, "", "}"} {
-		c := New(text)
-		if c.Leap(); c.End() == nil {
-			t.Errorf("%q is whole", text)
-		}
-	}
-}
-
 func TestOptional(t *testing.T) {
 	for text, want := range map[string]struct {
 		first, second int64
