@@ -3,7 +3,6 @@ package jsonscan
 import (
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -157,41 +156,6 @@ func TestSliceLengths(t *testing.T) {
 		if err := c.End(); err != nil || len(got[0].tags) != n || cap(got[0].tags) > max(2*n, 1) || n > 0 && got[0].tags[n-1] != fmt.Sprint(n-1) {
 			t.Fatalf("%d small: %d, %v", n, len(got[0].tags), err)
 		}
-	}
-}
-
-func TestSliceMemory(t *testing.T) {
-	const size = 1 << 20
-	for name, tc := range map[string]struct {
-		head, again, tail string
-		fits              bool
-	}{
-		"empty":             {`[`, `{},`, `{}]`, false},
-		"null":              {`[`, `null,`, `null]`, false},
-		"one after another": {`[{"tags":[`, `"",`, `""]}]`, true},
-		"within":            {`[`, `{"tags":["","","","","","","","","","","","","","","","","",""]},`, `{}]`, true},
-		"within, too much":  {`[`, `{"tags":[1]},`, `{}]`, false},
-		"again and again":   {`[{`, `"tags":[""],`, `"id":1}]`, true},
-		"a page, again":     {`[{`, `"tags":["","","","","","","","","","","","","","","","","",""],`, `"id":1}]`, true},
-		"not closed":        {`[`, `{},`, ``, false},
-		"not UTF-8":         {`[{"tags":["`, "\xff", `"]}]`, true},
-		"escapes":           {`[{"tags":["`, `\n`, `"]}]`, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			text := tc.head + strings.Repeat(tc.again, size/len(tc.again)) + tc.tail
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			c := New(text)
-			got := readWides(c)
-			err := c.End()
-			runtime.ReadMemStats(&after)
-			if err != nil == tc.fits && (err.Syntax || tc.fits) {
-				t.Errorf("%d elements, %v; want them to fit: %v", len(got), err, tc.fits)
-			}
-			if taken := after.TotalAlloc - before.TotalAlloc; taken > 8*uint64(len(text))+512<<10 {
-				t.Errorf("%.1f bytes are allocated for each byte of the text", float64(taken)/float64(len(text)))
-			}
-		})
 	}
 }
 
