@@ -56,10 +56,10 @@ func (p *processes) Acquire(ctx context.Context, key string) (func(time.Duration
 }
 
 // warm acquires a slot from each limiter before a rule measures intervals,
-// because opening a connection may be slow.
-func warm(ctx context.Context, l client.LookupLimiter) error {
+// because opening a connection may be slow. It uses other keys than c.
+func warm(c caller) error {
 	for range 3 {
-		release, _, err := acquire(ctx, l, newKey())
+		release, _, err := newCaller(c.ctx, c.limiter).acquire()
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func warm(ctx context.Context, l client.LookupLimiter) error {
 
 type rule struct {
 	name  string
-	check func(context.Context, client.LookupLimiter) error
+	check func(caller) error
 }
 
 // run repeats a rule if a slot is late, because the machine may be busy.
@@ -89,7 +89,7 @@ func (r rule) runOnce(ctx context.Context, l client.LookupLimiter) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	result := make(chan error, 1)
-	go func() { result <- r.check(ctx, l) }()
+	go func() { result <- r.check(newCaller(ctx, l)) }()
 	select {
 	case err := <-result:
 		return err

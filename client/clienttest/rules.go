@@ -33,12 +33,20 @@ var rules = []rule{
 	{"other keys do not wait", otherKeys},
 }
 
-func newKey() string { return "clienttest-" + rand.Text() }
+// caller acquires slots for a key.
+type caller struct {
+	ctx     context.Context
+	limiter client.LookupLimiter
+	key     string
+}
 
-func acquire(
-	ctx context.Context, l client.LookupLimiter, key string,
-) (release func(time.Duration), at time.Time, err error) {
-	release, err = l.Acquire(ctx, key)
+// newCaller returns a caller with a new key.
+func newCaller(ctx context.Context, l client.LookupLimiter) caller {
+	return caller{ctx, l, "clienttest-" + rand.Text()}
+}
+
+func (c caller) acquire() (release func(time.Duration), at time.Time, err error) {
+	release, err = c.limiter.Acquire(c.ctx, c.key)
 	at = time.Now()
 	if err == nil && release == nil {
 		err = errors.New("no release")
@@ -63,9 +71,9 @@ func within(what string, took, least time.Duration) error {
 	return nil
 }
 
-func firstIsImmediate(ctx context.Context, l client.LookupLimiter) error {
+func firstIsImmediate(c caller) error {
 	asked := time.Now()
-	release, at, err := acquire(ctx, l, newKey())
+	release, at, err := c.acquire()
 	if err != nil {
 		return err
 	}
@@ -74,10 +82,9 @@ func firstIsImmediate(ctx context.Context, l client.LookupLimiter) error {
 }
 
 // intervals returns a rule that acquires slots. It releases each slot with the next interval in atLeast.
-func intervals(atLeast ...time.Duration) func(context.Context, client.LookupLimiter) error {
-	return func(ctx context.Context, l client.LookupLimiter) error {
-		key := newKey()
-		release, _, err := acquire(ctx, l, key)
+func intervals(atLeast ...time.Duration) func(caller) error {
+	return func(c caller) error {
+		release, _, err := c.acquire()
 		for _, interval := range atLeast {
 			if err != nil {
 				return err
@@ -85,7 +92,7 @@ func intervals(atLeast ...time.Duration) func(context.Context, client.LookupLimi
 			released := time.Now()
 			release(interval)
 			var at time.Time
-			if release, at, err = acquire(ctx, l, key); err == nil {
+			if release, at, err = c.acquire(); err == nil {
 				err = within("from the end of a slot to the next slot", at.Sub(released), max(interval, gap))
 			}
 		}
@@ -96,36 +103,34 @@ func intervals(atLeast ...time.Duration) func(context.Context, client.LookupLimi
 	}
 }
 
-func lastsUntilRelease(ctx context.Context, l client.LookupLimiter) error {
-	key := newKey()
-	release, _, err := acquire(ctx, l, key)
+func lastsUntilRelease(c caller) error {
+	release, _, err := c.acquire()
 	if err != nil {
 		return err
 	}
-	return lastsFor(ctx, l, key, release, 2*gap+gap/2)
+	return c.lastsFor(release, 2*gap+gap/2)
 }
 
 // canceledHolder tests that canceling the context does not release the slot,
 // because the platform may still be processing the lookup.
-func canceledHolder(ctx context.Context, l client.LookupLimiter) error {
-	key := newKey()
-	short, cancel := context.WithCancel(ctx)
-	release, _, err := acquire(short, l, key)
+func canceledHolder(c caller) error {
+	short, cancel := context.WithCancel(c.ctx)
+	release, _, err := caller{short, c.limiter, c.key}.acquire()
 	cancel()
 	if err != nil {
 		return err
 	}
-	return lastsFor(ctx, l, key, release, gap+gap/2)
+	return c.lastsFor(release, gap+gap/2)
 }
 
 // lastsFor releases a slot after the given time, and tests that the next slot starts at least gap later.
-func lastsFor(ctx context.Context, l client.LookupLimiter, key string, release func(time.Duration), held time.Duration) error {
+func (c caller) lastsFor(release func(time.Duration), held time.Duration) error {
 	ended := make(chan time.Time, 1)
 	time.AfterFunc(held, func() {
 		ended <- time.Now()
 		release(0)
 	})
-	second, at, err := acquire(ctx, l, key)
+	second, at, err := c.acquire()
 	if err != nil {
 		return err
 	}
@@ -138,14 +143,13 @@ func lastsFor(ctx context.Context, l client.LookupLimiter, key string, release f
 	}
 }
 
-func oneHolder(ctx context.Context, l client.LookupLimiter) error {
-	key := newKey()
+func oneHolder(c caller) error {
 	var inside atomic.Int32
 	errs := make([]error, 3)
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
-			release, _, err := acquire(ctx, l, key)
+			release, _, err := c.acquire()
 			if err != nil {
 				errs[i] = err
 				return
@@ -162,16 +166,15 @@ func oneHolder(ctx context.Context, l client.LookupLimiter) error {
 	return errors.Join(errs...)
 }
 
-func firstComeFirstServed(ctx context.Context, l client.LookupLimiter) error {
+func firstComeFirstServed(c caller) error {
 	const callers = 6
-	key := newKey()
 	var mu sync.Mutex
 	var order []int
 	errs := make([]error, callers)
 	var wg sync.WaitGroup
 	for i := range callers {
 		wg.Go(func() {
-			release, _, err := acquire(ctx, l, key)
+			release, _, err := c.acquire()
 			if err != nil {
 				errs[i] = err
 				return
@@ -193,9 +196,8 @@ func firstComeFirstServed(ctx context.Context, l client.LookupLimiter) error {
 	return nil
 }
 
-func canceledInQueue(ctx context.Context, l client.LookupLimiter) error {
-	key := newKey()
-	release, _, err := acquire(ctx, l, key)
+func canceledInQueue(c caller) error {
+	release, _, err := c.acquire()
 	if err != nil {
 		return err
 	}
@@ -206,17 +208,17 @@ func canceledInQueue(ctx context.Context, l client.LookupLimiter) error {
 		want error
 	}{
 		{func() (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, 3*arrival)
+			return context.WithTimeout(c.ctx, 3*arrival)
 		}, context.DeadlineExceeded},
 		{func() (context.Context, context.CancelFunc) {
-			c, cancel := context.WithCancelCause(ctx)
+			waiting, cancel := context.WithCancelCause(c.ctx)
 			timer := time.AfterFunc(3*arrival, func() { cancel(cause) })
-			return c, func() { timer.Stop(); cancel(nil) }
+			return waiting, func() { timer.Stop(); cancel(nil) }
 		}, context.Canceled},
 	} {
 		waiting, cancel := tt.ctx()
 		asked := time.Now()
-		_, err := l.Acquire(waiting, key)
+		_, err := c.limiter.Acquire(waiting, c.key)
 		cancel()
 		if !errors.Is(err, tt.want) && !errors.Is(err, cause) {
 			return fmt.Errorf("acquire: %w; want the context's error, %w", err, tt.want)
@@ -228,13 +230,12 @@ func canceledInQueue(ctx context.Context, l client.LookupLimiter) error {
 	return nil
 }
 
-func cancelDelaysNoOther(ctx context.Context, l client.LookupLimiter) error {
-	key := newKey()
-	release, _, err := acquire(ctx, l, key)
+func cancelDelaysNoOther(c caller) error {
+	release, _, err := c.acquire()
 	if err != nil {
 		return err
 	}
-	leaving, leave := context.WithCancel(ctx)
+	leaving, leave := context.WithCancel(c.ctx)
 	defer leave()
 	var gone, stays sync.WaitGroup
 	var at time.Time
@@ -242,7 +243,7 @@ func cancelDelaysNoOther(ctx context.Context, l client.LookupLimiter) error {
 	crowd := func() {
 		for range 5 {
 			gone.Go(func() {
-				if release, err := l.Acquire(leaving, key); err == nil {
+				if release, err := c.limiter.Acquire(leaving, c.key); err == nil {
 					release(0)
 				}
 			})
@@ -252,7 +253,7 @@ func cancelDelaysNoOther(ctx context.Context, l client.LookupLimiter) error {
 	crowd()
 	stays.Go(func() {
 		var release func(time.Duration)
-		if release, at, failed = acquire(ctx, l, key); failed == nil {
+		if release, at, failed = c.acquire(); failed == nil {
 			release(0)
 		}
 	})
@@ -269,12 +270,11 @@ func cancelDelaysNoOther(ctx context.Context, l client.LookupLimiter) error {
 	return within("from the first slot to the remaining caller", at.Sub(released), gap)
 }
 
-func endedContext(ctx context.Context, l client.LookupLimiter) error {
-	key := newKey()
-	done, cancel := context.WithCancel(ctx)
+func endedContext(c caller) error {
+	done, cancel := context.WithCancel(c.ctx)
 	cancel()
 	for range 3 {
-		release, err := l.Acquire(done, key)
+		release, err := c.limiter.Acquire(done, c.key)
 		if err == nil {
 			release(0)
 		}
@@ -283,7 +283,7 @@ func endedContext(ctx context.Context, l client.LookupLimiter) error {
 		}
 	}
 	asked := time.Now()
-	release, at, err := acquire(ctx, l, key)
+	release, at, err := c.acquire()
 	if err != nil {
 		return err
 	}
@@ -291,19 +291,15 @@ func endedContext(ctx context.Context, l client.LookupLimiter) error {
 	return within("first slot after three canceled calls", at.Sub(asked), 0)
 }
 
-func otherKeys(ctx context.Context, l client.LookupLimiter) error {
-	release, _, err := acquire(ctx, l, newKey())
+func otherKeys(c caller) error {
+	release, _, err := c.acquire()
 	if err != nil {
 		return err
 	}
 	defer release(0)
 	asked := time.Now()
-	for range 3 {
-		other, _, err := acquire(ctx, l, newKey())
-		if err != nil {
-			return err
-		}
-		other(0)
+	if err := warm(c); err != nil {
+		return err
 	}
 	return within("three slots with other keys", time.Since(asked), 0)
 }
