@@ -124,6 +124,11 @@ type knownResponse struct {
 	want any
 }
 
+// one returns an operation without a count and with one known response.
+func one(id string, call func(env) (any, error), body string, want any) operation {
+	return operation{id, call, nil, []knownResponse{{body, want}}}
+}
+
 const pagination = `"pagination":{"page":1,"per_page":50,"count":1,"cursor":{"previous":null,"next":"b3B"}}`
 
 func page() Pagination { return Pagination{Page: 1, PerPage: 50, Count: 1} }
@@ -162,27 +167,16 @@ func templateOperations() []operation {
 				{`{"id":7,"object":"template","created":true}`, Template{ID: 7}},
 			},
 		},
-		{
-			"listTemplates", func(e env) (any, error) {
-				return e.Templates.List(e.ctx, ListTemplatesParams{PerPage: 100, WithCount: true})
-			}, nil,
-			[]knownResponse{{`{` + pagination + `,"data":[` + data + `]}`, TemplatePage{Data: []Template{template}, Pagination: page()}}},
-		},
-		{
-			"getTemplate", func(e env) (any, error) { return e.Templates.Get(e.ctx, e.template) }, nil,
-			[]knownResponse{{`{"data":` + data + `}`, template}},
-		},
-		{
-			"updateTemplate", func(e env) (any, error) {
-				update := TemplateUpdate{Name: new(e.name()), Content: &TemplateContentUpdate{Text: Null[string]()}}
-				return e.Templates.Update(e.ctx, e.template, update)
-			}, nil,
-			[]knownResponse{{`{"id":7,"object":"template","updated":true,"data":` + data + `}`, template}},
-		},
-		{
-			"renderTemplate", func(e env) (any, error) { return e.Templates.Render(e.ctx, e.template) }, nil,
-			[]knownResponse{{`<p>`, "<p>"}},
-		},
+		one("listTemplates", func(e env) (any, error) {
+			return e.Templates.List(e.ctx, ListTemplatesParams{PerPage: 100, WithCount: true})
+		}, `{`+pagination+`,"data":[`+data+`]}`, TemplatePage{Data: []Template{template}, Pagination: page()}),
+		one("getTemplate", func(e env) (any, error) { return e.Templates.Get(e.ctx, e.template) },
+			`{"data":`+data+`}`, template),
+		one("updateTemplate", func(e env) (any, error) {
+			update := TemplateUpdate{Name: new(e.name()), Content: &TemplateContentUpdate{Text: Null[string]()}}
+			return e.Templates.Update(e.ctx, e.template, update)
+		}, `{"id":7,"object":"template","updated":true,"data":`+data+`}`, template),
+		one("renderTemplate", func(e env) (any, error) { return e.Templates.Render(e.ctx, e.template) }, `<p>`, "<p>"),
 	}
 }
 
@@ -195,22 +189,13 @@ func listOperations() []operation {
 			func(e env) int { return size(e.p, e.Lists.All(e.ctx, ListListsParams{})) },
 			[]knownResponse{{`{"id":3,"object":"list","created":true,"data":` + data + `}`, list}},
 		},
-		{
-			"listLists", func(e env) (any, error) { return e.Lists.List(e.ctx, ListListsParams{Page: 1}) }, nil,
-			[]knownResponse{{`{` + pagination + `,"data":[` + data + `]}`, ListPage{Data: []List{list}, Pagination: page()}}},
-		},
-		{
-			"getList", func(e env) (any, error) { return e.Lists.Get(e.ctx, e.list) }, nil,
-			[]knownResponse{{`{"data":` + data + `}`, list}},
-		},
-		{
-			"acceptListPolicy", func(e env) (any, error) { return nil, e.Lists.AcceptPolicy(e.ctx, e.list) }, nil,
-			[]knownResponse{{`{"id":3,"object":"list","accepted":true}`, nil}},
-		},
-		{
-			"listTags", func(e env) (any, error) { return e.Tags.List(e.ctx, ListTagsParams{}) }, nil,
-			[]knownResponse{{`{` + pagination + `,"data":[{"tag":"vip"}]}`, TagPage{Data: []Tag{{Name: "vip"}}, Pagination: page()}}},
-		},
+		one("listLists", func(e env) (any, error) { return e.Lists.List(e.ctx, ListListsParams{Page: 1}) },
+			`{`+pagination+`,"data":[`+data+`]}`, ListPage{Data: []List{list}, Pagination: page()}),
+		one("getList", func(e env) (any, error) { return e.Lists.Get(e.ctx, e.list) }, `{"data":`+data+`}`, list),
+		one("acceptListPolicy", func(e env) (any, error) { return nil, e.Lists.AcceptPolicy(e.ctx, e.list) },
+			`{"id":3,"object":"list","accepted":true}`, nil),
+		one("listTags", func(e env) (any, error) { return e.Tags.List(e.ctx, ListTagsParams{}) },
+			`{`+pagination+`,"data":[{"tag":"vip"}]}`, TagPage{Data: []Tag{{Name: "vip"}}, Pagination: page()}),
 	}
 }
 
@@ -231,30 +216,19 @@ func contactOperations() []operation {
 			func(e env) int { return size(e.p, e.Contacts.All(e.ctx, e.list, ListContactsParams{})) },
 			[]knownResponse{{`{"id":9,"object":"contact","created":true,"data":` + data + `}`, contact}},
 		},
-		{
-			"listContacts", func(e env) (any, error) {
-				return e.Contacts.List(e.ctx, e.list, ListContactsParams{Sort: "email:desc", Filter: "status:active"})
-			}, nil,
-			[]knownResponse{{`{` + pagination + `,"data":[` + data + `]}`, ContactPage{Data: []Contact{contact}, Pagination: page()}}},
-		},
-		{
-			"getContact", func(e env) (any, error) { return e.Contacts.Get(e.ctx, e.list, e.contact) }, nil,
-			[]knownResponse{{`{"data":` + data + `}`, contact}},
-		},
-		{
-			"updateContact", func(e env) (any, error) {
-				return e.Contacts.Update(e.ctx, e.list, e.contact, ContactUpdate{CustomAttributes: []CustomAttributeUpdate{
-					{Name: "name", Value: Value("Ann")}, {Name: "city", Value: Null[string]()},
-				}})
-			}, nil,
-			[]knownResponse{{`{"id":9,"object":"contact","updated":true,"data":` + data + `}`, contact}},
-		},
-		{
-			"tagContacts", func(e env) (any, error) {
-				return nil, e.Contacts.Tag(e.ctx, e.list, ContactTagging{ContactIDs: []int64{e.contact}, Tags: []string{"new"}})
-			}, nil,
-			[]knownResponse{{`{"object":"contact","tagged":true,"data":[9]}`, nil}},
-		},
+		one("listContacts", func(e env) (any, error) {
+			return e.Contacts.List(e.ctx, e.list, ListContactsParams{Sort: "email:desc", Filter: "status:active"})
+		}, `{`+pagination+`,"data":[`+data+`]}`, ContactPage{Data: []Contact{contact}, Pagination: page()}),
+		one("getContact", func(e env) (any, error) { return e.Contacts.Get(e.ctx, e.list, e.contact) },
+			`{"data":`+data+`}`, contact),
+		one("updateContact", func(e env) (any, error) {
+			return e.Contacts.Update(e.ctx, e.list, e.contact, ContactUpdate{CustomAttributes: []CustomAttributeUpdate{
+				{Name: "name", Value: Value("Ann")}, {Name: "city", Value: Null[string]()},
+			}})
+		}, `{"id":9,"object":"contact","updated":true,"data":`+data+`}`, contact),
+		one("tagContacts", func(e env) (any, error) {
+			return nil, e.Contacts.Tag(e.ctx, e.list, ContactTagging{ContactIDs: []int64{e.contact}, Tags: []string{"new"}})
+		}, `{"object":"contact","tagged":true,"data":[9]}`, nil),
 		{
 			"importContacts", func(e env) (any, error) {
 				contacts := []ImportContact{{Email: e.name() + "@example.com", Tags: []string{"x"}, Line: 2}, {Email: "bad"}}
@@ -316,21 +290,14 @@ func campaignOperations() []operation {
 			func(e env) int { return size(e.p, e.Campaigns.All(e.ctx, ListCampaignsParams{})) },
 			[]knownResponse{{`{"id":5,"object":"campaign","created":true,"data":` + data + `}`, campaign}},
 		},
-		{
-			"listCampaigns", func(e env) (any, error) { return e.Campaigns.List(e.ctx, ListCampaignsParams{}) }, nil,
-			[]knownResponse{{`{` + pagination + `,"data":[` + data + `]}`, CampaignPage{Data: []Campaign{campaign}, Pagination: page()}}},
-		},
-		{
-			"getCampaign", func(e env) (any, error) { return e.Campaigns.Get(e.ctx, e.campaign) }, nil,
-			[]knownResponse{{`{"data":` + data + `}`, campaign}},
-		},
-		{
-			"updateCampaign", func(e env) (any, error) {
-				update := CampaignUpdate{Name: new(e.name()), Content: &MessageContentUpdate{TemplateID: new(e.template)}}
-				return e.Campaigns.Update(e.ctx, e.campaign, update)
-			}, nil,
-			[]knownResponse{{`{"id":5,"object":"campaign","updated":true,"data":` + data + `}`, campaign}},
-		},
+		one("listCampaigns", func(e env) (any, error) { return e.Campaigns.List(e.ctx, ListCampaignsParams{}) },
+			`{`+pagination+`,"data":[`+data+`]}`, CampaignPage{Data: []Campaign{campaign}, Pagination: page()}),
+		one("getCampaign", func(e env) (any, error) { return e.Campaigns.Get(e.ctx, e.campaign) },
+			`{"data":`+data+`}`, campaign),
+		one("updateCampaign", func(e env) (any, error) {
+			update := CampaignUpdate{Name: new(e.name()), Content: &MessageContentUpdate{TemplateID: new(e.template)}}
+			return e.Campaigns.Update(e.ctx, e.campaign, update)
+		}, `{"id":5,"object":"campaign","updated":true,"data":`+data+`}`, campaign),
 		{
 			"scheduleCampaign", func(e env) (any, error) { return e.Campaigns.Send(e.ctx, e.campaign) },
 			outbox,
@@ -352,22 +319,14 @@ func workflowOperations() []operation {
 			func(e env) int { return size(e.p, e.Workflows.All(e.ctx, ListWorkflowsParams{})) },
 			[]knownResponse{{`{"id":"w-4","object":"workflow","created":true,"data":` + data + `}`, workflow}},
 		},
-		{
-			"listWorkflows", func(e env) (any, error) { return e.Workflows.List(e.ctx, ListWorkflowsParams{}) }, nil,
-			[]knownResponse{{`{` + pagination + `,"data":[` + data + `]}`, WorkflowPage{Data: []Workflow{workflow}, Pagination: page()}}},
-		},
-		{
-			"getWorkflow", func(e env) (any, error) { return e.Workflows.Get(e.ctx, e.workflow) }, nil,
-			[]knownResponse{{`{"data":` + data + `}`, workflow}},
-		},
-		{
-			"activateWorkflow", func(e env) (any, error) { return nil, e.Workflows.Activate(e.ctx, e.workflow) }, nil,
-			[]knownResponse{{`{"id":"w-4","object":"workflow","activated":true}`, nil}},
-		},
-		{
-			"deactivateWorkflow", func(e env) (any, error) { return nil, e.Workflows.Deactivate(e.ctx, e.workflow) }, nil,
-			[]knownResponse{{`{"id":"w-4","object":"workflow","deactivated":true}`, nil}},
-		},
+		one("listWorkflows", func(e env) (any, error) { return e.Workflows.List(e.ctx, ListWorkflowsParams{}) },
+			`{`+pagination+`,"data":[`+data+`]}`, WorkflowPage{Data: []Workflow{workflow}, Pagination: page()}),
+		one("getWorkflow", func(e env) (any, error) { return e.Workflows.Get(e.ctx, e.workflow) },
+			`{"data":`+data+`}`, workflow),
+		one("activateWorkflow", func(e env) (any, error) { return nil, e.Workflows.Activate(e.ctx, e.workflow) },
+			`{"id":"w-4","object":"workflow","activated":true}`, nil),
+		one("deactivateWorkflow", func(e env) (any, error) { return nil, e.Workflows.Deactivate(e.ctx, e.workflow) },
+			`{"id":"w-4","object":"workflow","deactivated":true}`, nil),
 	}
 }
 
@@ -388,10 +347,8 @@ func suppressionOperations() []operation {
 				SuppressedEmailPage{Data: []SuppressedEmail{suppressed}, Pagination: page()},
 			}},
 		},
-		{
-			"removeSuppressedEmail", func(e env) (any, error) { return nil, e.SuppressedEmails.Remove(e.ctx, "gone@example.com") }, nil,
-			[]knownResponse{{`{"email":"a@b.example","object":"suppressed_email","deleted":true}`, nil}},
-		},
+		one("removeSuppressedEmail", func(e env) (any, error) { return nil, e.SuppressedEmails.Remove(e.ctx, "gone@example.com") },
+			`{"email":"a@b.example","object":"suppressed_email","deleted":true}`, nil),
 	}
 }
 
@@ -411,40 +368,26 @@ func webhookOperations() []operation {
 			func(e env) int { return size(e.p, e.Webhooks.All(e.ctx, ListWebhooksParams{})) },
 			[]knownResponse{{`{"id":"h-2","object":"webhook","created":true,"data":` + data + `}`, hook}},
 		},
-		{
-			"listWebhooks", func(e env) (any, error) { return e.Webhooks.List(e.ctx, ListWebhooksParams{}) }, nil,
-			[]knownResponse{{`{` + pagination + `,"data":[` + strings.Replace(data, `"h-2"`, "41", 1) + `]}`, WebhookPage{Data: []WebhookSummary{summary}, Pagination: page()}}},
-		},
-		{
-			"getWebhook", func(e env) (any, error) { return e.Webhooks.Get(e.ctx, e.webhook) }, nil,
-			[]knownResponse{{`{"data":` + data + `,"signature":{"key":"key","hash_function":"sha256"}}`, whole}},
-		},
-		{
-			"archiveWebhook", func(e env) (any, error) { return nil, e.Webhooks.Archive(e.ctx, e.webhook) }, nil,
-			[]knownResponse{{`{"id":"h-2","object":"webhook","archived":true}`, nil}},
-		},
-		{
-			"unarchiveWebhook", func(e env) (any, error) { return nil, e.Webhooks.Unarchive(e.ctx, e.webhook) }, nil,
-			[]knownResponse{{`{"id":"h-2","object":"webhook","unarchived":true}`, nil}},
-		},
+		one("listWebhooks", func(e env) (any, error) { return e.Webhooks.List(e.ctx, ListWebhooksParams{}) },
+			`{`+pagination+`,"data":[`+strings.Replace(data, `"h-2"`, "41", 1)+`]}`, WebhookPage{Data: []WebhookSummary{summary}, Pagination: page()}),
+		one("getWebhook", func(e env) (any, error) { return e.Webhooks.Get(e.ctx, e.webhook) },
+			`{"data":`+data+`,"signature":{"key":"key","hash_function":"sha256"}}`, whole),
+		one("archiveWebhook", func(e env) (any, error) { return nil, e.Webhooks.Archive(e.ctx, e.webhook) },
+			`{"id":"h-2","object":"webhook","archived":true}`, nil),
+		one("unarchiveWebhook", func(e env) (any, error) { return nil, e.Webhooks.Unarchive(e.ctx, e.webhook) },
+			`{"id":"h-2","object":"webhook","unarchived":true}`, nil),
 	}
 }
 
 // deletions returns the operations that must be last, because they remove records that other operations use.
 func deletions() []operation {
 	return []operation{
-		{
-			"unsubscribeContact", func(e env) (any, error) { return nil, e.Contacts.Unsubscribe(e.ctx, e.list, e.contact) }, nil,
-			[]knownResponse{{`{"id":9,"object":"contact","unsubscribed":true}`, nil}},
-		},
-		{
-			"deleteContact", func(e env) (any, error) { return nil, e.Contacts.Delete(e.ctx, e.list, e.contact) }, nil,
-			[]knownResponse{{`{"id":9,"object":"contact","deleted":true}`, nil}},
-		},
-		{
-			"deleteTemplate", func(e env) (any, error) { return nil, e.Templates.Delete(e.ctx, e.template) }, nil,
-			[]knownResponse{{`{"id":7,"object":"template","deleted":true}`, nil}},
-		},
+		one("unsubscribeContact", func(e env) (any, error) { return nil, e.Contacts.Unsubscribe(e.ctx, e.list, e.contact) },
+			`{"id":9,"object":"contact","unsubscribed":true}`, nil),
+		one("deleteContact", func(e env) (any, error) { return nil, e.Contacts.Delete(e.ctx, e.list, e.contact) },
+			`{"id":9,"object":"contact","deleted":true}`, nil),
+		one("deleteTemplate", func(e env) (any, error) { return nil, e.Templates.Delete(e.ctx, e.template) },
+			`{"id":7,"object":"template","deleted":true}`, nil),
 	}
 }
 
