@@ -89,26 +89,6 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 	return v
 }
 
-func readCampaignPage(c *jsonscan.Cursor) (v CampaignPage) {
-	start := c.Offset()
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "data":
-			v.Data = jsonscan.Slice(c, readCampaign)
-		case "pagination":
-			v.Pagination = readPagination(c)
-		case "detail", "error":
-			readErrorField(c, name)
-		default:
-			c.Skip()
-		}
-	}
-	if v.Data == nil {
-		c.Missing(start, "data")
-	}
-	return v
-}
-
 func readContact(c *jsonscan.Cursor) (v Contact) {
 	start := c.Offset()
 	for name := range c.Envelope("data") {
@@ -193,6 +173,28 @@ func readContactPage(c *jsonscan.Cursor) (v ContactPage) {
 	return v
 }
 
+func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
+	start := c.Offset()
+	for name := range c.Envelope("data") {
+		switch name {
+		case "email":
+			v.Email = c.String()
+			if !c.Is(`,"created_on":`) {
+				continue
+			}
+			fallthrough
+		case "created_on":
+			v.CreatedOn = jsonscan.Optional(c, readTime)
+		default:
+			c.Skip()
+		}
+	}
+	if v.Email == "" {
+		c.Missing(start, "email")
+	}
+	return v
+}
+
 func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
 	start := c.Offset()
 	for name := range c.Envelope("data") {
@@ -209,26 +211,6 @@ func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
 	}
 	if v.ID == "" {
 		c.Missing(start, "id")
-	}
-	return v
-}
-
-func readListPage(c *jsonscan.Cursor) (v ListPage) {
-	start := c.Offset()
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "data":
-			v.Data = jsonscan.Slice(c, readList)
-		case "pagination":
-			v.Pagination = readPagination(c)
-		case "detail", "error":
-			readErrorField(c, name)
-		default:
-			c.Skip()
-		}
-	}
-	if v.Data == nil {
-		c.Missing(start, "data")
 	}
 	return v
 }
@@ -331,6 +313,26 @@ func readList(c *jsonscan.Cursor) (v List) {
 	v.ID = cmp.Or(v.ID, otherID)
 	if v.ID == 0 {
 		c.Missing(start, "list_id")
+	}
+	return v
+}
+
+func readListPage(c *jsonscan.Cursor) (v ListPage) {
+	start := c.Offset()
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "data":
+			v.Data = jsonscan.Slice(c, readList)
+		case "pagination":
+			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readErrorField(c, name)
+		default:
+			c.Skip()
+		}
+	}
+	if v.Data == nil {
+		c.Missing(start, "data")
 	}
 	return v
 }
@@ -466,6 +468,26 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 	v.SubmittedOn = cmp.Or(v.SubmittedOn, otherSubmittedTime)
 	if v.ID == "" {
 		c.Missing(start, "id")
+	}
+	return v
+}
+
+func readCampaignPage(c *jsonscan.Cursor) (v CampaignPage) {
+	start := c.Offset()
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "data":
+			v.Data = jsonscan.Slice(c, readCampaign)
+		case "pagination":
+			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readErrorField(c, name)
+		default:
+			c.Skip()
+		}
+	}
+	if v.Data == nil {
+		c.Missing(start, "data")
 	}
 	return v
 }
@@ -658,28 +680,6 @@ func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
 	return v
 }
 
-func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
-	start := c.Offset()
-	for name := range c.Envelope("data") {
-		switch name {
-		case "email":
-			v.Email = c.String()
-			if !c.Is(`,"created_on":`) {
-				continue
-			}
-			fallthrough
-		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
-		default:
-			c.Skip()
-		}
-	}
-	if v.Email == "" {
-		c.Missing(start, "email")
-	}
-	return v
-}
-
 func readSender(c *jsonscan.Cursor) (v Sender) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -712,22 +712,6 @@ func readMessageContent(c *jsonscan.Cursor) (v MessageContent) {
 	return v
 }
 
-func readPagination(c *jsonscan.Cursor) (v Pagination) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "count":
-			v.Count = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
-		case "page":
-			v.Page = c.Int()
-		case "per_page":
-			v.PerPage = c.Int()
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
 func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -739,6 +723,22 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 			fallthrough
 		case "value":
 			v.Value = c.String()
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readPagination(c *jsonscan.Cursor) (v Pagination) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "count":
+			v.Count = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+		case "page":
+			v.Page = c.Int()
+		case "per_page":
+			v.PerPage = c.Int()
 		default:
 			c.Skip()
 		}

@@ -121,7 +121,6 @@ func (s *Contacts) Import(
 		return s.ImportBatch(ctx, listID, batch)
 	}
 	defer im.wg.Wait() // even if the source panics
-	defer context.AfterFunc(ctx, im.wake)()
 	sourceErr := im.read(ctx, contacts)
 	im.wg.Wait()
 	im.crash.raise()
@@ -154,7 +153,7 @@ type importer struct {
 	report   *ImportReport
 	window   []*batch            // the batches from the first unfinished batch on, at most Concurrency
 	inFlight map[uint64]struct{} // hashes of the addresses in unfinished batches
-	landed   sync.Cond           // signals that window and inFlight have changed, or that the context was canceled
+	landed   sync.Cond           // signals that window and inFlight have changed
 	spare    []*batch            // batches for reuse
 	batches  int                 // number of finished batches
 	failed   int
@@ -236,13 +235,6 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	return failed
 }
 
-// wake wakes start after the context was canceled.
-func (im *importer) wake() {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	im.landed.Broadcast()
-}
-
 func (im *importer) wants(contact ImportContact) bool {
 	if im.opts.Filter == nil {
 		return true
@@ -267,8 +259,8 @@ func (im *importer) batch(from int64) *batch {
 }
 
 // start sends a batch on its own goroutine. It first waits until the window has
-// room and no batch with one of the same addresses is in flight. If the import
-// must stop, start returns false.
+// room and no batch with one of the same addresses is in flight. A canceled
+// context ends these batches. If the import must stop, start returns false.
 func (im *importer) start(ctx context.Context, b *batch) bool {
 	if im.opts.Concurrency > 1 {
 		for _, c := range b.contacts { // different addresses with the same hash only delay a batch
@@ -278,7 +270,7 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 	inFlight := func(h uint64) bool { _, found := im.inFlight[h]; return found }
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	for ctx.Err() == nil && (len(im.window) == im.opts.Concurrency || slices.ContainsFunc(b.hashes, inFlight)) {
+	for len(im.window) == im.opts.Concurrency || slices.ContainsFunc(b.hashes, inFlight) {
 		im.landed.Wait()
 	}
 	if im.stopped != nil || ctx.Err() != nil {
