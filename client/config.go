@@ -89,10 +89,10 @@ type Config struct {
 	UserAgent string
 }
 
-// Format implements [fmt.Formatter], which does not apply to the verb %p.
+// Format implements [fmt.Formatter]. Package fmt does not call Format for the verb %p, which prints the token.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// String returns the base URL, and whether a token or a token source is set.
+// String returns the base URL and whether a token or a token source is set, without the token.
 func (c Config) String() string {
 	token := "none"
 	switch {

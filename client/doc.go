@@ -6,20 +6,7 @@
 //		Token:   os.Getenv("EMAILPLATFORM_TOKEN"),
 //	})
 //	if err != nil {
-//		log.Fatal(err)
-//	}
-//	email, err := c.Emails.Send(ctx, client.EmailSubmission{
-//		To:      "ada@example.org",
-//		Sender:  client.Sender{Name: "Example Shop", Email: "shop@example.com"},
-//		Content: client.EmailContent{Subject: "Your order", Text: "It is on its way.", Type: client.EmailTypeTransactional},
-//	})
-//	switch {
-//	case err == nil:
-//		fmt.Println(email.ID, email.Status)
-//	case errors.Is(err, client.ErrOutcomeUnknown):
-//		log.Fatal("the platform may have sent the email; do not send it again: ", err)
-//	default:
-//		log.Fatal("the platform did not send the email: ", err)
+//		return err
 //	}
 //	email, err := c.Emails.Send(ctx, client.EmailSubmission{
 //		To:     "ada@example.org",

@@ -42,9 +42,9 @@ func (s *Templates) All(
 	return paginate(ctx, s.x, readTemplatePage, listTemplatesRequest(params), opts)
 }
 
-// Find returns the oldest template with the given name. Find iterates over all
-// templates, 100 per request, because the platform cannot filter templates by name.
-// If no template has this name, the error is [ErrNotFound]. If the name is empty,
+// Find returns the oldest template with the given name. It requests all
+// templates, 100 per request, because the platform cannot filter them by name.
+// If no template has the name, the error is [ErrNotFound]. If the name is empty,
 // the error is [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	is := func(item Template) bool { return item.Name == name }
@@ -84,10 +84,10 @@ func (s *Lists) All(
 	return paginate(ctx, s.x, readListPage, listListsRequest(params), opts)
 }
 
-// Find returns the oldest list with the given name. Find iterates over all
-// lists, 100 per request, because the platform cannot filter lists by name. If
-// no list has the name, the error is [ErrNotFound]. If the name is empty, the
-// error is [ErrValidation].
+// Find returns the oldest list with the given name. It requests all
+// lists, 100 per request, because the platform cannot filter them by name.
+// If no list has the name, the error is [ErrNotFound]. If the name is empty,
+// the error is [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	is := func(item List) bool { return item.Name == name }
 	return find(ctx, s.x, readListPage, listListsRequest(ListListsParams{}), "name", name, is)
@@ -147,8 +147,7 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 //	}
 //
 // With Filter or Sort, a contact may be missing or duplicated if contacts change
-// during the iteration. If the number of matching contacts decreases, the
-// iteration ends with [ErrListChanged].
+// during the iteration.
 func (s *Contacts) All(
 	ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption,
 ) iter.Seq2[Contact, error] {
@@ -218,10 +217,10 @@ func (s *Campaigns) All(
 	return paginate(ctx, s.x, readCampaignPage, listCampaignsRequest(params), opts)
 }
 
-// Find returns the oldest campaign with the given name. Find iterates over all
-// campaigns, 100 per request, because the platform cannot filter campaigns by
-// name. If no campaign has the name, the error is [ErrNotFound]. If the name
-// is empty, the error is [ErrValidation].
+// Find returns the oldest campaign with the given name. It requests all
+// campaigns, 100 per request, because the platform cannot filter them by name.
+// If no campaign has the name, the error is [ErrNotFound]. If the name is empty,
+// the error is [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	is := func(item Campaign) bool { return item.Name == name }
 	return find(ctx, s.x, readCampaignPage, listCampaignsRequest(ListCampaignsParams{}), "name", name, is)

@@ -27,7 +27,7 @@ type Token struct {
 	Expiry time.Time
 }
 
-// Format implements [fmt.Formatter], which does not apply to the verb %p.
+// Format implements [fmt.Formatter]. Package fmt does not call Format for the verb %p, which prints the token's value.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, t.String()) }
 
 // String returns the expiry.
