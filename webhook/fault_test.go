@@ -1,189 +1,104 @@
 package webhook
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"io"
-	"log"
 	"log/slog"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"example.com/emailplatform/events"
 )
 
-// pipes is an in-memory listener. Goroutines that wait for its connections are durably blocked, as synctest requires.
-type pipes chan net.Conn
-
-func (p pipes) Accept() (net.Conn, error) {
-	if c, ok := <-p; ok {
-		return c, nil
-	}
-	return nil, net.ErrClosed
-}
-
-func (p pipes) Close() error { close(p); return nil }
-
-func (pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
-
-func (p pipes) dial() net.Conn {
-	client, server := net.Pipe()
-	p <- server
-	return client
-}
-
-// serveInMemory serves deliveries with net/http in a bubble, which ends only when all goroutines have ended.
-func serveInMemory(t *testing.T, handle func(context.Context, *events.Event) error, test func(p pipes)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		h := NewHandler(newVerifier(t, testSecret), handle, Options{Logger: slog.New(slog.DiscardHandler)})
-		p, srv := make(pipes), &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: time.Minute}
-		stopped := make(chan error, 1)
-		go func() { stopped <- srv.Serve(p) }()
-		test(p)
-		if err := errors.Join(srv.Shutdown(t.Context()), <-stopped); !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
-	})
-}
-
-// deliver sends body over its own connection. It returns the status, or 0 if the connection was closed.
-func deliver(t *testing.T, p pipes, body string) int {
-	t.Helper()
-	conn := p.dial()
-	defer func() { _ = conn.Close() }()
-	go func() { _ = newRequest(t, body).Write(conn) }()
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, resp.Body)
-	return resp.StatusCode
-}
-
-// TestAbort: a panic that cuts the connection is a failure, and the next attempt handles the event.
-func TestAbort(t *testing.T) {
-	calls := 0
-	serveInMemory(t, func(context.Context, *events.Event) error {
-		if calls++; calls == 1 {
-			panic(http.ErrAbortHandler)
-		}
-		return nil
-	}, func(p pipes) {
-		for i, want := range []int{0, http.StatusNoContent, http.StatusNoContent} {
-			if got := deliver(t, p, eventBody); got != want {
-				t.Errorf("attempt %d: status %d, want %d", i+1, got, want)
-			}
-		}
-	})
-	if calls != 2 {
-		t.Errorf("%d calls, want 2", calls)
-	}
-}
-
-// TestConnectionClosedWhileHandling: if the connection closes while the function runs, its context is canceled, and the
-// next attempt calls the function again.
-func TestConnectionClosedWhileHandling(t *testing.T) {
-	started, ended := make(chan struct{}, 2), make(chan error, 2)
-	calls := 0
-	serveInMemory(t, func(ctx context.Context, _ *events.Event) error {
-		if calls++; calls > 1 {
-			return nil
-		}
-		started <- struct{}{}
-		<-ctx.Done()
-		ended <- ctx.Err()
-		return ctx.Err()
-	}, func(p pipes) {
-		conn := p.dial()
-		fatal(t, newRequest(t, eventBody).Write(conn))
-		<-started
-		if got := deliver(t, p, eventBody); got != http.StatusServiceUnavailable {
-			t.Errorf("while the first is in flight: status %d, want 503", got)
-		}
-		_ = conn.Close()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("the function's context: %v", err)
-		}
-		synctest.Wait()
-		if got := deliver(t, p, eventBody); got != http.StatusNoContent {
-			t.Errorf("after it: status %d, want success", got)
-		}
-	})
-	if calls != 2 {
-		t.Errorf("%d calls, want 2", calls)
-	}
-}
-
-// TestConnectionClosedAfterHandling: if the function succeeds after the connection closed, the next attempt does not
-// call it.
-func TestConnectionClosedAfterHandling(t *testing.T) {
-	calls := 0
-	serveInMemory(t, func(ctx context.Context, _ *events.Event) error {
-		calls++
-		<-ctx.Done()
-		return nil
-	}, func(p pipes) {
-		conn := p.dial()
-		fatal(t, newRequest(t, eventBody).Write(conn))
-		synctest.Wait() // until it is being handled
-		_ = conn.Close()
-		synctest.Wait()
-		if got := deliver(t, p, eventBody); got != http.StatusNoContent {
-			t.Errorf("status %d, want success", got)
-		}
-	})
-	if calls != 1 {
-		t.Errorf("%d calls, want 1", calls)
-	}
-}
-
-// TestCanceledBeforeHandling: a canceled delivery is neither handled nor remembered nor logged.
-func TestCanceledBeforeHandling(t *testing.T) {
-	var log strings.Builder
-	calls := 0
-	h := NewHandler(newVerifier(t, testSecret), func(context.Context, *events.Event) error {
-		calls++
-		return nil
-	}, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if w := serve(h, newRequest(t, eventBody).WithContext(ctx)); w.Code != http.StatusServiceUnavailable || calls != 0 ||
-		log.Len() > 0 {
-		t.Errorf("status %d, calls %d, log %q; want 503 and none", w.Code, calls, log.String())
-	}
-	if w := serve(h, newRequest(t, eventBody)); w.Code != http.StatusNoContent || calls != 1 {
-		t.Errorf("again: status %d, calls %d", w.Code, calls)
-	}
-}
-
-// TestFailureAfterCancellation: other failures are reported even if the request was canceled.
-func TestFailureAfterCancellation(t *testing.T) {
-	broken := errors.New("the store is broken")
+// TestConnectionClosed: if the connection closes during the first call to the function, the result of the function
+// alone determines whether the next attempt calls it again.
+func TestConnectionClosed(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		once Once
+		name  string
+		first func(ctx context.Context) error
+		waits bool // until the sender closes the connection
+		calls int
 	}{
-		{name: "the function gives up", once: nil},
-		{name: "the store fails", once: storeFunc(func(context.Context, string, function) (bool, error) { return false, broken })},
+		{name: "the function aborts", first: func(context.Context) error { panic(http.ErrAbortHandler) }, calls: 2},
+		{name: "the function fails", first: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, waits: true, calls: 2},
+		{name: "the function succeeds", first: func(ctx context.Context) error { <-ctx.Done(); return nil }, waits: true, calls: 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			started, calls := make(chan struct{}, 1), 0
+			h, _ := newHandler(t, func(ctx context.Context, _ *events.Event) error {
+				if calls++; calls > 1 {
+					return nil
+				}
+				started <- struct{}{}
+				return tt.first(ctx)
+			}, Options{})
+			server := httptest.NewServer(h)
+			defer server.Close()
+			attempt := func(ctx context.Context) (status int) {
+				req, err := NewRequest(ctx, server.URL, testSecret, []byte(eventBody))
+				fatal(t, err)
+				resp, err := server.Client().Do(req)
+				if err != nil {
+					return 0
+				}
+				_ = resp.Body.Close()
+				return resp.StatusCode
+			}
+			ctx, closeConnection := context.WithCancel(t.Context())
+			defer closeConnection()
+			first := make(chan int)
+			go func() { first <- attempt(ctx) }()
+			<-started
+			if tt.waits {
+				if got := attempt(t.Context()); got != http.StatusServiceUnavailable {
+					t.Errorf("while the first is in flight: status %d, want 503", got)
+				}
+				closeConnection()
+			}
+			if got := <-first; got != 0 {
+				t.Errorf("the first attempt: status %d, want a closed connection", got)
+			}
+			next := attempt(t.Context())
+			for next == http.StatusServiceUnavailable { // until the function has returned
+				next = attempt(t.Context())
+			}
+			if next != http.StatusNoContent || calls != tt.calls {
+				t.Errorf("the next attempt: status %d, %d calls; want 204, %d calls", next, calls, tt.calls)
+			}
+		})
+	}
+}
+
+// TestCanceledRequest: a delivery that is canceled before the function is called is not logged. Other failures are
+// reported even if the request was canceled.
+func TestCanceledRequest(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		once  Once
+		early bool // canceled before the function could be called
+		want  int
+	}{
+		{name: "before the function is called", early: true, want: http.StatusServiceUnavailable},
+		{name: "while the function runs", want: http.StatusInternalServerError},
+		{name: "before the store fails", once: returns(false, errFunction), early: true, want: http.StatusInternalServerError},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log strings.Builder
 			ctx, cancel := context.WithCancel(t.Context())
-			h := NewHandler(newVerifier(t, testSecret), func(ctx context.Context, _ *events.Event) error {
-				cancel()
-				return ctx.Err()
-			}, Options{Once: tt.once, Logger: slog.New(slog.DiscardHandler)})
-			if tt.once != nil {
+			defer cancel()
+			if tt.early {
 				cancel()
 			}
-			if w := serve(h, newRequest(t, eventBody).WithContext(ctx)); w.Code != http.StatusInternalServerError {
-				t.Errorf("status %d, want 500", w.Code)
+			called := false
+			h := NewHandler(newVerifier(t, testSecret), func(ctx context.Context, _ *events.Event) error {
+				called = true
+				cancel()
+				return ctx.Err()
+			}, Options{Once: tt.once, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			w := serve(h, newRequest(t, eventBody).WithContext(ctx))
+			if logged := log.Len() > 0; w.Code != tt.want || called == tt.early || logged != (tt.want == http.StatusInternalServerError) {
+				t.Errorf("status %d, want %d; called %v, log %q", w.Code, tt.want, called, log.String())
 			}
 		})
 	}
