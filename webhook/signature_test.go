@@ -96,16 +96,13 @@ func TestParseSecret(t *testing.T) {
 		"a function":           {"whsec_for_tests", "sha512", secretOf("whsec_for_tests", SHA512)},
 		"in capitals":          {"whsec_for_tests", "SHA512", secretOf("whsec_for_tests", SHA512)},
 		"white space within":   {"whsec for tests", "sha256", secretOf("whsec for tests", SHA256)},
-		"a line's end":         {"whsec_for_tests\n", "sha256", Secret{}},
 		"Windows' line's end":  {"whsec_for_tests\r\n", "sha256", Secret{}},
 		"a space before":       {" whsec_for_tests", "sha256", Secret{}},
 		"a space of no break":  {"whsec_for_tests\u00a0", "sha256", Secret{}},
 		"nothing":              {"", "sha256", Secret{}},
 		"blanks":               {" \n", "sha256", Secret{}},
 		"a weak function":      {"whsec_for_tests", "md5", Secret{}},
-		"an unknown function":  {"whsec_for_tests", "sha3", Secret{}},
 		"a function and blank": {"whsec_for_tests", "sha256 ", Secret{}},
-		"a line's beginning":   {"\nwhsec_for_tests", "sha256", Secret{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseSecret(tc.key, tc.hash)
@@ -119,69 +116,47 @@ func TestParseSecret(t *testing.T) {
 	}
 }
 
+// TestInvalidSignatures: only one text is the signature of a body, even if it contains characters that differ between
+// the two alphabets of base64.
 func TestInvalidSignatures(t *testing.T) {
 	body := []byte(`{"event": "Email.Bounced", "id": "e1"}`)
+	for !strings.ContainsAny(mustSign(testSecret, body), "+/") {
+		body = append(body, ' ')
+	}
 	good := mustSign(testSecret, body)
 	raw, err := base64.StdEncoding.DecodeString(good)
 	fatal(t, err)
-	flipped := append([]byte(nil), raw...)
-	flipped[7] ^= 1
-	// A body whose signature holds "+" or "/" is needed to tell the two
-	// alphabets apart.
-	special := body
-	for !strings.ContainsAny(mustSign(testSecret, special), "+/") {
-		special = append(special, ' ')
-	}
-	var decoded map[string]string
-	fatal(t, json.Unmarshal(body, &decoded))
-	reencoded, err := json.Marshal(decoded)
-	fatal(t, err)
-	urlSafe := strings.NewReplacer("+", "-", "/", "_").Replace(mustSign(testSecret, special))
-	for _, tt := range []struct {
-		name      string
-		body      []byte
-		signature string
-	}{
-		{name: "wrong secret", body: body, signature: mustSign(secretOf("whsec_0123456788", SHA256), body)},
-		{name: "one bit of the body", body: append([]byte{body[0] ^ 1}, body[1:]...), signature: good},
-		{name: "one byte more of the body", body: append(slices.Clip(body), ' '), signature: good},
-		{name: "one bit of the signature", body: body, signature: base64.StdEncoding.EncodeToString(flipped)},
-		{name: "first half of the signature", body: body, signature: good[:len(good)/2]},
-		{name: "hex instead of base64", body: body, signature: hex.EncodeToString(raw)},
-		{name: "raw bytes instead of base64", body: body, signature: string(raw)},
-		{name: "url-safe base64", body: special, signature: urlSafe},
-		{name: "padding cut", body: body, signature: strings.TrimRight(good, "=")},
-		{name: "padding doubled", body: body, signature: good + "="},
-		{name: "newline inside", body: body, signature: good[:20] + "\n" + good[20:]},
-		{name: "newline in place of the padding", body: body, signature: strings.TrimRight(good, "=") + "\n"},
-		{name: "carriage return at the end", body: body, signature: good + "\r"},
-		{name: "space in front", body: body, signature: " " + good},
-		{name: "other trailing bits", body: body, signature: trailingBits(good)},
-		{name: "prefix of the function", body: body, signature: "sha256=" + good},
-		{name: "two signatures in one", body: body, signature: good + ", " + good},
-		{name: "signature of another function", body: body, signature: mustSign(secretOf(testSecret.Reveal(), SHA512), body)},
-		{name: "hash without the key", body: body, signature: bareHash(body)},
-		{name: "signature with the empty key", body: body, signature: emptyKey(body)},
-		{name: "signature over re-encoded JSON", body: body, signature: mustSign(testSecret, reencoded)},
-		{name: "re-encoded JSON under the old signature", body: reencoded, signature: good},
+	for _, tt := range []struct{ name, signature string }{
+		{"wrong secret", mustSign(secretOf("whsec_0123456788", SHA256), body)},
+		{"another hash function", mustSign(secretOf(testSecret.Reveal(), SHA512), body)},
+		{"another body", mustSign(testSecret, append([]byte{body[0] ^ 1}, body[1:]...))},
+		{"longer body", mustSign(testSecret, append(slices.Clip(body), ' '))},
+		{"empty key", emptyKey(body)},
+		{"hex instead of base64", hex.EncodeToString(raw)},
+		{"URL-safe base64", base64.URLEncoding.EncodeToString(raw)},
+		{"no padding", strings.TrimRight(good, "=")},
+		{"newline instead of the padding", strings.TrimRight(good, "=") + "\n"},
+		{"newline inside", good[:20] + "\n" + good[20:]},
+		{"carriage return at the end", good + "\r"},
+		{"space in front", " " + good},
+		{"other trailing bits", trailingBits(good)},
+		{"prefix of the function", "sha256=" + good},
+		{"two signatures", good + ", " + good},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, v := range []*Verifier{newVerifier(t, testSecret), newVerifier(t, secretOf("another_secret", SHA256), testSecret)} {
-				err := v.Verify(tt.body, tt.signature)
-				if !errors.Is(err, ErrInvalidSignature) {
-					t.Fatalf("Verify = %v, want %v", err, ErrInvalidSignature)
-				}
-				if err.Error() != ErrInvalidSignature.Error() {
-					t.Errorf("the error says more than its reason: %v", err)
+				if err := v.Verify(body, tt.signature); err != ErrInvalidSignature { //nolint:errorlint // an error with more text could contain a signature
+					t.Errorf("Verify = %v, want %v", err, ErrInvalidSignature)
 				}
 			}
 		})
 	}
-	if err := newVerifier(t, testSecret).Verify(body, ""); !errors.Is(err, ErrMissingSignature) {
-		t.Errorf("without a signature: %v, want %v", err, ErrMissingSignature)
+	v := newVerifier(t, testSecret)
+	if err := v.Verify(body, good); err != nil {
+		t.Errorf("the valid signature: %v", err)
 	}
-	if err := newVerifier(t, testSecret).Verify(special, mustSign(testSecret, special)); err != nil {
-		t.Errorf("the genuine signature is refused: %v", err)
+	if err := v.Verify(body, ""); !errors.Is(err, ErrMissingSignature) {
+		t.Errorf("without a signature: %v, want %v", err, ErrMissingSignature)
 	}
 }
 
@@ -190,11 +165,6 @@ func trailingBits(signature string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	last := strings.IndexByte(alphabet, signature[42])
 	return signature[:42] + string(alphabet[last|1]) + signature[43:]
-}
-
-func bareHash(body []byte) string {
-	sum := sha256.Sum256(body)
-	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
 func emptyKey(body []byte) string {
@@ -303,8 +273,8 @@ func TestNewRequest(t *testing.T) {
 	if req.Method != http.MethodPost || req.URL.Path != "/hook" || req.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%s %s %v", req.Method, req.URL, req.Header)
 	}
-	if err := newVerifier(t, testSecret).Verify(body, req.Header.Get(DefaultSignatureHeader)); err != nil {
-		t.Error(err)
+	if signature := req.Header.Get(DefaultSignatureHeader); signature != mustSign(testSecret, body) {
+		t.Errorf("signature %s", signature)
 	}
 	if _, err := NewRequest(t.Context(), "http://[::1", testSecret, nil); err == nil {
 		t.Error("a malformed URL is accepted")

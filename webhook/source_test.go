@@ -9,43 +9,25 @@ import (
 	"time"
 )
 
-// store is a set of secrets, with a function for NewVerifierFunc.
+// store has a function for NewVerifierFunc. It needs no lock, because calls are never concurrent.
 type store struct {
-	mu      sync.Mutex
-	secrets []Secret
-	err     error
-	delay   time.Duration
-	calls   int
-	running int
-}
-
-func (s *store) set(err error, secrets ...Secret) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.secrets, s.err = secrets, err
-}
-
-func (s *store) called() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.calls
+	secrets  []Secret
+	err      error
+	during   func(context.Context) // runs during each call
+	running  bool
+	calls    int
+	failures []error // the reported errors
 }
 
 func (s *store) get(ctx context.Context) ([]Secret, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.calls++; s.running > 0 {
+	if s.calls++; s.running {
 		return nil, errors.New("concurrent calls")
 	}
-	s.running++
-	delay := s.delay
-	s.mu.Unlock()
-	select {
-	case <-ctx.Done():
-	case <-time.After(delay):
+	s.running = true
+	defer func() { s.running = false }()
+	if s.during != nil {
+		s.during(ctx)
 	}
-	s.mu.Lock()
-	s.running--
 	return s.secrets, errors.Join(s.err, ctx.Err())
 }
 
@@ -54,13 +36,15 @@ var (
 	newSecret = secretOf("whsec_new_0123456789", SHA512)
 )
 
-// sourced returns a store with the old secret, its Verifier, and the reported errors.
-func sourced(t *testing.T) (s *store, v *Verifier, failures *[]error) {
+// withStore calls test on virtual time, with a store that contains the old secret, and with its Verifier.
+func withStore(t *testing.T, test func(t *testing.T, s *store, v *Verifier)) {
 	t.Helper()
-	s, failures = &store{secrets: []Secret{oldSecret}}, new([]error)
-	v, err := NewVerifierFunc(t.Context(), s.get, SourceOptions{OnError: func(err error) { *failures = append(*failures, err) }})
-	fatal(t, err)
-	return s, v, failures
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{secrets: []Secret{oldSecret}}
+		v, err := NewVerifierFunc(t.Context(), s.get, SourceOptions{OnError: func(err error) { s.failures = append(s.failures, err) }})
+		fatal(t, err)
+		test(t, s, v)
+	})
 }
 
 func verifies(t *testing.T, v *Verifier, secret Secret, want error) {
@@ -72,24 +56,22 @@ func verifies(t *testing.T, v *Verifier, secret Secret, want error) {
 
 // TestSecretsChange checks when a new secret becomes valid and an old one invalid.
 func TestSecretsChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, v, _ := sourced(t)
-		verifies(t, v, oldSecret, nil)
+	withStore(t, func(t *testing.T, s *store, v *Verifier) {
 		time.Sleep(5 * time.Second)
-		s.set(nil, oldSecret, newSecret)
+		s.secrets = []Secret{oldSecret, newSecret}
 		verifies(t, v, newSecret, nil) // immediately, because no secret matches
 		verifies(t, v, oldSecret, nil)
-		s.set(nil, newSecret)
-		if n := s.called(); n != 2 {
-			t.Errorf("%d calls, want 2", n)
-		}
+		s.secrets = []Secret{newSecret}
 		time.Sleep(time.Minute - time.Nanosecond)
 		verifies(t, v, oldSecret, nil) // until MaxAge has passed
+		if s.calls != 2 {
+			t.Errorf("%d calls, want 2", s.calls)
+		}
 		time.Sleep(time.Nanosecond)
 		verifies(t, v, oldSecret, ErrInvalidSignature)
 		verifies(t, v, newSecret, nil)
-		if n := s.called(); n != 3 {
-			t.Errorf("%d calls, want 3", n)
+		if s.calls != 3 {
+			t.Errorf("%d calls, want 3", s.calls)
 		}
 	})
 }
@@ -97,8 +79,7 @@ func TestSecretsChange(t *testing.T) {
 // TestInvalidSignaturesLimitCalls checks that invalid signatures cause one call in
 // each MinInterval, and that a missing one causes none.
 func TestInvalidSignaturesLimitCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, v, _ := sourced(t)
+	withStore(t, func(t *testing.T, s *store, v *Verifier) {
 		for range 1000 {
 			verifies(t, v, newSecret, ErrInvalidSignature)
 			if err := v.Verify([]byte("body"), ""); !errors.Is(err, ErrMissingSignature) {
@@ -106,8 +87,8 @@ func TestInvalidSignaturesLimitCalls(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		if n := s.called(); n != 2 {
-			t.Errorf("%d calls in 10 s, want 1 at the start and 1 after 5 s", n)
+		if s.calls != 2 {
+			t.Errorf("%d calls in 10 s, want 1 at the start and 1 after 5 s", s.calls)
 		}
 	})
 }
@@ -115,27 +96,25 @@ func TestInvalidSignaturesLimitCalls(t *testing.T) {
 // TestSecretsFail checks that the last valid secrets remain after a failure, and
 // that each failure is reported.
 func TestSecretsFail(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, v, failures := sourced(t)
+	withStore(t, func(t *testing.T, s *store, v *Verifier) {
 		down := errors.New("database is down")
-		for i, broken := range []func(){
-			func() { s.set(down) },
-			func() { s.set(nil) },
-			func() { s.set(nil, newSecret, Secret{}) },
-			func() { s.delay = time.Hour }, // ends with the timeout
+		for i, broken := range []store{
+			{secrets: s.secrets, err: down},
+			{},
+			{secrets: []Secret{newSecret, {}}},
+			{secrets: s.secrets, during: func(ctx context.Context) { <-ctx.Done() }}, // ends with the timeout
 		} {
-			broken()
+			s.secrets, s.err, s.during = broken.secrets, broken.err, broken.during
 			time.Sleep(time.Minute)
 			verifies(t, v, oldSecret, nil)
-			if len(*failures) != i+1 {
-				t.Errorf("failure %d: reported %v", i, *failures)
+			if len(s.failures) != i+1 {
+				t.Errorf("failure %d: reported %v", i, s.failures)
 			}
 		}
-		if got := *failures; !errors.Is(got[0], down) || !errors.Is(got[3], context.DeadlineExceeded) {
-			t.Errorf("reported %v", got)
+		if !errors.Is(s.failures[0], down) || !errors.Is(s.failures[3], context.DeadlineExceeded) {
+			t.Errorf("reported %v", s.failures)
 		}
-		s.delay = 0
-		s.set(nil, newSecret)
+		s.secrets, s.during = []Secret{newSecret}, nil
 		time.Sleep(5 * time.Second)
 		verifies(t, v, newSecret, nil) // not earlier than MinInterval
 	})
@@ -144,11 +123,10 @@ func TestSecretsFail(t *testing.T) {
 // TestSecretsConcurrent checks that deliveries that need a new secret share one
 // call, and that others do not wait for it.
 func TestSecretsConcurrent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, v, failures := sourced(t)
+	withStore(t, func(t *testing.T, s *store, v *Verifier) {
 		time.Sleep(10 * time.Second)
-		s.set(nil, oldSecret, newSecret)
-		s.delay = 2 * time.Second
+		s.secrets = []Secret{oldSecret, newSecret}
+		s.during = func(context.Context) { time.Sleep(2 * time.Second) }
 		start := time.Now()
 		var wg sync.WaitGroup
 		for range 50 {
@@ -165,8 +143,8 @@ func TestSecretsConcurrent(t *testing.T) {
 			t.Errorf("a known secret took %v", d)
 		}
 		wg.Wait()
-		if n := s.called(); n != 2 || len(*failures) != 0 {
-			t.Errorf("%d calls, want 2; failures %v", n, *failures)
+		if s.calls != 2 || len(s.failures) != 0 {
+			t.Errorf("%d calls, want 2; failures %v", s.calls, s.failures)
 		}
 	})
 }
@@ -174,15 +152,8 @@ func TestSecretsConcurrent(t *testing.T) {
 // TestSecretsHang checks that a function that ignores its context delays other
 // deliveries for at most the timeout.
 func TestSecretsHang(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		calls := 0
-		v, err := NewVerifierFunc(t.Context(), func(context.Context) ([]Secret, error) {
-			if calls++; calls > 1 {
-				time.Sleep(time.Hour)
-			}
-			return []Secret{oldSecret}, nil
-		}, SourceOptions{})
-		fatal(t, err)
+	withStore(t, func(t *testing.T, s *store, v *Verifier) {
+		s.during = func(context.Context) { time.Sleep(time.Hour) }
 		time.Sleep(time.Minute)
 		go verifies(t, v, oldSecret, nil) // waits for an hour
 		synctest.Wait()
@@ -194,8 +165,8 @@ func TestSecretsHang(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		verifies(t, v, oldSecret, nil)
-		if calls != 2 {
-			t.Errorf("%d calls, want 2: calls are never concurrent", calls)
+		if s.calls != 2 {
+			t.Errorf("%d calls, want 2: calls are never concurrent", s.calls)
 		}
 		time.Sleep(2 * time.Hour)
 	})
@@ -204,15 +175,8 @@ func TestSecretsHang(t *testing.T) {
 // TestSecretsPanic checks that a panic of the function reaches the caller and does
 // not block other deliveries.
 func TestSecretsPanic(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		calls := 0
-		v, err := NewVerifierFunc(t.Context(), func(context.Context) ([]Secret, error) {
-			if calls++; calls == 2 {
-				panic("no secrets")
-			}
-			return []Secret{oldSecret}, nil
-		}, SourceOptions{})
-		fatal(t, err)
+	withStore(t, func(t *testing.T, s *store, v *Verifier) {
+		s.during = func(context.Context) { panic("no secrets") }
 		time.Sleep(time.Minute)
 		func() {
 			defer func() {
@@ -222,11 +186,12 @@ func TestSecretsPanic(t *testing.T) {
 			}()
 			verifies(t, v, oldSecret, nil)
 		}()
+		s.during = nil
 		verifies(t, v, oldSecret, nil)
 		time.Sleep(time.Minute)
 		verifies(t, v, newSecret, ErrInvalidSignature)
-		if calls != 3 {
-			t.Errorf("%d calls, want 3", calls)
+		if s.calls != 3 {
+			t.Errorf("%d calls, want 3", s.calls)
 		}
 	})
 }
@@ -240,7 +205,7 @@ func TestVerifierFuncFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s := &store{secrets: []Secret{oldSecret}, delay: time.Hour}
+	s := &store{secrets: []Secret{oldSecret}}
 	if _, err := NewVerifierFunc(ctx, s.get, SourceOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the error of the context", err)
 	}
