@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -126,32 +125,6 @@ func ExampleMiddleware() {
 	// store 78 bytes of Email.Error
 	// 201
 	// 200
-}
-
-// Observe gets the status of each delivery.
-func ExampleOptions_observe() {
-	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256")
-	if err != nil {
-		log.Fatal(err)
-	}
-	verifier, err := webhook.NewVerifier(secret)
-	if err != nil {
-		log.Fatal(err)
-	}
-	var statuses []int // guard it, where deliveries come at the same time
-	h := webhook.NewHandler(verifier, func(context.Context, *events.Event) error { return nil }, webhook.Options{
-		Logger:  slog.New(slog.DiscardHandler),
-		Observe: func(_ context.Context, o webhook.Outcome) { statuses = append(statuses, o.Status) },
-	})
-	for _, body := range []string{`{"id":"e1","event":"Email.Error","data":{}}`, `"no event"`} {
-		req, err := webhook.NewRequest(context.Background(), "http://127.0.0.1/hook", secret, []byte(body))
-		if err != nil {
-			log.Fatal(err)
-		}
-		h.ServeHTTP(httptest.NewRecorder(), req)
-	}
-	fmt.Println(statuses)
-	// Output: [204 400]
 }
 
 // A Secret is not printed, and ParseSecret rejects a line break at its end.

@@ -10,28 +10,28 @@ import (
 
 func tooShortFIPS(s Secret) bool { return fips140.Enforced() && len(s.Reveal()) < 14 }
 
-// TestShortKeys: in FIPS 140-only mode crypto/hmac panics for keys of less than 14 bytes. Functions that take a
-// secret must return an error.
-func TestShortKeys(t *testing.T) {
-	mode := "any key"
+// TestUnusableKeys: in FIPS 140-only mode crypto/hmac panics for keys of less than 14 bytes. Functions that take a
+// secret must return an error, as for the zero Secret.
+func TestUnusableKeys(t *testing.T) {
+	mode, short := "any key", ""
 	if fips140.Enforced() {
-		mode = "FIPS 140-only"
+		mode, short = "FIPS 140-only", "the secret must be at least 14 bytes long in FIPS 140-only mode"
 	}
 	t.Run(mode, func(t *testing.T) {
-		const rule = "the secret must be at least 14 bytes long in FIPS 140-only mode"
-		for _, key := range []string{"s", "0123456789abc", "0123456789abcd"} {
-			for _, hash := range []HashFunction{SHA256, SHA512} {
-				secret := secretOf(key, hash)
-				_, verifying := NewVerifier(secret)
-				_, parsing := ParseSecret(key, string(hash))
-				_, signing := Sign(secret, nil)
-				_, requesting := NewRequest(t.Context(), "http://127.0.0.1/", secret, nil)
-				for function, err := range map[string]error{
-					"NewVerifier": verifying, "ParseSecret": parsing, "Sign": signing, "NewRequest": requesting,
-				} {
-					if want := tooShortFIPS(secret); (err != nil) != want || want && !strings.HasSuffix(err.Error(), rule) {
-						t.Errorf("%s with a key of %d bytes for %s: error %v, want one: %v", function, len(key), hash, err, want)
-					}
+		for _, tt := range []struct {
+			secret Secret
+			want   string // "" if there must be no error
+		}{
+			{Secret{}, "the secret is empty"},
+			{secretOf("s", SHA512), short}, {secretOf("0123456789abc", SHA256), short}, {secretOf("0123456789abcd", SHA256), ""},
+		} {
+			_, verifying := NewVerifier(tt.secret)
+			_, parsing := ParseSecret(tt.secret.Reveal(), string(tt.secret.HashFunction()))
+			_, signing := Sign(tt.secret, nil)
+			_, requesting := NewRequest(t.Context(), "http://127.0.0.1/", tt.secret, nil)
+			for i, err := range []error{verifying, parsing, signing, requesting} {
+				if (err != nil) != (tt.want != "") || err != nil && !strings.HasSuffix(err.Error(), tt.want) {
+					t.Errorf("key %q, function %d: error %v, want %q", tt.secret.Reveal(), i, err, tt.want)
 				}
 			}
 		}
@@ -51,7 +51,7 @@ func TestFIPSOnly(t *testing.T) {
 		t.Skip(text)
 	case err != nil:
 		t.Errorf("%v\n%s", err, out)
-	case !strings.Contains(text, "--- PASS: TestShortKeys/FIPS_140-only"):
+	case !strings.Contains(text, "--- PASS: TestUnusableKeys/FIPS_140-only"):
 		t.Errorf("the mode was not on:\n%s", out)
 	}
 }

@@ -35,29 +35,20 @@ func TestMemoryOnceMaxEntries(t *testing.T) {
 }
 
 func TestMemoryOnceMaxAge(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		opts MemoryOnceOptions
-		age  time.Duration
-	}{
-		{"7 days by default", MemoryOnceOptions{}, 7 * 24 * time.Hour},
-		{"an hour", MemoryOnceOptions{MaxAge: time.Hour}, time.Hour},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				m := NewMemoryOnce(tt.opts)
-				handled(t, m, "a")
-				time.Sleep(tt.age - time.Nanosecond)
-				if handled(t, m, "a") {
-					t.Error("handled again too early")
-				}
-				time.Sleep(time.Nanosecond)
-				if !handled(t, m, "a") {
-					t.Error("remembered too long")
-				}
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for age, opts := range map[time.Duration]MemoryOnceOptions{7 * 24 * time.Hour: {}, time.Hour: {MaxAge: time.Hour}} {
+			m := NewMemoryOnce(opts)
+			handled(t, m, "a")
+			time.Sleep(age - time.Nanosecond)
+			if handled(t, m, "a") {
+				t.Errorf("maximum age %v: handled again too early", age)
+			}
+			time.Sleep(time.Nanosecond)
+			if !handled(t, m, "a") {
+				t.Errorf("maximum age %v: remembered too long", age)
+			}
+		}
+	})
 }
 
 // TestMemoryOnceInFlight: an event in flight is not handled concurrently, even if it takes longer than MaxAge.
