@@ -118,12 +118,6 @@ func (k *key) signed(body []byte, signature string) bool {
 	return subtle.ConstantTimeCompare(st.encode(body, k.textLen), got) == 1
 }
 
-func (k *key) sign(body []byte) string {
-	st := k.states.Get().(*state)
-	defer k.states.Put(st)
-	return string(st.encode(body, k.textLen))
-}
-
 // encode returns the signature of body. The result is valid until the next use
 // of the state.
 func (st *state) encode(body []byte, textLen int) []byte {
@@ -146,7 +140,8 @@ func Sign(secret Secret, body []byte) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("webhook: %w", err)
 	}
-	return k.sign(body), nil
+	st := k.states.Get().(*state)
+	return string(st.encode(body, k.textLen)), nil
 }
 
 // NewRequest returns a delivery for tests: a POST of body to url, with the signature
@@ -154,15 +149,15 @@ func Sign(secret Secret, body []byte) (string, error) {
 // send the request with an [http.Client]. NewRequest returns an error if secret is
 // the zero Secret or the URL is invalid.
 func NewRequest(ctx context.Context, url string, secret Secret, body []byte) (*http.Request, error) {
-	k, err := newKey(secret)
+	signature, err := Sign(secret, body)
 	if err != nil {
-		return nil, fmt.Errorf("webhook: %w", err)
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(DefaultSignatureHeader, k.sign(body))
+	req.Header.Set(DefaultSignatureHeader, signature)
 	return req, nil
 }

@@ -26,59 +26,46 @@ func TestCrash(t *testing.T, newOnce func(t *testing.T) (once webhook.Once, cras
 		t.Run(r.name, func(t *testing.T) {
 			dying, crash := newOnce(t)
 			other, _ := newOnce(t)
-			alone := rule{r.name, func(ctx context.Context, _ webhook.Once) error { return r.check(ctx, dying, crash, other) }}
-			if err := alone.run(t.Context(), nil); err != nil {
+			if err := r.check(dying, crash).run(t.Context(), other); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
+// crashRule describes a call to Do by a process that crashes. The store must not
+// treat the event as handled, and the key must become free for other processes.
 type crashRule struct {
-	name  string
-	check func(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error
+	name   string
+	early  bool  // the process crashes before it calls Do
+	result error // result of the function
+	ran    bool
 }
 
 var crashRules = []crashRule{
-	{"crash before the success is recorded", crashBeforeRemembering},
-	{"crash before the failure is recorded", crashBeforeFailure},
-	{"store that is down runs nothing", downRunsNothing},
+	{name: "crash before the success is recorded", ran: true},
+	{name: "crash before the failure is recorded", result: errFn, ran: true},
+	{name: "store that is down runs nothing", early: true},
 }
 
-// crashBeforeRemembering tests that an event is not lost. The store must not
-// treat the event as handled, and the key must become free.
-func crashBeforeRemembering(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error {
-	key := newKey()
-	ran, err := dying.Do(ctx, key, func(context.Context) error {
-		crash()
-		return nil
-	})
-	if !ran || err == nil {
-		return fmt.Errorf("Do = %v, %v when the store cannot record the key; want true and an error", ran, err)
+func (r crashRule) check(dying webhook.Once, crash func()) check {
+	return func(ctx context.Context, other webhook.Once, key string) error {
+		if r.early {
+			crash()
+		}
+		called := false
+		ran, err := dying.Do(ctx, key, func(context.Context) error {
+			called = true
+			crash()
+			return r.result
+		})
+		wrongError := err == nil || errors.Is(err, webhook.ErrInFlight) || r.result != nil && !errors.Is(err, r.result)
+		if called != r.ran || ran != r.ran || wrongError {
+			return fmt.Errorf("function called: %v, Do = %v, %v; want %v, %v and an error of the function or the store",
+				called, ran, err, r.ran, r.ran)
+		}
+		return becomesFree(ctx, other, key)
 	}
-	return becomesFree(ctx, other, key)
-}
-
-func crashBeforeFailure(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error {
-	key := newKey()
-	ran, err := dying.Do(ctx, key, func(context.Context) error {
-		crash()
-		return errFn
-	})
-	if !ran || !errors.Is(err, errFn) {
-		return fmt.Errorf("Do = %v, %v; want true and the function's error", ran, err)
-	}
-	return becomesFree(ctx, other, key)
-}
-
-func downRunsNothing(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error {
-	crash()
-	key := newKey()
-	ran, err := dying.Do(ctx, key, func(context.Context) error { return errors.New("the function was called") })
-	if ran || err == nil || errors.Is(err, webhook.ErrInFlight) {
-		return fmt.Errorf("Do = %v, %v when the store is down; want false and an error from the store", ran, err)
-	}
-	return becomesFree(ctx, other, key)
 }
 
 // becomesFree waits until the key is free, and then records it as handled.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,115 +14,107 @@ import (
 
 var errDown = errors.New("the store is down")
 
-// leased is a simple shared store: a started key is free after its lease, unless it was handled.
-type leased struct {
-	shared *table
-	faults faults
-	down   atomic.Bool
-}
-
+// table is the shared data of a simple store: a started key is free after its lease, unless it was handled.
 type table struct {
+	lease   time.Duration
 	mu      sync.Mutex
 	until   map[string]time.Time // end of each lease
 	handled map[string]bool
 }
 
-func newTable() *table { return &table{until: map[string]time.Time{}, handled: map[string]bool{}} }
-
-// faults are faults of the store.
-type faults struct {
-	forgetsInSilence, keepsForEver, runsUnasked, handledFirst, takesDownForBusy bool
+// process is the store of one process.
+type process struct {
+	*table
+	fault string
+	down  bool
 }
 
-func (s *leased) crash() { s.down.Store(true) }
+func newProcess(shared *table, fault string) (*process, func()) {
+	p := &process{table: shared, fault: fault}
+	return p, func() { p.down = true }
+}
 
-func (s *leased) begin(key string) (handled bool, err error) {
-	if s.down.Load() {
-		if s.faults.takesDownForBusy {
-			return false, webhook.ErrInFlight
-		}
+func newTable(lease time.Duration) *table {
+	return &table{lease: lease, until: map[string]time.Time{}, handled: map[string]bool{}}
+}
+
+func (p *process) begin(key string) (handled bool, err error) {
+	if p.down {
 		return false, errDown
 	}
-	s.shared.mu.Lock()
-	defer s.shared.mu.Unlock()
-	if s.shared.handled[key] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.handled[key] {
 		return true, nil
 	}
-	if time.Now().Before(s.shared.until[key]) {
+	if time.Now().Before(p.until[key]) {
 		return false, webhook.ErrInFlight
 	}
-	lease := 300 * time.Millisecond // TestSharedStore waits for its end
-	if s.faults.keepsForEver {
-		lease = time.Hour
-	}
-	s.shared.until[key] = time.Now().Add(lease)
-	s.shared.handled[key] = s.faults.handledFirst
+	p.until[key] = time.Now().Add(p.lease)
+	p.handled[key] = p.fault == "records before it is handled"
 	return false, nil
 }
 
-func (s *leased) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {
-	handled, err := s.begin(key)
-	if handled || err != nil && !s.faults.runsUnasked {
+func (p *process) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {
+	handled, err := p.begin(key)
+	if err != nil && p.fault == "reports in flight if it is down" {
+		return false, webhook.ErrInFlight
+	}
+	if handled || err != nil && p.fault != "runs if it is down" {
 		return false, err
 	}
 	if err := fn(ctx); err != nil {
 		return true, err
 	}
-	if s.down.Load() {
-		if s.faults.forgetsInSilence {
-			return true, nil
-		}
+	if p.down && p.fault != "reports a success that it did not record" {
 		return true, errDown
 	}
-	s.shared.mu.Lock()
-	defer s.shared.mu.Unlock()
-	s.shared.handled[key] = true
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.handled[key] = !p.down
 	return true, nil
 }
 
 // TestCrashRules: exactly the named rules report a store with a fault.
 func TestCrashRules(t *testing.T) {
 	const (
-		remembering = "crash before the success is recorded"
-		failure     = "crash before the failure is recorded"
-		down        = "store that is down runs nothing"
+		success = "crash before the success is recorded"
+		failure = "crash before the failure is recorded"
+		down    = "store that is down runs nothing"
 	)
-	for _, tt := range []struct {
-		name     string
-		faults   faults
-		reported []string
-	}{
-		{"none", faults{}, nil},
-		{"forgets in silence", faults{forgetsInSilence: true}, []string{remembering}},
-		{"keeps keys for ever", faults{keepsForEver: true}, []string{remembering, failure}},
-		{"runs what it cannot ask for", faults{runsUnasked: true}, []string{down}},
-		{"remembers before it is handled", faults{handledFirst: true}, []string{remembering, failure}},
-		{"takes a store that is down for a busy one", faults{takesDownForBusy: true}, []string{down}},
+	for fault, want := range map[string][]string{
+		"none": nil,
+		"reports a success that it did not record": {success},
+		"keeps keys forever":                       {success, failure},
+		"runs if it is down":                       {down},
+		"records before it is handled":             {success, failure},
+		"reports in flight if it is down":          {down},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(fault, func(t *testing.T) {
+			lease := time.Second
+			if fault == "keeps keys forever" {
+				lease = time.Hour
+			}
 			var reported []string
 			for _, r := range crashRules {
 				synctest.Test(t, func(t *testing.T) {
-					shared := newTable()
-					dying, other := &leased{shared: shared, faults: tt.faults}, &leased{shared: shared, faults: tt.faults}
-					ctx, cancel := context.WithTimeout(t.Context(), patience)
-					defer cancel()
-					if r.check(ctx, dying, dying.crash, other) != nil {
+					shared := newTable(lease)
+					dying, crash := newProcess(shared, fault)
+					other, _ := newProcess(shared, fault)
+					if r.check(dying, crash).run(t.Context(), other) != nil {
 						reported = append(reported, r.name)
 					}
+					time.Sleep(patience) // until what hangs has ended
 				})
 			}
-			if !slices.Equal(reported, tt.reported) {
-				t.Errorf("reported by %q, want %q", reported, tt.reported)
+			if !slices.Equal(reported, want) {
+				t.Errorf("reported by %q, want %q", reported, want)
 			}
 		})
 	}
 }
 
 func TestSharedStore(t *testing.T) {
-	shared := newTable()
-	TestCrash(t, func(*testing.T) (webhook.Once, func()) {
-		s := &leased{shared: shared}
-		return s, s.crash
-	})
+	shared := newTable(50 * time.Millisecond)
+	TestCrash(t, func(*testing.T) (webhook.Once, func()) { return newProcess(shared, "none") })
 }

@@ -19,24 +19,22 @@ func TestOnce(t *testing.T, newOnce func(t *testing.T) webhook.Once) {
 	t.Helper()
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
-			if err := r.run(t.Context(), newOnce(t)); err != nil {
+			if err := r.check.run(t.Context(), newOnce(t)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-type rule struct {
-	name  string
-	check func(context.Context, webhook.Once) error
-}
+// check tests a rule with a key that is not used yet.
+type check func(ctx context.Context, once webhook.Once, key string) error
 
 // run also returns if the store ignores its context and does not return.
-func (r rule) run(ctx context.Context, once webhook.Once) error {
+func (c check) run(ctx context.Context, once webhook.Once) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	result := make(chan error, 1)
-	go func() { result <- r.check(ctx, once) }()
+	go func() { result <- c(ctx, once, newKey()) }()
 	select {
 	case err := <-result:
 		return err

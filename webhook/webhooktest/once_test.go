@@ -21,7 +21,16 @@ func TestMemoryOnce(t *testing.T) {
 func TestSuiteCatches(t *testing.T) {
 	for _, tt := range brokenStores {
 		t.Run(tt.fault, func(t *testing.T) {
-			reported := failures(t, tt.do)
+			var reported []string
+			for _, r := range rules {
+				synctest.Test(t, func(t *testing.T) {
+					broken := brokenStore{webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}), tt.do}
+					if err := r.check.run(t.Context(), broken); err != nil {
+						reported = append(reported, r.name)
+					}
+					time.Sleep(10 * patience) // until what hangs has ended
+				})
+			}
 			for _, name := range tt.reported {
 				if !slices.Contains(reported, name) {
 					t.Errorf("%q does not report it; these do: %q", name, reported)
@@ -29,20 +38,6 @@ func TestSuiteCatches(t *testing.T) {
 			}
 		})
 	}
-}
-
-// failures returns the names of the rules that the store breaks, on virtual time.
-func failures(t *testing.T, do storeFunc) (names []string) {
-	for _, r := range rules {
-		synctest.Test(t, func(t *testing.T) {
-			broken := brokenStore{webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}), do}
-			if err := r.run(t.Context(), broken); err != nil {
-				names = append(names, r.name)
-			}
-			time.Sleep(10 * patience) // until what hangs has ended
-		})
-	}
-	return names
 }
 
 type (
@@ -66,38 +61,44 @@ var brokenStores = []struct {
 	reported []string
 }{
 	{
-		"remembers nothing", remembersNothing,
+		"records nothing",
+		func(ctx context.Context, _ webhook.Once, _ string, fn function) (bool, error) { return true, fn(ctx) },
 		[]string{"success is recorded", "duplicate in flight is rejected", "ended context runs nothing", "many at once succeed once"},
 	},
 	{
-		"remembers too early", remembersTooEarly,
+		"records too early", recordsTooEarly,
 		[]string{
 			"failure frees the key", "panic frees the key and continues", "duplicate in flight is rejected",
 			"canceled failure frees the key",
 		},
 	},
-	{"treats a duplicate in flight as handled", duplicateIsSuccess, []string{"duplicate in flight is rejected"}},
+	{"treats a duplicate in flight as handled", hidesError(false), []string{"duplicate in flight is rejected"}},
 	{"waits for the delivery in flight", waits, []string{"duplicate in flight is rejected"}},
 	{"keeps the key of a panic", keepsKeyOfPanic, []string{"panic frees the key and continues"}},
 	{"swallows a panic", swallowsPanic, []string{"panic frees the key and continues"}},
-	{"keeps the key of a canceled failure", keepsKeyOfCancelled, []string{"canceled failure frees the key"}},
-	{"does not record a canceled success and reports no error", forgetsCancelledSuccess, []string{"canceled success is kept or undone"}},
-	{"swallows an error", swallowsError, []string{"failure frees the key"}},
-	{"treats all keys as one", withKey(oneKey), []string{"other keys do not wait", "keys are compared byte for byte"}},
-	{"ignores case", withKey(strings.ToLower), []string{"keys are compared byte for byte"}},
-	{"trims spaces", withKey(strings.TrimSpace), []string{"keys are compared byte for byte"}},
-	{"truncates keys to 64 bytes", withKey(truncated(64)), []string{"keys are compared byte for byte"}},
-	{"truncates keys at a NUL", withKey(beforeNUL), []string{"keys are any bytes"}},
-	{"makes keys valid UTF-8", withKey(replaceInvalid), []string{"keys are any bytes"}},
-	{"rejects keys that are not UTF-8", rejects(isInvalid), []string{"keys are any bytes"}},
-	{"rejects long keys", rejects(isLong), []string{"keys are of any length"}},
-	{"truncates keys to 8,000 bytes", withKey(truncated(8000)), []string{"keys are of any length"}},
-	{"gives the function a new context", newContext, []string{"function gets the context"}},
-	{"shields the function from cancellation", shields, []string{"function gets the context"}},
+	{"keeps the key of a canceled failure", keepsKeyOfCanceled, []string{"canceled failure frees the key"}},
+	{"does not record a canceled success, reports no error", forgetsCanceledSuccess, []string{"canceled success is kept or undone"}},
+	{"swallows an error", hidesError(true), []string{"failure frees the key"}},
+	{"treats all keys as one", withKey(func(string) string { return "key" }), []string{"other keys do not wait", byteForByte}},
+	{"ignores case", withKey(strings.ToLower), []string{byteForByte}},
+	{"trims spaces", withKey(strings.TrimSpace), []string{byteForByte}},
+	{"truncates keys to 64 bytes", withKey(truncated(64)), []string{byteForByte}},
+	{"truncates keys at a NUL", withKey(beforeNUL), []string{anyBytes}},
+	{"makes keys valid UTF-8", withKey(func(key string) string { return strings.ToValidUTF8(key, "\ufffd") }), []string{anyBytes}},
+	{"rejects keys that are not UTF-8", rejects(func(key string) bool { return !utf8.ValidString(key) }), []string{anyBytes}},
+	{"rejects long keys", rejects(func(key string) bool { return len(key) > 2704 }), []string{anyLength}},
+	{"truncates keys to 8,000 bytes", withKey(truncated(8000)), []string{anyLength}},
+	{"gives the function a new context", withContext(newContext), []string{getsContext}},
+	{"shields the function from cancellation", withContext(context.WithoutCancel), []string{getsContext}},
 	{"does not look at the context", ignoresContext, []string{"ended context runs nothing"}},
 }
 
-func oneKey(string) string { return "key" }
+const (
+	byteForByte = "keys are compared byte for byte"
+	anyBytes    = "keys are any bytes"
+	anyLength   = "keys are of any length"
+	getsContext = "function gets the context"
+)
 
 func truncated(length int) func(string) string {
 	return func(key string) string { return key[:min(len(key), length)] }
@@ -108,29 +109,45 @@ func beforeNUL(key string) string {
 	return key
 }
 
-func replaceInvalid(key string) string { return strings.ToValidUTF8(key, "\ufffd") }
-
-func isInvalid(key string) bool { return !utf8.ValidString(key) }
-
-func isLong(key string) bool { return len(key) > 2704 }
-
-func remembersNothing(ctx context.Context, _ webhook.Once, _ string, fn function) (bool, error) {
-	return true, fn(ctx)
+func withKey(change func(string) string) storeFunc {
+	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+		return m.Do(ctx, change(key), fn)
+	}
 }
 
-func remembersTooEarly(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+func newContext(context.Context) context.Context { return context.Background() }
+
+func withContext(change func(context.Context) context.Context) storeFunc {
+	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+		return m.Do(ctx, key, func(ctx context.Context) error { return fn(change(ctx)) })
+	}
+}
+
+// hidesError returns no error if the first result is ran.
+func hidesError(ran bool) storeFunc {
+	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+		got, err := m.Do(ctx, key, fn)
+		if got == ran {
+			err = nil
+		}
+		return got, err
+	}
+}
+
+func rejects(bad func(string) bool) storeFunc {
+	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+		if bad(key) {
+			return false, errors.New("the key is not allowed")
+		}
+		return m.Do(ctx, key, fn)
+	}
+}
+
+func recordsTooEarly(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
 	if ran, err := m.Do(ctx, key, succeed); !ran {
 		return false, err
 	}
 	return true, fn(ctx)
-}
-
-func duplicateIsSuccess(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
-	ran, err := m.Do(ctx, key, fn)
-	if errors.Is(err, webhook.ErrInFlight) {
-		err = nil
-	}
-	return ran, err
 }
 
 func waits(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
@@ -161,7 +178,7 @@ func swallowsPanic(ctx context.Context, m webhook.Once, key string, fn function)
 	return m.Do(ctx, key, fn)
 }
 
-func keepsKeyOfCancelled(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+func keepsKeyOfCanceled(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
 	var failed error
 	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
 		failed = fn(ctx)
@@ -173,50 +190,16 @@ func keepsKeyOfCancelled(ctx context.Context, m webhook.Once, key string, fn fun
 	return ran, errors.Join(err, failed)
 }
 
-func forgetsCancelledSuccess(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
-	succeeded := false
+func forgetsCanceledSuccess(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	var failed error
 	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
-		if err := fn(ctx); err != nil {
-			return err
-		}
-		succeeded = true
-		return ctx.Err()
+		failed = fn(ctx)
+		return errors.Join(failed, ctx.Err())
 	})
-	if succeeded {
-		err = nil
-	}
-	return ran, err
-}
-
-func swallowsError(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
-	ran, err := m.Do(ctx, key, fn)
 	if ran {
-		err = nil
+		err = failed
 	}
 	return ran, err
-}
-
-func withKey(change func(string) string) storeFunc {
-	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
-		return m.Do(ctx, change(key), fn)
-	}
-}
-
-func rejects(bad func(string) bool) storeFunc {
-	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
-		if bad(key) {
-			return false, errors.New("the key is not allowed")
-		}
-		return m.Do(ctx, key, fn)
-	}
-}
-
-func newContext(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
-	return m.Do(ctx, key, func(context.Context) error { return fn(context.Background()) })
-}
-
-func shields(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
-	return m.Do(ctx, key, func(ctx context.Context) error { return fn(context.WithoutCancel(ctx)) })
 }
 
 func ignoresContext(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {

@@ -13,18 +13,21 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-var rules = []rule{
+var rules = []struct {
+	name  string
+	check check
+}{
 	{"success is recorded", successIsRemembered},
 	{"failure frees the key", failureFreesTheKey},
 	{"panic frees the key and continues", panicFreesTheKey},
 	{"duplicate in flight is rejected", duplicateInFlight},
 	{"other keys do not wait", otherKeysDoNotWait},
-	{"keys are compared byte for byte", keysByteForByte},
-	{"keys are any bytes", keysAreAnyBytes},
-	{"keys are of any length", keysAreOfAnyLength},
+	{"keys are compared byte for byte", distinctKeys(similarKeys)},
+	{"keys are any bytes", distinctKeys(binaryKeys)},
+	{"keys are of any length", distinctKeys(longKeys)},
 	{"ended context runs nothing", doneContextRunsNothing},
-	{"canceled failure frees the key", cancelledFailureFreesTheKey},
-	{"canceled success is kept or undone", cancelledSuccessIsKeptOrUndone},
+	{"canceled failure frees the key", canceledFailureFreesTheKey},
+	{"canceled success is kept or undone", canceledSuccessIsKeptOrUndone},
 	{"function gets the context", functionGetsTheContext},
 	{"many at once succeed once", manyAtOnceSucceedOnce},
 }
@@ -53,8 +56,7 @@ func expect(
 	return nil
 }
 
-func successIsRemembered(ctx context.Context, once webhook.Once) error {
-	key := newKey()
+func successIsRemembered(ctx context.Context, once webhook.Once, key string) error {
 	return errors.Join(
 		expect(ctx, once, key, succeed, true, nil),
 		expect(ctx, once, key, succeed, false, nil),
@@ -62,8 +64,7 @@ func successIsRemembered(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-func failureFreesTheKey(ctx context.Context, once webhook.Once) error {
-	key := newKey()
+func failureFreesTheKey(ctx context.Context, once webhook.Once, key string) error {
 	return errors.Join(
 		expect(ctx, once, key, fail, true, errFn),
 		expect(ctx, once, key, fail, true, errFn),
@@ -72,8 +73,7 @@ func failureFreesTheKey(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-func panicFreesTheKey(ctx context.Context, once webhook.Once) error {
-	key := newKey()
+func panicFreesTheKey(ctx context.Context, once webhook.Once, key string) error {
 	const cause = "the function panics"
 	recovered := func() (v any) {
 		defer func() { v = recover() }()
@@ -86,8 +86,7 @@ func panicFreesTheKey(ctx context.Context, once webhook.Once) error {
 	return expect(ctx, once, key, succeed, true, nil)
 }
 
-func duplicateInFlight(ctx context.Context, once webhook.Once) error {
-	key := newKey()
+func duplicateInFlight(ctx context.Context, once webhook.Once, key string) error {
 	var duplicate error
 	first := expect(ctx, once, key, func(context.Context) error {
 		duplicate = expect(ctx, once, key, succeed, false, webhook.ErrInFlight)
@@ -96,8 +95,8 @@ func duplicateInFlight(ctx context.Context, once webhook.Once) error {
 	return errors.Join(duplicate, first, expect(ctx, once, key, succeed, false, nil))
 }
 
-func otherKeysDoNotWait(ctx context.Context, once webhook.Once) error {
-	key, other := newKey(), newKey()
+func otherKeysDoNotWait(ctx context.Context, once webhook.Once, key string) error {
+	other := newKey()
 	var inside error
 	first := expect(ctx, once, key, func(context.Context) error {
 		inside = expect(ctx, once, other, succeed, true, nil)
@@ -106,49 +105,42 @@ func otherKeysDoNotWait(ctx context.Context, once webhook.Once) error {
 	return errors.Join(inside, first, expect(ctx, once, other, succeed, false, nil))
 }
 
-// keysByteForByte uses texts that some databases treat as equal. They differ
+// distinctKeys returns a check that the store treats each variant of a key as a key of its own.
+func distinctKeys(variants func(key string) []string) check {
+	return func(ctx context.Context, once webhook.Once, key string) error {
+		var errs []error
+		for _, k := range variants(key) {
+			errs = append(errs, expect(ctx, once, k, succeed, true, nil), expect(ctx, once, k, succeed, false, nil))
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// similarKeys returns texts that some databases treat as equal. They differ
 // only in letter case, spaces, wildcards or length.
-func keysByteForByte(ctx context.Context, once webhook.Once) error {
-	key := newKey()
+func similarKeys(key string) []string {
 	long := key + strings.Repeat("x", 200)
-	var errs []error
-	for _, k := range []string{
-		key, strings.ToLower(key), key + " ", " " + key, key + "%", key + "_", key + "é", key + "e\u0301", long, long + "y",
-	} {
-		errs = append(errs, expect(ctx, once, k, succeed, true, nil))
-	}
-	return errors.Join(errs...)
+	return []string{key, strings.ToLower(key), key + " ", " " + key, key + "%", key + "_", key + "é", key + "e\u0301", long, long + "y"}
 }
 
-// keysAreAnyBytes uses keys with NUL and invalid UTF-8, which databases do not
+// binaryKeys returns keys with NUL and invalid UTF-8, which databases do not
 // accept as text. A store that replaces these bytes treats two keys as equal.
-func keysAreAnyBytes(ctx context.Context, once webhook.Once) error {
-	key := newKey()
-	var errs []error
-	for _, k := range []string{
+func binaryKeys(key string) []string {
+	return []string{
 		key, key + "\x00", key + "\x00a", key + "\xff", key + "\xfe", key + "\ufffd", key + "\xed\xa0\x80", key + "\r\n",
-	} {
-		errs = append(errs, expect(ctx, once, k, succeed, true, nil), expect(ctx, once, k, succeed, false, nil))
 	}
-	return errors.Join(errs...)
 }
 
-// keysAreOfAnyLength uses keys of 10 kB, which do not fit into a page of an
-// index. They are not compressible, and differ only in their last byte.
-func keysAreOfAnyLength(ctx context.Context, once webhook.Once) error {
-	key := newKey()
+// longKeys returns keys of 10 kB, which do not fit into a page of an index. They
+// are not compressible, and differ only in their last byte.
+func longKeys(key string) []string {
 	for len(key) < 10_000 {
 		key += rand.Text()
 	}
-	return errors.Join(
-		expect(ctx, once, key+"a", succeed, true, nil),
-		expect(ctx, once, key+"a", succeed, false, nil),
-		expect(ctx, once, key+"b", succeed, true, nil),
-	)
+	return []string{key + "a", key + "b"}
 }
 
-func doneContextRunsNothing(ctx context.Context, once webhook.Once) error {
-	key := newKey()
+func doneContextRunsNothing(ctx context.Context, once webhook.Once, key string) error {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	return errors.Join(
@@ -157,10 +149,9 @@ func doneContextRunsNothing(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-// cancelledFailureFreesTheKey tests that the store releases a key even if the
+// canceledFailureFreesTheKey tests that the store releases a key even if the
 // context is canceled.
-func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
-	key := newKey()
+func canceledFailureFreesTheKey(ctx context.Context, once webhook.Once, key string) error {
 	canceled, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return errors.Join(
@@ -172,10 +163,9 @@ func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-// cancelledSuccessIsKeptOrUndone accepts a recorded key and a free key, because
+// canceledSuccessIsKeptOrUndone accepts a recorded key and a free key, because
 // a transaction may be lost. In both cases Do must return true.
-func cancelledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once) error {
-	key := newKey()
+func canceledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once, key string) error {
 	canceled, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ran, err := once.Do(canceled, key, func(context.Context) error {
@@ -185,15 +175,14 @@ func cancelledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once) erro
 	if !ran {
 		return fmt.Errorf("Do = %v, %v; want true, because the function was called", ran, err)
 	}
-	undone := err != nil
-	return expect(ctx, once, key, succeed, undone, nil)
+	return expect(ctx, once, key, succeed, err != nil, nil)
 }
 
-func functionGetsTheContext(ctx context.Context, once webhook.Once) error {
+func functionGetsTheContext(ctx context.Context, once webhook.Once, key string) error {
 	type contextKey struct{}
 	parent, cancel := context.WithCancel(context.WithValue(ctx, contextKey{}, "value"))
 	defer cancel()
-	return expect(parent, once, newKey(), func(got context.Context) error {
+	return expect(parent, once, key, func(got context.Context) error {
 		if got.Value(contextKey{}) != "value" {
 			return errors.New("the function's context lacks values from the caller's context")
 		}
@@ -209,9 +198,8 @@ func functionGetsTheContext(ctx context.Context, once webhook.Once) error {
 
 // manyAtOnceSucceedOnce makes the first calls fail, so several callers get the
 // key one after the other.
-func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
+func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once, key string) error {
 	const callers, failures = 16, 5
-	key := newKey()
 	var inside, overlaps, calls, successes atomic.Int32
 	fn := func(context.Context) error {
 		if inside.Add(1) > 1 {
