@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -32,10 +33,9 @@ func TestParseErrors(t *testing.T) {
 		{name: "string", body: `"x"`, want: "an object", event: true},
 		{name: "null", body: `null`, path: "event", want: "the name of an event", event: true},
 		{name: "no event", body: `{"id":"1","data":{}}`, path: "event", want: "the name of an event", event: true},
-		{name: "event null", body: `{"event":null}`, path: "event", want: "the name of an event", event: true},
 		{name: "event empty", body: `{"event":""}`, path: "event", want: "the name of an event", event: true},
 		{name: "event a number", body: `{"event":1}`, path: "event", want: "a string", offset: 9, event: true},
-		{name: "event a number after a string", body: `{"event":"x","event":1}`, path: "event", want: "a string", offset: 21, event: true},
+		{name: "event twice, a number", body: `{"event":"x","event":1}`, path: "event", want: "a string", offset: 21, event: true},
 		{name: "event a number, and more", body: `{"ip":true,"event":1}`, path: "event", want: "the name of an event", event: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -110,29 +110,27 @@ func TestEnvelopeTypeMismatch(t *testing.T) {
 }
 
 func TestNumericAndStringIDs(t *testing.T) {
-	for _, body := range []string{
-		`{"event":"x","id":3,"account_id":5,"user":{"id":31,"email":null,"account_id":5},"new":1}`,
-		`{"event":"x","id":"3","account_id":"5","user":{"id":"31","email":null,"account_id":"5"},"new":1}`,
+	user := func(id, account int64) events.User {
+		return events.User{ID: events.Value(id), AccountID: events.Value(account)}
+	}
+	for _, row := range []struct {
+		body, id string
+		account  int64
+		user     events.User
+	}{
+		{`{"event":"x","id":3,"account_id":5,"user":{"id":31,"email":null,"account_id":5},"new":1}`, "3", 5, user(31, 5)},
+		{`{"event":"x","id":"3","account_id":"5","user":{"id":"31","email":null,"account_id":"5"},"new":1}`, "3", 5, user(31, 5)},
+		{`{"event":"x","user":{"id":-0,"email":null,"account_id":"0"}}`, "", 0, user(0, 0)},
 	} {
-		ev := mustParse(t, []byte(body))
-		if ev.ID != "3" || ev.AccountID != 5 ||
-			ev.User != (events.User{ID: events.Value(int64(31)), AccountID: events.Value(int64(5))}) ||
-			ev.Mismatch() != nil {
-			t.Errorf("%+v, %v; want the rest and no mismatch", ev, ev.Mismatch())
+		ev := mustParse(t, []byte(row.body))
+		if ev.ID != row.id || ev.AccountID != row.account || ev.User != row.user || ev.Mismatch() != nil {
+			t.Errorf("%s: %+v, %v; want the ids and no mismatch", row.body, ev, ev.Mismatch())
 		}
-		if got := string(marshal(t, ev)); got != body {
-			t.Errorf("written as %s, want %s", got, body)
+		if got := string(marshal(t, ev)); got != row.body {
+			t.Errorf("written as %s, want %s", got, row.body)
 		}
 		ev.User.Email = events.Value("a@b.c")
-		sameJSON(t, marshal(t, ev), []byte(strings.Replace(body, `"email":null`, `"email":"a@b.c"`, 1)))
-	}
-	zero := mustParse(t, []byte(`{"event":"x","user":{"id":0,"email":"","account_id":"0"}}`)).User
-	if zero != (events.User{ID: events.Value(int64(0)), Email: events.Value(""), AccountID: events.Value(int64(0))}) {
-		t.Errorf("not null, but %+v", zero)
-	}
-	minus := mustParse(t, []byte(`{"event":"x","user":{"id":-0}}`)).User
-	if minus.ID != events.Value(int64(0)) {
-		t.Errorf("-0 is %+v, want 0", minus.ID)
+		sameJSON(t, marshal(t, ev), []byte(strings.Replace(row.body, `"email":null`, `"email":"a@b.c"`, 1)))
 	}
 	if err := (&events.Event{Name: "x"}).Mismatch(); err != nil {
 		t.Errorf("an event that was built: %v", err)
@@ -149,18 +147,12 @@ var misfits = []struct {
 	{name: "no discriminator", event: "Email.Bounced", data: `{"bounce":{"category":"bounce_hb"}}`, path: "data", want: shape},
 	{name: "discriminator null", event: "Email.Bounced", data: `{"campaign":null,"email":null}`, path: "data", want: shape},
 	{name: "discriminator a string", event: "Email.ReportedAsSpam", data: `{"email":"a@b.c"}`, path: "data", want: shape},
-	{name: "bounce without data", event: "Email.Bounced", data: `null`, path: "data", want: shape},
 	{name: "null", event: "Email.Error", data: `null`, path: "data", want: "an object"},
 	{name: "array", event: "Contact.Removed", data: `[{"contact":{}}]`, path: "data", want: "an object"},
 	{
-		name:  "a number for a string",
-		event: "Email.Bounced", data: `{"bounce":{"category":7},"campaign":{},"contact":{"email":"a@b.c"}}`,
+		name:  "a number for a string, an object for an id",
+		event: "Email.Bounced", data: `{"bounce":{"category":7},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`,
 		path: "data.bounce.category", want: "a string", recipient: "a@b.c",
-	},
-	{
-		name:  "an object for an id",
-		event: "Email.Bounced", data: `{"bounce":{},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`,
-		path: "data.campaign.id", want: "a number or a string", recipient: "a@b.c",
 	},
 	{
 		name:  "in an array",
@@ -169,13 +161,8 @@ var misfits = []struct {
 	},
 	{
 		name:  "a string for an object",
-		event: "Contact.Removed", data: `{"list":"42","contact":{"email":"a@b.c"}}`, path: "data.list",
-		want: "an object", recipient: "a@b.c",
-	},
-	{
-		name:  "a string for a time",
-		event: "Email.Unsubscribed", data: `{"contact":{"email":"a@b.c"},"event_time":"now"}`,
-		path: "data.event_time", want: "a number", recipient: "a@b.c",
+		event: "Contact.Removed", data: `{"list":"42","contact":{"email":"a@b.c"}}`,
+		path: "data.list", want: "an object", recipient: "a@b.c",
 	},
 	{
 		name:  "no date",
@@ -188,7 +175,7 @@ var misfits = []struct {
 // fields that could be read.
 func TestDataTypeMismatch(t *testing.T) {
 	for _, row := range misfits {
-		for order, body := range []string{
+		for _, body := range []string{
 			`{"event":"` + row.event + `","data":` + row.data + `,"id":"1"}`,
 			`{"id":"1","data":` + row.data + `,"event":"` + row.event + `"}`,
 		} {
@@ -209,7 +196,7 @@ func TestDataTypeMismatch(t *testing.T) {
 					t.Errorf("recipient %q, partial %+v, want %q", ev.Recipient(), d.Partial, row.recipient)
 				}
 				if ev.ID != "1" || string(marshal(t, ev)) != body {
-					t.Errorf("order %d: %s, want %s", order, marshal(t, ev), body)
+					t.Errorf("%s, want %s", marshal(t, ev), body)
 				}
 			})
 		}
@@ -217,14 +204,13 @@ func TestDataTypeMismatch(t *testing.T) {
 }
 
 func TestMissingData(t *testing.T) {
-	ev := mustParse(t, []byte(`{"event":"Email.Error"}`))
-	d, ok := ev.Data.(*events.Unknown)
-	if !ok || d.Raw != nil || d.Err == nil || d.Err.Error() != "events: data: expected an object at offset 0" {
-		t.Errorf("%+v, want Unknown with an error", ev.Data)
-	}
-	ev = mustParse(t, []byte(`{"event":"New.Event"}`))
-	if d, ok := ev.Data.(*events.Unknown); !ok || d.Raw != nil || d.Err != nil || ev.RawData() != nil {
-		t.Errorf("%+v, want Unknown without one", ev.Data)
+	for name, want := range map[events.Name]string{
+		"Email.Error": "events: data: expected an object at offset 0", "New.Event": "<nil>",
+	} {
+		ev := mustParse(t, []byte(`{"event":"`+name+`"}`))
+		if d, ok := ev.Data.(*events.Unknown); !ok || d.Raw != nil || fmt.Sprint(d.Err) != want || ev.RawData() != nil {
+			t.Errorf("%s: %+v, want Unknown with the error %s", name, ev.Data, want)
+		}
 	}
 }
 
@@ -250,7 +236,7 @@ func TestDuplicateAndReorderedFields(t *testing.T) {
 				`"suppressedEmail":{"email":"a@b.c"}}}`,
 			recipient: "a@b.c",
 		},
-		{name: "names have case", body: `{"event":"SuppressedEmail.Added","Event":"Email.Error","data":{"suppressedemail":{"email":"x"}}}`},
+		{name: "names have case", body: `{"event":"SuppressedEmail.Added","Event":"x","data":{"suppressedemail":{"email":"x"}}}`},
 		{
 			name:      "names may be escaped",
 			body:      `{"\u0065vent":"SuppressedEmail.Added","data":{"suppressed\u0045mail":{"email":"a@b.c"}}}`,
@@ -268,42 +254,22 @@ func TestDuplicateAndReorderedFields(t *testing.T) {
 	}
 }
 
-// TestPayloadTypeWithMoreFields: additional fields do not change the payload type of a bounce.
+// TestPayloadTypeWithMoreFields: additional fields do not change the payload type of a bounce or a complaint.
 func TestPayloadTypeWithMoreFields(t *testing.T) {
-	for _, row := range []struct {
-		name, data string
-		want       events.SendingType
-	}{
-		{
-			name: "an automation and an Email API email",
-			data: `{"automation":{"id":1},"event_time":1,"email":{"id":"x"}}`, want: events.SendingTypeEmailAPI,
-		},
-		{
-			name: "a bounce in an Email API bounce",
-			data: `{"event_time":1,"email":{"id":"x"},"bounce":{"category":"bounce_hb"}}`,
-			want: events.SendingTypeEmailAPI,
-		},
-		{name: "an email and a campaign", data: `{"email":{"id":"x"},"bounce":{},"campaign":{}}`, want: events.SendingTypeCampaign},
-		{name: "a workflow and an email", data: `{"automation":{},"bounce":{},"email":{"id":"x"}}`, want: events.SendingTypeWorkflow},
-		{
-			name: "others null",
-			data: `{"campaign":null,"automation":null,"bounce":{},"transactional_email":{}}`,
-			want: events.SendingTypeTransactional,
-		},
-		{name: "no bounce", data: `{"campaign":{}}`, want: events.SendingTypeCampaign},
+	for data, want := range map[string]events.SendingType{
+		`{"automation":{"id":1},"event_time":1,"email":{"id":"x"}}`:                events.SendingTypeEmailAPI,
+		`{"event_time":1,"email":{"id":"x"},"bounce":{"category":"bounce_hb"}}`:    events.SendingTypeEmailAPI,
+		`{"email":{"id":"x"},"bounce":{},"campaign":{}}`:                           events.SendingTypeCampaign,
+		`{"automation":{},"bounce":{},"email":{"id":"x"}}`:                         events.SendingTypeWorkflow,
+		`{"campaign":null,"automation":null,"bounce":{},"transactional_email":{}}`: events.SendingTypeTransactional,
+		`{"campaign":{}}`: events.SendingTypeCampaign,
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			for _, name := range []string{"Email.Bounced", "Email.ReportedAsSpam"} {
-				data := row.data
-				if name == "Email.ReportedAsSpam" {
-					data = strings.Replace(data, `"bounce"`, `"fbl"`, 1)
-				}
-				ev := mustParse(t, []byte(`{"event":"`+name+`","data":`+data+`}`))
-				if ev.SendingType() != row.want {
-					t.Errorf("%s: %+v, want the sending type %s", name, ev.Data, row.want)
-				}
+		complaint := strings.Replace(data, `"bounce"`, `"fbl"`, 1)
+		for name, data := range map[string]string{"Email.Bounced": data, "Email.ReportedAsSpam": complaint} {
+			if ev := mustParse(t, []byte(`{"event":"`+name+`","data":`+data+`}`)); ev.SendingType() != want {
+				t.Errorf("%s %s: %+v, want the sending type %s", name, data, ev.Data, want)
 			}
-		})
+		}
 	}
 }
 
@@ -323,18 +289,6 @@ func TestTimesAsISO8601(t *testing.T) {
 		} else if valid && (ev.Time.Unix() != want || d.AddedAt.Unix() != want) {
 			t.Errorf("%s: %+v, want %d", text, ev, want)
 		}
-	}
-}
-
-// TestInvalidUTF8: invalid bytes become U+FFFD, as in encoding/json, and stay unchanged in the raw data.
-func TestInvalidUTF8(t *testing.T) {
-	body := "{\"event\":\"Email.Error\",\"data\":{\"error\":\"a\xff\xc3b\"}}"
-	ev := mustParse(t, []byte(body))
-	if d, ok := ev.Data.(*events.EmailErrored); !ok || d.Error != "a\ufffd\ufffdb" {
-		t.Errorf("%+v, want a\ufffd\ufffdb", ev.Data)
-	}
-	if string(ev.Raw()) != body {
-		t.Errorf("%q, want %q", ev.Raw(), body)
 	}
 }
 

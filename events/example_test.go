@@ -10,45 +10,6 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// The type of Data tells the four payloads of a bounce apart. Only the payload of the
-// Email API has no reason.
-func Example() {
-	body := []byte(`{
-		"id": "6f1c2b01-3d4e-4a5b-9c6d-7e8f9a0b1c01", "event": "Email.Bounced",
-		"account_id": 1204, "account_lineage": null, "ip": "203.0.113.10",
-		"user": {"id": null, "email": null, "account_id": null}, "created_on": 1763651060,
-		"data": {
-			"bounce": {"id": null, "dsn_message": "550 5.1.1 No such user", "source_ip": "203.0.113.25",
-			           "category": "bounce_hb"},
-			"campaign": {"type": "campaign", "id": 5001, "name": "Autumn offers"},
-			"contact": {"id": 90210, "email": "ada@example.org", "status": null},
-			"list": {"id": 42, "name": "Newsletter"},
-			"segment": {"id": null, "name": null, "query": null},
-			"context": {"timestamp": null, "user_agent": null, "ip": null}
-		}
-	}`)
-	ev, err := events.Parse(body)
-	if err != nil {
-		log.Fatal(err)
-	}
-	bounced := func(email string, b events.BounceDetail) {
-		fmt.Printf("%s: %s, hard: %v: %s\n", email, b.Category.Description(), b.Category.Hard(), b.DSNMessage)
-	}
-	switch d := ev.Data.(type) {
-	case *events.CampaignBounce:
-		bounced(d.Contact.Email, d.Bounce)
-	case *events.WorkflowBounce:
-		bounced(d.Contact.Email, d.Bounce)
-	case *events.TransactionalBounce:
-		bounced(d.Contact.Email, d.Bounce)
-	case *events.EmailAPIBounce:
-		fmt.Println("look up", d.Email.ID)
-	case *events.Unknown:
-		fmt.Println("not known:", ev.Name, d.Err)
-	}
-	// Output: ada@example.org: hard bounce, hard: true: 550 5.1.1 No such user
-}
-
 // Email.GlobalUnsubscribed contains no address. The same click also fires
 // SuppressedEmail.Added, which contains the address.
 func ExampleEvent_Recipient() {

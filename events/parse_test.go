@@ -55,28 +55,6 @@ func sameJSON(t testing.TB, a, b []byte) {
 	}
 }
 
-// TestParsePayloadType: each example is valid and is read as the type of its schema, and its fields contain the whole
-// delivery.
-func TestParsePayloadType(t *testing.T) {
-	doc, err := document()
-	fatal(t, err)
-	for _, name := range deliveries(t) {
-		t.Run(name, func(t *testing.T) {
-			body := delivery(t, name)
-			ev := mustParse(t, body)
-			if err := validate(delivered(t, doc, ev.Name), body); err != nil {
-				t.Error(err)
-			}
-			if got, want := fmt.Sprintf("%T", ev.Data), "*events."+fitting(t, doc, ev); got != want {
-				t.Fatalf("data is %s, want %s: %+v", got, want, ev.Data)
-			}
-			sameJSON(t, marshal(t, ev), body)
-			sameJSON(t, marshal(t, ev.Data), ev.RawData())
-			sameJSON(t, marshal(t, fieldsOf(ev)), body)
-		})
-	}
-}
-
 // fieldsOf returns an event with the exported fields of ev, but without its body.
 func fieldsOf(ev *events.Event) events.Event {
 	return events.Event{ID: ev.ID, Name: ev.Name, Time: ev.Time, AccountID: ev.AccountID, User: ev.User, IP: ev.IP, Data: ev.Data}
