@@ -13,23 +13,15 @@ import (
 // maxDetails is the maximum number of details from the platform in an error.
 const maxDetails = 20
 
-// callError is an error from the platform with advice for the assistant.
-type callError struct {
-	advice string
-	cause  error
-}
-
-func (e *callError) Unwrap() error { return e.cause }
-
-// Error returns the advice, followed by the platform's message.
-func (e *callError) Error() string {
+// advise returns an error with advice for the assistant, followed by the platform's
+// messages.
+func advise(err error) error {
 	var s strings.Builder
-	s.WriteString(e.advice)
-	failed, ok := errors.AsType[*client.Error](e.cause)
+	failed, ok := errors.AsType[*client.Error](err)
 	if !ok {
-		fmt.Fprintf(&s, "\n- %v", e.cause)
-		return s.String()
+		failed = new(client.Error)
 	}
+	s.WriteString(advice(err, failed))
 	for i, d := range failed.Details {
 		if i == maxDetails {
 			fmt.Fprintf(&s, "\n- and %d more", len(failed.Details)-i)
@@ -38,12 +30,15 @@ func (e *callError) Error() string {
 		d.Loc = argument(d.Loc)
 		fmt.Fprintf(&s, "\n- %s", shorten(d.String()))
 	}
-	if len(failed.Details) == 0 {
+	switch {
+	case !ok:
+		fmt.Fprintf(&s, "\n- %v", err)
+	case len(failed.Details) == 0:
 		fmt.Fprintf(&s, "\n- %s", shorten(failed.Error()))
-	} else if failed.RequestID != "" {
+	case failed.RequestID != "":
 		fmt.Fprintf(&s, "\n(request %s)", failed.RequestID)
 	}
-	return s.String()
+	return errors.New(s.String())
 }
 
 // argument converts a location in a request to a location in the arguments, for
@@ -58,24 +53,20 @@ func argument(loc client.Location) client.Location {
 	return loc
 }
 
-func advise(err error) error {
-	return &callError{advice: advice(err), cause: err}
-}
-
-func advice(err error) string {
+func advice(err error, failed *client.Error) string {
 	switch {
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return `The outcome is unknown: the platform may have created the contact. Before you create it again, look for it with operation "list" and filter "email:ADDRESS".`
 	case errors.Is(err, client.ErrContactExists):
 		return `Nothing was changed: the list already contains the address. To see the contact, use operation "list" and filter "email:ADDRESS".`
-	case errors.Is(err, client.ErrNotFound) && len(details(err)) > 0: // without details, the response may come from a proxy
+	case errors.Is(err, client.ErrNotFound) && len(failed.Details) > 0: // without details, the response may come from a proxy
 		return "Nothing was changed: this account has no list with this list_id. Ask the user for the correct list_id."
 	case errors.Is(err, client.ErrUnauthorized):
 		return "Nothing was changed: the platform does not accept the access token. Do not retry; tell the user to check the access token of this server."
 	case errors.Is(err, client.ErrForbidden):
 		return "Nothing was changed: the access token lacks the required permission. Do not retry; tell the user that a token with this permission is required."
 	case errors.Is(err, client.ErrRateLimited):
-		return "Nothing was changed: too many requests. " + waiting(err) + ", then make the same call again."
+		return "Nothing was changed: too many requests. " + waiting(failed) + ", then make the same call again."
 	case errors.Is(err, client.ErrValidation), errors.Is(err, client.ErrTooLarge), errors.Is(err, client.ErrConflict):
 		return "Nothing was changed. Correct these arguments and call again:"
 	case errors.Is(err, client.ErrInvalidResponse):
@@ -86,15 +77,8 @@ func advice(err error) string {
 	return "The platform is unavailable. Nothing was changed; make the same call again later."
 }
 
-func details(err error) []client.ErrorDetail {
-	if failed, ok := errors.AsType[*client.Error](err); ok {
-		return failed.Details
-	}
-	return nil
-}
-
-func waiting(err error) string {
-	if failed, ok := errors.AsType[*client.Error](err); ok && failed.RetryAfter > 0 {
+func waiting(failed *client.Error) string {
+	if failed.RetryAfter > 0 {
 		return fmt.Sprintf("Wait %d seconds", (failed.RetryAfter+time.Second-1)/time.Second)
 	}
 	return "Wait a minute"

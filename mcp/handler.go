@@ -96,7 +96,6 @@ type verdict struct {
 	http.ResponseWriter
 
 	refused atomic.Bool // whether the platform rejected the token
-	instead bool        // a 401 replaces the response
 }
 
 type verdictKey struct{}
@@ -108,34 +107,19 @@ func refuseToken(ctx context.Context) {
 	}
 }
 
-func (v *verdict) WriteHeader(status int) {
-	if v.refused.Load() && !v.instead {
-		v.instead = true
-		const why = "the platform does not accept the access token"
-		v.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+why+`"`)
-		v.Header().Del("Content-Length")
-		http.Error(v.ResponseWriter, why, http.StatusUnauthorized)
-	}
-	if !v.instead {
-		v.ResponseWriter.WriteHeader(status)
-	}
-}
-
+// Write sends the results of all calls in a request, because the SDK writes them
+// at once.
 func (v *verdict) Write(b []byte) (int, error) {
-	if v.refused.Load() && !v.instead {
-		v.WriteHeader(http.StatusOK)
+	if !v.refused.Load() {
+		return v.ResponseWriter.Write(b)
 	}
-	if v.instead {
-		return len(b), nil
-	}
-	return v.ResponseWriter.Write(b)
+	const why = "the platform does not accept the access token"
+	v.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+why+`"`)
+	http.Error(v.ResponseWriter, why, http.StatusUnauthorized)
+	return len(b), nil
 }
 
-// Flush sends the buffered data. The [http.ResponseController] also flushes
-// wrapped writers.
-func (v *verdict) Flush() { _ = http.NewResponseController(v.ResponseWriter).Flush() }
-
-// Unwrap returns the wrapped writer.
+// Unwrap returns the wrapped writer for [http.ResponseController].
 func (v *verdict) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
 // sendable reports whether [client.New] accepts a token.
