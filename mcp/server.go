@@ -138,11 +138,10 @@ func (t *tool) handler(of clientOf) sdk.ToolHandler {
 		defer cancel()
 		var result sdk.CallToolResult
 		a, err := t.call(ctx, of, req)
-		if err != nil {
-			result.SetError(err)
-			return &result, nil
+		var structured json.RawMessage
+		if err == nil {
+			structured, err = json.Marshal(a.structured)
 		}
-		structured, err := json.Marshal(a.structured)
 		if err == nil {
 			err = spend(ctx, len(structured)+len(a.text))
 		}
@@ -151,7 +150,7 @@ func (t *tool) handler(of clientOf) sdk.ToolHandler {
 			return &result, nil
 		}
 		result.Content = []sdk.Content{&sdk.TextContent{Text: a.text}}
-		result.StructuredContent = json.RawMessage(structured)
+		result.StructuredContent = structured
 		return &result, nil
 	}
 }

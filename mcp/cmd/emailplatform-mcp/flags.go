@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -63,22 +64,18 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 	if err := s.check(); err != nil {
 		return s, err
 	}
-	s = s.withEnvironment(getenv)
-	return s, s.complete()
-}
-
-// complete returns an error if a required flag or environment variable is
-// missing.
-func (s settings) complete() error {
-	switch {
-	case s.demo:
-		return nil
-	case s.baseURL == "":
-		return errors.New("the base URL is required: set EMAILPLATFORM_BASE_URL or -base-url, or use -demo to try the server")
-	case s.http == "" && s.token == "":
-		return errors.New("EMAILPLATFORM_TOKEN is not set")
+	if s.demo {
+		return s, nil
 	}
-	return nil
+	s.baseURL = cmp.Or(s.baseURL, getenv("EMAILPLATFORM_BASE_URL"))
+	s.token = cmp.Or(s.token, getenv("EMAILPLATFORM_TOKEN"))
+	switch {
+	case s.baseURL == "":
+		return s, errors.New("the base URL is required: set EMAILPLATFORM_BASE_URL or -base-url, or use -demo to try the server")
+	case s.http == "" && s.token == "":
+		return s, errors.New("EMAILPLATFORM_TOKEN is not set")
+	}
+	return s, nil
 }
 
 // check returns an error for flags that cannot be combined.
@@ -96,19 +93,6 @@ func (s settings) check() error {
 		return fmt.Errorf("%s can be reached from other machines, so -allow-host is required; use TLS because callers send access tokens", s.http)
 	}
 	return nil
-}
-
-func (s settings) withEnvironment(getenv func(string) string) settings {
-	if s.demo {
-		return s
-	}
-	if s.baseURL == "" {
-		s.baseURL = getenv("EMAILPLATFORM_BASE_URL")
-	}
-	if s.token == "" {
-		s.token = getenv("EMAILPLATFORM_TOKEN")
-	}
-	return s
 }
 
 // listensLocally reports whether a listen address is reachable only from this

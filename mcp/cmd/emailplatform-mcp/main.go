@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -92,30 +93,22 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 // contacts is much smaller.
 const maxAnswer = 1 << 20
 
-// version returns the release or the revision of the build, if known, and the
+// version returns the release and the revision of the build, if known, and the
 // Go version.
 func version(build *debug.BuildInfo) string {
-	release := "(unknown)"
-	if build != nil && build.Main.Version != "" {
-		release = build.Main.Version
-	}
-	return fmt.Sprintf("emailplatform-mcp %s%s, %s, %s/%s", release, revision(build), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// revision is set if the command was built in a checkout.
-func revision(build *debug.BuildInfo) (text string) {
 	if build == nil {
-		return ""
+		build = new(debug.BuildInfo)
 	}
-	for _, s := range build.Settings {
+	text := "emailplatform-mcp " + cmp.Or(build.Main.Version, "(unknown)")
+	for _, s := range build.Settings { // they are sorted
 		switch {
 		case s.Key == "vcs.revision":
-			text = ", revision " + s.Value
+			text += ", revision " + s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
-			text += " with changes" // the revision comes first, because settings are sorted
+			text += " with changes"
 		}
 	}
-	return text
+	return fmt.Sprintf("%s, %s, %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // serve serves /mcp on address until ctx ends, and then waits for the calls in

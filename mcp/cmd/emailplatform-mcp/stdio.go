@@ -23,45 +23,42 @@ const (
 // stdio returns a transport that reads and writes lines of JSON. If a line is
 // invalid, it responds with a JSON-RPC error. The SDK's transport would end
 // instead. At the end of the input, this transport first waits for the pending
-// requests.
+// requests. The context ctx is the context of the whole program.
 func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
-	a := &pending{out: out, open: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}
+	a := &pending{out: out, open: map[jsonrpc.ID]bool{}}
+	a.closed.L = &a.mu
+	messages, w := io.Pipe()
+	go func() {
+		err := a.forward(bufio.NewReaderSize(in, 64<<10), w)
+		a.wait(ctx)
+		_ = w.CloseWithError(err)
+	}()
 	return &sdk.IOTransport{
-		Reader:        &lines{ctx: ctx, in: bufio.NewReaderSize(in, 64<<10), close: in.Close, answers: a},
+		Reader: struct {
+			io.Reader
+			io.Closer
+		}{messages, in},
 		Writer:        a,
 		MaxLineLength: maxLine + 1,
 	}
 }
 
-// lines reads the messages from the lines of the input.
-type lines struct {
-	ctx     context.Context // context of the whole program
-	in      *bufio.Reader
-	close   func() error
-	answers *pending
-	rest    []byte // data that Read has not returned yet
-}
-
-func (l *lines) Close() error { return l.close() }
-
-func (l *lines) Read(p []byte) (int, error) {
-	for len(l.rest) == 0 {
-		line, err := l.next()
+// forward writes each valid message to w, and responds to the others, until in
+// ends.
+func (a *pending) forward(in *bufio.Reader, w io.Writer) error {
+	for {
+		line, err := nextLine(in)
 		if err != nil {
-			l.answers.wait(l.ctx)
-			return 0, err
+			return err
 		}
 		for _, message := range messages(line) {
-			if code, mistake := l.answers.take(message); mistake != "" {
-				l.answers.refuse(code, mistake)
-				continue
+			if code, mistake := a.take(message); mistake != "" {
+				a.refuse(code, mistake)
+			} else if _, err := w.Write(append(message, '\n')); err != nil {
+				return err
 			}
-			l.rest = append(append(l.rest, message...), '\n')
 		}
 	}
-	n := copy(p, l.rest)
-	l.rest = l.rest[n:]
-	return n, nil
 }
 
 // messages returns the messages in a line. A batch contains several messages.
@@ -76,12 +73,12 @@ func messages(line []byte) []json.RawMessage {
 	return []json.RawMessage{line}
 }
 
-// next returns the next line that is not blank. It truncates a long line, but
+// nextLine returns the next line that is not blank. It truncates a long line, but
 // the result still exceeds the limit.
-func (l *lines) next() ([]byte, error) {
+func nextLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
-		part, err := l.in.ReadSlice('\n')
+		part, err := in.ReadSlice('\n')
 		if len(line) <= maxLine+len("\r\n") {
 			line = append(line, part...)
 		}
@@ -103,10 +100,10 @@ func (l *lines) next() ([]byte, error) {
 
 // pending writes messages and tracks pending requests.
 type pending struct {
-	mu   sync.Mutex
-	out  io.Writer
-	open map[jsonrpc.ID]bool
-	none chan struct{} // contains a value when there may be no pending request
+	mu     sync.Mutex
+	out    io.Writer
+	open   map[jsonrpc.ID]bool
+	closed sync.Cond // whether a request was deleted from open, or the program ends
 }
 
 // The error codes of JSON-RPC.
@@ -145,18 +142,15 @@ func (a *pending) take(line []byte) (code int, mistake string) {
 		}
 		_ = json.Unmarshal(request.Params, &params)
 		if id, err := jsonrpc.MakeID(params.RequestID); err == nil {
-			a.closed(id) // it needs no response
+			a.complete(id) // it needs no response
 		}
 	}
 	return 0, ""
 }
 
-func (a *pending) closed(id jsonrpc.ID) {
+func (a *pending) complete(id jsonrpc.ID) {
 	delete(a.open, id)
-	select {
-	case a.none <- struct{}{}:
-	default:
-	}
+	a.closed.Broadcast()
 }
 
 // refuse responds with an error to a line whose request id is unknown.
@@ -176,7 +170,7 @@ func (a *pending) Write(message []byte) (int, error) {
 	n, err := a.out.Write(message)
 	if m, bad := jsonrpc.DecodeMessage(bytes.TrimSpace(message)); bad == nil {
 		if response, ok := m.(*jsonrpc.Response); ok {
-			a.closed(response.ID)
+			a.complete(response.ID)
 		}
 	}
 	return n, err
@@ -187,17 +181,15 @@ func (*pending) Close() error { return nil }
 
 // wait returns when no request is pending, or when ctx ends.
 func (a *pending) wait(ctx context.Context) {
-	for {
+	stop := context.AfterFunc(ctx, func() {
 		a.mu.Lock()
-		left := len(a.open)
-		a.mu.Unlock()
-		if left == 0 {
-			return
-		}
-		select {
-		case <-a.none:
-		case <-ctx.Done():
-			return
-		}
+		defer a.mu.Unlock()
+		a.closed.Broadcast()
+	})
+	defer stop()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.open) > 0 && ctx.Err() == nil {
+		a.closed.Wait()
 	}
 }
