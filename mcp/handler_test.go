@@ -1,9 +1,11 @@
 package mcp_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -88,67 +90,82 @@ func TestAccountIsolation(t *testing.T) {
 
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
-func newRequest(t testing.TB, method, body string) *http.Request {
-	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost:8808/mcp", strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	return r
+// toolCall returns a request that calls a tool.
+func toolCall(tool, arguments string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
 }
 
-// serve returns the response to a request with a token.
-func serve(handler http.Handler, r *http.Request, token string) *httptest.ResponseRecorder {
-	r.Header.Set("Authorization", "Bearer "+token)
+// post returns the response to a request with a token. The protocol version is the last one with batches.
+func post(t testing.TB, handler http.Handler, token, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	return serve(t, handler, http.MethodPost, body, http.Header{
+		"Authorization": {"Bearer " + token}, "Mcp-Protocol-Version": {"2025-03-26"},
+	})
+}
+
+// serve returns the response to a request. The header Host is the host of the request.
+func serve(t testing.TB, handler http.Handler, method, body string, header http.Header) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost:8808/mcp", strings.NewReader(body))
+	maps.Copy(r.Header, header)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if host, ok := header["Host"]; ok {
+		r.Host = host[0]
+	}
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	return w
 }
 
-func TestRequestAuthorization(t *testing.T) {
+func TestRequestStatus(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	handler := newHandler(t, p, mcp.Options{AllowedHosts: []string{"mcp.example.com"}})
+	const local = "localhost:8808"
 	good := "Bearer " + p.Token()
 	for _, row := range []struct {
 		name, host, authorization, origin string
+		method, body                      string // POST and listTools by default
 		want                              int
 	}{
-		{name: "localhost", host: "localhost:8808", authorization: good, want: 200},
+		{name: "localhost", host: local, authorization: good, want: 200},
 		{name: "a loopback address", host: "127.0.0.1:8808", authorization: good, want: 200},
 		{name: "a loopback address of IPv6", host: "[::1]:8808", authorization: good, want: 200},
 		{name: "a loopback address without a port", host: "[::1]", authorization: good, want: 200},
 		{name: "an allowed host, in any case", host: "MCP.example.com", authorization: good, want: 200},
 		{name: "an allowed host with a port", host: "mcp.example.com:443", authorization: good, want: 200},
-		{name: "a scheme in lower case", host: "localhost", authorization: "bearer " + p.Token(), want: 200},
-		{name: "the same origin", host: "localhost:8808", authorization: good, origin: "http://localhost:8808", want: 200},
-		{name: "the last character of ASCII", host: "localhost", authorization: "Bearer ~", want: 200},
-		{name: "no token", host: "localhost", want: 401},
-		{name: "an empty token", host: "localhost", authorization: "Bearer ", want: 401},
-		{name: "another scheme", host: "localhost", authorization: "Basic YTpi", want: 401},
-		{name: "a token that cannot be sent on", host: "localhost", authorization: "Bearer a b", want: 401},
-		{name: "a token that is not ASCII", host: "localhost", authorization: "Bearer t\u00f6ken", want: 401},
-		{name: "another host", host: "evil.example.com", authorization: good, want: 403},
+		{name: "a scheme in lower case", host: local, authorization: "bearer " + p.Token(), want: 200},
+		{name: "the same origin", host: local, authorization: good, origin: "http://localhost:8808", want: 200},
+		{name: "the last character of ASCII", host: local, authorization: "Bearer ~", want: 200},
+		{name: "not JSON", host: local, authorization: good, body: `{`, want: 400},
+		{name: "no token", host: local, want: 401},
+		{name: "an empty token", host: local, authorization: "Bearer ", want: 401},
+		{name: "another scheme", host: local, authorization: "Basic YTpi", want: 401},
+		{name: "a token that cannot be sent on", host: local, authorization: "Bearer a b", want: 401},
+		{name: "a token that is not ASCII", host: local, authorization: "Bearer t\u00f6ken", want: 401},
 		{name: "a name that only begins like an allowed one", host: "mcp.example.com.evil.com", authorization: good, want: 403},
 		{name: "a name that begins like a loopback one", host: "localhost.evil.com", authorization: good, want: 403},
 		{name: "any address", host: "0.0.0.0:8808", authorization: good, want: 403},
 		{name: "no host", authorization: good, want: 403},
-		{name: "another origin", host: "localhost:8808", authorization: good, origin: "http://evil.example.com", want: 403},
-		{name: "another port", host: "localhost:8808", authorization: good, origin: "http://localhost:3000", want: 403},
-		{name: "an opaque origin", host: "localhost:8808", authorization: good, origin: "null", want: 403},
-		{name: "another origin without a token", host: "localhost:8808", origin: "http://evil.example.com", want: 403},
+		{name: "another origin", host: local, authorization: good, origin: "http://evil.example.com", want: 403},
+		{name: "another port", host: local, authorization: good, origin: "http://localhost:3000", want: 403},
+		{name: "an opaque origin, without a token", host: local, origin: "null", want: 403},
+		{name: "a stream, which needs a session", host: local, authorization: good, method: http.MethodGet, want: 405},
+		{name: "the end of a session", host: local, authorization: good, method: http.MethodDelete, want: 405},
+		{name: "the largest body", host: local, authorization: good, body: padded(64 << 10), want: 200},
+		{name: "too large a body", host: local, authorization: good, body: padded(64<<10 + 1), want: 413},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRequest(t, "POST", listTools)
-			r.Host = row.host
+			header := http.Header{"Host": {row.host}}
 			if row.authorization != "" {
-				r.Header.Set("Authorization", row.authorization)
+				header.Set("Authorization", row.authorization)
 			}
 			if row.origin != "" {
-				r.Header.Set("Origin", row.origin)
+				header.Set("Origin", row.origin)
 			}
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r)
+			w := serve(t, handler, cmp.Or(row.method, http.MethodPost), cmp.Or(row.body, listTools), header)
 			if w.Code != row.want {
 				t.Fatalf("got %d, want %d: %s", w.Code, row.want, w.Body)
 			}
@@ -162,56 +179,27 @@ func TestRequestAuthorization(t *testing.T) {
 	}
 }
 
-func TestInvalidRequests(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	handler := newHandler(t, p, mcp.Options{})
-	for _, row := range []struct {
-		name, method, body string
-		want               int
-	}{
-		{
-			name:   "too large",
-			method: "POST",
-			body:   `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"` + strings.Repeat("a", 64<<10) + `"}}`,
-			want:   413,
-		},
-		{name: "not JSON", method: "POST", body: `{`, want: 400},
-		{name: "a stream, which needs a session", method: "GET", want: 405},
-		{name: "the end of a session", method: "DELETE", want: 405},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			w := serve(handler, newRequest(t, row.method, row.body), p.Token())
-			if w.Code != row.want {
-				t.Errorf("got %d, want %d: %s", w.Code, row.want, w.Body)
-			}
-		})
-	}
-}
+// padded returns a request of n bytes.
+func padded(n int) string { return listTools + strings.Repeat(" ", n-len(listTools)) }
 
 func TestHandlerConfig(t *testing.T) {
 	t.Parallel()
+	const url = "https://api.example.com"
+	source := func(context.Context) (token client.Token, err error) { return token, err }
 	for _, row := range []struct {
-		name string
 		cfg  client.Config
+		opts mcp.Options
 		want string
 	}{
-		{"no base URL", client.Config{}, "BaseURL"},
-		{"a token", client.Config{BaseURL: "https://api.example.com", Token: "t"}, "each caller sends its own"},
-		{
-			"a token source",
-			client.Config{BaseURL: "https://api.example.com", TokenSource: func(context.Context) (t client.Token, err error) { return t, err }},
-			"each caller sends its own",
-		},
-		{"plain http", client.Config{BaseURL: "http://api.example.com"}, "use https"},
+		{client.Config{}, mcp.Options{}, "BaseURL"},
+		{client.Config{BaseURL: url, Token: "t"}, mcp.Options{}, "each caller sends its own"},
+		{client.Config{BaseURL: url, TokenSource: source}, mcp.Options{}, "each caller sends its own"},
+		{client.Config{BaseURL: "http://api.example.com"}, mcp.Options{}, "use https"},
+		{client.Config{BaseURL: url}, mcp.Options{MaxConcurrent: -1}, "MaxConcurrent must be at least 0, got -1"},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			if _, err := mcp.NewHandler(row.cfg, mcp.Options{}); err == nil || !strings.Contains(err.Error(), row.want) {
-				t.Errorf("got %v, want an error about %s", err, row.want)
-			}
-		})
+		if _, err := mcp.NewHandler(row.cfg, row.opts); err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("got %v, want an error about %s", err, row.want)
+		}
 	}
 }
 
@@ -225,14 +213,13 @@ func TestNoLeaks(t *testing.T) {
 		handler := newHandler(t, p, mcp.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		for _, body := range []string{
 			listTools,
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`,
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list",` +
-				`"list_id":5}}}`,
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lists"}}`,
+			toolCall("tags", `{"operation":"list"}`),
+			toolCall("contacts", `{"operation":"list","list_id":5}`),
+			toolCall("lists", `{}`),
 			`{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		} {
-			if w := serve(handler, newRequest(t, "POST", body), "very-secret-token"); strings.Contains(w.Body.String(), "very-secret-token") {
+			if w := post(t, handler, "very-secret-token", body); strings.Contains(w.Body.String(), "very-secret-token") {
 				t.Errorf("the response shows the token: %s", w.Body)
 			}
 		}
@@ -273,17 +260,14 @@ func TestInvalidTokenStatus(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	handler := newHandler(t, p, mcp.Options{})
-	call := func(token string) *httptest.ResponseRecorder {
-		const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`
-		return serve(handler, newRequest(t, http.MethodPost, body), token)
-	}
-	w := call("wrong-token")
+	call := toolCall("tags", `{"operation":"list"}`)
+	w := post(t, handler, "wrong-token", call)
 	challenge := w.Header().Get("WWW-Authenticate")
 	if w.Code != http.StatusUnauthorized || !strings.HasPrefix(challenge, `Bearer error="invalid_token"`) ||
 		strings.Contains(w.Body.String()+challenge, "wrong-token") || strings.Contains(w.Body.String(), "jsonrpc") {
 		t.Errorf("got %d with %q: %s", w.Code, challenge, w.Body)
 	}
-	if w := call(p.Token()); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Tags, 50 per page") {
+	if w := post(t, handler, p.Token(), call); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Tags, 50 per page") {
 		t.Errorf("with the right one: %d: %s", w.Code, w.Body)
 	}
 }
