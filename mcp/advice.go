@@ -10,9 +10,6 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// maxDetails is the maximum number of details from the platform in an error.
-const maxDetails = 20
-
 // advise returns an error with advice for the assistant, followed by the platform's
 // messages.
 func advise(err error) error {
@@ -23,7 +20,7 @@ func advise(err error) error {
 	}
 	s.WriteString(advice(err, failed))
 	for i, d := range failed.Details {
-		if i == maxDetails {
+		if i == maxProblems {
 			fmt.Fprintf(&s, "\n- and %d more", len(failed.Details)-i)
 			break
 		}

@@ -17,16 +17,10 @@ import (
 // maxProblems is the maximum number of problems in an error.
 const maxProblems = 20
 
-// argumentsError lists the problems with a call's arguments for the assistant.
-type argumentsError []string
-
-func (e argumentsError) Error() string {
-	shown := e[:min(len(e), maxProblems)]
-	text := "Nothing was changed. Correct these arguments and call again:\n- " + strings.Join(shown, "\n- ")
-	if more := len(e) - len(shown); more > 0 {
-		text += fmt.Sprintf("\n- and %d more", more)
-	}
-	return text
+// argumentsError returns an error that lists the problems with a call's arguments
+// for the assistant.
+func argumentsError(problems ...string) error {
+	return errors.New("Nothing was changed. Correct these arguments and call again:\n- " + strings.Join(problems, "\n- "))
 }
 
 // read finds the operation and validates its arguments against the tool's input
@@ -35,14 +29,14 @@ func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
 	schema := t.InputSchema.(*jsonschema.Schema)
 	arguments, unknown, err := parseArguments(given, schema.Properties)
 	if err != nil {
-		return operation{}, nil, argumentsError{err.Error()}
+		return operation{}, nil, argumentsError(err.Error())
 	}
 	if _, given := arguments["operation"]; !given && len(t.operations) == 1 {
 		for name := range t.operations {
 			arguments["operation"] = json.RawMessage(strconv.Quote(name))
 		}
 	}
-	var wrong argumentsError
+	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		clean, problem := check(schema.Properties[name], arguments[name])
 		arguments[name] = clean
@@ -61,7 +55,7 @@ func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
 		wrong = append(wrong, describeUnknown(unknown, schema.PropertyOrder))
 	}
 	if len(wrong) > 0 {
-		return operation{}, nil, wrong
+		return operation{}, nil, argumentsError(wrong...)
 	}
 	clean, err := json.Marshal(arguments)
 	return op, clean, err
