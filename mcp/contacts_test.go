@@ -58,7 +58,7 @@ var pages = []struct {
 	next         any
 	summary      string
 }{
-	{"the default", args{}, "c000", 50, 230, 2.0, "Page 1: 50 of 230; for more, call again with page 2 and the same other arg"},
+	{"the default", args{}, "c000", 50, 230, 2.0, "Page 1: 50 of 230; for more, call again with page 2"},
 	{"the largest page", args{"per_page": 100, "page": 2}, "c100", 100, 230, 3.0, "Page 2: 100 of 230; for more"},
 	{"the last page", args{"per_page": 100, "page": 3}, "c200", 30, 230, nil, "Page 3: 30 of 230; this is the last page."},
 	{"a last page that is full", args{"per_page": 46, "page": 5}, "c184", 46, 230, nil, "this is the last page"},

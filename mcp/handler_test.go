@@ -210,7 +210,8 @@ func TestNoLeaks(t *testing.T) {
 		p := mockserver.New(mockserver.Config{Tokens: []mockserver.Token{{Value: "very-secret-token"}}})
 		defer p.Close()
 		var log strings.Builder
-		handler := newHandler(t, p, mcp.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		handler := newHandler(t, p, mcp.Options{Logger: logger})
 		for _, body := range []string{
 			listTools,
 			toolCall("tags", `{"operation":"list"}`),

@@ -20,19 +20,25 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
+// command is a running command.
 type command struct {
 	in   io.WriteCloser
 	out  io.ReadCloser
-	errs *bufio.Scanner
+	errs chan string // the lines of standard error
 	done chan error
 }
 
-func start(ctx context.Context, t *testing.T, env map[string]string, args ...string) *command {
-	t.Helper()
+func start(ctx context.Context, env map[string]string, args ...string) *command {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	errsR, errsW := io.Pipe()
-	c := &command{in: inW, out: outR, errs: bufio.NewScanner(errsR), done: make(chan error, 1)}
+	c := &command{in: inW, out: outR, errs: make(chan string, 10), done: make(chan error, 1)}
+	go func() {
+		defer close(c.errs)
+		for lines := bufio.NewScanner(errsR); lines.Scan(); {
+			c.errs <- lines.Text()
+		}
+	}()
 	go func() {
 		err := run(ctx, args, func(name string) string { return env[name] }, inR, outW, errsW)
 		_ = outW.Close()
@@ -46,12 +52,8 @@ func start(ctx context.Context, t *testing.T, env map[string]string, args ...str
 // the rest of it.
 func (c *command) says(t *testing.T, prefix string) string {
 	t.Helper()
-	for c.errs.Scan() {
-		if rest, ok := strings.CutPrefix(c.errs.Text(), prefix); ok {
-			go func() { // the command must not block on further output
-				for c.errs.Scan() {
-				}
-			}()
+	for line := range c.errs {
+		if rest, ok := strings.CutPrefix(line, prefix); ok {
 			return rest
 		}
 	}
@@ -78,22 +80,15 @@ func list(t *testing.T, s *sdk.ClientSession, listID int64) string {
 	return r.Content[0].(*sdk.TextContent).Text
 }
 
-const demoLine = "Using the built-in mock server. It has a sample list with the id "
-
 func TestDemoOverStdio(t *testing.T) {
 	t.Parallel()
-	c := start(t.Context(), t, nil, "-demo")
-	if rest := c.says(t, demoLine); rest != "1. The access token is dev-token." {
-		t.Errorf("it says %q", rest)
-	}
+	c := start(t.Context(), nil, "-demo")
+	c.says(t, "Using the built-in mock server. It has a sample list with the id 1. The access token is dev-token.")
 	s := connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in})
 	if got := list(t, s, 1); !strings.Contains(got, "3 of 3;") || !strings.Contains(got, "ada@example.com active") {
 		t.Errorf("got %s", got)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-c.done; err != nil {
+	if err := errors.Join(s.Close(), <-c.done); err != nil {
 		t.Errorf("when its input ends: %v", err)
 	}
 }
@@ -104,9 +99,9 @@ func TestEnvironment(t *testing.T) {
 	defer p.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	c := start(ctx, t, map[string]string{"EMAILPLATFORM_BASE_URL": p.URL(), "EMAILPLATFORM_TOKEN": "from-the-environment"})
-	go func() { _ = c.errs.Scan() }()
-	if got := list(t, connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in}), 99); !strings.Contains(got, "this account has no list") {
+	c := start(ctx, map[string]string{"EMAILPLATFORM_BASE_URL": p.URL(), "EMAILPLATFORM_TOKEN": "from-the-environment"})
+	got := list(t, connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in}), 99)
+	if !strings.Contains(got, "this account has no list") {
 		t.Errorf("got %s", got)
 	}
 	stop()
@@ -127,7 +122,7 @@ func TestDemoOverHTTP(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	c := start(ctx, t, map[string]string{"EMAILPLATFORM_TOKEN": "of-no-use-here"}, "-demo", "-http", "127.0.0.1:0",
+	c := start(ctx, map[string]string{"EMAILPLATFORM_TOKEN": "of-no-use-here"}, "-demo", "-http", "127.0.0.1:0",
 		"-allow-host", "a.example.com", "-allow-host", "b.example.com") // as with a reverse proxy
 	url := c.says(t, "Serving MCP at ")
 
@@ -165,41 +160,32 @@ func TestDemoOverHTTP(t *testing.T) {
 	}
 }
 
+func noEnvironment(string) string { return "" }
+
 func TestFlags(t *testing.T) {
 	t.Parallel()
+	const url = "https://api.example.com"
 	for _, row := range []struct {
-		name string
-		args []string
-		want string
+		name, args string
+		want       string
 	}{
-		{name: "nothing", want: "set EMAILPLATFORM_BASE_URL"},
-		{name: "no token", args: []string{"-base-url", "https://api.example.com"}, want: "EMAILPLATFORM_TOKEN is not set"},
-		{
-			name: "a base URL that is none",
-			args: []string{"-base-url", "api.example.com", "-token", "t"},
-			want: "must be an absolute http or https URL",
-		},
-		{name: "HTTP without a base URL", args: []string{"-http", "127.0.0.1:0"}, want: "set EMAILPLATFORM_BASE_URL"},
-		{
-			name: "a token for HTTP",
-			args: []string{"-http", "127.0.0.1:0", "-base-url", "https://api.example.com", "-token", "very-secret"},
-			want: "each caller sends its own",
-		},
-		{
-			name: "a demo of another platform",
-			args: []string{"-demo", "-base-url", "https://api.example.com"}, want: "cannot be used with -base-url",
-		},
-		{name: "open to the network", args: []string{"-demo", "-http", ":8808"}, want: "-allow-host is required"},
-		{name: "open to the network, by address", args: []string{"-demo", "-http", "192.0.2.1:8808"}, want: "-allow-host is required"},
-		{name: "a host without HTTP", args: []string{"-demo", "-allow-host", "mcp.example.com"}, want: "requires -http"},
-		{name: "a limit for HTTP alone", args: []string{"-demo", "-max-concurrent", "5"}, want: "-max-concurrent requires -http"},
-		{name: "an address that is none", args: []string{"-demo", "-http", "8808"}, want: "missing port in address"},
-		{name: "an argument", args: []string{"-demo", "serve"}, want: `"serve" is not a flag`},
-		{name: "an unknown flag", args: []string{"-verbose"}, want: "usage"},
+		{"nothing", "", "set EMAILPLATFORM_BASE_URL"},
+		{"no token", "-base-url " + url, "EMAILPLATFORM_TOKEN is not set"},
+		{"an invalid base URL", "-base-url api.example.com -token t", "must be an absolute http or https URL"},
+		{"HTTP without a base URL", "-http 127.0.0.1:0", "set EMAILPLATFORM_BASE_URL"},
+		{"a token for HTTP", "-http 127.0.0.1:0 -token very-secret -base-url " + url, "each caller sends its own"},
+		{"a demo of another platform", "-demo -base-url " + url, "cannot be used with -base-url"},
+		{"open to the network", "-demo -http :8808", "-allow-host is required"},
+		{"open to the network, by address", "-demo -http 192.0.2.1:8808", "-allow-host is required"},
+		{"a host without HTTP", "-demo -allow-host mcp.example.com", "requires -http"},
+		{"a limit without HTTP", "-demo -max-concurrent 5", "-max-concurrent requires -http"},
+		{"an invalid address", "-demo -http 8808", "missing port in address"},
+		{"an argument", "-demo serve", `"serve" is not a flag`},
+		{"an unknown flag", "-verbose", "usage"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			err := run(t.Context(), row.args, func(string) string { return "" }, io.NopCloser(strings.NewReader("")), io.Discard, io.Discard)
+			err := run(t.Context(), strings.Fields(row.args), noEnvironment, io.NopCloser(strings.NewReader("")), io.Discard, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "very-secret") {
 				t.Errorf("got %v, want an error about %s", err, row.want)
 			}
@@ -211,38 +197,31 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder
 	err := run(t.Context(), []string{"-help"}, func(string) string { return "very-secret" }, nil, io.Discard, &said)
-	if !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("got %v", err)
+	if !errors.Is(err, flag.ErrHelp) || strings.Contains(said.String(), "very-secret") {
+		t.Errorf("got %v and %s; want help without the token", err, said.String())
 	}
-	for _, want := range []string{"-base-url", "-token", "-http", "-allow-host", "-demo", "EMAILPLATFORM_TOKEN"} {
+	for want := range strings.FieldsSeq("-base-url -token -http -allow-host -demo EMAILPLATFORM_TOKEN") {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("does not mention %s", want)
 		}
-	}
-	if strings.Contains(said.String(), "very-secret") {
-		t.Error("shows the token as a default")
 	}
 }
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	fatal(t, run(t.Context(), []string{"-version"}, func(string) string { return "" }, nil, &out, io.Discard))
-	if !strings.HasPrefix(out.String(), "emailplatform-mcp ") || !strings.HasSuffix(out.String(), ", "+runtime.Version()+", "+runtime.GOOS+"/"+runtime.GOARCH+"\n") {
-		t.Errorf("%q", out.String())
+	fatal(t, run(t.Context(), []string{"-version"}, noEnvironment, nil, &out, io.Discard))
+	build, _ := debug.ReadBuildInfo()
+	if out.String() != version(build)+"\n" {
+		t.Errorf("printed %q, want %q", out.String(), version(build))
 	}
-	build := debug.BuildInfo{Main: debug.Module{Version: "v0.2.0"}, Settings: []debug.BuildSetting{
+	release := &debug.BuildInfo{Main: debug.Module{Version: "v0.2.0"}, Settings: []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "0123abcd"}, {Key: "vcs.modified", Value: "true"},
 	}}
-	for _, tt := range []struct {
-		build *debug.BuildInfo
-		want  string
-	}{
-		{nil, "emailplatform-mcp (unknown), go"},
-		{&build, "emailplatform-mcp v0.2.0, revision 0123abcd with changes, go"},
-	} {
-		if got := version(tt.build); !strings.HasPrefix(got, tt.want) {
-			t.Errorf("%q, want %q first", got, tt.want)
+	program := ", " + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH
+	for build, want := range map[*debug.BuildInfo]string{nil: "(unknown)", release: "v0.2.0, revision 0123abcd with changes"} {
+		if got := version(build); got != "emailplatform-mcp "+want+program {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -251,8 +230,7 @@ func TestVersion(t *testing.T) {
 // responses.
 func TestInvalidMessagesOverStdio(t *testing.T) {
 	t.Parallel()
-	c := start(t.Context(), t, nil, "-demo")
-	c.says(t, demoLine)
+	c := start(t.Context(), nil, "-demo")
 	largest := `[` + strings.Repeat(`4,`, maxBatch-1) + `{"jsonrpc":"2.0","id":6,"method":"ping"}`
 	largest += strings.Repeat(" ", maxLine-len(largest)-1) + `]`
 	long := `{"jsonrpc":"2.0","id":10,"method":"ping"}`
@@ -260,7 +238,8 @@ func TestInvalidMessagesOverStdio(t *testing.T) {
 	go func() {
 		_, _ = io.WriteString(c.in, strings.Join([]string{
 			`hello`,
-			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+				`"clientInfo":{"name":"t","version":"1"}}}`,
 			``,
 			`{"jsonrpc":"2.0","id":7`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
@@ -269,7 +248,8 @@ func TestInvalidMessagesOverStdio(t *testing.T) {
 			strings.Repeat(" ", maxLine) + `{}` + strings.Repeat("x", maxLine),
 			`[]`,
 			`[` + strings.Repeat(`1,`, maxBatch) + `1]`,
-			`[{"jsonrpc":"2.0","id":3,"method":"ping"}, 4, {"jsonrpc":"2.0","method":"notifications/initialized"}, {"jsonrpc":"2.0","id":5,"method":"tools/list"}]`,
+			`[{"jsonrpc":"2.0","id":3,"method":"ping"}, 4, {"jsonrpc":"2.0","method":"notifications/initialized"}, ` +
+				`{"jsonrpc":"2.0","id":5,"method":"tools/list"}]`,
 			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":1}}}`,
 			strings.Repeat(" ", maxLine),
 			largest,
