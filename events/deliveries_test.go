@@ -54,8 +54,11 @@ var examples = map[string]string{
 func describe(ev *events.Event) string {
 	text := strings.TrimPrefix(fmt.Sprintf("%T", ev.Data), "*events.")
 	for _, result := range []struct{ name, value string }{
-		{"", ev.Recipient()}, {"email=", ev.EmailID()}, {"list=", ev.ListID().String()},
-		{"by=", string(ev.SendingType())}, {"campaign=", ev.CampaignID().String()},
+		{"", ev.Recipient()},
+		{"email=", ev.EmailID()},
+		{"list=", ev.ListID().String()},
+		{"by=", string(ev.SendingType())},
+		{"campaign=", ev.CampaignID().String()},
 	} {
 		if result.value != "" {
 			text += " " + result.name + result.value

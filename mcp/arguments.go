@@ -109,15 +109,12 @@ func saysNothing(value json.RawMessage) bool {
 
 // describeUnknown returns one problem for all unknown arguments.
 func describeUnknown(names, known []string) string {
-	shown := names[:min(len(names), maxProblems)]
-	text := "unknown arguments: "
-	for i, name := range shown {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%.40q", name)
+	quoted := make([]string, min(len(names), maxProblems))
+	for i := range quoted {
+		quoted[i] = fmt.Sprintf("%.40q", names[i])
 	}
-	if more := len(names) - len(shown); more > 0 {
+	text := "unknown arguments: " + strings.Join(quoted, ", ")
+	if more := len(names) - len(quoted); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text + "; the arguments are " + strings.Join(known, ", ")

@@ -63,19 +63,24 @@ var pages = []struct {
 	{"the last page", args{"per_page": 100, "page": 3}, "c200", 30, 230, nil, "Page 3: 30 of 230; this is the last page."},
 	{"a last page that is full", args{"per_page": 46, "page": 5}, "c184", 46, 230, nil, "this is the last page"},
 	{
-		"a page past the end", args{"per_page": 46, "page": 6}, "", 0, 230, nil,
+		"a page past the end",
+		args{"per_page": 46, "page": 6},
+		"", 0, 230, nil,
 		"Page 6 is after the last page; the total is 230, and the last page is page 5.",
 	},
 	{"sorted", args{"sort": "email:desc", "per_page": 1}, "c229", 1, 230, 2.0, "Page 1: 1 of 230"},
 	{"filtered", args{"filter": "tag:odd", "per_page": 100}, "c001", 100, 115, 2.0, "100 of 115"},
 	{"no contact", args{"filter": "email:x@example.com", "per_page": 1}, "", 0, 0, nil, "Page 1: 0 of 0; this is the last page."},
 	{
-		"numbers as some assistants write them", args{"per_page": json.Number("2.0"), "page": json.Number("1e0")}, "c000", 2, 230, 2.0,
+		"numbers as some assistants write them",
+		args{"per_page": json.Number("2.0"), "page": json.Number("1e0")},
+		"c000", 2, 230, 2.0,
 		"Page 1: 2 of 230",
 	},
 	{"numbers in strings", args{"per_page": "7", "page": "2"}, "c007", 7, 230, 3.0, "Page 2: 7 of 230"},
 	{
-		"arguments that say nothing", args{"sort": nil, "filter": "", "email": "", "custom_attributes": args{}, "per_page": 1},
+		"arguments that say nothing",
+		args{"sort": nil, "filter": "", "email": "", "custom_attributes": args{}, "per_page": 1},
 		"c000", 1, 230, 2.0, "Page 1",
 	},
 }

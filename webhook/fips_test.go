@@ -23,7 +23,9 @@ func TestUnusableKeys(t *testing.T) {
 			want   string // "" if there must be no error
 		}{
 			{Secret{}, "the secret is empty"},
-			{secretOf("s", SHA512), short}, {secretOf("0123456789abc", SHA256), short}, {secretOf("0123456789abcd", SHA256), ""},
+			{secretOf("s", SHA512), short},
+			{secretOf("0123456789abc", SHA256), short},
+			{secretOf("0123456789abcd", SHA256), ""},
 		} {
 			_, verifying := NewVerifier(tt.secret)
 			_, parsing := ParseSecret(tt.secret.Reveal(), string(tt.secret.HashFunction()))

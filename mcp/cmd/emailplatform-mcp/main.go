@@ -99,16 +99,17 @@ func version(build *debug.BuildInfo) string {
 	if build == nil {
 		build = new(debug.BuildInfo)
 	}
-	text := "emailplatform-mcp " + cmp.Or(build.Main.Version, "(unknown)")
+	revision := ""
 	for _, s := range build.Settings { // they are sorted
 		switch {
 		case s.Key == "vcs.revision":
-			text += ", revision " + s.Value
+			revision = ", revision " + s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
-			text += " with changes"
+			revision += " with changes"
 		}
 	}
-	return fmt.Sprintf("%s, %s, %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("emailplatform-mcp %s%s, %s, %s/%s",
+		cmp.Or(build.Main.Version, "(unknown)"), revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // serve serves /mcp on address until ctx ends, and then waits for the calls in
