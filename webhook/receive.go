@@ -49,7 +49,6 @@ func FromContext(ctx context.Context) (Delivery, bool) {
 	return *d, true
 }
 
-// refusal is the reason for a rejected request.
 type refusal struct {
 	status int
 	reason error // text of the response
@@ -63,7 +62,12 @@ func (r *refusal) Error() string {
 	return r.reason.Error() + ": " + r.detail.Error()
 }
 
-func (r *refusal) Unwrap() []error { return []error{r.reason, r.detail} }
+func (r *refusal) Unwrap() []error {
+	if r.detail == nil {
+		return []error{r.reason}
+	}
+	return []error{r.reason, r.detail}
+}
 
 type receiver struct {
 	verifier *Verifier
