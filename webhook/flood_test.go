@@ -51,8 +51,7 @@ func TestFlood(t *testing.T) {
 }
 
 // flood adds failures to deliveries: 30 % of the calls fail, a third of them by a panic; 10 % of the connections are
-// closed after handling; 10 % of the deliveries arrive twice at the same time, at two of three receivers with one
-// store.
+// closed after handling; 10 % of the deliveries have a duplicate at the same time. All receivers share one store.
 type flood struct {
 	receivers []http.Handler
 
@@ -94,7 +93,7 @@ func (f *flood) deliver(t *testing.T, body string) bool {
 }
 
 func (f *flood) handle(ctx context.Context, _ *events.Event) error {
-	runtime.Gosched() // let the duplicate catch up
+	runtime.Gosched() // the duplicate may catch up
 	switch {
 	case f.happens(10, "panicked"):
 		panic("the application fails")
