@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"go/ast"
 	"go/types"
-	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"example.com/emailplatform/internal/tools/try"
@@ -16,85 +13,51 @@ import (
 // decoder writes readers of JSON.
 type decoder struct {
 	*generator
-
 	named   map[string]bool // types with readers that handwritten code uses
-	formats *formats        // alternative formats; nil means only the declared format
+	formats formats
 }
 
-// decode returns decode.gen.go of a package: functions that decode the types in
-// types.gen.go from JSON, in one pass and without reflection. They use a cursor of
-// package jsonscan. For each type T, there is a function
+// decode returns decode.gen.go of a package. For each type T in types.gen.go that the other files of the package or
+// the fields of such a type use, it has a function that decodes JSON in one pass, without reflection:
 //
 //	func readT(c *jsonscan.Cursor) T
 //
-// It returns the same value as json.Unmarshal into a new T, with the exceptions in
-// the documentation of jsonscan. It skips unknown fields. decode writes only
-// functions that the package's other files use, and functions for the types of
-// their fields.
+// It returns the same value as json.Unmarshal into a new T, with the exceptions in the documentation of jsonscan. It
+// skips unknown fields.
 //
-// With formats, the types can come from another platform. jsonscan.Optional then
-// reads each field with omitzero in its tag, and ignores a value of another type. A
-// type can be in an envelope, unless it has a field with the same name or is
-// always a part of another type. A field that is absent can have an alias, and
-// an absent required field is an error of the cursor. If the required field is a list,
-// which may be empty, readErrorField(c, name) reads the fields detail and error.
+// With formats, the types can come from another platform. A field with omitzero ignores a value of another type. A
+// complete response can be in an envelope, unless it has a field with the same name. If a required field and its
+// aliases are absent, the cursor reports an error. If the required field is a list, readErrorField(c, name) reads the
+// fields detail and error.
 //
-// The functions for elements of lists expect the fields in the order of openapi.yaml. To
-// compare the next name with the expected name is faster than to read any name.
+// Elements of lists expect the fields in the order of openapi.yaml. To compare the next name with the expected name
+// is faster than to read any name.
 //
-// The type of a field can be string, bool, int64, [json.RawMessage], a type in
-// types.gen.go (a struct with json tags, or a named type of any of these), a string
-// type in the handwritten files or in package events, and pointers to and slices of
-// these. For every other type, the package must declare a
-// function: readID for ID, readTime for [time.Time], and for a
-// generic type N[T]
+// A type consists of string, bool, int64, [json.RawMessage], types in types.gen.go, string types in handwritten files
+// and in package events, pointers and slices. For every other type, the package must declare a function: readID for
+// ID, readTime for [time.Time], and for a generic type N[T]
 //
 //	func readN[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) N[T]
-func decode(dir string, formats *formats) (src []byte, err error) {
+func decode(dir string, formats formats) (src []byte, err error) {
 	defer try.Catch(&err)
 	const in, out = "types.gen.go", "decode.gen.go"
 	g := &decoder{generator: newGenerator(filepath.Join(dir, in)), named: map[string]bool{}, formats: formats}
 	g.findCalls(dir, in, out)
-	for i := 0; i < len(g.need); i++ { // need grows
-		g.function(g.need[i])
-	}
+	g.writeNeeded(g.function)
 	g.checkFormats()
-	return g.source(in, g.imports()), nil
+	return g.source(in), nil
 }
 
-// imports returns the import declaration of the generated code.
-func (g *decoder) imports() string {
-	uses := func(s string) bool { return bytes.Contains(g.out.Bytes(), []byte(s)) }
-	const module = "example.com/emailplatform/"
-	paths := []string{strconv.Quote(module + "internal/json/jsonscan")}
-	if uses("events.") {
-		paths = slices.Insert(paths, 0, strconv.Quote(module+"events"))
-	}
-	var standard []string
-	for _, name := range []string{"cmp", "time"} {
-		if uses(name + ".") {
-			standard = append(standard, strconv.Quote(name))
-		}
-	}
-	if len(standard)+len(paths) == 1 {
-		return "import " + paths[0]
-	}
-	return "import (\n" + strings.Join(standard, "\n") + "\n\n" + strings.Join(paths, "\n") + "\n)"
-}
-
-// checkFormats panics if formats contains a type without a reader, or does
-// not contain the required field of a complete response.
+// checkFormats fails if formats contains a type without a reader, or does not contain the required field of a complete
+// response.
 func (g *decoder) checkFormats() {
-	if g.formats == nil {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(g.formats.Schemas)) {
-		if !g.seen[name] {
+	for name := range g.formats.Schemas {
+		if !slices.Contains(g.need, name) {
 			try.Failf("x-responses: type %s has no reader", name)
 		}
 	}
 	for _, name := range g.need {
-		if g.named[name] && g.formats.of(name).Promised == "" {
+		if g.formats.Schemas != nil && g.named[name] && g.formats.Schemas[name].Promised == "" {
 			try.Failf("x-responses: %s must have a required field", name)
 		}
 	}
@@ -104,9 +67,11 @@ func (g *decoder) checkFormats() {
 func (g *decoder) findCalls(dir, in, out string) {
 	for _, file := range parseFiles(dir, in, out) {
 		ast.Inspect(file, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && strings.HasPrefix(id.Name, "read") {
-				g.needs(strings.TrimPrefix(id.Name, "read"))
-				g.named[strings.TrimPrefix(id.Name, "read")] = true
+			if id, ok := n.(*ast.Ident); ok {
+				if name, ok := strings.CutPrefix(id.Name, "read"); ok {
+					g.needs(name)
+					g.named[name] = true
+				}
 			}
 			return true
 		})
@@ -120,7 +85,7 @@ func (g *decoder) function(name string) {
 		g.printf("\nfunc read%s(c *jsonscan.Cursor) %[1]s { return %[1]s(%s) }", name, g.value(g.types[name]))
 		return
 	}
-	r := reader{decoder: g, fields: g.fields(name, st), spelling: g.formats.of(name)}
+	r := reader{decoder: g, fields: g.fields(name, st), spelling: g.formats.Schemas[name]}
 	r.check(name)
 	g.printf("\nfunc read%s(c *jsonscan.Cursor) (v %[1]s) {", name)
 	r.declare()
@@ -139,9 +104,15 @@ func (g *decoder) function(name string) {
 	g.printf("return v\n}")
 }
 
+// basicMethods are the methods of a cursor that read basic types, and of a writer that write them.
+var basicMethods = map[string]string{"string": "String", "bool": "Bool", "int64": "Int"}
+
 // cursorMethod returns the method of the cursor that reads a type, or "".
 func cursorMethod(name string) string {
-	return map[string]string{"string": "String", "bool": "Bool", "int64": "Int", "json.RawMessage": "Raw"}[name]
+	if name == "json.RawMessage" {
+		return "Raw"
+	}
+	return basicMethods[name]
 }
 
 // value returns the expression that reads a value of type t.

@@ -30,29 +30,23 @@ var handWritten = map[string]string{
 // encoder writes writers of JSON.
 type encoder struct{ *generator }
 
-// encode returns encode.gen.go of a package: methods that encode request bodies as
-// JSON without reflection. They use a writer of package jsonwrite. Each type T of a
-// body in requests.gen.go, and each type of its fields, has a method
+// encode returns encode.gen.go of a package: methods that encode request bodies as JSON without reflection. Each type
+// T of a body in requests.gen.go, and each type of its fields, has a method
 //
 //	func (v *T) write(w *jsonwrite.Writer)
 //
-// Its output equals the output of an encoder of encoding/json that does not escape
-// HTML.
+// Its output equals the output of an encoder of encoding/json that does not escape HTML.
 //
-// The type of a field can be string, bool, int64, a type in
-// types.gen.go (a struct with json tags, or a named type of the first three), a
-// string type in the handwritten files or in package events, a
-// pointer to these, a slice of these except bool, a slice type in the handwritten files,
-// or a type in handWritten. A nil slice without omitzero is an error.
+// A type consists of string, bool, int64, types in types.gen.go, string types in handwritten files and in package
+// events, pointers, slices except of bool, handwritten slice types, and types in handWritten. A nil slice without
+// omitzero is an error.
 func encode(dir string) (src []byte, err error) {
 	defer try.Catch(&err)
 	const in, requests = "types.gen.go", "requests.gen.go"
 	g := encoder{newGenerator(filepath.Join(dir, in))}
 	g.findBodies(filepath.Join(dir, requests))
-	for i := 0; i < len(g.need); i++ { // need grows
-		g.function(g.need[i])
-	}
-	return g.source(in+" and "+requests, `import "example.com/emailplatform/internal/json/jsonwrite"`), nil
+	g.writeNeeded(g.function)
+	return g.source(in + " and " + requests), nil
 }
 
 // findBodies records the types of the parameters named body.
@@ -88,13 +82,8 @@ func (g encoder) function(name string) {
 
 // basic returns the method that writes the type called name and the argument type of the method, or "".
 func (g encoder) basic(name string) (method, argument string) {
-	switch name {
-	case "string":
-		return "String", name
-	case "int64":
-		return "Int", name
-	case "bool":
-		return "Bool", name
+	if method := basicMethods[name]; method != "" {
+		return method, name
 	}
 	if g.isText(name) {
 		return "String", "string"
@@ -182,7 +171,7 @@ var unixTypes = regexp.MustCompile(`Null\[UnixTime\]|\bUnixTime\b`)
 // types of its times.
 func writeUnixTimes(dir string) {
 	write(filepath.Join(dir, "times.gen.go"), unixTimes(dir))
-	write(filepath.Join(dir, "decode.gen.go"), try.Get(decode(dir, nil)))
+	write(filepath.Join(dir, "decode.gen.go"), try.Get(decode(dir, formats{})))
 	replaceTypes(filepath.Join(dir, "types.gen.go"), unixTypes, "time.Time")
 }
 
@@ -210,10 +199,8 @@ func (v *%[1]s) UnmarshalJSON(b []byte) error { return unmarshal(b, v, read%[1]s
 	if g.types[containing] != nil {
 		g.needs(containing)
 	}
-	for i := 0; i < len(g.need); i++ { // need grows
-		g.function(g.need[i])
-	}
-	return g.source(in, `import "example.com/emailplatform/internal/json/jsonwrite"`)
+	g.writeNeeded(g.function)
+	return g.source(in)
 }
 
 // containing is the data type with two fields that have MarshalJSON. encoding/json would check and copy the result

@@ -14,13 +14,11 @@ import (
 	"example.com/emailplatform/internal/tools/try"
 )
 
-// formats describes alternative formats of response types, and their required
-// fields. It is x-responses in an overlay.
+// formats describes alternative formats of response types, and their required fields. It is x-responses in an overlay.
+// The zero value means only the declared format.
 type formats struct {
-	// Envelope is the field that may contain a resource.
-	Envelope string `yaml:"envelope"`
-
-	Schemas map[string]*spelling `yaml:"schemas"`
+	Envelope string              `yaml:"envelope"` // the field that may contain a resource
+	Schemas  map[string]spelling `yaml:"schemas"`
 
 	order map[string][]string // fields of list elements in openapi.yaml, by type
 }
@@ -33,63 +31,48 @@ type spelling struct {
 }
 
 // readFormats reads x-responses of the overlay at path.
-func readFormats(path string) (_ *formats, err error) {
-	defer try.Catch(&err)
+func readFormats(path string, doc *document) formats {
 	var overlay struct {
-		Answers *formats `yaml:"x-responses"`
+		Responses formats `yaml:"x-responses"`
 	}
-	readYAML(path, &overlay)
-	if overlay.Answers == nil {
-		return nil, fmt.Errorf("%s: no x-responses", path)
+	try.OK(yaml.Unmarshal(try.Get(os.ReadFile(path)), &overlay))
+	if overlay.Responses.Schemas == nil {
+		try.Failf("%s: no x-responses", path)
 	}
-	return overlay.Answers, nil
-}
-
-func readYAML(path string, into any) {
-	if err := yaml.Unmarshal(try.Get(os.ReadFile(path)), into); err != nil {
-		try.Failf("%s: %w", path, err)
-	}
-}
-
-// of returns the description of the type called name, which may be empty.
-func (a *formats) of(name string) *spelling {
-	if a == nil || a.Schemas[name] == nil {
-		return &spelling{}
-	}
-	return a.Schemas[name]
+	overlay.Responses.order = doc.elements()
+	return overlay.Responses
 }
 
 // aliases returns the other names, sorted.
-func (s *spelling) aliases() []string { return slices.Sorted(maps.Keys(s.Aliases)) }
+func (s spelling) aliases() []string { return slices.Sorted(maps.Keys(s.Aliases)) }
 
 // reader writes the parts of a reader that depend on alternative names.
 type reader struct {
 	*decoder
-	*spelling
-
+	spelling
 	fields []field
 }
 
 // check fails if the spelling names a field that the type called name does not have.
 func (r reader) check(name string) {
-	known := func(member string) {
+	members := slices.Collect(maps.Values(r.Aliases))
+	for member := range r.Readers {
+		if r.Aliases[member] == "" {
+			members = append(members, member)
+		}
+	}
+	if r.Promised != "" {
+		members = append(members, r.Promised)
+	}
+	for _, member := range members {
 		if r.field(member).name == "" {
 			try.Failf("x-responses: %s has no field %q", name, member)
 		}
 	}
-	for _, alias := range r.aliases() {
-		known(r.Aliases[alias])
+	for alias := range r.Aliases {
 		if outer, _, _ := strings.Cut(alias, "/"); r.field(outer).name != "" {
 			try.Failf("x-responses: %s has a field %q, so this name must not be an alias", name, outer)
 		}
-	}
-	for _, member := range slices.Sorted(maps.Keys(r.Readers)) {
-		if r.Aliases[member] == "" {
-			known(member)
-		}
-	}
-	if r.Promised != "" {
-		known(r.Promised)
 	}
 }
 
@@ -105,9 +88,6 @@ func (r reader) field(member string) field {
 
 // sort sorts the fields of the type called name as in openapi.yaml. It returns false if the order is unknown.
 func (r reader) sort(name string) bool {
-	if r.formats == nil {
-		return false
-	}
 	place := func(f field) int { return slices.Index(r.formats.order[name], f.member) }
 	if slices.ContainsFunc(r.fields, func(f field) bool { return place(f) < 0 }) {
 		return false
@@ -119,7 +99,7 @@ func (r reader) sort(name string) bool {
 // loop returns the head of the loop over the field names. named reports whether
 // the type can be a complete response.
 func (r reader) loop(named bool) string {
-	if !named || r.formats == nil || r.field(r.formats.Envelope).name != "" {
+	if !named || r.formats.Envelope == "" || r.field(r.formats.Envelope).name != "" {
 		return "name, more := c.First(); more; name, more = c.Next()"
 	}
 	return fmt.Sprintf("name := range c.Envelope(%q)", r.formats.Envelope)
@@ -143,7 +123,7 @@ func (r reader) read(name string, f field) string {
 		return own + "(c)"
 	case own != "":
 		return "jsonscan.Optional(c, " + own + ")"
-	case r.formats != nil && (f.omitzero || name != f.member):
+	case r.formats.Schemas != nil && (f.omitzero || name != f.member):
 		return "jsonscan.Optional(c, " + r.reader(f.typ) + ")"
 	}
 	return r.value(f.typ)

@@ -21,7 +21,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log"
 	"os"
 	"os/exec"
@@ -34,32 +33,21 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("codegen: ")
-	if err := generate(filepath.Join("..", "..", "..")); err != nil {
+	if err := try.Run(func() { generate(filepath.Join("..", "..", "..")) }); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// generate writes all files below root. If a step fails, generate skips the rest of its package and continues with
-// the others.
-func generate(root string) error {
-	doc, err := readDocument(filepath.Join(root, "openapi.yaml"))
-	if err != nil {
-		return err
-	}
-	for _, step := range []func(){
-		func() { generateClient(filepath.Join(root, "client"), doc) },
-		func() { generateEvents(filepath.Join(root, "events"), doc) },
-		func() {
-			mock := filepath.Join(root, "mockserver", "internal")
-			oapiCodegen(filepath.Join(mock, "api"), "mock.yaml")
-			writeAll(mock, mockFiles(doc))
-		},
-		func() { writeAll(root, referenceFile(root, doc)) },
-		func() { writeAll(root, operationsFile(doc)) },
-	} {
-		err = errors.Join(err, try.Run(step))
-	}
-	return err
+// generate writes all files below root.
+func generate(root string) {
+	doc := try.Get(readDocument(filepath.Join(root, "openapi.yaml")))
+	generateClient(filepath.Join(root, "client"), doc)
+	generateEvents(filepath.Join(root, "events"), doc)
+	mock := filepath.Join(root, "mockserver", "internal")
+	oapiCodegen(filepath.Join(mock, "api"), "mock.yaml")
+	writeAll(mock, mockFiles(doc))
+	writeAll(root, referenceFile(root, doc))
+	writeAll(root, operationsFile(doc))
 }
 
 func generateClient(dir string, doc *document) {
@@ -74,9 +62,7 @@ func generateClient(dir string, doc *document) {
 	write(filepath.Join(dir, "encode.gen.go"), try.Get(encode(dir)))
 	replaceTypes(files[0], regexp.MustCompile(`\b`+attributeObject+`\b`), "Attributes")
 	write(filepath.Join(dir, "methods.gen.go"), methods(dir, doc))
-	formats := try.Get(readFormats("client.overlay.yaml"))
-	formats.order = doc.elements()
-	write(filepath.Join(dir, "decode.gen.go"), try.Get(decode(dir, formats)))
+	write(filepath.Join(dir, "decode.gen.go"), try.Get(decode(dir, readFormats("client.overlay.yaml", doc))))
 }
 
 func generateEvents(dir string, doc *document) {
