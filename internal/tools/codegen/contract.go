@@ -11,9 +11,8 @@ import (
 	"example.com/emailplatform/internal/tools/try"
 )
 
-// contractTable returns the table of operations and schemas. The mock server uses
-// it to validate requests, responses and events. A schema keyword without support
-// in the table is an error.
+// contractTable returns the table of operations and schemas by which the mock server validates requests, responses and
+// events. A schema keyword without support in the table is an error.
 func contractTable(doc *document) (src []byte, err error) {
 	defer try.Catch(&err)
 	c := &contract{root: doc.root, named: map[string]bool{}}
@@ -140,7 +139,11 @@ func (c *contract) literal(s tree, description string) string {
 		case " oneOf", " allOf":
 			fields = append(fields, c.list(keyword, value))
 		case "object required":
-			c.required(s)
+			for _, name := range s.words("required") {
+				if s.at("properties", name).Node == nil {
+					c.fail(s, "%s is required, but not among the properties", name)
+				}
+			}
 		case "integer format": // has no effect
 		default:
 			if !slices.Contains([]string{"type", "description", "default"}, keyword) && !strings.HasPrefix(keyword, "x-") {
@@ -173,25 +176,16 @@ const maxProperties = 64
 func (c *contract) properties(s tree) string {
 	var out []string
 	for name, field := range s.at("properties").all() {
-		text := fmt.Sprintf("{Name: %q, Schema: %s}", name, c.schema(field, ""))
+		required := ""
 		if s.requires(name) {
-			text = strings.Replace(text, ", ", ", Required: true, ", 1)
+			required = "Required: true, "
 		}
-		out = append(out, text+",\n")
+		out = append(out, fmt.Sprintf("{Name: %q, %sSchema: %s},\n", name, required, c.schema(field, "")))
 	}
 	if len(out) > maxProperties {
 		c.fail(s, "%d properties, must be at most %d", len(out), maxProperties)
 	}
 	return "[]Property{\n" + strings.Join(out, "") + "}"
-}
-
-// required rejects required fields that are not among the properties.
-func (c *contract) required(s tree) {
-	for _, name := range s.words("required") {
-		if s.at("properties", name).Node == nil {
-			c.fail(s, "%s is required, but not among the properties", name)
-		}
-	}
 }
 
 func (c *contract) list(keyword string, schemas tree) string {

@@ -304,11 +304,10 @@ func (t tree) schema(name string) tree { return t.at("components", "schemas", na
 
 // schemaNamed is the name of the schema that t refers to, or "".
 func (t tree) schemaNamed() string {
-	name, ok := strings.CutPrefix(t.text("$ref"), "#/components/schemas/")
-	if !ok {
-		return ""
+	if name, ok := strings.CutPrefix(t.text("$ref"), "#/components/schemas/"); ok {
+		return name
 	}
-	return name
+	return ""
 }
 
 // resolve returns the target of the reference t, or t itself.

@@ -12,25 +12,22 @@ import (
 // jsonType matches the JSON types that a list can contain.
 var jsonType = regexp.MustCompile(`\b(string|integer)\b`)
 
-// kinds describes schemas in words.
-type kinds struct{ root tree }
-
 // kind describes the values of a schema and its rules. A named schema with properties becomes a link to its section.
-func (k kinds) kind(t tree) string {
+func (w writer) kind(t tree) string {
 	name := t.schemaNamed()
-	t = t.resolve(k.root)
+	t = t.resolve(w.doc.root)
 	if name != "" && t.at("properties").Node != nil {
 		if strings.HasSuffix(name, "Page") {
-			return fmt.Sprintf("[%s](#pages) of %s", name, k.kind(t.at("properties", "data", "items")))
+			return fmt.Sprintf("[%s](#pages) of %s", name, w.kind(t.at("properties", "data", "items")))
 		}
 		return fmt.Sprintf("[%s](#%s)", name, anchor(home(name)))
 	}
 	var types []string
 	for _, word := range t.words("type") {
-		types = append(types, k.typ(word, t))
+		types = append(types, w.typ(word, t))
 	}
 	for _, variant := range t.at("oneOf").items() {
-		types = append(types, k.kind(variant))
+		types = append(types, w.kind(variant))
 	}
 	return strings.Join(append([]string{strings.Join(types, " or ")}, rules(t)...), ", ")
 }
@@ -49,7 +46,7 @@ func home(name string) string {
 	return name
 }
 
-func (k kinds) typ(word string, t tree) string {
+func (w writer) typ(word string, t tree) string {
 	if values := t.words("enum"); word == "string" && values != nil {
 		return codes(values)
 	}
@@ -58,14 +55,14 @@ func (k kinds) typ(word string, t tree) string {
 		formats := map[string]string{"date-time": "time as ISO 8601", "email": "email address", "uri": "URL", "uuid": "UUID"}
 		return cmp.Or(formats[t.text("format")], word)
 	case "array":
-		item := k.kind(t.at("items"))
+		item := w.kind(t.at("items"))
 		if strings.Contains(item, ", ") {
 			item = "(" + item + ")"
 		}
 		return "list of " + jsonType.ReplaceAllString(item, "${1}s")
 	case "object":
 		if others := t.at("additionalProperties"); len(others.words("type")) > 0 || others.schemaNamed() != "" {
-			return "object of " + k.kind(others)
+			return "object of " + w.kind(others)
 		}
 	case "boolean":
 		return "true or false"
@@ -84,11 +81,9 @@ func rules(t tree) (out []string) {
 	case to != "":
 		out = append(out, "at most "+to)
 	}
-	switch least := cmp.Or(t.text("minLength"), t.text("minItems")); least {
-	case "":
-	case "1":
+	if least := cmp.Or(t.text("minLength"), t.text("minItems")); least == "1" {
 		out = append(out, "not empty")
-	default:
+	} else if least != "" {
 		out = append(out, "at least "+least+" long")
 	}
 	if most := t.text("maxItems"); most != "" {
@@ -113,10 +108,10 @@ type row struct {
 }
 
 // members returns the properties of a schema. A property without a description gets the description of its schema.
-func (k kinds) members(t tree) (rows []row) {
+func (w writer) members(t tree) (rows []row) {
 	for name, member := range t.at("properties").all() {
-		description := cmp.Or(member.text("description"), member.resolve(k.root).text("description"))
-		rows = append(rows, row{Name: name, Kind: cell(k.kind(member)), Description: cell(description), Optional: !t.requires(name)})
+		description := cmp.Or(member.text("description"), member.resolve(w.doc.root).text("description"))
+		rows = append(rows, row{Name: name, Kind: cell(w.kind(member)), Description: cell(description), Optional: !t.requires(name)})
 	}
 	return rows
 }
@@ -149,25 +144,11 @@ func cell(text string) string {
 // code writes texts as code.
 func code(text string) string { return "`" + text + "`" }
 
-func codes(texts []string) string {
-	var out []string
-	for _, text := range texts {
-		out = append(out, code(text))
-	}
-	return strings.Join(out, " ")
-}
+func codes(texts []string) string { return code(strings.Join(texts, "` `")) }
+
+var notInAnchor = regexp.MustCompile(`[^a-z0-9 _-]`)
 
 // anchor returns the anchor of a heading.
 func anchor(heading string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
-			return r
-		case r == ' ':
-			return '-'
-		}
-		return -1
-	}, heading)
+	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }

@@ -32,7 +32,7 @@ type consoleExample struct {
 
 // operationsFile returns the operations for the console, as JSON.
 func operationsFile(doc *document) map[string][]byte {
-	w := writer{kinds: kinds{doc.root}, doc: doc}
+	w := writer{doc: doc}
 	out := []consoleOperation{}
 	for _, op := range doc.operations {
 		e := w.endpoint(op)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,16 +13,6 @@ import (
 
 	"example.com/emailplatform/internal/tools/try"
 )
-
-// reference is the content of docs/reference.md.
-type reference struct {
-	Tags                      []tagged
-	Parameters                []row
-	Pagination                []section
-	Schemas, Envelopes, Parts [][]section // the schemas of each table
-	Errors                    []problem
-	Events                    []eventSection
-}
 
 // tagged is a tag with its endpoints.
 type tagged struct {
@@ -56,18 +45,8 @@ type problem struct{ Status, Description, Type, Endpoints string }
 func referenceFile(root string, doc *document) map[string][]byte {
 	methods := clientMethods(filepath.Join(root, "client"))
 	try.OK(everyOneCalled(doc.operations, methods))
-	w := writer{kinds: kinds{doc.root}, doc: doc, methods: methods, names: goNames()}
-	text := fill("reference.tmpl", reference{
-		Tags:       w.tags(),
-		Parameters: w.parameters(),
-		Pagination: []section{w.section("Pagination")},
-		Schemas:    w.sections(false),
-		Errors:     w.problems(),
-		Envelopes:  [][]section{{w.section("ComplianceEvent")}, {w.section("GeneralEvent")}},
-		Events:     w.events(),
-		Parts:      w.sections(true),
-	})
-	text = regexp.MustCompile(`\n{3,}`).ReplaceAll(text, []byte("\n\n"))
+	w := writer{doc: doc, methods: methods, names: goNames()}
+	text := regexp.MustCompile(`\n{3,}`).ReplaceAll(fill("reference.tmpl", w), []byte("\n\n"))
 	return map[string][]byte{"docs/reference.md": text}
 }
 
@@ -82,16 +61,16 @@ func everyOneCalled(operations []operation, methods map[string][]string) error {
 	return errors.Join(errs...)
 }
 
-// writer collects the content of the reference.
+// writer describes the document in Markdown. Its exported methods are for the template.
 type writer struct {
-	kinds
 	doc     *document
 	methods map[string][]string // methods of package client, by operation
 	names   map[string]string   // Go types with other names, by schema
 }
 
-func (w writer) tags() (out []tagged) {
-	for _, tag := range w.root.at("tags").items() {
+// Tags returns the tags that have endpoints.
+func (w writer) Tags() (out []tagged) {
+	for _, tag := range w.doc.root.at("tags").items() {
 		t := tagged{Name: tag.text("name"), Description: tag.text("description")}
 		for _, op := range w.doc.operations {
 			if slices.Contains(op.words("tags"), t.Name) {
@@ -128,7 +107,7 @@ func (w writer) endpoint(op operation) endpoint {
 			}
 			continue
 		}
-		for media, content := range answer.resolve(w.root).at("content").all() {
+		for media, content := range answer.resolve(w.doc.root).at("content").all() {
 			if media == "application/json" {
 				media = w.kind(content.at("schema"))
 			}
@@ -139,9 +118,9 @@ func (w writer) endpoint(op operation) endpoint {
 	return e
 }
 
-// parameters returns the parameters that one table documents for all endpoints.
-func (w writer) parameters() (rows []row) {
-	for _, p := range w.root.at("components", "parameters").all() {
+// Parameters returns the parameters that one table documents for all endpoints.
+func (w writer) Parameters() (rows []row) {
+	for _, p := range w.doc.root.at("components", "parameters").all() {
 		if r := w.parameter(p); r.Shared() {
 			rows = append(rows, r)
 		}
@@ -163,14 +142,14 @@ func (w writer) implied(status string, body bool) bool {
 	})
 }
 
-// problems returns the errors that endpoints refer to, by their statuses.
-func (w writer) problems() (out []problem) {
+// Problems returns the errors that endpoints refer to, by their statuses.
+func (w writer) Problems() (out []problem) {
 	for _, op := range w.doc.operations {
 		for status, answer := range op.at("responses").all() {
 			if status[0] == '2' || slices.ContainsFunc(out, func(p problem) bool { return p.Status == status }) {
 				continue
 			}
-			answer = answer.resolve(w.root)
+			answer = answer.resolve(w.doc.root)
 			p := problem{Status: status, Description: cell(answer.text("description")), Endpoints: "as listed"}
 			if w.implied(status, true) {
 				p.Endpoints = "with a body"
@@ -200,9 +179,10 @@ type shapesRow struct {
 	Kinds             []string
 }
 
-func (w writer) events() (out []eventSection) {
+// Events returns the events with the schemas of their data.
+func (w writer) Events() (out []eventSection) {
 	for _, e := range w.doc.events {
-		of := w.root.at("webhooks", e.Name, "post")
+		of := w.doc.root.at("webhooks", e.Name, "post")
 		section := eventSection{Name: e.Name, Summary: cell(of.text("summary")), Description: cell(of.text("description")), Envelope: "ComplianceEvent"}
 		if e.General {
 			section.Envelope = "GeneralEvent"
@@ -244,29 +224,32 @@ func rowsOf(shapes []section) (rows []shapesRow) {
 	return rows
 }
 
+// Table returns a table with one schema.
+func (w writer) Table(name string) []section { return []section{w.section(name)} }
+
 func (w writer) section(name string) section {
-	t := w.root.schema(name)
+	t := w.doc.root.schema(name)
 	s := section{name, strings.TrimSpace(t.text("description")), w.names[name], w.members(t)}
 	for i, m := range s.Members {
 		if strings.HasPrefix(m.Kind, "[") { // a link to the schema with this description
 			m.Description = ""
 		}
-		m.Kind = strings.ReplaceAll(m.Kind, codes(w.root.schema("EventName").words("enum")), "[event](#events)")
+		m.Kind = strings.ReplaceAll(m.Kind, codes(w.doc.root.schema("EventName").words("enum")), "[event](#events)")
 		m.Description = brief(m.Description, name+m.Name)
 		s.Members[i] = m
 	}
 	return s
 }
 
-// sections returns the schemas of endpoints or of events, in document order. Similar schemas are in the same table.
-func (w writer) sections(events bool) (out [][]section) {
-	for name, t := range w.root.at("components", "schemas").all() {
+// Tables returns the schemas of endpoints or of events, in document order. Similar schemas are in the same table.
+func (w writer) Tables(events bool) (out [][]section) {
+	for name, t := range w.doc.root.at("components", "schemas").all() {
 		base := home(name)
 		at := slices.IndexFunc(out, func(table []section) bool { return home(table[0].Name) == base })
 		switch {
-		case t.at("properties").Node == nil, w.hasOwnPlace(name), events != (w.root.schema(base).text("x-events") == "true"):
+		case t.at("properties").Node == nil, w.hasOwnPlace(name), events != (w.doc.root.schema(base).text("x-events") == "true"):
 		case at < 0:
-			out = append(out, []section{w.section(name)})
+			out = append(out, w.Table(name))
 		default:
 			out[at] = append(out[at], w.section(name))
 		}
@@ -296,58 +279,53 @@ func goNames() map[string]string {
 	return names
 }
 
-// clientMethods returns the exported methods of package client that send requests
-// for an operation, directly or through other methods of the same service. The
-// result maps each operation to names such as Service.Method.
+// clientMethods returns, for each operation, the exported methods of package client that send its requests, directly
+// or through other methods of the same service. A name is Service.Method.
 func clientMethods(dir string) map[string][]string {
-	var order []string
-	methods := map[string]*ast.FuncDecl{}
-	generated := parse(filepath.Join(dir, "methods.gen.go"))
-	for _, file := range append([]*ast.File{generated}, parseFiles(dir, ".gen.go")...) {
+	var methods []string
+	calls := map[string][]string{} // by method: operations and other methods of the service
+	for _, file := range append([]*ast.File{parse(filepath.Join(dir, "methods.gen.go"))}, parseFiles(dir, ".gen.go")...) {
 		for _, decl := range file.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv != nil {
-				name := receiver(fn) + "." + fn.Name.Name
-				order, methods[name] = append(order, name), fn
+				service := strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*") + "."
+				methods = append(methods, service+fn.Name.Name)
+				calls[service+fn.Name.Name] = callsIn(fn, service)
 			}
 		}
 	}
 	out := map[string][]string{}
-	for _, name := range order {
-		if !methods[name].Name.IsExported() {
-			continue
+	for _, name := range methods {
+		reached := []string{name}
+		for i := 0; i < len(reached); i++ { // reached grows
+			for _, call := range calls[reached[i]] {
+				if !slices.Contains(reached, call) {
+					reached = append(reached, call)
+				}
+			}
 		}
-		for op := range requests(methods, name, map[string]bool{}) {
-			out[op] = append(out[op], name)
+		if _, method, _ := strings.Cut(name, "."); ast.IsExported(method) {
+			for _, op := range reached {
+				out[op] = append(out[op], name)
+			}
 		}
 	}
 	return out
 }
 
-// requests returns the operations of the requests that a method builds, directly or through other methods of the same
-// service. It adds the methods to seen.
-func requests(methods map[string]*ast.FuncDecl, name string, seen map[string]bool) map[string]bool {
-	found, fn := map[string]bool{}, methods[name]
-	if fn == nil || seen[name] {
-		return found
-	}
-	seen[name] = true
+// callsIn returns the operations whose requests a method builds, and the methods of its service that it uses.
+func callsIn(fn *ast.FuncDecl, service string) (names []string) {
 	ast.Inspect(fn, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			if op, ok := strings.CutSuffix(types.ExprString(n.Fun), "Request"); ok {
-				found[op] = true
+				names = append(names, op)
 			}
 		case *ast.SelectorExpr:
-			if names := fn.Recv.List[0].Names; len(names) == 1 && names[0].Name == types.ExprString(n.X) {
-				maps.Copy(found, requests(methods, receiver(fn)+"."+n.Sel.Name, seen))
+			if receiver := fn.Recv.List[0].Names; len(receiver) == 1 && receiver[0].Name == types.ExprString(n.X) {
+				names = append(names, service+n.Sel.Name)
 			}
 		}
 		return true
 	})
-	return found
-}
-
-// receiver returns the name of a method's service.
-func receiver(fn *ast.FuncDecl) string {
-	return strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*")
+	return names
 }

@@ -39,7 +39,7 @@ components:
 		t.Run(tt.name, func(t *testing.T) {
 			schema, err := parseTree([]byte(tt.schema))
 			must(t, err)
-			if got := (kinds{root}).kind(schema); got != tt.want {
+			if got := (writer{doc: &document{root: root}}).kind(schema); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})

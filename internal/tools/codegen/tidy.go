@@ -10,8 +10,7 @@ import (
 )
 
 var (
-	typeDoc  = regexp.MustCompile(`(?m)^// ([A-Z]\w*) (A|An|The|One|What|Who|Where|Why|Whether|How) `)
-	saysDoc  = regexp.MustCompile(`(?m)^// ([A-Z]\w*) (Which|When) `)
+	typeDoc  = regexp.MustCompile(`(?m)^// ([A-Z]\w*) (A|An|The|One|What|Who|Where|Why|Whether|How|Which|When) `)
 	anyDoc   = regexp.MustCompile(`(?m)^// ([A-Z]\w*) ([A-Z]\w* .*\ntype )`)
 	fieldDoc = regexp.MustCompile("(?m)^(\t+)// ([A-Z]\\w*) ([A-Z`].*(?:\n\t+//.*)*\n\t+(\\w+) )")
 	pointer  = regexp.MustCompile("(?m)^(\t+\\w+ +\\*\\w+ +`json:\"\\w+)\"`$")
@@ -22,16 +21,14 @@ var (
 	codeLine  = regexp.MustCompile(`(?m)^(?:\t\w|func ).*$`)
 )
 
-// tidy makes generated Go files read well, given in one call:
+// tidy rewrites generated Go files, given in one call:
 //
-//   - The comment of a type reads as a sentence: "Contact A member of a list."
-//     becomes "Contact is a member of a list."
-//   - The comment of a field loses the field's name in front.
-//   - A pointer that is nil is left out of JSON.
+//   - Comments become sentences: "Contact A member of a list." becomes "Contact is a member of a list.", and the name
+//     in front of the comment of a field is removed.
+//   - A pointer that is nil is omitted from JSON.
 //   - The comment of a time loses the unit that it has in JSON.
 //   - Parameters lose the struct tags that nothing reads.
-//   - Aliases of basic types, which are made for shared parameters, are replaced
-//     by what they stand for.
+//   - Aliases of basic types, which are made for shared parameters, are replaced by these types.
 func tidy(names ...string) {
 	aliases := map[string]string{}
 	for _, name := range names {
@@ -50,8 +47,14 @@ func rewrite(path string, change func([]byte) []byte) {
 
 // comments rewrites the comments of types and fields, and their tags.
 func comments(src []byte) []byte {
-	src = sentences(src, typeDoc, " is ")
-	src = sentences(src, saysDoc, " says ")
+	src = typeDoc.ReplaceAllFunc(src, func(m []byte) []byte {
+		s := typeDoc.FindSubmatch(m)
+		word, verb := strings.ToLower(string(s[2])), " is "
+		if word == "which" || word == "when" {
+			verb = " says "
+		}
+		return []byte("// " + string(s[1]) + verb + word + " ")
+	})
 	src = anyDoc.ReplaceAll(src, []byte("// $1: $2"))
 	src = pointer.ReplaceAll(src, []byte("$1,omitzero\"`"))
 	src = unixDoc.ReplaceAll(src, []byte("$1$2"))
@@ -62,14 +65,6 @@ func comments(src []byte) []byte {
 			return m
 		}
 		return []byte(string(s[1]) + "// " + string(s[3]))
-	})
-}
-
-// sentences puts a verb between the name and the word that pattern finds.
-func sentences(src []byte, pattern *regexp.Regexp, verb string) []byte {
-	return pattern.ReplaceAllFunc(src, func(m []byte) []byte {
-		s := pattern.FindSubmatch(m)
-		return []byte("// " + string(s[1]) + verb + strings.ToLower(string(s[2])) + " ")
 	})
 }
 
