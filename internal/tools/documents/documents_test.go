@@ -47,39 +47,32 @@ func files(t *testing.T, ext string) []string {
 // allFiles returns the files with the suffix ext in all modules.
 func allFiles(t *testing.T, ext string) (names []string) {
 	t.Helper()
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	must(t, fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if base := path.Base(name); name != "." && err == nil && entry.IsDir() &&
+			(strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "node_modules", "vendor"}, base)) {
+			return fs.SkipDir
 		}
-		if entry.IsDir() && name != root && skipped(entry.Name()) {
-			return filepath.SkipDir
+		if strings.HasSuffix(name, ext) {
+			names = append(names, name)
 		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		if strings.HasSuffix(rel, ext) {
-			names = append(names, rel)
-		}
-		return nil
-	})
-	must(t, err)
+		return err
+	}))
 	return names
-}
-
-// skipped reports whether a folder contains no documents of this project.
-func skipped(dir string) bool {
-	return strings.HasPrefix(dir, ".") || slices.Contains([]string{"testdata", "node_modules", "vendor"}, dir)
 }
 
 // moduleOf returns the folder of a file's module.
 func moduleOf(file string) string {
-	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(dir), "go.mod")); err == nil || dir == "." {
-			return dir
-		}
+	dir := path.Dir(file)
+	for dir != "." && !exists(dir, "go.mod") {
+		dir = path.Dir(dir)
 	}
+	return dir
+}
+
+// exists reports whether a file or folder below root exists.
+func exists(elements ...string) bool {
+	_, err := os.Stat(filepath.Join(root, filepath.FromSlash(path.Join(elements...))))
+	return err == nil
 }
 
 // documents returns the names of all documents except the specification, which is not part of this project.
@@ -106,11 +99,8 @@ func blocks(t *testing.T) (all []block) {
 		for _, m := range found {
 			all = append(all, block{name, moduleOf(name), m[2], m[1], m[3]})
 		}
-		if n := strings.Count(text, "```"); n != 2*len(found) {
-			t.Errorf("%s has %d fences, of which %d are at the beginnings of lines, in pairs", name, n, 2*len(found))
-		}
-		if n := strings.Count(text, "<!-- from "); n != strings.Count(strings.Join(fence.FindAllString(text, -1), ""), "<!-- from ") {
-			t.Errorf("%s has a line \"from\" that no code follows", name)
+		if rest := fence.ReplaceAllString(text, ""); strings.Contains(rest, "```") || strings.Contains(rest, "<!-- from ") {
+			t.Errorf("%s has a fence inside a line or without a partner, or a line \"from\" that no code follows", name)
 		}
 	}
 	return append(all, commentBlocks(t)...)
@@ -125,7 +115,7 @@ func commentBlocks(t *testing.T) (all []block) {
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ParseComments)
 		must(t, err)
-		for _, text := range comments(f, strings.HasPrefix(name, "internal/") || strings.Contains(name, "/internal/")) {
+		for _, text := range comments(f, strings.Contains("/"+name, "/internal/")) {
 			for _, b := range new(comment.Parser).Parse(text).Content {
 				if c, ok := b.(*comment.Code); ok {
 					all = append(all, block{name, moduleOf(name), guess(c.Text), "", c.Text})
@@ -138,9 +128,8 @@ func commentBlocks(t *testing.T) (all []block) {
 
 // comments returns the documentation of a package and, unless it is internal, of its declarations.
 func comments(f *ast.File, internal bool) (texts []string) {
-	texts = append(texts, f.Doc.Text())
 	if internal {
-		return texts
+		return []string{f.Doc.Text()}
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -149,14 +138,8 @@ func comments(f *ast.File, internal bool) (texts []string) {
 				texts = append(texts, n.Doc.Text())
 			}
 			return false
-		case *ast.GenDecl:
-			texts = append(texts, n.Doc.Text())
-		case *ast.TypeSpec:
-			texts = append(texts, n.Doc.Text())
-		case *ast.ValueSpec:
-			texts = append(texts, n.Doc.Text())
-		case *ast.Field:
-			texts = append(texts, n.Doc.Text())
+		case *ast.CommentGroup: // the documentation of the package, of other declarations and of fields
+			texts = append(texts, n.Text())
 		}
 		return true
 	})
@@ -170,8 +153,6 @@ func guess(code string) string {
 		return "json"
 	case shellLine.MatchString(code):
 		return "sh"
-	case strings.HasPrefix(code, "<!--"):
-		return "html"
 	}
 	if _, err := parseGo(code); err == nil {
 		return "go"

@@ -1,15 +1,14 @@
 package documents
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/doc"
 	"go/doc/comment"
 	"go/parser"
 	"net/url"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -59,11 +58,13 @@ func checkLink(t *testing.T, known map[string]map[string]bool, document, link st
 	if u.Path != "" {
 		target = path.Join(path.Dir(document), u.Path)
 	}
-	info, err := os.Stat(filepath.Join(root, filepath.FromSlash(target)))
-	if err != nil || u.Fragment == "" {
-		return err
+	if !exists(target) {
+		return errors.New("there is no such file")
 	}
-	if info.IsDir() {
+	if u.Fragment == "" {
+		return nil
+	}
+	if path.Ext(target) != ".md" {
 		target = path.Join(target, "README.md")
 	}
 	if known[target] == nil {
@@ -88,14 +89,11 @@ func anchors(text string) map[string]bool {
 			}
 			return -1
 		}, inlineLink.ReplaceAllString(m[1], ""))
-		if all[name] {
-			n := 1
-			for all[fmt.Sprint(name, "-", n)] {
-				n++
-			}
-			name = fmt.Sprint(name, "-", n)
+		unique := name
+		for n := 1; all[unique]; n++ {
+			unique = fmt.Sprint(name, "-", n)
 		}
-		all[name] = true
+		all[unique] = true
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package documents
 
 import (
 	"fmt"
-	"go/doc/comment"
 	"go/parser"
 	"os"
 	"path"
@@ -38,6 +37,8 @@ var (
 	rowOfTable  = regexp.MustCompile(`(?m)^\|.*$`) // each row is one sentence
 	ownContents = regexp.MustCompile(`(?m)^- \[[^\]]*\]\(#[^)]*\)$`)
 	noWord      = regexp.MustCompile(`[^\pL\pN]+`)
+	goCode      = regexp.MustCompile(`(?m)^\t.*$`)
+	docLink     = regexp.MustCompile(`\[(\w[\w.]*)\]`)
 )
 
 // promises returns the sentences of a document that contain a word of promising.
@@ -67,73 +68,37 @@ func sentences(text string) (all []string) {
 	return append(all, text[start:])
 }
 
-// paragraphs returns the prose of a document, or of the documentation of a package,
-// without code, headings and the targets of links.
-func paragraphs(t *testing.T, name string) (texts []string) {
+// paragraphs returns the prose of a document, or of the documentation of a package, without code, headings and the
+// targets of links.
+func paragraphs(t *testing.T, name string) []string {
 	t.Helper()
-	if strings.HasSuffix(name, ".md") {
-		text := read(t, name)
-		for _, skip := range []*regexp.Regexp{fence, mdComment, heading, tableHead, ownContents} {
-			text = skip.ReplaceAllString(text, "")
-		}
-		text = mdLink.ReplaceAllString(text, "$1")
-		text = rowOfTable.ReplaceAllString(text, "\n\n$0\n\n")
-		return strings.Split(mdItem.ReplaceAllString(text, "\n\n"), "\n\n")
+	text := read(t, name)
+	if strings.HasSuffix(name, ".go") {
+		f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.PackageClauseOnly)
+		must(t, err)
+		text = docLink.ReplaceAllString(goCode.ReplaceAllString(f.Doc.Text(), ""), "`$1`")
 	}
-	f, err := parser.ParseFile(fset, name, read(t, name), parser.ParseComments|parser.PackageClauseOnly)
-	if err != nil {
-		t.Fatal(err)
+	for _, skip := range []*regexp.Regexp{fence, mdComment, heading, tableHead, ownContents} {
+		text = skip.ReplaceAllString(text, "")
 	}
-	var walk func([]comment.Block)
-	walk = func(blocks []comment.Block) {
-		for _, b := range blocks {
-			switch b := b.(type) {
-			case *comment.Paragraph:
-				texts = append(texts, plain(b.Text))
-			case *comment.List:
-				for _, item := range b.Items {
-					walk(item.Content)
-				}
-			}
-		}
-	}
-	walk(new(comment.Parser).Parse(f.Doc.Text()).Content)
-	return texts
-}
-
-func plain(texts []comment.Text) string {
-	var b strings.Builder
-	for _, text := range texts {
-		switch text := text.(type) {
-		case comment.Plain:
-			b.WriteString(string(text))
-		case *comment.Link:
-			b.WriteString(plain(text.Text))
-		case *comment.DocLink:
-			fmt.Fprintf(&b, "`%s`", plain(text.Text))
-		}
-	}
-	return regexp.MustCompile(`\[(\w[\w.]*)\]`).ReplaceAllString(b.String(), "`$1`")
+	text = mdLink.ReplaceAllString(text, "$1")
+	text = rowOfTable.ReplaceAllString(text, "\n\n$0\n\n")
+	return strings.Split(mdItem.ReplaceAllString(text, "\n\n"), "\n\n")
 }
 
 // promise is a line of testdata/promises.txt, "proof: sentence". The proof is one of
 // noPromise, or the folders and names of tests.
 type promise struct{ file, proof, sentence string }
 
-const promiseList = "testdata/promises.txt"
+const promiseList = "internal/tools/documents/testdata/promises.txt"
 
 // noPromise are the reasons why a sentence needs no test.
 var noPromise = []string{"-advice", "-limit", "-other"}
 
 func listed(t *testing.T) (header string, rows []promise) {
 	t.Helper()
-	raw, err := os.ReadFile(promiseList)
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := ""
-	for line := range strings.Lines(strings.ReplaceAll(string(raw), "\r\n", "\n")) {
-		line = strings.TrimSuffix(line, "\n")
+	for line := range strings.SplitSeq(read(t, promiseList), "\n") {
 		proof, sentence, isRow := strings.Cut(line, ": ")
 		switch {
 		case strings.HasPrefix(line, "#"):
@@ -151,62 +116,46 @@ func listed(t *testing.T) (header string, rows []promise) {
 
 // same ignores white space, punctuation and case.
 func same(a, b string) bool {
-	return strings.Join(bareWords(a), " ") == strings.Join(bareWords(b), " ")
-}
-
-func bareWords(s string) []string {
-	return strings.Fields(noWord.ReplaceAllString(strings.ToLower(s), " "))
-}
-
-// similarity returns the share of common words among the different words of two sentences.
-func similarity(a, b string) float64 {
-	x, y := bareWords(a), bareWords(b)
-	both := 0
-	for _, w := range x {
-		if slices.Contains(y, w) {
-			both++
-		}
-	}
-	return float64(both) / float64(max(1, len(x)+len(y)-both))
+	return strings.EqualFold(noWord.ReplaceAllString(a, ""), noWord.ReplaceAllString(b, ""))
 }
 
 // TestPromises: testdata/promises.txt names a test for each sentence of a document that contains a promise. It
 // contains no other sentence.
 func TestPromises(t *testing.T) {
 	header, rows := listed(t)
-	var kept, missing []promise
+	var now []promise
 	stale := slices.Clone(rows)
 	for _, name := range append(allFiles(t, ".md"), allFiles(t, "doc.go")...) {
-		if withoutPromises[name] != "" || strings.HasPrefix(name, "internal/") || strings.Contains(name, "/internal/") {
+		if withoutPromises[name] != "" || strings.Contains("/"+name, "/internal/") {
 			continue
 		}
 		for _, sentence := range promises(t, name) {
-			is := func(p promise) bool { return p.file == name && same(p.sentence, sentence) }
+			p := promise{name, "", sentence}
+			is := func(old promise) bool { return old.file == name && same(old.sentence, sentence) }
 			if i := slices.IndexFunc(rows, is); i >= 0 {
-				kept = append(kept, rows[i])
+				p = rows[i]
 				stale = slices.DeleteFunc(stale, is)
-			} else {
-				kept = append(kept, promise{name, "", sentence})
-				missing = append(missing, promise{name, "", sentence})
 			}
+			now = append(now, p)
 		}
 	}
 	if len(rows) < 50 {
 		t.Errorf("%d promises: where are the others?", len(rows))
 	}
 	if *update {
-		reword(t, header, kept, stale)
+		reword(t, header, now, stale)
 		return
 	}
-	for _, p := range missing {
-		t.Errorf("%s promises:\n\t%s\nIf you changed the wording, run go test ./internal/tools/documents -run TestPromises -update. "+
-			"Otherwise add the line \"folder/TestName: sentence\" to %s.", p.file, p.sentence, promiseList)
+	for _, p := range now {
+		if p.proof == "" {
+			t.Errorf("%s promises:\n\t%s\nIf you changed the wording, run go test ./internal/tools/documents -run TestPromises -update. "+
+				"Otherwise add the line \"folder/TestName: sentence\" to %s.", p.file, p.sentence, promiseList)
+			continue
+		}
+		checkProof(t, p)
 	}
 	for _, p := range stale {
 		t.Errorf("%s: %s does not contain this sentence: %q", promiseList, p.file, p.sentence)
-	}
-	for _, p := range rows {
-		checkProof(t, p)
 	}
 }
 
@@ -233,21 +182,18 @@ func checkProof(t *testing.T, p promise) {
 
 var isTest = regexp.MustCompile(`^(?:Test|Fuzz|Example)`)
 
-// reword writes the list again. A sentence without a proof gets the proof of the most
-// similar sentence that its document no longer contains.
-func reword(t *testing.T, header string, kept, stale []promise) {
+// reword writes the list again. A sentence without a proof gets the proof of the first sentence that its document no
+// longer contains.
+func reword(t *testing.T, header string, now, stale []promise) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(header)
 	file := ""
-	for _, p := range kept {
-		if p.proof == "" {
-			best := 0.4
-			for _, old := range stale {
-				if s := similarity(old.sentence, p.sentence); old.file == p.file && s > best {
-					best, p.proof = s, old.proof
-				}
-			}
+	for _, p := range now {
+		if i := slices.IndexFunc(stale, func(old promise) bool { return old.file == p.file }); p.proof == "" && i >= 0 {
+			p.proof = stale[i].proof
+			stale = slices.Delete(stale, i, i+1)
+			t.Logf("%s: check that %s proves this: %s", p.file, p.proof, p.sentence)
 		}
 		if p.proof == "" {
 			t.Errorf("%s: name the test that proves this: %s", p.file, p.sentence)
@@ -259,7 +205,5 @@ func reword(t *testing.T, header string, kept, stale []promise) {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", p.proof, p.sentence)
 	}
-	if err := os.WriteFile(filepath.FromSlash(promiseList), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(root, promiseList), []byte(b.String()), 0o600))
 }

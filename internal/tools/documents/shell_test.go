@@ -42,16 +42,15 @@ func TestCommands(t *testing.T) {
 		if b.language != "sh" {
 			continue
 		}
-		for line := range strings.Lines(strings.ReplaceAll(b.code, "\\\n", " ")) {
-			line, _, _ = strings.Cut(line, " #")
-			words := strings.Fields(line)
+		for text := range strings.Lines(strings.ReplaceAll(b.code, "\\\n", " ")) {
+			text, _, _ = strings.Cut(text, " #")
+			words := strings.Fields(text)
 			for len(words) > 0 && isAssignment.MatchString(words[0]) {
 				words = words[1:]
 			}
-			dirs := []string{".", path.Dir(b.file)} // possible working directories
-			if key := fmt.Sprint(words, dirs); len(words) > 0 && !seen[key] {
+			if key := fmt.Sprint(words, path.Dir(b.file)); len(words) > 0 && !seen[key] {
 				seen[key] = true
-				checkCommand(t, b.file, dirs, words)
+				line{t, b.file, strings.Join(words, " ")}.check([]string{".", path.Dir(b.file)}, words)
 			}
 		}
 	}
@@ -62,12 +61,22 @@ func TestCommands(t *testing.T) {
 
 var isAssignment = regexp.MustCompile(`^[A-Z_]+=\S*$`)
 
-func checkCommand(t *testing.T, file string, dirs, words []string) {
-	t.Helper()
-	line := strings.Join(words, " ")
+// line is a line of shell in a document.
+type line struct {
+	*testing.T
+	file, text string
+}
+
+func (l line) fail(why string) {
+	l.Helper()
+	l.Errorf("%s: %q: %s", l.file, l.text, why)
+}
+
+// check checks a command, which runs in one of the folders.
+func (l line) check(dirs, words []string) {
 	name := strings.TrimPrefix(words[0], "./")
 	if run, ok := commands()[name]; ok {
-		checkCommand(t, file, []string{"."}, append(slices.Clone(run), words[1:]...))
+		l.check([]string{"."}, append(slices.Clone(run), words[1:]...))
 		return
 	}
 	if name == "bash" {
@@ -75,23 +84,22 @@ func checkCommand(t *testing.T, file string, dirs, words []string) {
 	}
 	switch {
 	case strings.Contains(name, "/"): // a script
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil {
-			t.Errorf("%s: %q: %v", file, line, err)
+		if !exists(name) {
+			l.fail("there is no such script")
 		}
 	case name == "go":
-		checkGo(t, file, line, dirs, words[1:])
+		l.goCommand(dirs, words[1:])
 	default:
 		for known := range elsewhere() {
-			if line == known || strings.HasPrefix(line, known+" ") {
+			if strings.HasPrefix(l.text+" ", known+" ") {
 				return
 			}
 		}
-		t.Errorf("%s: nothing checks %q", file, line)
+		l.fail("nothing checks it")
 	}
 }
 
-func checkGo(t *testing.T, file, line string, dirs, words []string) {
-	t.Helper()
+func (l line) goCommand(dirs, words []string) {
 	verb, words := words[0], words[1:]
 	if len(words) > 1 && words[0] == "-C" {
 		dirs, words = []string{path.Join(dirs[0], words[1]), path.Join(dirs[len(dirs)-1], words[1])}, words[2:]
@@ -99,62 +107,52 @@ func checkGo(t *testing.T, file, line string, dirs, words []string) {
 	switch verb {
 	case "generate", "mod":
 	case "tool":
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(words[0], "-modfile=")))); err != nil {
-			t.Errorf("%s: %q: %v", file, line, err)
+		if !exists(strings.TrimPrefix(words[0], "-modfile=")) {
+			l.fail("there is no such go.mod")
 		}
 	case "get", "install":
 		packagePath, _, _ := strings.Cut(words[0], "@")
-		dir := strings.TrimPrefix(packagePath, "example.com/emailplatform")
-		if matches, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go")); len(matches) == 0 && dir != "" {
-			t.Errorf("%s: %q: there is no such package", file, line)
+		if dir := strings.TrimPrefix(packagePath, "example.com/emailplatform"); dir != "" && source(dir, "*.go") == "" {
+			l.fail("there is no such package")
 		}
 	case "build":
 		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "-o" || !strings.HasPrefix(w, ".") })
-		mainIn(t, file, line, dirs, words[0])
+		l.program(dirs, words[0])
 	case "run":
-		if dir := mainIn(t, file, line, dirs, words[0]); dir != "" {
-			checkFlags(t, file, line, dir, words)
-		}
+		l.flags(l.program(dirs, words[0]), dirs, words[1:])
 	case "test":
-		checkTest(t, file, line, dirs, words)
+		l.testFlags(dirs, words)
 	default:
-		t.Errorf("%s: nothing checks %q", file, line)
+		l.fail("nothing checks it")
 	}
-}
-
-// mainIn returns the folder of a program, or "" if it does not exist.
-func mainIn(t *testing.T, file, line string, dirs []string, name string) string {
-	t.Helper()
-	for _, dir := range dirs {
-		if isMain.MatchString(source(path.Join(dir, name), "*.go")) {
-			return dir
-		}
-	}
-	t.Errorf("%s: %q: there is no such program", file, line)
-	return ""
 }
 
 var isMain = regexp.MustCompile(`(?m)^package main$`)
 
+// program returns the source of a program.
+func (l line) program(dirs []string, name string) string {
+	for _, dir := range dirs {
+		if text := source(path.Join(dir, name), "*.go"); isMain.MatchString(text) {
+			return text
+		}
+	}
+	l.fail("there is no such program")
+	return ""
+}
+
 var flagName = regexp.MustCompile(`^--?([a-z][a-z-]*)`)
 
-// checkFlags checks that the source of a program has the flags in the line. Words after another go are a command that the
-// program runs.
-func checkFlags(t *testing.T, file, line, dir string, words []string) {
-	t.Helper()
-	if i := slices.Index(words, "go"); i > 0 {
-		checkGo(t, file, line, []string{dir}, words[i+1:])
+// flags checks that the source of a program has the flags among its arguments. Words after another go are a command that
+// the program runs.
+func (l line) flags(program string, dirs, words []string) {
+	if i := slices.Index(words, "go"); i >= 0 {
+		l.goCommand(dirs, words[i+1:])
 		words = words[:i]
 	}
-	i := slices.IndexFunc(words, flagName.MatchString)
-	if i < 0 {
-		return
-	}
-	program := source(path.Join(dir, words[0]), "*.go")
-	for _, w := range words[i:] {
+	for _, w := range words {
 		m := flagName.FindStringSubmatch(w)
 		if m != nil && !regexp.MustCompile(`[( ]"`+m[1]+`",`).MatchString(program) {
-			t.Errorf("%s: %q: there is no flag -%s", file, line, m[1])
+			l.fail("there is no flag -" + m[1])
 		}
 	}
 }
@@ -170,31 +168,22 @@ func source(dir, pattern string) string {
 	return all.String()
 }
 
-// checkTest checks that each flag is a flag of go test or of the tests.
-func checkTest(t *testing.T, file, line string, dirs, words []string) {
-	t.Helper()
+// testFlags checks that each flag is a flag of go test or of the tests, and that the folders exist.
+func (l line) testFlags(dirs, words []string) {
 	own := []string{"bench", "benchtime", "count", "parallel", "race", "run", "short", "tags", "timeout", "v"}
 	tests := ""
-	for _, dir := range dirs {
-		for _, w := range append(slices.Clone(words), ".") {
+	for _, w := range append(slices.Clone(words), ".") {
+		for _, dir := range dirs {
 			tests += source(path.Join(dir, w), "*_test.go")
+		}
+		if strings.HasPrefix(w, "./") && !strings.HasSuffix(w, "...") && !exists(dirs[0], w) && !exists(dirs[len(dirs)-1], w) {
+			l.fail("there is no folder " + w)
 		}
 	}
 	for _, w := range words {
 		m := flagName.FindStringSubmatch(w)
 		if m != nil && !slices.Contains(own, m[1]) && !regexp.MustCompile(`flag\.\w+\("`+m[1]+`"`).MatchString(tests) {
-			t.Errorf("%s: %q: no test has a flag -%s", file, line, m[1])
-		}
-	}
-	for _, w := range words {
-		if !strings.HasPrefix(w, "./") || strings.HasSuffix(w, "...") {
-			continue
-		}
-		if !slices.ContainsFunc(dirs, func(dir string) bool {
-			_, err := os.Stat(filepath.Join(root, filepath.FromSlash(path.Join(dir, w))))
-			return err == nil
-		}) {
-			t.Errorf("%s: %q: there is no folder %s", file, line, w)
+			l.fail("no test has a flag -" + m[1])
 		}
 	}
 }
