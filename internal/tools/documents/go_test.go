@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -62,23 +63,20 @@ var fset = token.NewFileSet()
 
 // known returns the packages that a fragment may use without an import, by name.
 func known() map[string]string {
-	const module, otel = "example.com/emailplatform/", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	const module = "example.com/emailplatform/"
 	all := map[string]string{
-		"http": "net/http", "sql": "database/sql", "slog": "log/slog", "otelhttp": otel,
-		"sdk":     "github.com/modelcontextprotocol/go-sdk/mcp",
-		"pgxpool": "github.com/jackc/pgx/v5/pgxpool", "redis": "github.com/redis/go-redis/v9",
-		"clienttest": module + "client/clienttest", "webhooktest": module + "webhook/webhooktest",
-		"console": module + "mockserver/console", "simulation": module + "internal/tests/simulation",
-		"emailotel": module + "contrib/emailotel", "redisstore": module + "contrib/redisstore",
-		"pgstore": module + "contrib/pgstore", "sqlonce": module + "contrib/pgstore/sqlonce",
-		"riverjobs": module + "contrib/riverjobs", "river": "github.com/riverqueue/river",
-		"riverpgxv5": "github.com/riverqueue/river/riverdriver/riverpgxv5", "pgx": "github.com/jackc/pgx/v5",
+		"sdk": "github.com/modelcontextprotocol/go-sdk/mcp", "redis": "github.com/redis/go-redis/v9", "pgx": "github.com/jackc/pgx/v5",
 	}
-	for _, name := range []string{"context", "errors", "fmt", "log", "maps", "os", "slices", "strings", "testing", "time"} {
-		all[name] = name
-	}
-	for _, name := range []string{"client", "events", "webhook", "mockserver", "mcp"} {
-		all[name] = module + name
+	for _, name := range []string{
+		"context", "database/sql", "errors", "fmt", "log", "log/slog", "maps", "net/http", "os", "slices", "strings", "testing", "time",
+		"github.com/jackc/pgx/v5/pgxpool", "github.com/riverqueue/river", "github.com/riverqueue/river/riverdriver/riverpgxv5",
+		"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp",
+		module + "client", module + "client/clienttest", module + "contrib/emailotel", module + "contrib/pgstore",
+		module + "contrib/pgstore/sqlonce", module + "contrib/redisstore", module + "contrib/riverjobs", module + "events",
+		module + "internal/tests/simulation", module + "mcp", module + "mockserver", module + "mockserver/console",
+		module + "webhook", module + "webhook/webhooktest",
+	} {
+		all[path.Base(name)] = name
 	}
 	return all
 }
@@ -98,45 +96,31 @@ var prelude = map[string]string{
 
 var (
 	elidedLine = regexp.MustCompile(`(?m)^\s*…\n`)
-	qualifier  = regexp.MustCompile(`\b([a-z]\w*)\.[A-Z]`)
 	topLevel   = regexp.MustCompile(`(?m)^(?:func [\w(]|type )`)
 )
 
-// parseGo parses a file, declarations or statements. "…" stands for omitted
-// code.
+// parseGo parses a file, declarations or statements. "…" stands for omitted code.
 func parseGo(code string) (*ast.File, error) {
 	code = strings.ReplaceAll(elidedLine.ReplaceAllString(code, ""), "{…}", "{}")
-	switch {
-	case strings.HasPrefix(code, "package "):
-	case topLevel.MatchString(code):
-		vars := ""
-		for name, of := range prelude {
-			if strings.Contains(code, name+"(") {
-				vars += fmt.Sprintf("var %s %s\n", name, of)
-			}
-		}
-		code = withImports(vars + code)
-	default:
-		var params []string
-		for name, of := range prelude {
-			if regexp.MustCompile(`\b` + name + `\b`).MatchString(code) {
-				params = append(params, name+" "+of)
-			}
-		}
-		code = withImports(fmt.Sprintf("func _(%s) error {\n{\n%s\n}\nreturn nil\n}\n", strings.Join(params, ", "), code))
+	if strings.HasPrefix(code, "package ") {
+		return parser.ParseFile(fset, "block.go", code, parser.SkipObjectResolution)
 	}
-	return parser.ParseFile(fset, "block.go", code, parser.SkipObjectResolution)
-}
-
-func withImports(code string) string {
-	var b strings.Builder
-	b.WriteString("package block\n")
+	if !topLevel.MatchString(code) {
+		code = "func _() error {\n" + code + "\nreturn nil\n}\n"
+	}
+	whole := code
+	for name, of := range prelude {
+		if regexp.MustCompile(`\b` + name + `\b`).MatchString(code) {
+			whole += "var " + name + " " + of + "\n"
+		}
+	}
+	head := "package block\n"
 	for name, path := range known() {
-		if slices.ContainsFunc(qualifier.FindAllStringSubmatch(code, -1), func(m []string) bool { return m[1] == name }) {
-			fmt.Fprintf(&b, "import %s %q\n", name, path)
+		if regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(whole) {
+			head += fmt.Sprintf("import %s %q\n", name, path)
 		}
 	}
-	return b.String() + code
+	return parser.ParseFile(fset, "block.go", head+whole, parser.SkipObjectResolution)
 }
 
 // loader returns an importer for packages and their dependencies. It reads the output of the compiler that go list
