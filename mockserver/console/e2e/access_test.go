@@ -14,94 +14,65 @@ import (
 
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/console"
-	"example.com/emailplatform/webhook"
 )
 
 // proxied returns a proxy under /mock/ that removes the prefix and replaces Host, as nginx does by default.
-func proxied(t *testing.T, target string, serve func(http.Handler) *httptest.Server) (base string) {
-	t.Helper()
-	to, err := url.Parse(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (w *world) proxied(serve func(http.Handler) *httptest.Server) (base string) {
+	w.Helper()
+	to, err := url.Parse(w.srv.URL())
+	w.check(err)
 	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
 	outer := serve(http.StripPrefix("/mock", proxy))
-	t.Cleanup(outer.Close)
+	w.Cleanup(outer.Close)
 	return outer.URL + "/mock"
 }
 
 // TestBehindProxy: the console works behind a proxy with TLS and a path prefix, including redirects, the event
-// stream, changes, frames and downloads.
+// stream, changes, frames and downloads. If the server is down, the banner shows the response of the proxy.
 func TestBehindProxy(t *testing.T) {
 	w := newWorld(t)
-	base := proxied(t, w.srv.URL(), httptest.NewTLSServer)
+	base := w.proxied(httptest.NewTLSServer)
 	p := open(t, base, "#/inbox", desk)
 	p.says(".first .code", "curl "+base+"/v2/emails")
-	p.click("button", "Send a test email")
-	p.says(".rows", "Hello")
+	p.click("button", "Send a test email").says(".rows", "Hello")
 	w.send("ada@example.org", "Your order is on its way", order)
 	p.click(".rows a", "Your order is on its way")
 	p.until(`document.querySelector('iframe')?.src === ` + strconv.Quote(base) + ` + '/_mock/outbox/' + location.hash.split('/')[2] + '/html'`)
-	p.click(".actions button", "Open")
-	p.says(".toasts", "Email.Opened")
-	p.click("[role=tab]", "Source")
-	p.says(".code", "Subject: Your order")
+	p.click(".actions button", "Open").says(".toasts", "Email.Opened")
+	p.click("[role=tab]", "Source").says(".code", "Subject: Your order")
 	p.until(`document.querySelector('a[download]').href.startsWith(` + strconv.Quote(base+"/_mock/outbox/") + `)`)
 	for _, path := range []string{"/", "/_mock", "/_mock/outbox/7/nothing"} {
 		p.do(chromedp.Navigate(base + path))
 		p.until(`document.querySelector('.live[data-state=live]')`)
-		if at := eval[string](p, `location.pathname`); at != "/mock/_mock/" {
-			t.Errorf("%s leads to %s, want /mock/_mock/", path, at)
-		}
+		p.equal(eval[string](p, `location.pathname`), "/mock/_mock/")
 	}
+	w.srv.Close()
+	p.says("[role=alert]", base+"/_mock/health responds with 502")
 }
 
 // TestBehindProxyThatMayNotBe: browsers send no Sec-Fetch-Site without TLS, so the server cannot distinguish the
 // replaced Host from another site. The page explains this.
 func TestBehindProxyThatMayNotBe(t *testing.T) {
 	w := newWorld(t)
-	base := proxied(t, w.srv.URL(), httptest.NewServer)
+	base := w.proxied(httptest.NewServer)
 	base = strings.Replace(base, "127.0.0.1", "shop.example", 1)
-	p := newTab(t, base)
+	p := newTab(t)
 	p.do(chromedp.Navigate(base + "/_mock/"))
-	p.says("[role=alert]", "The console cannot load "+base+"/_mock/")
-	p.says("[role=alert]", "403")
-	p.says("[role=alert]", "the request comes from a page of another site")
-}
-
-// TestProxyWithoutServer: if the server behind a proxy is down, the banner shows the response of the proxy.
-func TestProxyWithoutServer(t *testing.T) {
-	w := newWorld(t)
-	base := proxied(t, w.srv.URL(), httptest.NewTLSServer)
-	p := open(t, base, "#/inbox", desk)
-	w.srv.Close()
-	p.says("[role=alert]", base+"/_mock/health responds with 502")
+	p.says("[role=alert]", "The console cannot load "+base+"/_mock/", "403", "the request comes from a page of another site")
 }
 
 // TestTokenOffLoopback: on addresses other than loopback, a link with a token opens the console. A cookie stores the
 // token, and the page does not contain it.
 func TestTokenOffLoopback(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test{t}.check(err)
 	srv := mockserver.StartOn(listener, mockserver.Config{Console: console.Handler()})
 	t.Cleanup(srv.Close)
 	base := "http://127.0.0.1:" + strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 	p := open(t, base, "?token="+srv.Token(), desk)
-	p.says(".first", "Nothing sent yet")
 	p.says(".first .code", "Bearer TOKEN")
-	if address := eval[string](p, `location.href + document.cookie`); address != base+"/_mock/" {
-		t.Errorf("the address and the cookies that scripts see: %s", address)
-	}
-	secret, err := webhook.ParseSecret("s", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := srv.SendEventTo("http://127.0.0.1:1/", secret, []byte("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.goTo("#/deliveries/" + id + "/signature")
-	p.says(".stack .code", "-H 'Authorization: Bearer TOKEN'")
+	p.equal(eval[string](p, `location.href + document.cookie`), base+"/_mock/")
+	id, err := srv.SendEventTo("http://127.0.0.1:1/", testSecret(p.test), []byte("{}"))
+	p.check(err)
+	p.goTo("#/deliveries/"+id+"/signature").says(".stack .code", "-H 'Authorization: Bearer TOKEN'")
 }

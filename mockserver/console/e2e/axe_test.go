@@ -3,13 +3,16 @@ package e2e
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
 )
 
 var every = flag.Bool("every", false, "check every place in both themes at all three widths, and press Tab in all of them")
@@ -22,40 +25,102 @@ func looks() []view {
 	return []view{{1280, "light"}, {400, "dark"}}
 }
 
-// TestPlaces opens every view. axe-core finds no violation, Tab reaches every control, and controls on a phone are
-// large enough for fingers. AXE is the path of axe.min.js from the npm package axe-core; the script run fetches it.
-func TestPlaces(t *testing.T) {
-	axe := axeScript(t)
-	w := newWorld(t)
-	w.populate()
-	places := w.places()
-	for l, look := range looks() {
+// auditor checks pages in one view. AXE is the path of axe.min.js from the npm package axe-core; the script run fetches it.
+type auditor struct {
+	*page
+	look view
+	axe  string
+}
+
+// audit opens the console in each view.
+func audit(t *testing.T, w *world, looks []view, hash string, check func(*auditor)) {
+	t.Helper()
+	axe, err := os.ReadFile(os.Getenv("AXE"))
+	if err != nil {
+		if os.Getenv("E2E") == "require" {
+			t.Fatal("AXE:", err)
+		}
+		t.Skip("AXE names no axe.min.js: see the script run")
+	}
+	for _, look := range looks {
 		t.Run(fmt.Sprintf("%d-%s", look.width, look.scheme), func(t *testing.T) {
-			p := open(t, w.srv.URL(), "#/requests/nothing", look)
-			for n, place := range places {
-				p.Log(place)
-				p.visit("#/" + place)
-				if *every || n%2 == l {
-					p.checkAccessibility(axe)
-				}
-				if look.width == 400 {
-					p.largeEnough("body")
-				} else if *every || n%3 == 0 {
-					p.tabReachesEverything()
-				}
-			}
+			check(&auditor{open(t, w.srv.URL(), hash, look), look, string(axe)})
 		})
 	}
 }
 
+// accessible fails for each finding of axe-core in the current page, and for parts outside the window.
+func (a *auditor) accessible() {
+	a.Helper()
+	a.do(chromedp.Evaluate[chromedp.Void](a.axe))
+	for _, bad := range eval[[]string](a.page, `violations()`) {
+		a.Error(bad)
+	}
+	if over := eval[int](a.page, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+		a.Errorf("the page is %d px wider than the window", over)
+	}
+	if eval[bool](a.page, `(m => { m.scrollTop = 100; return m.scrollTop > 0 })(document.querySelector('main'))`) {
+		a.Error("main scrolls, and there is no scroll bar to undo it")
+	}
+}
+
+// fine checks accessibility, and the size of the controls in the selector on a phone.
+func (a *auditor) fine(selector string) {
+	a.Helper()
+	a.accessible()
+	if a.look.width == 400 {
+		a.largeEnough(selector)
+	}
+}
+
+// TestPlaces opens every view. axe-core finds no violation, Tab reaches every control, and controls on a phone are
+// large enough for fingers.
+func TestPlaces(t *testing.T) {
+	w := newWorld(t)
+	w.openShop()
+	w.day()
+	places := w.places()
+	audit(t, w, looks(), "#/requests/nothing", func(a *auditor) {
+		phone := a.look.width == 400
+		for n, place := range places {
+			a.Log(place)
+			a.visit("#/" + place)
+			if *every || (n%2 == 0) != phone {
+				a.accessible()
+			}
+			if phone {
+				a.largeEnough("body")
+			} else if *every || n%3 == 0 {
+				a.tabReachesEverything()
+			}
+		}
+	})
+}
+
+// places returns all views of the console.
+func (w *world) places() []string {
+	w.Helper()
+	requests, events := w.srv.Requests(), w.srv.Events()
+	rejected := slices.IndexFunc(requests, func(r mockserver.Request) bool { return r.Status == http.StatusUnprocessableEntity })
+	message, delivery := "inbox/"+w.lastTo("ada@example.org"), "deliveries/"+w.retrying()
+	return []string{
+		"overview", "lists", "suppressed", "faults", "trigger", "api", "api/updateTemplate",
+		"inbox", message, message + "/text", message + "/source", message + "/headers", message + "/history", message + "/checks",
+		"deliveries/webhooks", delivery, delivery + "/body", delivery + "/signature",
+		"events", "events/" + events[len(events)-2].ID, "requests", "requests/" + requests[rejected].ID,
+		"contacts", "contacts/101/301", "templates", "templates/201", "templates/201/text", "templates/201/source",
+		"campaigns", "campaigns/501", "campaigns/503", "workflows", "workflows/401",
+		"inbox?account=77", "inbox?density=compact", "deliveries/webhooks?density=compact", // the browser remembers the density
+	}
+}
+
 // visit opens a view and waits until the previous view is gone.
-func (p *page) visit(hash string) {
+func (p *page) visit(hash string) *page {
 	p.Helper()
-	p.goTo("#/requests/nothing")
-	p.says(".detail", "Not here")
-	p.goTo(hash)
-	p.until(`!document.querySelector('main').textContent.includes('Not here')`)
+	p.goTo("#/requests/nothing").says(".detail", "Not here")
+	p.goTo(hash).until(`!document.querySelector('main').textContent.includes('Not here')`)
 	p.rest()
+	return p
 }
 
 // tabReachesEverything fails if Tab does not reach a control in main.
@@ -82,112 +147,55 @@ func (p *page) largeEnough(within string) {
 
 // TestForms checks every form like TestPlaces, first as it opens and then with rejected input.
 func TestForms(t *testing.T) {
-	axe := axeScript(t)
 	w := newWorld(t)
-	list := w.list("Readers", reader("ada@example.org", "Ada"))
-	w.resources(list.ID)
-	w.subscribe("/hook", "Email.Opened")
+	w.openShop()
 	unfinished, err := w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{Name: "Unfinished"})
 	w.check(err)
-	for _, look := range looks() {
-		t.Run(fmt.Sprintf("%d-%s", look.width, look.scheme), func(t *testing.T) {
-			p := open(t, w.srv.URL(), "#/overview", look)
-			for _, form := range []struct{ hash, button, ok string }{
-				{"#/lists", "New list", "Create the list"},
-				{"#/lists", "Add", "Add"},
-				{"#/contacts", "Import", "Import"},
-				{"#/templates", "New", "Create the template"},
-				{"#/campaigns", "New", "Create the campaign"},
-				{fmt.Sprintf("#/campaigns/%d", unfinished.ID), "Schedule", "Schedule"}, // rejected, but no field is invalid
-				{"#/workflows", "New", "Create the workflow"},
-				{"#/deliveries/webhooks", "New webhook", "Create the webhook"},
-				{"#/deliveries/webhooks", "Rotate the secret", "Create the successor"},
-			} {
-				p.Log(form.button, form.hash)
-				p.visit(form.hash)
-				p.click("main button", form.button)
-				p.until(`document.querySelector('dialog.create[open]')`)
-				p.checkAccessibility(axe)
-				if look.width == 400 {
-					p.largeEnough("dialog.create")
-				}
-				p.click("dialog button.main", form.ok)
-				p.until(`document.querySelector('dialog :is(.wrongly, .refused, .secret)')`)
-				p.checkAccessibility(axe)
-				p.press(kb.Escape)
-				p.until(`!document.querySelector('dialog.create')`)
-			}
-		})
-	}
+	audit(t, w, looks(), "#/overview", func(a *auditor) {
+		for _, form := range []struct{ hash, button, ok string }{
+			{"#/lists", "New list", "Create the list"},
+			{"#/lists", "Add", "Add"},
+			{"#/contacts", "Import", "Import"},
+			{"#/templates", "New", "Create the template"},
+			{"#/campaigns", "New", "Create the campaign"},
+			{fmt.Sprintf("#/campaigns/%d", unfinished.ID), "Schedule", "Schedule"}, // rejected, but no field is invalid
+			{"#/workflows", "New", "Create the workflow"},
+			{"#/deliveries/webhooks", "New webhook", "Create the webhook"},
+			{"#/deliveries/webhooks", "Rotate the secret", "Create the successor"},
+		} {
+			a.Log(form.button, form.hash)
+			a.visit(form.hash)
+			a.click("main button", form.button).until(`document.querySelector('dialog.create[open]')`)
+			a.fine("dialog.create")
+			a.click("dialog button.main", form.ok)
+			a.until(`document.querySelector('dialog :is(.wrongly, .refused, .secret)')`)
+			a.accessible()
+			a.press(kb.Escape).until(`!document.querySelector('dialog.create')`)
+		}
+	})
 }
 
 // TestOverlays checks menus, the selection, toasts, the help and a response in both themes.
 func TestOverlays(t *testing.T) {
-	axe := axeScript(t)
 	w := newWorld(t)
 	for range 3 {
 		w.send("ada@example.org", "Your order", order)
 	}
-	for _, look := range []view{{1280, "light"}, {1280, "dark"}, {400, "light"}, {400, "dark"}} {
-		t.Run(fmt.Sprintf("%d-%s", look.width, look.scheme), func(t *testing.T) {
-			p := open(t, w.srv.URL(), "#/inbox", look)
-			p.rows(3)
-			p.tick(0)
-			p.tick(1)
-			p.says(".selected", "2 messages selected")
-			p.seen(axe, look, ".selected")
-			p.click(".selected [aria-label='Bounce: more']", "")
-			p.says(":popover-open", "550 5.1.1")
-			p.seen(axe, look, ":popover-open")
-			p.press(kb.Escape)
-			p.until(`!document.querySelector(':popover-open')`)
-			p.click(".selected button", "Delete")
-			p.says(".toast button", "Undo")
-			p.seen(axe, look, ".toast")
-			p.press("z?")
-			p.until(`document.querySelector('dialog[open]')`)
-			p.seen(axe, look, "dialog[open]")
-			p.press(kb.Escape)
-			p.goTo("#/api/createList")
-			p.click(".explorer button", "Send")
-			p.says(".answer .chip", "201")
-			p.seen(axe, look, ".explorer")
-		})
-	}
-}
-
-// seen checks the current page, including the size of the controls on a phone.
-func (p *page) seen(axe string, look view, selector string) {
-	p.Helper()
-	p.checkAccessibility(axe)
-	if look.width == 400 {
-		p.largeEnough(selector)
-	}
-}
-
-func axeScript(t *testing.T) string {
-	t.Helper()
-	axe, err := os.ReadFile(os.Getenv("AXE"))
-	if err != nil {
-		if os.Getenv("E2E") == "require" {
-			t.Fatal("AXE:", err)
-		}
-		t.Skip("AXE names no axe.min.js: see the script run")
-	}
-	return string(axe)
-}
-
-// checkAccessibility fails for each finding in the current page.
-func (p *page) checkAccessibility(axe string) {
-	p.Helper()
-	p.do(chromedp.Evaluate[chromedp.Void](axe))
-	for _, bad := range eval[[]string](p, `violations()`) {
-		p.Error(bad)
-	}
-	if over := eval[int](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
-		p.Errorf("the page is %d px wider than the window", over)
-	}
-	if eval[bool](p, `(m => { m.scrollTop = 100; return m.scrollTop > 0 })(document.querySelector('main'))`) {
-		p.Error("main scrolls, and there is no scroll bar to undo it")
-	}
+	audit(t, w, []view{{1280, "light"}, {1280, "dark"}, {400, "light"}, {400, "dark"}}, "#/inbox", func(a *auditor) {
+		a.rows(3)
+		a.tick(0)
+		a.tick(1).says(".selected", "2 messages selected")
+		a.fine(".selected")
+		a.click(".selected [aria-label='Bounce: more']", "").says(":popover-open", "550 5.1.1")
+		a.fine(":popover-open")
+		a.press(kb.Escape).until(`!document.querySelector(':popover-open')`)
+		a.click(".selected button", "Delete").says(".toast button", "Undo")
+		a.fine(".toast")
+		a.press("z?").until(`document.querySelector('dialog[open]')`)
+		a.fine("dialog[open]")
+		a.press(kb.Escape)
+		a.goTo("#/api/createList")
+		a.click(".explorer button", "Send").says(".answer .chip", "201")
+		a.fine(".explorer")
+	})
 }

@@ -14,10 +14,13 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"example.com/emailplatform/mockserver"
 )
 
 // patience is the time limit for one action in the browser on a busy machine.
@@ -39,10 +42,10 @@ func run(m *testing.M) int {
 		}
 		return 0
 	}
-	ctx, stop, err := start(path, os.Geteuid() != 0) // root has no sandbox
+	ctx, stop, err := startBrowser(path, os.Geteuid() != 0) // root has no sandbox
 	if err != nil && strings.Contains(err.Error(), "No usable sandbox") {
 		fmt.Println("Chromium gets no sandbox here, because this user may not create namespaces: it runs without one")
-		ctx, stop, err = start(path, false)
+		ctx, stop, err = startBrowser(path, false)
 	}
 	if err != nil {
 		fmt.Println("Chromium does not start:", err)
@@ -53,9 +56,9 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// start starts Chromium with a new profile. The browser opens only pages of these
+// startBrowser starts Chromium with a new profile. The browser opens only pages of these
 // tests, so the sandbox is optional.
-func start(path string, sandbox bool) (ctx context.Context, stop func(), err error) {
+func startBrowser(path string, sandbox bool) (ctx context.Context, stop func(), err error) {
 	profile, err := os.MkdirTemp("", "console-e2e-")
 	if err != nil {
 		return nil, nil, err
@@ -90,11 +93,36 @@ func env(name, other string) string {
 	return other
 }
 
-// page is one tab with the console.
+// test is a test that ends at an error.
+type test struct{ *testing.T }
+
+func (t test) check(err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// equal fails the test if two values differ when they are printed.
+func (t test) equal(got, want any) {
+	t.Helper()
+	if got, want := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func (t test) contains(text, part string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("no %q in %.500s", part, text)
+	}
+}
+
+// page is one tab with the console. Methods that simulate a person return the page, so a line can also state the result.
 type page struct {
-	*testing.T
-	ctx  context.Context
-	base string
+	test
+	ctx     context.Context
+	actions int // clicks, key presses, and typed or pasted texts
 }
 
 // view is the size and theme for a test of the console.
@@ -111,51 +139,52 @@ var desk, phone = view{1280, "light"}, view{400, "light"}
 var functions string
 
 // newTab opens an empty tab with its own profile.
-func newTab(t *testing.T, base string) *page {
+func newTab(t *testing.T) *page {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
-	return &page{t, ctx, base}
+	p := &page{test: test{t}, ctx: ctx}
+	p.check(chromedp.Do(ctx))
+	return p
+}
+
+// start starts a mock server and opens its console at a hash.
+func start(t *testing.T, hash string, tokens ...mockserver.Token) (*world, *page) {
+	t.Helper()
+	w := newWorld(t, tokens...)
+	return w, open(t, w.srv.URL(), hash, desk)
 }
 
 // open opens the console at a hash. An error in the browser fails the test.
 func open(t *testing.T, base, hash string, v view) *page {
 	t.Helper()
-	p := newTab(t, base)
-	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+	p := newTab(t)
+	p.emulate(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: v.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: functions})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.complain()
+	_, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: functions})
+	p.check(err)
+	p.check(chromedp.Listen(p.ctx, p.complain))
 	p.do(chromedp.EmulateViewport(v.width, 800), chromedp.Navigate(base+"/_mock/"+hash))
 	p.until(`document.querySelector('.dot') && document.querySelector('.live[data-state=live]')`)
 	return p
 }
 
-// complain fails the test for an exception or a policy violation in the console's own pages.
-func (p *page) complain() {
+func (p *page) emulate(media emulation.SetEmulatedMediaParams) {
 	p.Helper()
-	err := chromedp.Listen(p.ctx, func(ev any) {
-		switch e := ev.(type) {
-		case *runtime.EventExceptionThrown:
-			p.Errorf("exception: %v", e.ExceptionDetails.Text+" "+e.ExceptionDetails.Exception.Description)
-		case *log.EventEntryAdded:
-			if e.Entry.Level == "error" && strings.HasSuffix(e.Entry.URL, ".js") {
-				p.Errorf("%s: %s", e.Entry.URL, e.Entry.Text)
-			}
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media)
+	p.check(err)
+}
+
+// complain fails the test for an exception or a policy violation in the console's own pages.
+func (p *page) complain(ev any) {
+	switch e := ev.(type) {
+	case *runtime.EventExceptionThrown:
+		p.Errorf("exception: %v", e.ExceptionDetails.Text+" "+e.ExceptionDetails.Exception.Description)
+	case *log.EventEntryAdded:
+		if e.Entry.Level == "error" && strings.HasSuffix(e.Entry.URL, ".js") {
+			p.Errorf("%s: %s", e.Entry.URL, e.Entry.Text)
 		}
-	})
-	if err != nil {
-		p.Fatal(err)
 	}
 }
 
@@ -163,9 +192,7 @@ func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		p.Fatal(err)
-	}
+	p.check(chromedp.Do(ctx, steps...))
 }
 
 // until waits until a JavaScript condition is true.
@@ -178,15 +205,23 @@ func (p *page) until(js string) {
 	}
 }
 
-// says waits until the first element of the selector contains a text.
-func (p *page) says(selector, text string) {
+// says waits until the first element of the selector contains the texts.
+func (p *page) says(selector string, texts ...string) {
 	p.Helper()
-	p.until(fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, text))
+	for _, text := range texts {
+		p.until(fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, text))
+	}
 }
 
 func (p *page) text(selector string) string {
 	p.Helper()
 	return eval[string](p, fmt.Sprintf(`document.querySelector(%q)?.innerText ?? ''`, selector))
+}
+
+// fetch returns the resource that a frame or a link refers to.
+func (p *page) fetch(selector string) string {
+	p.Helper()
+	return eval[string](p, fmt.Sprintf(`(e => fetch(e.src ?? e.href).then(r => r.text()))(document.querySelector(%q))`, selector))
 }
 
 func eval[T any](p *page, js string) T {
@@ -201,24 +236,90 @@ func eval[T any](p *page, js string) T {
 }
 
 // press types keys one by one.
-func (p *page) press(keys string) {
+func (p *page) press(keys string) *page {
 	p.Helper()
 	p.do(chromedp.KeyEvent(keys))
+	p.actions++
+	return p
+}
+
+// focused waits until an element that matches the selector has the focus.
+func (p *page) focused(selector string) {
+	p.Helper()
+	p.until(fmt.Sprintf(`document.activeElement.matches(%q)`, selector))
+}
+
+// enter types keys when an element that matches the selector has the focus.
+func (p *page) enter(selector, keys string) *page {
+	p.Helper()
+	p.focused(selector)
+	return p.press(keys)
+}
+
+// command presses a key together with Control, and sends the browser's command for it.
+func (p *page) command(key, command string) {
+	p.Helper()
+	code := strings.ToUpper(key)
+	for _, event := range []input.DispatchKeyEventParams{
+		{Type: "rawKeyDown", Key: "Control", Code: "ControlLeft", WindowsVirtualKeyCode: 17, Modifiers: 2},
+		{Type: "rawKeyDown", Key: key, Code: "Key" + code, WindowsVirtualKeyCode: int64(code[0]), Modifiers: 2, Commands: []string{command}},
+		{Type: "keyUp", Key: key, Code: "Key" + code, WindowsVirtualKeyCode: int64(code[0]), Modifiers: 2},
+		{Type: "keyUp", Key: "Control", Code: "ControlLeft", WindowsVirtualKeyCode: 17},
+	} {
+		_, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, event)
+		p.check(err)
+		p.do(chromedp.Sleep(100 * time.Millisecond))
+	}
+	p.actions++
+}
+
+// paste copies a text to the clipboard and presses Ctrl+V.
+func (p *page) paste(text string) *page {
+	p.Helper()
+	yes := true
+	_, err := chromedp.Run(p.ctx, chromedp.Evaluate[any](fmt.Sprintf(`navigator.clipboard.writeText(%q)`, text),
+		chromedp.EvalAwaitPromise, func(e *runtime.EvaluateParams) { e.UserGesture = &yes }))
+	p.check(err)
+	p.command("v", "paste")
+	return p
 }
 
 // click clicks the first element of a kind that contains the text. The page ignores a click that misses the element
-// because the page has moved. Then click repeats it. It returns the number of clicks.
-func (p *page) click(kind, text string) (clicks int) {
+// because the page has moved. Then click repeats it.
+func (p *page) click(kind, text string) *page {
 	p.Helper()
-	for clicks = 1; clicks <= 20; clicks++ {
-		at := eval[[]float64](p, fmt.Sprintf("spot(%q, %q)", kind, text))
-		p.do(chromedp.MouseClickXY(at[0], at[1]))
+	p.actions++
+	for range 20 {
+		p.clickAt(fmt.Sprintf("spot(%q, %q)", kind, text))
 		if eval[bool](p, `!aimed`) {
-			return clicks
+			return p
 		}
 	}
 	p.Fatalf("20 clicks missed %s with %q", kind, text)
-	return 0
+	return p
+}
+
+// clickAt clicks the coordinates that a JavaScript expression returns.
+func (p *page) clickAt(js string, options ...chromedp.MouseOption) {
+	p.Helper()
+	at := eval[[]float64](p, js)
+	p.do(chromedp.MouseClickXY(at[0], at[1], options...))
+}
+
+// clickFrame clicks into the frame of an email, at a distance in pixels from the middle of its upper edge.
+func (p *page) clickFrame(right, down int, options ...chromedp.MouseOption) {
+	p.Helper()
+	p.rest()
+	p.clickAt(fmt.Sprintf(`(r => [r.x + r.width / 2 + %d, r.y + %d])(document.querySelector('iframe').getBoundingClientRect())`, right, down), options...)
+	p.actions++
+}
+
+// tick clicks the check box of a row.
+func (p *page) tick(row int, options ...chromedp.MouseOption) *page {
+	p.Helper()
+	p.clickAt(fmt.Sprintf(`boxOf(%d)`, row), options...)
+	p.actions++
+	return p
 }
 
 // rest waits until nothing is loading and the frames are painted.
@@ -229,30 +330,34 @@ func (p *page) rest() {
 }
 
 // goTo opens another view of the console.
-func (p *page) goTo(hash string) {
+func (p *page) goTo(hash string) *page {
 	p.Helper()
 	p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = %q`, hash)))
+	return p
 }
 
 // fill replaces the value of a field.
-func (p *page) fill(selector, text string) {
+func (p *page) fill(selector, text string) *page {
 	p.Helper()
 	eval[bool](p,
 		`(() => { const e = document.querySelector(`+strconv.Quote(selector)+`); e.focus(); e.select(); return true })()`)
 	p.press("\b")
 	p.press(text)
+	return p
 }
 
 // pick chooses an option of the select with a label.
-func (p *page) pick(label, value string) {
+func (p *page) pick(label, value string) *page {
 	p.Helper()
 	p.until(fmt.Sprintf(`choose([...document.querySelectorAll('.pick')].find(e => e.textContent.startsWith(%q))?.querySelector('select'), %q)`, label, value))
+	return p
 }
 
 // pickIn chooses an option of the first select of a selector.
-func (p *page) pickIn(selector, value string) {
+func (p *page) pickIn(selector, value string) *page {
 	p.Helper()
 	p.until(fmt.Sprintf(`choose(document.querySelector(%q), %q)`, selector, value))
+	return p
 }
 
 // rows waits until a list has n rows.
@@ -263,16 +368,11 @@ func (p *page) rows(n int) {
 }
 
 // reload reloads the page.
-func (p *page) reload() {
+func (p *page) reload() *page {
 	p.Helper()
 	p.do(chromedp.Reload())
 	p.until(`document.querySelector('.live[data-state=live]')`)
-}
-
-// tick selects a row.
-func (p *page) tick(n int) {
-	p.Helper()
-	p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll('.rows .select input')[%d].click()`, n)))
+	return p
 }
 
 func focus(selector string) chromedp.Action[chromedp.Void] {

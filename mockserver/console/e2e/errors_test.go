@@ -22,43 +22,29 @@ func TestRowContents(t *testing.T) {
 	w.settle()
 	p := open(t, w.srv.URL(), "#/overview", desk)
 	for _, place := range []string{"deliveries", "events"} {
-		p.goTo("#/" + place)
-		p.says(".rows", "ada@example.org")
-		p.says(".rows", "Your order is on its way")
+		p.goTo("#/"+place).says(".rows", "ada@example.org", "Your order is on its way")
 		live := w.send("grace@example.org", "Seen live, "+place, order)
 		w.check(w.srv.Bounce(live, mockserver.HardBounce)) // its body contains no address
-		p.says(".rows li:first-child", "grace@example.org")
-		p.says(".rows li:first-child", "Seen live, "+place)
-		p.click("strong", "Email.Bounced")
-		p.says(".head", "grace@example.org")
+		p.says(".rows li:first-child", "grace@example.org", "Seen live, "+place)
+		p.click("strong", "Email.Bounced").says(".head", "grace@example.org")
 		p.goTo("#/" + place)
-		p.fill("#filter", "grace@example.org")
-		p.rows(map[string]int{"deliveries": 1, "events": 2}[place])
+		p.fill("#filter", "grace@example.org").rows(map[string]int{"deliveries": 1, "events": 2}[place])
 		w.settle()
 	}
 }
 
 // TestErrorMessageFormat: error messages contain no locations such as path.id, and each view reports a missing record.
 func TestErrorMessageFormat(t *testing.T) {
-	w := newWorld(t)
-	p := open(t, w.srv.URL(), "#/inbox/nothing", desk)
-	p.says(".detail", "Not here")
-	if said := p.text(".detail"); !strings.Contains(said, "No message") || strings.Contains(said, "path.id") {
-		t.Errorf("a message that is not there: %q", said)
-	}
+	_, p := start(t, "#/inbox")
 	for place, want := range map[string]string{
-		"campaigns": "There is no campaign 77.", "workflows": "There is no workflow 77.", "templates": "Not here",
+		"inbox": "No message", "campaigns": "There is no campaign 77.", "workflows": "There is no workflow 77.", "templates": "Not here",
 	} {
-		p.goTo("#/" + place + "/77")
-		p.says(".detail", want)
+		p.goTo("#/"+place+"/77").says(".detail", want)
+		p.until(`!document.querySelector('.detail').textContent.includes('path.')`)
 	}
 	p.goTo("#/suppressed")
 	p.fill("form input", "not an address")
-	p.click("button", "Add")
-	p.until(`document.querySelector('.toast')`)
-	if said := p.text(".toast"); !strings.HasPrefix(said, "Email: ") || strings.Contains(said, "body.") {
-		t.Errorf("a bad address: %q", said)
-	}
+	p.click("button", "Add").until(`/^Email: (?!.*body\.)/.test(document.querySelector('.toast').textContent)`)
 }
 
 // TestNoServer: without a server, the console shows a banner at every width, disables all actions and keeps its
@@ -78,8 +64,7 @@ func TestNoServer(t *testing.T) {
 				[...document.querySelectorAll('.detail .actions button')].every(b => b.matches(':disabled'))`)
 			p.says(".rows", "Your order is on its way")
 			for _, place := range []string{"overview", "templates", "campaigns", "workflows", "requests"} {
-				p.goTo("#/" + place)
-				p.says("main", "The server does not respond.")
+				p.goTo("#/"+place).says("main", "The server does not respond.")
 			}
 
 			listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", strings.TrimPrefix(w.srv.URL(), "http://"))
@@ -95,24 +80,6 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// TestPreviewIsRenewed: a preview shows the current template, even if it changed within a second or with a frozen
-// clock.
-func TestPreviewIsRenewed(t *testing.T) {
-	w := newWorld(t)
-	w.srv.FreezeClock()
-	made := w.template("Welcome", "<p>First</p>", "First")
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d/text", made), desk)
-	p.says(".plain", "First")
-	for _, change := range []struct{ text, shown string }{
-		{"Second {{city}}", "Second London"},
-		{"a {{constructor}} b {{__proto__}} c {{toString}}", "a constructor b __proto__ c toString"}, // names that every JavaScript object has
-	} {
-		_, err := w.sdk.Templates.Update(t.Context(), made, client.TemplateUpdate{Content: &client.TemplateContentUpdate{Text: client.Value(change.text)}})
-		w.check(err)
-		p.says(".plain", change.shown)
-	}
-}
-
 // TestFormStaysWhenItsTemplateChanges: a form stays open when another client changes the template. It shows a notice, and saving
 // it overwrites the change.
 func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
@@ -121,22 +88,16 @@ func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
 	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", made), desk)
 	p.click("button", "Edit")
 	p.fill("dialog [name='content.html']", "<p>Mine</p>")
-	if warned := p.text("dialog .changed"); warned != "" {
-		t.Errorf("the template has not changed, and the form says %q", warned)
-	}
+	p.equal(p.text("dialog .changed"), "")
 	_, err := w.sdk.Templates.Update(t.Context(), made, client.TemplateUpdate{Name: new("Theirs"), Content: &client.TemplateContentUpdate{HTML: new("<p>Theirs</p>")}})
 	w.check(err)
 	p.says("dialog .changed", "The record has changed")
 	p.says("dialog h2", "Edit Theirs")
-	if html := eval[string](p, `document.querySelector("dialog [name='content.html']").value`); html != "<p>Mine</p>" {
-		t.Errorf("what was typed became %q", html)
-	}
-	p.click("dialog button", "Save")
-	p.until(`!document.querySelector('dialog.create')`)
+	p.equal(eval[string](p, `document.querySelector("dialog [name='content.html']").value`), "<p>Mine</p>")
+	p.click("dialog button", "Save").until(`!document.querySelector('dialog.create')`)
 	now, err := w.sdk.Templates.Get(t.Context(), made)
-	if err != nil || now.Name != "Welcome" || now.Content.HTML != "<p>Mine</p>" {
-		t.Errorf("%+v, %v", now, err)
-	}
+	w.check(err)
+	p.equal(now.Name+now.Content.HTML, "Welcome<p>Mine</p>")
 	p.says(".head h2", "Welcome") // instead of Theirs
 	p.click("button", "Edit")
 	p.until(`document.querySelector("dialog [name='content.html']")?.value === '<p>Mine</p>' && !document.querySelector('dialog .changed')`)

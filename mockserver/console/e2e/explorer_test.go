@@ -5,7 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
 	"example.com/emailplatform/client"
@@ -14,63 +14,47 @@ import (
 // TestExplorer: each operation has documentation and a request that can be edited and sent. The page shows the
 // response with its headers. The request can be copied as a command or a program.
 func TestExplorer(t *testing.T) {
-	w := newWorld(t)
-	p := open(t, w.srv.URL(), "#/overview", desk)
-	p.click("nav a", "API")
-	p.says(".list > header", "40")
-	p.fill("#filter", "createlist")
-	p.rows(1)
-	p.click(".rows a", "/lists")
-	p.says(".explorer", "Creates an empty list")
+	w, p := start(t, "#/overview")
+	p.click("nav a", "API").says(".list > header", "40")
+	p.fill("#filter", "createlist").rows(1)
+	p.click(".rows a", "/lists").says(".explorer", "Creates an empty list")
 	p.says(".explorer .table", "name *")
 	p.fill("#request-body", `{"name": "It's \"new\" <b>"}`)
-	p.click(".explorer button", "Send")
-	p.says(".answer .chip", "201")
+	p.click(".explorer button", "Send").says(".answer .chip", "201")
 	p.says(".answer .pairs", "x-request-id")
 	p.says(".answer .code", `"list_id"`)
-	lists := w.lists()
-	if len(lists) != 1 || lists[0] != `It's "new" <b>` {
-		t.Fatalf("the lists are %q", lists)
-	}
-	for n, program := range []string{"curl", "Go", "Node"} {
+	p.equal(w.lists(), `[It's "new" <b>]`)
+	for _, program := range []string{"curl", "Go", "Node"} {
 		eval[bool](p, `navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }, delete window.copied`)
-		p.click(".explorer button", "Copy as "+program)
-		p.until(`window.copied`)
-		if out, err := w.execute(program, eval[string](p, `window.copied`)); err != nil || !strings.Contains(out, "201") {
-			t.Errorf("%s: %v, %s", program, err, out)
-		}
-		if lists := w.lists(); len(lists) != n+2 || lists[n+1] != lists[0] {
-			t.Errorf("after the copy as %s the lists are %q", program, lists)
-		}
+		p.click(".explorer button", "Copy as "+program).until(`window.copied`)
+		p.contains(w.execute(program, eval[string](p, `window.copied`)), "201")
 	}
+	p.equal(w.lists(), slices.Repeat(w.lists()[:1], 4))
 	p.fill("#request-body", `{"name": ""}`)
-	p.click(".explorer button", "Send")
-	p.says(".answer .chip.bad", "422")
+	p.click(".explorer button", "Send").says(".answer .chip.bad", "422")
 
-	p.goTo("#/api/getList")
-	p.says(".explorer", "list_id (path)")
+	p.goTo("#/api/getList").says(".explorer", "list_id (path)")
 	p.until(`document.querySelector('.explorer .pick input').value`) // the newest list
-	p.click(".explorer button", "Send")
-	p.says(".answer .chip", "200")
+	p.click(".explorer button", "Send").says(".answer .chip", "200")
 	p.goTo("#/api/importContacts")
 	p.until(`document.querySelector('.explorer select')?.selectedOptions[0]?.label === 'add'`)
 	p.pick("Example", "1")
 	p.until(`document.getElementById('request-body').value.includes('import_to') && document.querySelector('.explorer select').value === '1'`)
-	p.goTo("#/api/nothing")
-	p.says(".detail", "no operation nothing")
+	p.goTo("#/api/nothing").says(".detail", "no operation nothing")
 }
 
 func (w *world) lists() (names []string) {
 	w.Helper()
-	for l, err := range w.sdk.Lists.All(w.Context(), client.ListListsParams{}) {
-		w.check(err)
+	all, err := w.sdk.Lists.List(w.Context(), client.ListListsParams{})
+	w.check(err)
+	for _, l := range all.Data {
 		names = append(names, l.Name)
 	}
 	return names
 }
 
-// execute runs a program that the console shows.
-func (w *world) execute(language, text string) (string, error) {
+// execute runs a program that the console shows and returns its output.
+func (w *world) execute(language, text string) string {
 	w.Helper()
 	file := filepath.Join(w.TempDir(), "main.go")
 	w.check(os.WriteFile(file, []byte(text), 0o600))
@@ -81,23 +65,22 @@ func (w *world) execute(language, text string) (string, error) {
 	if errors.Is(err, exec.ErrNotFound) {
 		w.Skip(err)
 	}
-	return string(out), err
+	if err != nil {
+		w.Errorf("%s: %v: %s", language, err, out)
+	}
+	return string(out)
 }
 
 // TestFirstMinute: the commands that an empty inbox shows work without changes.
 func TestFirstMinute(t *testing.T) {
 	for language, word := range map[string]string{"curl": "curl", "Python": "urllib", "Node": "await", "Go": "Token: "} {
 		t.Run(language, func(t *testing.T) {
-			w := newWorld(t)
-			p := open(t, w.srv.URL(), "#/inbox", desk)
-			p.click(".first label", language)
-			for _, part := range []string{word, w.srv.URL(), w.srv.Token()} {
-				p.says(".list .code", part)
-			}
+			w, p := start(t, "#/inbox")
+			p.click(".first label", language).says(".list .code", word, w.srv.URL(), w.srv.Token())
 			if language == "Go" {
 				p.click("button", "Send a test email") // the Go program needs the client, which is not published
-			} else if out, err := w.execute(language, eval[string](p, `document.querySelector('.list .code').textContent`)); err != nil {
-				t.Errorf("%v: %s", err, out)
+			} else {
+				w.execute(language, eval[string](p, `document.querySelector('.list .code').textContent`))
 			}
 			p.rows(1)
 		})

@@ -31,12 +31,25 @@ async function spot(kind, text) {
   }
 }
 
+/** The center of the check box of a row, when the row is visible and still. */
+async function boxOf(row) {
+  const box = () => document.querySelectorAll('.rows li')[row]?.querySelector('.select');
+  while (!box()) await new Promise(requestAnimationFrame);
+  box().scrollIntoView({ block: 'nearest' });
+  await new Promise(done => setTimeout(done, 100));
+  const r = box().getBoundingClientRect();
+  return [r.x + r.width / 2, r.y + r.height / 2];
+}
+
 /** Chooses an option of a select, and reports whether the select has the option. */
 function choose(select, value) {
   if (!select || ![...select.options].some(o => o.value === value)) return false;
   select.value = value;
   return select.dispatchEvent(new Event('change', { bubbles: true }));
 }
+
+/** The number of rows that the elements of a selector form. */
+const rowsOf = selector => new Set([...document.querySelectorAll(selector)].map(e => Math.round(e.getBoundingClientRect().top))).size;
 
 /** The number of fully visible rows. */
 function rowsInView() {
@@ -69,15 +82,14 @@ function scrollRows(position) {
   return there;
 }
 
-/** Presses the key j, and returns the milliseconds until the next frame and the number of new elements. */
+/** Presses the key j, and returns the number of new elements in the next frame. */
 function pressJ() {
   return new Promise(done => {
-    const start = performance.now();
     let added = 0;
     const observer = new MutationObserver(changes => changes.forEach(c => c.addedNodes.forEach(n => { added += 1 + (n.querySelectorAll?.('*').length ?? 0); })));
     observer.observe(document, { childList: true, subtree: true });
     document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true }));
-    requestAnimationFrame(() => setTimeout(() => { observer.disconnect(); done([performance.now() - start, added]); }));
+    requestAnimationFrame(() => setTimeout(() => { observer.disconnect(); done(added); }));
   });
 }
 
