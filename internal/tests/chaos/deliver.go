@@ -23,10 +23,10 @@ const (
 
 // delivery delivers events and, like the platform, retries each event until it is handled.
 type delivery struct {
-	run    string   // prefix of all ids
-	events int      // number of events
-	to     []string // addresses of the replicas; each attempt selects one at random
-	twice  bool     // delivers each fourth event in two concurrent requests
+	run    string     // prefix of all ids
+	events int        // number of events
+	to     []*process // the replicas; each attempt selects one at random
+	twice  bool       // delivers each fourth event in two concurrent requests
 	secret webhook.Secret
 	client *http.Client
 
@@ -37,7 +37,7 @@ type delivery struct {
 	again atomic.Int64    // number of failed attempts
 }
 
-func newDelivery(run string, events int, to []string) *delivery {
+func newDelivery(run string, events int, to []*process) *delivery {
 	t := &http.Transport{MaxIdleConnsPerHost: 2 * senders}
 	return &delivery{
 		run: run, events: events, to: to, secret: try.Get(webhook.ParseSecret(secret, "")),
@@ -47,28 +47,28 @@ func newDelivery(run string, events int, to []string) *delivery {
 
 func (d *delivery) id(n int64) string { return fmt.Sprintf("%s-%07d", d.run, n) }
 
-// all returns when every event is handled. It calls progress with the number of handled events.
-func (d *delivery) all(ctx context.Context, progress func(done int)) error {
+// all returns when every event is handled, or after the first error. It calls progress with the number of handled events.
+func (d *delivery) all(ctx context.Context, progress func(done int) error) error {
 	defer d.client.CloseIdleConnections()
-	errs := make(chan error, senders)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var wg sync.WaitGroup
 	for range senders {
 		wg.Go(func() {
 			for n := d.next.Add(1); n <= int64(d.events); n = d.next.Add(1) {
-				if err := d.event(ctx, n); err != nil {
-					errs <- err
-					return
+				err := d.event(ctx, n)
+				if err == nil && progress != nil {
+					err = progress(int(d.done.Add(1)))
 				}
-				done := int(d.done.Add(1))
-				if progress != nil {
-					progress(done)
+				if err != nil {
+					cancel(err)
+					return
 				}
 			}
 		})
 	}
 	wg.Wait()
-	close(errs)
-	return <-errs
+	return context.Cause(ctx)
 }
 
 func (d *delivery) event(ctx context.Context, n int64) error {
@@ -108,11 +108,7 @@ func (d *delivery) until(ctx context.Context, body []byte) error {
 // attempt returns the status code, or 0 if there was no response.
 func (d *delivery) attempt(ctx context.Context, body []byte) int {
 	to := d.to[rand.N(len(d.to))] //nolint:gosec // not a secret
-	req, err := webhook.NewRequest(ctx, "http://"+to+"/hook", d.secret, body)
-	if err != nil {
-		return 0
-	}
-	resp, err := d.client.Do(req)
+	resp, err := d.client.Do(try.Get(webhook.NewRequest(ctx, "http://"+to.with.Addr+"/hook", d.secret, body)))
 	if err != nil {
 		return 0
 	}
@@ -121,13 +117,9 @@ func (d *delivery) attempt(ctx context.Context, body []byte) int {
 	return resp.StatusCode
 }
 
+// percentile returns a percentile of the durations, when all events are handled.
 func (d *delivery) percentile(p float64) time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	slices.Sort(d.took)
-	if len(d.took) == 0 {
-		return 0
-	}
 	return d.took[min(int(p*float64(len(d.took))), len(d.took)-1)]
 }
 

@@ -22,7 +22,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
-	"sync"
 	"time"
 
 	"example.com/emailplatform/internal/tests/chaos/servers"
@@ -92,10 +91,8 @@ type stage struct {
 	short bool
 	rdb   *servers.Server
 	db    *servers.Server
-	dir   string // for files that must outlive a process
-
-	mu   sync.Mutex
-	live []*process // started, and not yet ended by end
+	dir   string     // for files that must outlive a process
+	live  []*process // started, and not yet ended by end
 }
 
 // pick returns short for a short run and full otherwise.
@@ -163,24 +160,17 @@ type figure struct {
 	name  string
 	value float64
 	unit  string
-	bound bound
+	bound string // equal, atMost, atLeast, or "" for no target
 	limit float64
 	// speed marks a figure that other load on the machine distorts. The short form does not judge it.
 	speed bool
 }
 
-type bound int
-
-const (
-	info    bound = iota // no target
-	exactly              // equal to the limit
-	atMost
-	atLeast
-)
+const equal, atMost, atLeast = "= ", "≤ ", "≥ "
 
 func (f figure) met() bool {
 	switch f.bound {
-	case exactly:
+	case equal:
 		return f.value == f.limit
 	case atMost:
 		return f.value <= f.limit
@@ -192,11 +182,10 @@ func (f figure) met() bool {
 
 // wanted returns the target as text.
 func (f figure) wanted() string {
-	sign := [...]string{"", "= ", "≤ ", "≥ "}[f.bound]
-	if f.bound == info {
+	if f.bound == "" {
 		return ""
 	}
-	return sign + number(f.limit)
+	return f.bound + number(f.limit)
 }
 
 func number(v float64) string {
@@ -214,7 +203,7 @@ func report(figures []figure, short bool) (missed int) {
 	for _, f := range figures {
 		verdict := ""
 		switch {
-		case f.bound == info:
+		case f.bound == "":
 		case f.met():
 			verdict = "met"
 		case short && f.speed:
@@ -231,30 +220,43 @@ func report(figures []figure, short bool) (missed int) {
 
 // process is a child process that runs this program.
 type process struct {
-	cmd   *exec.Cmd
-	stdin io.WriteCloser
-	lines *bufio.Scanner
-	once  sync.Once
+	program string
+	with    settings
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	lines   *bufio.Scanner
 }
 
-// spawn starts a program of children. end kills it.
-func (s *stage) spawn(program string, with settings) *process {
-	cmd := exec.Command(try.Get(os.Executable()), program, string(try.Get(json.Marshal(with)))) //nolint:gosec,noctx // it runs this program, and end kills it
-	cmd.Stderr = os.Stderr
-	servers.Bind(cmd)
-	stdin, stdout := try.Get(cmd.StdinPipe()), try.Get(cmd.StdoutPipe())
-	try.OK(cmd.Start())
-	p := &process{cmd: cmd, stdin: stdin, lines: bufio.NewScanner(stdout)}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.live = append(s.live, p)
-	return p
+// spawn starts a process for each of the settings, and returns when all have printed their first line. end kills them.
+func (s *stage) spawn(program string, with ...settings) (all []*process) {
+	for _, w := range with {
+		p := &process{program: program, with: w}
+		p.start()
+		all, s.live = append(all, p), append(s.live, p)
+	}
+	for _, p := range all {
+		p.line()
+	}
+	return all
+}
+
+func (p *process) start() {
+	p.cmd = exec.Command(try.Get(os.Executable()), p.program, string(try.Get(json.Marshal(p.with)))) //nolint:gosec,noctx // it runs this program, and end kills it
+	p.cmd.Stderr = os.Stderr
+	servers.Bind(p.cmd)
+	p.stdin, p.lines = try.Get(p.cmd.StdinPipe()), bufio.NewScanner(try.Get(p.cmd.StdoutPipe()))
+	try.OK(p.cmd.Start())
+}
+
+// restart kills the process, unless it has ended, and starts it again with the same settings.
+func (p *process) restart() {
+	p.kill()
+	p.start()
+	p.line()
 }
 
 // end kills the remaining processes.
 func (s *stage) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, p := range s.live {
 		p.kill()
 	}
@@ -271,10 +273,8 @@ func (p *process) line() string {
 
 // kill ends the process with SIGKILL.
 func (p *process) kill() {
-	p.once.Do(func() {
-		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait()
-	})
+	_ = p.cmd.Process.Kill() // it may have ended
+	_ = p.cmd.Wait()
 }
 
 // freeAddr returns a free address.

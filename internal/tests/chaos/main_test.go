@@ -62,12 +62,11 @@ func value(t *testing.T, figures []figure, name string) figure {
 // TestLossIsSeen: the figures report lost events for a store that loses events, and none for pgstore.
 func TestLossIsSeen(t *testing.T) {
 	s := newStage(t)
-	replace := func(_ context.Context, r *receivers) { r.replace() }
 	for _, tt := range []struct {
 		store string
 		lost  bool
 	}{{"careless", true}, {"pg", false}} {
-		figures := siege{tt.store, 600, 6, replace, tt.store == "pg"}.run(t.Context(), s)
+		figures := siege{tt.store, 600, 6, restartOne, tt.store == "pg"}.run(t.Context(), s)
 		if lost := value(t, figures, "lost"); lost.met() == tt.lost {
 			t.Errorf("%s: %v lost", tt.store, lost.value)
 		}
@@ -77,7 +76,7 @@ func TestLossIsSeen(t *testing.T) {
 // TestRepetitionIsSeen: replicas with separate memory stores handle duplicates, and the figures report them.
 func TestRepetitionIsSeen(t *testing.T) {
 	s := newStage(t)
-	nobody := func(context.Context, *receivers) {}
+	nobody := func(context.Context, []*process) {}
 	figures := siege{"memory", 400, 1, nobody, false}.run(t.Context(), s)
 	if twice := value(t, figures, "handler called more than once"); twice.value == 0 {
 		t.Error("every fourth event came twice, to three memories, and none was handled twice")
@@ -138,8 +137,8 @@ func TestFigures(t *testing.T) {
 		met  bool
 		text string
 	}{
-		{figure{value: 1, bound: exactly, limit: 1}, true, "= 1"},
-		{figure{value: 2, bound: exactly, limit: 1}, false, "= 1"},
+		{figure{value: 1, bound: equal, limit: 1}, true, "= 1"},
+		{figure{value: 2, bound: equal, limit: 1}, false, "= 1"},
 		{figure{value: 1.02, bound: atMost, limit: 1.02}, true, "≤ 1.020"},
 		{figure{value: 1.021, bound: atMost, limit: 1.02}, false, "≤ 1.020"},
 		{figure{value: 1999, bound: atLeast, limit: 2000}, false, "≥ 2000"},
@@ -149,7 +148,7 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%+v: %v, %q", tt.f, tt.f.met(), tt.f.wanted())
 		}
 	}
-	missed := []figure{{value: 2, bound: exactly, limit: 1}, {value: 2, bound: exactly, limit: 1, speed: true}}
+	missed := []figure{{value: 2, bound: equal, limit: 1}, {value: 2, bound: equal, limit: 1, speed: true}}
 	if short, full := report(missed, true), report(missed, false); short != 1 || full != 2 {
 		t.Errorf("%d missed in the short form, %d in the full one; want 1 and 2", short, full)
 	}

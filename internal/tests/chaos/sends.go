@@ -30,8 +30,7 @@ type post struct {
 	srv     *httptest.Server
 	pool    *pgxpool.Pool
 	queue   *river.Client[pgx.Tx]
-	with    settings
-	senders [3]*process
+	senders []*process
 	orders  int
 }
 
@@ -39,14 +38,12 @@ type post struct {
 func newPost(ctx context.Context, s *stage, pause time.Duration) *post {
 	p := &post{stage: s, mock: mockserver.New(mockserver.Config{}), pool: try.Get(pgxpool.New(ctx, s.db.URL))}
 	p.srv = httptest.NewServer(p.mock)
-	p.with = settings{Platform: p.srv.URL, Token: p.mock.Token(), Postgres: s.db.URL, Pause: pause}
 	migrator := try.Get(rivermigrate.New(riverpgxv5.New(p.pool), nil))
 	try.Get(migrator.Migrate(ctx, rivermigrate.DirectionUp, nil))
 	try.Get(p.pool.Exec(ctx, riverjobs.Schema+"TRUNCATE emailplatform_sends, emailplatform_pauses, river_job, river_leader"))
 	p.queue = try.Get(river.NewClient(riverpgxv5.New(p.pool), &river.Config{}))
-	for i := range p.senders {
-		p.start(i)
-	}
+	with := settings{Platform: p.srv.URL, Token: p.mock.Token(), Postgres: s.db.URL, Pause: pause}
+	p.senders = s.spawn("sender", with, with, with)
 	return p
 }
 
@@ -55,11 +52,6 @@ func (p *post) close() {
 	p.srv.Close()
 	p.mock.Close()
 	p.pool.Close()
-}
-
-func (p *post) start(i int) {
-	p.senders[i] = p.stage.spawn("sender", p.with)
-	p.senders[i].line()
 }
 
 // stop ends a sender by SIGTERM and waits for it.
@@ -129,11 +121,11 @@ func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 		unknown.bound, unknown.limit = atMost, mostUnknown
 	}
 	return []figure{
-		{name: "orders", value: counts["jobs"], bound: exactly, limit: float64(p.orders)},
-		{name: "sent", value: counts["sent"], bound: exactly, limit: float64(p.orders) - counts["unknown"]},
+		{name: "orders", value: counts["jobs"], bound: equal, limit: float64(p.orders)},
+		{name: "sent", value: counts["sent"], bound: equal, limit: float64(p.orders) - counts["unknown"]},
 		unknown,
-		{name: "sent twice", value: counts["twice"], bound: exactly},
-		{name: "neither sent nor reported", value: counts["missing"], bound: exactly},
+		{name: "sent twice", value: counts["twice"], bound: equal},
+		{name: "neither sent nor reported", value: counts["missing"], bound: equal},
 	}
 }
 
@@ -173,9 +165,7 @@ func killedSenders(ctx context.Context, s *stage) []figure {
 	for range kills {
 		p.order(ctx, 20)
 		p.until(ctx, "emailplatform_sends", p.orders-20+rand.N(15)) //nolint:gosec // not a secret
-		i := rand.N(len(p.senders))                                 //nolint:gosec // as above
-		p.senders[i].kill()
-		p.start(i)
+		restartOne(ctx, p.senders)
 	}
 	return p.rescued(ctx, kills)
 }
@@ -200,7 +190,7 @@ func (p *post) rescued(ctx context.Context, kills int) []figure {
 		p.stop(i)
 	}
 	time.Sleep(released)
-	p.start(0)
+	p.senders[0].restart()
 	p.settled(ctx)
 	return append([]figure{{name: "killed", value: float64(kills)}}, p.figures(ctx, -1)...)
 }
@@ -216,7 +206,7 @@ func stoppedSenders(ctx context.Context, s *stage) []figure {
 		p.until(ctx, "emailplatform_sends", p.orders-40+rand.N(20)) //nolint:gosec // not a secret
 		busy += p.count(ctx, "emailplatform_sends WHERE state = 'sending'")
 		p.stop(n % 3)
-		p.start(n % 3)
+		p.senders[n%3].restart()
 	}
 	p.settled(ctx)
 	return append([]figure{

@@ -113,9 +113,9 @@ func (c contender) run(ctx context.Context, s *stage, replicas int, round string
 	}
 	r := receive(s, replicas, c.with)
 	run := fmt.Sprintf("%s-%s-%d", c.name, round, time.Now().UnixNano())
-	try.OK(newDelivery(run+"-warm", 200, r.to).all(ctx, nil))
+	try.OK(newDelivery(run+"-warm", 200, r).all(ctx, nil))
 	processed(ctx)
-	d := newDelivery(run, events, r.to)
+	d := newDelivery(run, events, r)
 	start := time.Now()
 	try.OK(d.all(ctx, nil))
 	processed(ctx)

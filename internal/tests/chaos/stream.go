@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -71,6 +72,7 @@ func receiveStream(ctx context.Context, v *webhook.Verifier, url string, careles
 // also appends a line to the file for each call.
 func worker(with settings) {
 	ctx := context.Background()
+	fmt.Println("ready")
 	s := open(ctx, with)
 	handle := func(ctx context.Context, e *events.Event) error { return s.write(ctx, e.ID) }
 	if with.File != "" {
@@ -108,47 +110,20 @@ func (u unkeyed) Do(ctx context.Context, _ string, fn func(context.Context) erro
 type stream struct {
 	stage   *stage
 	url     string
-	server  settings
-	worker  settings
 	nats    *process
 	workers []*process
 }
 
 // startStream starts a NATS server with empty streams.
 func startStream(s *stage, synced bool) *stream {
-	addr := freeAddr()
-	st := &stream{
-		stage: s, url: "nats://" + addr,
-		server: settings{Addr: addr, Dir: try.Get(os.MkdirTemp(s.dir, "nats-")), Sync: synced},
-	}
-	st.startServer()
-	return st
-}
-
-func (st *stream) startServer() {
-	st.nats = st.stage.spawn("nats", st.server)
-	st.nats.line()
+	with := settings{Addr: freeAddr(), Dir: try.Get(os.MkdirTemp(s.dir, "nats-")), Sync: synced}
+	return &stream{stage: s, url: "nats://" + with.Addr, nats: s.spawn("nats", with)[0]}
 }
 
 // work starts n workers.
 func (st *stream) work(n int, with settings) {
 	with.Store, with.NATS, with.Postgres = "pg", st.url, st.stage.db.URL
-	st.worker = with
-	for range n {
-		st.workers = append(st.workers, st.stage.spawn("worker", with))
-	}
-}
-
-// replaceWorker kills the oldest worker and starts another.
-func (st *stream) replaceWorker() {
-	st.workers[0].kill()
-	st.workers = append(st.workers[1:], st.stage.spawn("worker", st.worker))
-}
-
-// restart kills the server and starts it again with the same files.
-func (st *stream) restart() {
-	st.nats.kill()
-	st.startServer()
+	st.workers = st.stage.spawn("worker", slices.Repeat([]settings{with}, n)...)
 }
 
 // processed waits until the stream is empty. An event is deleted when a worker has acknowledged it.
@@ -193,12 +168,12 @@ func streamSiege(ctx context.Context, s *stage, events, kills int, receiver, wor
 	st.work(3, worker)
 	r := receive(s, 3, receiver)
 	killed := make([]int, 3)
-	g := siege{"stream", events, kills, func(_ context.Context, r *receivers) {
+	g := siege{"stream", events, kills, func(ctx context.Context, replicas []*process) {
 		turn := (killed[0] + killed[1] + killed[2]) % 3
 		killed[turn]++
-		[]func(){r.replace, st.replaceWorker, st.restart}[turn]()
+		restartOne(ctx, [][]*process{replicas, st.workers, {st.nats}}[turn])
 	}, true}
-	d := newDelivery(run, events, r.to)
+	d := newDelivery(run, events, r)
 	d.twice = true
 	g.attack(ctx, d, r)
 	st.processed(ctx)

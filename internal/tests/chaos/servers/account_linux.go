@@ -11,7 +11,7 @@ import (
 )
 
 // account is the user that runs a server.
-type account struct{ uid, gid uint32 }
+type account = syscall.Credential
 
 // unprivileged returns an account without root rights if this process runs as root, and nil otherwise.
 func unprivileged() *account {
@@ -20,7 +20,7 @@ func unprivileged() *account {
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		if u, err := user.Lookup(name); err == nil {
-			return &account{uint32(try.Get(strconv.ParseUint(u.Uid, 10, 32))), uint32(try.Get(strconv.ParseUint(u.Gid, 10, 32)))}
+			return &account{Uid: uint32(try.Get(strconv.ParseUint(u.Uid, 10, 32))), Gid: uint32(try.Get(strconv.ParseUint(u.Gid, 10, 32)))}
 		}
 	}
 	try.Failf("the servers cannot run as root, and the users postgres and nobody do not exist")
@@ -31,7 +31,7 @@ func give(dir string, to *account) error {
 	if to == nil {
 		return nil
 	}
-	return os.Chown(dir, int(to.uid), int(to.gid))
+	return os.Chown(dir, int(to.Uid), int(to.Gid))
 }
 
 // Bind makes the kernel kill the process when this process ends, even after kill -9.
@@ -39,8 +39,5 @@ func Bind(cmd *exec.Cmd) { own(cmd, nil) }
 
 // own makes the process run as another user and end with this process.
 func own(cmd *exec.Cmd, as *account) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if as != nil {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: as.uid, Gid: as.gid}
-	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: as}
 }
