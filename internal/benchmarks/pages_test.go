@@ -27,19 +27,17 @@ func BenchmarkIterate(b *testing.B) {
 }
 
 // BenchmarkIterateSlow reads 12 pages from a server that delays each response by 20 ms.
-func BenchmarkIterateSlow(b *testing.B) {
-	r := newReader(b, slow(20*time.Millisecond, newPages(12)), 12)
-	compare(b, "sdk", r.sdk(3))
-	compare(b, "sdk-without-prefetch", r.sdk(0))
-	r.others(b)
-}
+func BenchmarkIterateSlow(b *testing.B) { prefetching(b, 12).others(b) }
 
 // BenchmarkIterateSlowFar reads 100 pages. The client has nothing to prefetch after the last pages, but their share
 // is small.
-func BenchmarkIterateSlowFar(b *testing.B) {
-	r := newReader(b, slow(20*time.Millisecond, newPages(100)), 100)
+func BenchmarkIterateSlowFar(b *testing.B) { prefetching(b, 100) }
+
+func prefetching(b *testing.B, count int) reader {
+	r := newReader(b, slow(20*time.Millisecond, newPages(count)), count)
 	compare(b, "sdk", r.sdk(3))
 	compare(b, "sdk-without-prefetch", r.sdk(0))
+	return r
 }
 
 // BenchmarkIterateMemory reports how much more memory client and server use for 10,000 pages than for 100.
@@ -184,41 +182,41 @@ func (r reader) stripe() func() {
 }
 
 // pages holds the items of each page in the formats of four platforms.
-type pages struct{ contacts, stripe, mailgun, github []string }
+type pages map[string][]string
 
-func newPages(n int) (p pages) {
-	for number := range n {
-		p.contacts = append(p.contacts, pageOf(number, contactItem))
-		p.stripe = append(p.stripe, pageOf(number, stripeItem))
-		p.mailgun = append(p.mailgun, pageOf(number, mailgunItem))
-		p.github = append(p.github, pageOf(number, githubItem))
+func newPages(n int) pages {
+	p := pages{}
+	for _, item := range []string{contactItem, stripeItem, mailgunItem, githubItem} {
+		for number := range n {
+			p[item] = append(p[item], pageOf(number, item))
+		}
 	}
 	return p
 }
 
 func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	q := r.URL.Query()
+	q, last := r.URL.Query(), len(p[contactItem])-1
 	page, _ := strconv.Atoi(q.Get("page"))
 	number := max(page, 1) - 1
 	next := fmt.Sprintf("http://%s%s?page=%d", r.Host, r.URL.Path, number+2)
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/v1/"): // Stripe
-		if last, err := strconv.Atoi(strings.TrimPrefix(q.Get("starting_after"), "cus_")); err == nil {
-			number = (last-firstID)/perPage + 1
+		if id, err := strconv.Atoi(strings.TrimPrefix(q.Get("starting_after"), "cus_")); err == nil {
+			number = (id-firstID)/perPage + 1
 		}
-		fmt.Fprintf(w, `{"object":"list","url":"/v1/customers","has_more":%t,"data":%s}`, number+1 < len(p.stripe), p.stripe[number])
+		fmt.Fprintf(w, `{"object":"list","url":"/v1/customers","has_more":%t,"data":%s}`, number < last, p[stripeItem][number])
 	case strings.HasPrefix(path, "/api/"): // GitHub
-		if number+1 < len(p.github) {
+		if number < last {
 			w.Header().Set("Link", `<`+next+`>; rel="next"`)
 		}
-		fmt.Fprint(w, p.github[number])
-	case number >= len(p.mailgun): // the other clients read until a page is empty
+		fmt.Fprint(w, p[githubItem][number])
+	case number > last: // the other clients read until a page is empty
 		fmt.Fprintf(w, `{"items":[],"data":[],"pagination":{"page":%d,"per_page":100}}`, number+1)
 	case strings.HasPrefix(path, "/v3/"): // Mailgun
-		fmt.Fprintf(w, `{"items":%s,"paging":{"next":"%s"}}`, p.mailgun[number], next)
+		fmt.Fprintf(w, `{"items":%s,"paging":{"next":"%s"}}`, p[mailgunItem][number], next)
 	default:
-		fmt.Fprint(w, contactPage(number, p.contacts[number]))
+		fmt.Fprint(w, contactPage(number, p[contactItem][number]))
 	}
 }
 

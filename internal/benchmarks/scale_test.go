@@ -26,14 +26,8 @@ func BenchmarkScale(b *testing.B) {
 		name string
 		run  func(s *scale, n int)
 	}{
-		{"contacts", (*scale).contacts},
-		{"messages", (*scale).messages},
-		{"deliveries", (*scale).deliveries},
-		{"lists", (*scale).lists},
-		{"templates", (*scale).templates},
-		{"suppressed", (*scale).suppressed},
-		{"webhooks", (*scale).webhooks},
-		{"pending", (*scale).pending},
+		{"contacts", (*scale).contacts}, {"messages", (*scale).messages}, {"deliveries", (*scale).deliveries}, {"lists", (*scale).lists},
+		{"templates", (*scale).templates}, {"suppressed", (*scale).suppressed}, {"webhooks", (*scale).webhooks}, {"pending", (*scale).pending},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			took := map[string][]time.Duration{}
@@ -186,9 +180,18 @@ func (s *scale) contactPages(base string, last int, address string) {
 	s.get("listing/last_page&filter=tag:vip&sort=email:asc", "%s&filter=tag:vip&sort=email:asc&page=%d", base, last)
 }
 
+// openings creates a webhook and emails, and opens the emails n times in turn. It returns the ids of the emails.
+func (s *scale) openings(limit string, emails, n int) []string {
+	s.create("/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Opened"]`+limit+`}`)
+	ids := s.fill(emails, "/v2/emails", "id", fmt.Sprintf(scaleEmail, "ann@example.com", ""))
+	for i := range n {
+		check(s.srv.Open(ids[i%len(ids)]))
+	}
+	return ids
+}
+
 func (s *scale) messages(n int) {
-	s.create("/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Opened"]}`)
-	last := s.fill(n, "/v2/emails", "id", fmt.Sprintf(scaleEmail, "ann@example.com", ""))[n-1]
+	last := s.openings("", n, 0)[n-1]
 	s.send("flat/send", "bea@example.com", "")
 	s.get("flat/console_outbox", "/_mock/outbox")
 	s.get("listing/console_outbox,search", "/_mock/outbox?search=ann")
@@ -201,11 +204,7 @@ func (s *scale) messages(n int) {
 }
 
 func (s *scale) deliveries(n int) {
-	s.create("/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Opened"]}`)
-	ids := s.fill(5, "/v2/emails", "id", fmt.Sprintf(scaleEmail, "ann@example.com", "")) // so each has many deliveries
-	for i := range n {
-		check(s.srv.Open(ids[i%len(ids)]))
-	}
+	ids := s.openings("", 5, n) // so each email has many deliveries
 	check(s.srv.Wait(s.b.Context()))
 	s.measure("flat/fire_and_deliver", func(int) {
 		check(s.srv.Open(ids[0]))
@@ -260,11 +259,7 @@ func (s *scale) webhooks(n int) {
 
 // pending fills the queue of a webhook that allows one delivery per day.
 func (s *scale) pending(n int) {
-	s.create("/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Opened"],"rate_limit":1,"rate_limit_period":"day"}`)
-	id := s.fill(1, "/v2/emails", "id", fmt.Sprintf(scaleEmail, "ann@example.com", ""))[0]
-	for range n {
-		check(s.srv.Open(id))
-	}
+	id := s.openings(`,"rate_limit":1,"rate_limit_period":"day"`, 1, n)[0]
 	s.measure("flat/fire", func(int) { check(s.srv.Open(id)) })
 	s.measure("flat/advance_one_day", func(int) { check(s.srv.Advance(s.b.Context(), 24*time.Hour)) })
 	s.get("flat/console_deliveries", "/_mock/deliveries")

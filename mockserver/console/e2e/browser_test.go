@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	path, err := exec.LookPath(env("CHROME", "chromium"))
+	path, err := exec.LookPath(cmp.Or(os.Getenv("CHROME"), "chromium"))
 	if err != nil {
 		fmt.Println("no Chromium here, so the console is not tested: apt-get install chromium, or set CHROME")
 		if os.Getenv("E2E") == "require" {
@@ -86,13 +87,6 @@ func startBrowser(path string, sandbox bool) (ctx context.Context, stop func(), 
 	return ctx, stop, nil
 }
 
-func env(name, other string) string {
-	if v := os.Getenv(name); v != "" {
-		return v
-	}
-	return other
-}
-
 // test is a test that ends at an error.
 type test struct{ *testing.T }
 
@@ -118,7 +112,7 @@ func (t test) contains(text, part string) {
 	}
 }
 
-// page is one tab with the console. Methods that simulate a person return the page, so a line can also state the result.
+// page is one tab with the console. Methods return the page, so a line can contain an action and its result.
 type page struct {
 	test
 	ctx     context.Context
@@ -206,11 +200,12 @@ func (p *page) until(js string) {
 }
 
 // says waits until the first element of the selector contains the texts.
-func (p *page) says(selector string, texts ...string) {
+func (p *page) says(selector string, texts ...string) *page {
 	p.Helper()
 	for _, text := range texts {
 		p.until(fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, text))
 	}
+	return p
 }
 
 func (p *page) text(selector string) string {

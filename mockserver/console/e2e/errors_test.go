@@ -18,8 +18,7 @@ func TestRowContents(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe("/hook", "Email.Opened", "Email.Bounced")
 	before := w.send("ada@example.org", "Your order is on its way", order)
-	w.check(w.srv.Open(before))
-	w.settle()
+	w.opens(before)
 	p := open(t, w.srv.URL(), "#/overview", desk)
 	for _, place := range []string{"deliveries", "events"} {
 		p.goTo("#/"+place).says(".rows", "ada@example.org", "Your order is on its way")

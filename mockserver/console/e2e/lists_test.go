@@ -36,13 +36,11 @@ func TestSearchAndStatus(t *testing.T) {
 	p.says(".rows", "grace@example.org")
 	p.pick("Status", "bounced").says(".list", "No matching contact")
 	p.pick("Status", "active").rows(1)
-	p.fill("#filter", "tag:vip").says(".rows", "ada@example.org")
-	p.rows(1)
+	p.fill("#filter", "tag:vip").says(".rows", "ada@example.org").rows(1)
 	p.until(`[...document.querySelectorAll('.pick select')].every(e => e.value !== 'active')`)
 	p.pick("Status", "active").rows(2)
 	p.click("strong", "ada@example.org").says(".detail", "first_name")
-	p.click("button", "Unsubscribe").says(".detail .meta", "unsubscribed")
-	p.rows(1)
+	p.click("button", "Unsubscribe").says(".detail .meta", "unsubscribed").rows(1)
 	w.statuses(list.ID, "unsubscribed active")
 }
 
@@ -78,20 +76,16 @@ func TestAccounts(t *testing.T) {
 	w.check(anonymous.Body.Close())
 
 	p := open(t, w.srv.URL(), "#/inbox", desk)
-	p.says(".rows", "From the first")
-	p.rows(1)
-	p.pick("Account", "2").says(".rows", "From the second")
-	p.rows(1)
+	p.says(".rows", "From the first").rows(1)
+	p.pick("Account", "2").says(".rows", "From the second").rows(1)
 	submit(one, "Not to be seen")
 	submit(two, "To be seen") // without a reload
-	p.says(".rows", "To be seen")
-	p.rows(2)
+	p.says(".rows", "To be seen").rows(2)
 	for _, tt := range []struct {
 		place string
 		rows  int
 	}{{"Deliveries", 1}, {"Events", 1}, {"Requests", 7}} {
-		p.goTo("#/"+strings.ToLower(tt.place)).says("h1", tt.place)
-		p.rows(tt.rows)
+		p.goTo("#/"+strings.ToLower(tt.place)).says("h1", tt.place).rows(tt.rows)
 	}
 	p.says(".rows", "401")
 	p.until(`location.hash.includes('account=2')`)

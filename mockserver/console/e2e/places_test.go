@@ -26,16 +26,14 @@ func TestOverview(t *testing.T) {
 
 	hook := w.subscribe("/hook", "Email.Opened")
 	w.status.Store(http.StatusInternalServerError)
-	w.check(w.srv.Open(w.srv.Outbox()[0].ID))
-	w.settle()
+	w.opens(w.srv.Outbox()[0].ID)
 	p.says(".tiles", "100 % opened", "1 failed")
 	p.says(".waits", "1 delivery to webhook "+hook.ID, "The last attempt failed.", "in 29:")
 	p.until(`document.querySelector('.series:nth-of-type(4) .bars .bad')`)
 	for name, want := range map[string]string{"Messages": "1 in the last hour", "Events": "1 in the last hour", "Attempts": "1 in the last hour, at most 1 in a minute"} {
 		p.until(fmt.Sprintf(`document.querySelector('[role=img][aria-label^=%q]')?.ariaLabel.includes(%q)`, name, want))
 	}
-	p.click("summary", "As a table").says(".timeline .table", "Attempts")
-	p.rows(1)
+	p.click("summary", "As a table").says(".timeline .table", "Attempts").rows(1)
 
 	w.status.Store(0)
 	p.click("button", "Now") // the retry succeeds
@@ -75,8 +73,7 @@ func TestOverviewPendingWork(t *testing.T) {
 		"3 deliveries to webhook "+old.ID+"The webhook is archived", "2 deliveries to webhook "+slow.ID+"The webhook’s rate limit")
 	p.click(".waits a", "Winter catalogue").says(".head", "is sent in 3 days")
 	p.goTo("#/overview")
-	p.click(".waits a", "1 contact of").says(".rows", "kai@example.org")
-	p.rows(1)
+	p.click(".waits a", "1 contact of").says(".rows", "kai@example.org").rows(1)
 	p.goTo("#/overview")
 	p.click(".waits a", "2 deliveries").rows(2)
 }
@@ -161,8 +158,7 @@ func TestLists(t *testing.T) {
 	p.equal(ada.Tags, "[vip customer]")
 	p.equal(ada.Interests, "[books]")
 	p.equal(ada.CustomAttributes, "[{Name:first_name Value:Ada} {Name:city Value:London}]")
-	p.click(".standing a", "pending").says(".rows", "grace@example.org")
-	p.rows(1)
+	p.click(".standing a", "pending").says(".rows", "grace@example.org").rows(1)
 	p.goTo("#/lists")
 	p.click(".cards a", "inbox").says(".rows", "Please confirm your subscription to Readers")
 	_, err = w.sdk.Lists.Create(t.Context(), client.ListCreate{Name: "Unused"})
@@ -251,15 +247,13 @@ func TestWebhookAndRotation(t *testing.T) {
 	second := p.secret()
 	p.until(`document.querySelectorAll('.cards > li').length === 2`)
 	id := w.send("ada@example.org", "Hello", order)
-	w.check(w.srv.Open(id))
-	w.settle()
+	w.opens(id)
 	if n := len(w.srv.Deliveries()); n != 2 || second == secret {
 		t.Errorf("%d deliveries to both webhooks, want 2; the secrets are equal: %v", n, second == secret)
 	}
 	p.click("dialog button", "Archive webhook "+hook.ID).until(`!document.querySelector('dialog.create')`)
 	p.says(".cards", "archived")
-	w.check(w.srv.Open(id))
-	w.settle()
+	w.opens(id)
 	if successor := w.webhook(1, second); len(w.srv.Deliveries()) != 3 || successor.URL != hook.URL {
 		t.Errorf("%d deliveries, want 3; the successor is %+v", len(w.srv.Deliveries()), successor)
 	}

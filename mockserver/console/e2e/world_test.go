@@ -125,6 +125,13 @@ func (w *world) settle() {
 	w.check(w.srv.Wait(ctx))
 }
 
+// opens opens an email and waits for the deliveries.
+func (w *world) opens(id string) {
+	w.Helper()
+	w.check(w.srv.Open(id))
+	w.settle()
+}
+
 func pending(c client.ContactCreate) client.ContactCreate {
 	c.DoubleOptIn = true
 	return c
