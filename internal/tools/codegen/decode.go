@@ -104,15 +104,17 @@ func (g *decoder) function(name string) {
 	g.printf("return v\n}")
 }
 
-// basicMethods are the methods of a cursor that read basic types, and of a writer that write them.
-var basicMethods = map[string]string{"string": "String", "bool": "Bool", "int64": "Int"}
+// basicMethod returns the method of a cursor that reads a basic type, and of a writer that writes it, or "".
+func basicMethod(name string) string {
+	return map[string]string{"string": "String", "bool": "Bool", "int64": "Int"}[name]
+}
 
 // cursorMethod returns the method of the cursor that reads a type, or "".
 func cursorMethod(name string) string {
 	if name == "json.RawMessage" {
 		return "Raw"
 	}
-	return basicMethods[name]
+	return basicMethod(name)
 }
 
 // value returns the expression that reads a value of type t.

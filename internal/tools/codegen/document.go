@@ -29,7 +29,7 @@ type operation struct {
 	parameters       []tree // including the parameters of its path
 }
 
-// Func is the name of the unexported function that implements the operation.
+// Func is the name of the unexported method that implements the operation.
 func (op operation) Func() string { return op.id }
 
 // Method is the name of the operation in the generated interface.
@@ -185,11 +185,11 @@ func (doc *document) elements() map[string][]string {
 // shapes returns the schema called name, or its oneOf variants.
 func (doc *document) shapes(name string) (out []shape) {
 	t := doc.root.schema(name)
+	if t.at("oneOf").Node == nil {
+		return []shape{{name, t}}
+	}
 	for _, variant := range t.at("oneOf").items() {
 		out = append(out, shape{variant.schemaNamed(), variant.resolve(doc.root)})
-	}
-	if out == nil {
-		return []shape{{name, t}}
 	}
 	return out
 }

@@ -82,7 +82,7 @@ func (g encoder) function(name string) {
 
 // basic returns the method that writes the type called name and the argument type of the method, or "".
 func (g encoder) basic(name string) (method, argument string) {
-	if method := basicMethods[name]; method != "" {
+	if method := basicMethod(name); method != "" {
 		return method, name
 	}
 	if g.isText(name) {
@@ -137,25 +137,24 @@ func (g encoder) slice(name, v string) string {
 
 // present returns the expression that reports whether v, of type t, is not zero.
 func (g encoder) present(t ast.Expr, v string) string {
-	switch t := t.(type) {
+	name := types.ExprString(t)
+	switch t.(type) {
 	case *ast.StarExpr, *ast.ArrayType:
 		return v + " != nil"
 	case *ast.IndexExpr:
 		return "!" + v + ".IsZero()"
-	case *ast.Ident, *ast.SelectorExpr:
-		if types.ExprString(t) == attributeObject {
-			return v + " != nil"
-		}
-		switch method, _ := g.basic(types.ExprString(t)); method {
-		case "String":
-			return v + ` != ""`
-		case "Int":
-			return v + " != 0"
-		case "Bool":
-			return v
-		}
 	}
-	return fmt.Sprintf("%s != (%s{})", v, types.ExprString(t))
+	switch method, _ := g.basic(name); {
+	case name == attributeObject:
+		return v + " != nil"
+	case method == "String":
+		return v + ` != ""`
+	case method == "Int":
+		return v + " != 0"
+	case method == "Bool":
+		return v
+	}
+	return fmt.Sprintf("%s != (%s{})", v, name)
 }
 
 // The types that the overlay of package events gives to Unix seconds. The final types.gen.go declares them as
@@ -185,6 +184,7 @@ func replaceTypes(path string, pattern *regexp.Regexp, by string) {
 func unixTimes(dir string) []byte {
 	const in = "types.gen.go"
 	g := encoder{newGenerator(filepath.Join(dir, in))}
+	isUnixTime := func(f field) bool { return unixTypes.MatchString(types.ExprString(f.typ)) }
 	for _, name := range slices.Sorted(maps.Keys(g.types)) {
 		if st, ok := g.types[name].(*ast.StructType); ok && slices.ContainsFunc(g.fields(name, st), isUnixTime) {
 			g.needs(name)
@@ -206,8 +206,3 @@ func (v *%[1]s) UnmarshalJSON(b []byte) error { return unmarshal(b, v, read%[1]s
 // containing is the data type with two fields that have MarshalJSON. encoding/json would check and copy the result
 // of both, which is 8 % slower than a writer.
 const containing = "ContactRemoved"
-
-func isUnixTime(f field) bool {
-	name := types.ExprString(f.typ)
-	return name == unixTime || name == nullUnixTime
-}
