@@ -43,7 +43,7 @@ func TestErrorMessageFormat(t *testing.T) {
 	}
 	p.goTo("#/suppressed")
 	p.fill("form input", "not an address")
-	p.click("button", "Add").until(`/^Email: (?!.*body\.)/.test(document.querySelector('.toast').textContent)`)
+	p.click("button", "Add").until(`/^Email: (?!.*body\.)/.test(document.querySelector('.toast')?.textContent)`)
 }
 
 // TestNoServer: without a server, the console shows a banner at every width, disables all actions and keeps its
