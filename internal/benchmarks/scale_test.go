@@ -26,8 +26,14 @@ func BenchmarkScale(b *testing.B) {
 		name string
 		run  func(s *scale, n int)
 	}{
-		{"contacts", (*scale).contacts}, {"messages", (*scale).messages}, {"deliveries", (*scale).deliveries}, {"lists", (*scale).lists},
-		{"templates", (*scale).templates}, {"suppressed", (*scale).suppressed}, {"webhooks", (*scale).webhooks}, {"pending", (*scale).pending},
+		{"contacts", (*scale).contacts},
+		{"messages", (*scale).messages},
+		{"deliveries", (*scale).deliveries},
+		{"lists", (*scale).lists},
+		{"templates", (*scale).templates},
+		{"suppressed", (*scale).suppressed},
+		{"webhooks", (*scale).webhooks},
+		{"pending", (*scale).pending},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			took := map[string][]time.Duration{}

@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/internal/tools/try"
 )
 
-// contractTable returns the table of operations and schemas by which the mock server validates requests, responses and
+// contractTable returns the table of operations and schemas. The mock server uses it to validate requests, responses and
 // events. A schema keyword without support in the table is an error.
 func contractTable(doc *document) (src []byte, err error) {
 	defer try.Catch(&err)

@@ -134,8 +134,12 @@ func TestHostileNames(t *testing.T) {
 		p.goTo("#/requests/"+r.ID+"/response").says(".detail .meta", r.ID)
 	}
 	for _, view := range []struct{ place, selector, text string }{
-		{"overview", "h1", "Overview"}, {"faults", ".rules", "418"}, {"contacts", ".rows", "<img src=x"},
-		{"lists", ".cards", "U+202E"}, {"templates", ".rows", "<img src=x"}, {"campaigns", ".rows", "<img src=x"},
+		{"overview", "h1", "Overview"},
+		{"faults", ".rules", "418"},
+		{"contacts", ".rows", "<img src=x"},
+		{"lists", ".cards", "U+202E"},
+		{"templates", ".rows", "<img src=x"},
+		{"campaigns", ".rows", "<img src=x"},
 	} {
 		p.goTo("#/"+view.place).says(view.selector, view.text)
 		p.equal(eval[int](p, `document.querySelectorAll('main img').length`), 0)
