@@ -57,7 +57,7 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	if known || err != nil {
 		return false, err
 	}
-	if err := fn(withTx(ctx, tx)); err != nil {
+	if err := fn(context.WithValue(ctx, txKey{}, pgx.Tx(openTx{tx}))); err != nil {
 		if tx.Conn().PgConn().TxStatus() == idle {
 			err = fmt.Errorf("pgstore: %w: %w", ErrTxManaged, err)
 		}
@@ -140,8 +140,6 @@ func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int
 // transaction with SQL or through the connection.
 var ErrTxManaged = handled.ErrManaged
 
-var errNoTx = errors.New("pgstore: no transaction in the context: call Tx with the context of a handler whose webhook.Options.Once is a *pgstore.Once")
-
 type txKey struct{}
 
 // Tx returns the transaction of the event whose handler received ctx. Writes in
@@ -163,13 +161,10 @@ type txKey struct{}
 func Tx(ctx context.Context) (pgx.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(pgx.Tx)
 	if !ok {
-		return nil, errNoTx
+		return nil, errors.New("pgstore: no transaction in the context: " +
+			"call Tx with the context of a handler whose webhook.Options.Once is a *pgstore.Once")
 	}
 	return tx, nil
-}
-
-func withTx(ctx context.Context, tx pgx.Tx) context.Context {
-	return context.WithValue(ctx, txKey{}, pgx.Tx(openTx{tx}))
 }
 
 // openTx is a transaction that a handler cannot commit or roll back.

@@ -66,8 +66,6 @@ type txKey struct{}
 // then returns ErrTxManaged.
 var ErrTxManaged = handled.ErrManaged
 
-var errNoTx = errors.New("sqlonce: no transaction in the context: call Tx with the context of a handler whose webhook.Options.Once is a *sqlonce.Once")
-
 // Tx returns the transaction of the event whose handler received ctx. Writes in
 // this transaction are committed together with the event's key. Tx returns an
 // error if ctx contains no transaction.
@@ -81,7 +79,8 @@ var errNoTx = errors.New("sqlonce: no transaction in the context: call Tx with t
 func Tx(ctx context.Context) (*sql.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(*sql.Tx)
 	if !ok {
-		return nil, errNoTx
+		return nil, errors.New("sqlonce: no transaction in the context: " +
+			"call Tx with the context of a handler whose webhook.Options.Once is a *sqlonce.Once")
 	}
 	return tx, nil
 }
