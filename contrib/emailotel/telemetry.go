@@ -63,9 +63,6 @@ func New(o Options) (*Telemetry, error) {
 	return t, errors.Join(append(errs, err)...)
 }
 
-// opLookup is the only operation with a rate limit.
-const opLookup = "getEmail"
-
 // ObserveCall records a span for each call, with an event for each retry.
 // ObserveCall also records the metrics for calls. Assign ObserveCall to
 // [client.Config.Observe].
@@ -82,14 +79,18 @@ func (t *Telemetry) ObserveCall(ctx context.Context, call client.Call) (context.
 		},
 		End: func(o client.Observation) {
 			defer span.End()
-			t.count(ctx, o, operation)
-			span.SetAttributes(result(o)...)
-			span.SetAttributes(attribute.Int("emailplatform.attempts", o.Attempts), callOutcome(o))
-			if call.Op == opLookup {
-				span.SetAttributes(attribute.Float64("emailplatform.lookup.queued", o.Queued.Seconds()))
-			}
+			outcome := attribute.String("emailplatform.outcome", string(o.Outcome()))
+			series := []attribute.KeyValue{operation, outcome}
+			span.SetAttributes(append(result(o), outcome, attribute.Int("emailplatform.attempts", o.Attempts))...)
 			if o.Err != nil {
+				series = append(series, semconv.ErrorTypeKey.String(errorType(o.Err)))
 				span.SetStatus(codes.Error, errorType(o.Err)) // not the text, which may contain an address
+			}
+			t.calls.Record(ctx, o.Duration.Seconds(), metric.WithAttributes(series...))
+			t.requests.Add(ctx, int64(o.Attempts), metric.WithAttributes(series...))
+			if call.Op == "getEmail" { // the only operation with a rate limit
+				span.SetAttributes(attribute.Float64("emailplatform.lookup.queued", o.Queued.Seconds()))
+				t.queued.Record(ctx, o.Queued.Seconds())
 			}
 		},
 	}
@@ -106,23 +107,6 @@ func result(o client.Observation) (set []attribute.KeyValue) {
 		set = append(set, semconv.ErrorTypeKey.String(errorType(o.Err)))
 	}
 	return set
-}
-
-func (t *Telemetry) count(ctx context.Context, o client.Observation, operation attribute.KeyValue) {
-	set := []attribute.KeyValue{operation, callOutcome(o)}
-	if o.Err != nil {
-		set = append(set, semconv.ErrorTypeKey.String(errorType(o.Err)))
-	}
-	attributes := metric.WithAttributes(set...)
-	t.calls.Record(ctx, o.Duration.Seconds(), attributes)
-	t.requests.Add(ctx, int64(o.Attempts), attributes)
-	if o.Op == opLookup {
-		t.queued.Record(ctx, o.Queued.Seconds())
-	}
-}
-
-func callOutcome(o client.Observation) attribute.KeyValue {
-	return attribute.String("emailplatform.outcome", string(o.Outcome()))
 }
 
 // errorType returns one of a few values, never the text of the error.

@@ -80,77 +80,64 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestLookup: a lookup also has its time in the queue.
-func TestLookup(t *testing.T) {
-	r := record(t)
-	_, err := r.client(startServer(t), nil).Emails.Get(t.Context(), "00000000-0000-4000-8000-000000000000")
-	if !errors.Is(err, client.ErrNotFound) {
-		t.Fatal(err)
-	}
-	s := r.span("emailplatform getEmail")
-	got := attributes(s.Attributes)
-	if _, ok := got["emailplatform.lookup.queued"]; !ok || got["error.type"] != "404" || s.Status.Code != codes.Error || s.Status.Description != "404" {
-		t.Errorf("attributes %v, status %v", got, s.Status)
-	}
-	want := map[string]uint64{
-		"emailplatform.client.call.duration{emailplatform.operation=getEmail,emailplatform.outcome=failed,error.type=404}": 1,
-		"emailplatform.client.requests{emailplatform.operation=getEmail,emailplatform.outcome=failed,error.type=404}":      1,
-		"emailplatform.client.lookup.queue.duration{}":                                                                     1,
-	}
-	if got := r.metrics(); !maps.Equal(got, want) {
-		t.Errorf("metrics %v, want %v", got, want)
-	}
-}
-
 // TestCallOutcomes: spans and metrics distinguish emails that were not queued, may be sent, and were certainly not
-// sent.
+// sent. A lookup also has its time in the queue.
 func TestCallOutcomes(t *testing.T) {
-	for _, tt := range []struct {
-		to                 string
-		fault              mockserver.Fault
-		outcome, errorType string
-	}{
-		{"ada@example.org", mockserver.Fault{}, "success", ""},
-		{"error@mock.test", mockserver.Fault{}, "not_queued", "not_queued"},
-		{"ada@example.org", mockserver.Fault{Action: mockserver.FaultStatus, Status: 503}, "unknown", "503"},
-		{"ada@example.org", mockserver.Fault{Action: mockserver.FaultStatus, Status: 403}, "failed", "403"},
-	} {
-		srv := startServer(t)
-		if tt.fault.Action != "" {
-			_, err := srv.Inject(tt.fault)
-			fatal(t, err)
-		}
-		r := record(t)
-		_, _ = r.client(srv, nil).Emails.Send(t.Context(), email(tt.to))
-		span := r.span("emailplatform submitEmail")
-		if got := attributes(span.Attributes); got["emailplatform.outcome"] != tt.outcome || got["error.type"] != tt.errorType {
-			t.Errorf("%s: attributes %v", tt.outcome, got)
-		}
-		if failed := span.Status.Code == codes.Error; failed != (tt.errorType != "") {
-			t.Errorf("%s: status %v", tt.outcome, span.Status)
-		}
-		series := "emailplatform.client.call.duration{emailplatform.operation=submitEmail,emailplatform.outcome=" + tt.outcome
-		if tt.errorType != "" {
-			series += ",error.type=" + tt.errorType
-		}
-		if got := r.metrics(); got[series+"}"] != 1 {
-			t.Errorf("metrics %v, want %s}", got, series)
-		}
+	send := func(to string) func(context.Context, *client.Client) {
+		return func(ctx context.Context, c *client.Client) { _, _ = c.Emails.Send(ctx, email(to)) }
 	}
-}
-
-func TestErrorTypes(t *testing.T) {
+	list := func(ctx context.Context) func(context.Context, *client.Client) {
+		return func(_ context.Context, c *client.Client) { _, _ = c.Lists.List(ctx, client.ListListsParams{}) }
+	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, stop := context.WithTimeout(t.Context(), 0)
 	defer stop()
-	srv := startServer(t)
-	for want, ctx := range map[string]context.Context{"canceled": canceled, "timeout": late} {
-		r := record(t)
-		_, _ = r.client(srv, nil).Lists.List(ctx, client.ListListsParams{})
-		if got := attributes(r.span("emailplatform listLists").Attributes)["error.type"]; got != want {
-			t.Errorf("got error.type %[2]q, want %[1]q", want, got)
-		}
+	for _, tt := range []struct {
+		operation          string
+		call               func(context.Context, *client.Client)
+		status             int // of the response instead of the mock server's
+		outcome, errorType string
+		requests           uint64
+	}{
+		{"submitEmail", send("ada@example.org"), 0, "success", "", 1},
+		{"submitEmail", send("error@mock.test"), 0, "not_queued", "not_queued", 1},
+		{"submitEmail", send("ada@example.org"), 503, "unknown", "503", 1},
+		{"submitEmail", send("ada@example.org"), 403, "failed", "403", 1},
+		{"listLists", list(canceled), 0, "failed", "canceled", 0},
+		{"listLists", list(late), 0, "failed", "timeout", 0},
+		{"getEmail", func(ctx context.Context, c *client.Client) {
+			_, _ = c.Emails.Get(ctx, "00000000-0000-4000-8000-000000000000")
+		}, 0, "failed", "404", 1},
+	} {
+		t.Run(tt.operation+" "+tt.outcome+" "+tt.errorType, func(t *testing.T) {
+			srv, r := startServer(t), record(t)
+			if tt.status != 0 {
+				_, err := srv.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: tt.status})
+				fatal(t, err)
+			}
+			tt.call(t.Context(), r.client(srv, nil))
+			span := r.span("emailplatform " + tt.operation)
+			got := attributes(span.Attributes)
+			if got["emailplatform.outcome"] != tt.outcome || got["error.type"] != tt.errorType || span.Status.Description != tt.errorType ||
+				(span.Status.Code == codes.Error) != (tt.errorType != "") {
+				t.Errorf("attributes %v, status %v", got, span.Status)
+			}
+			set := "{emailplatform.operation=" + tt.operation + ",emailplatform.outcome=" + tt.outcome
+			if tt.errorType != "" {
+				set += ",error.type=" + tt.errorType
+			}
+			want := map[string]uint64{"emailplatform.client.call.duration" + set + "}": 1, "emailplatform.client.requests" + set + "}": tt.requests}
+			if tt.operation == "getEmail" {
+				want["emailplatform.client.lookup.queue.duration{}"] = 1
+			}
+			if _, queued := got["emailplatform.lookup.queued"]; queued != (tt.operation == "getEmail") {
+				t.Errorf("time in the queue: %t", queued)
+			}
+			if got := r.metrics(); !maps.Equal(got, want) {
+				t.Errorf("metrics %v, want %v", got, want)
+			}
+		})
 	}
 }
 
@@ -219,26 +206,31 @@ func TestDelivery(t *testing.T) {
 
 func TestOutcomes(t *testing.T) {
 	fail := func(context.Context, *events.Event) error { return errors.New(address) }
+	same := func(*http.Request) {}
 	for _, tt := range []struct {
 		outcome string
 		handle  func(context.Context, *events.Event) error
 		body    string
 		change  func(*http.Request)
+		process string // error.type of the handler's span; "-" if there is no span
 	}{
-		{"handled", succeed, opened, nil},
-		{"failed", fail, opened, nil},
-		{"failed", func(context.Context, *events.Event) error { panic(address) }, opened, nil},
-		{"unverified", succeed, opened, func(r *http.Request) { r.Header.Set(webhook.DefaultSignatureHeader, "forged") }},
-		{"unverified", succeed, opened, func(r *http.Request) { r.Header.Del(webhook.DefaultSignatureHeader) }},
-		{"refused", succeed, `{"no":"event"}`, nil},
-		{"refused", succeed, opened, func(r *http.Request) { r.Method = http.MethodGet }},
+		{"handled", succeed, opened, same, ""},
+		{"failed", fail, opened, same, "_OTHER"},
+		{"failed", func(context.Context, *events.Event) error { panic(address) }, opened, same, "panic"},
+		{"unverified", succeed, opened, func(r *http.Request) { r.Header.Set(webhook.DefaultSignatureHeader, "forged") }, "-"},
+		{"unverified", succeed, opened, func(r *http.Request) { r.Header.Del(webhook.DefaultSignatureHeader) }, "-"},
+		{"refused", succeed, `{"no":"event"}`, same, "-"},
+		{"refused", succeed, opened, func(r *http.Request) { r.Method = http.MethodGet }, "-"},
 	} {
-		t.Run(tt.outcome, func(t *testing.T) {
+		t.Run(tt.outcome+" "+tt.process, func(t *testing.T) {
 			r := record(t)
-			if tt.change == nil {
-				tt.change = func(*http.Request) {}
-			}
 			r.receive(tt.handle, tt.body, tt.change)
+			if tt.process != "-" {
+				s := r.span("process Email.Opened")
+				if got := attributes(s.Attributes)["error.type"]; got != tt.process || (s.Status.Code == codes.Error) != (got != "") {
+					t.Errorf("error.type %q, status %v; want %q", got, s.Status, tt.process)
+				}
+			}
 			if got := attributes(r.span("webhook").Attributes)["emailplatform.webhook.outcome"]; got != tt.outcome {
 				t.Errorf("outcome %q, want %q", got, tt.outcome)
 			}
@@ -270,18 +262,6 @@ func TestDuplicateAndInFlight(t *testing.T) {
 	}
 	if want := []string{"in_flight", "handled", "duplicate"}; !slices.Equal(outcomes, want) {
 		t.Errorf("outcomes %q, want %q", outcomes, want)
-	}
-}
-
-func TestPanic(t *testing.T) {
-	r := record(t)
-	func() {
-		defer func() { _ = recover() }()
-		_ = r.Wrap(func(context.Context, *events.Event) error { panic("boom") })(t.Context(), &events.Event{Name: "Email.Opened"})
-	}()
-	s := r.span("process Email.Opened")
-	if attributes(s.Attributes)["error.type"] != "panic" || s.Status.Code != codes.Error {
-		t.Errorf("%v, %v", s.Attributes, s.Status)
 	}
 }
 

@@ -26,41 +26,45 @@ func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.R
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	return hide{instrument(restore{base})}
+	return transport{hide, instrument(transport{restore, base})}
 }
 
-type hide struct{ next http.RoundTripper }
+// transport sends changed copies of requests.
+type transport struct {
+	change func(*http.Request) *http.Request
+	next   http.RoundTripper
+}
 
-// RoundTrip passes a request with a redacted URL to the instrumented transport.
-func (t hide) RoundTrip(r *http.Request) (*http.Response, error) {
-	hidden := r.WithContext(context.WithValue(r.Context(), urlKey{}, r.URL))
-	hidden.URL = redact(r.URL)
-	resp, err := t.next.RoundTrip(hidden)
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(t.change(r))
 	if resp != nil {
 		resp.Request = r
 	}
 	return resp, err
 }
 
-func (t hide) CloseIdleConnections() { closeIdle(t.next) }
-
-type restore struct{ next http.RoundTripper }
-
-// RoundTrip restores the URL.
-func (t restore) RoundTrip(r *http.Request) (*http.Response, error) {
-	if u, ok := r.Context().Value(urlKey{}).(*url.URL); ok {
-		r = r.WithContext(r.Context()) // a copy, because a RoundTripper must not change the request
-		r.URL = u
-	}
-	return t.next.RoundTrip(r)
-}
-
-func (t restore) CloseIdleConnections() { closeIdle(t.next) }
-
-func closeIdle(t http.RoundTripper) {
-	if c, ok := t.(interface{ CloseIdleConnections() }); ok {
+// CloseIdleConnections is called by http.Client.
+func (t transport) CloseIdleConnections() {
+	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
+}
+
+func hide(r *http.Request) *http.Request {
+	hidden := r.WithContext(context.WithValue(r.Context(), urlKey{}, r.URL))
+	hidden.URL = redact(r.URL)
+	return hidden
+}
+
+func restore(hidden *http.Request) *http.Request {
+	u, ok := hidden.Context().Value(urlKey{}).(*url.URL)
+	if !ok {
+		return hidden
+	}
+	r := hidden.WithContext(hidden.Context())
+	r.URL = u
+	return r
 }
 
 // redact returns a URL without personal data that still identifies the

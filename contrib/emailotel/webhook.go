@@ -16,8 +16,6 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-type handler = func(context.Context, *events.Event) error
-
 // Wrap wraps the function fn for [webhook.NewHandler]. For each call to fn, Wrap
 // records a consumer span and the call's duration. The parent of the consumer span
 // is the request's span.
@@ -38,7 +36,7 @@ func (t *Telemetry) HandleAsync(
 }
 
 func (t *Telemetry) process(
-	ctx context.Context, e *events.Event, fn handler, opts ...trace.SpanStartOption,
+	ctx context.Context, e *events.Event, fn func(context.Context, *events.Event) error, opts ...trace.SpanStartOption,
 ) (err error) {
 	name := eventName(e.Name)
 	set := []attribute.KeyValue{
