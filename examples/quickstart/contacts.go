@@ -14,25 +14,19 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// openContacts returns the contacts of the file or of the sample, and a name to
-// show.
-func openContacts(file string) (io.ReadCloser, string, error) {
-	if file == "" {
-		return io.NopCloser(bytes.NewReader(sampleContacts())), sampleName, nil
-	}
-	f, err := os.Open(file)
-	return f, filepath.Base(file), err
-}
-
 // importContacts imports all rows. A row with an invalid address is reported
 // with its line and skipped; a row that is not CSV ends the import.
 func (t *tour) importContacts(ctx context.Context, file string) error {
-	f, name, err := openContacts(file)
-	if err != nil {
-		return err
+	name, source := "contacts.csv", io.Reader(bytes.NewReader(sampleContacts()))
+	if file != "" {
+		f, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		name, source = filepath.Base(file), f
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	rows := client.ContactsFromCSV(f, client.CSVOptions{OnBadRow: func(e *client.CSVError) error {
+	rows := client.ContactsFromCSV(source, client.CSVOptions{OnBadRow: func(e *client.CSVError) error {
 		if e.Column == "" {
 			return e
 		}
@@ -58,10 +52,8 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 	return nil
 }
 
-const (
-	sampleSize = 2500 // rows without the header
-	sampleName = "contacts.csv"
-)
+// sampleSize is the number of rows without the header.
+const sampleSize = 2500
 
 // people are the rows that the sample is made of: names in many scripts, fields
 // that need quotes, fields that are empty.
@@ -72,11 +64,7 @@ var people = [][]string{
 	{"yuliia.kovalenko@blumen.example", "Юлія", "Коваленко", "Кав’ярня «Затишок»", "Львів", "Ukraine"},
 	{"fang_wang@example.org", "芳", "王", "长江贸易有限公司", "成都", "China"},
 	{"bohdan.bondarenko@blumen.example", "Богдан", "Бондаренко", "Кав’ярня «Затишок»", "Одеса", "Ukraine"},
-	{"thi-huong_nguyen@example.org", "Thị Hương", "Nguyễn", "Sông Hồng Logistics", "Hà Nội", "Viet Nam"},
 	{"mariam.elsayed@bakery.test", "مريم", "السيد", "مكتبة الأزهر", "القاهرة", "Egypt"},
-	{"olivertaylor@harbour.example", "Oliver", "Taylor", "Campbell Marine, plc", "Leeds", "United Kingdom"},
-	{"magalhaes.leticia@bakery.test", "Letícia", "Magalhães", "Padaria São João", "Brasília", "Brazil"},
-	{"olabisi_eze@cafe.example", "Ọlábísí", "Eze", "Lagoon Media", "Ìbàdàn", "Nigeria"},
 	{"o'brien@harbour.example", "Aoife", "O’Brien", "", "Corcaigh", ""},
 }
 

@@ -21,11 +21,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -44,80 +46,40 @@ func main() {
 	}
 }
 
-// options are the command line.
-type options struct {
-	contacts    string // the file; empty is the sample
-	receiverURL string // where the platform reaches the receiver; empty is its own address
-}
-
-func parse(args []string, out io.Writer) (options, error) {
-	var o options
-	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.SetOutput(out)
-	flags.StringVar(&o.contacts, "contacts", "", "a CSV `file` of contacts instead of the sample of 2,500")
-	flags.StringVar(&o.receiverURL, "receiver-url", "", "`URL` at which the platform can reach this program's webhook receiver")
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	return o, nil
-}
-
 // run is the whole program, except the process around it.
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
-	opts, err := parse(args, out)
-	if err != nil {
+	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	flags.SetOutput(out)
+	file := flags.String("contacts", "", "a CSV `file` of contacts instead of the sample of 2,500")
+	receiverURL := flags.String("receiver-url", "", "`URL` at which the platform can reach this program's webhook receiver")
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	p, err := choosePlatform(getenv)
-	if err != nil {
-		return err
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	defer p.close()
-	c, err := client.New(client.Config{BaseURL: p.baseURL, Token: p.token, UserAgent: "quickstart/1.0"})
-	if err != nil {
-		return err
-	}
-	r := startReceiver(opts.receiverURL)
-	defer r.close()
-	t := &tour{Client: c, platform: p, receiver: r, out: out}
-	t.say("Platform", "%s", p)
-	return t.run(ctx, opts.contacts)
-}
-
-// platform is the server of the quickstart: one from the environment, or the
-// mock server, which can simulate recipient actions.
-type platform struct {
-	baseURL string
-	token   string
-	mock    *mockserver.Server // nil for a server elsewhere
-}
-
-func choosePlatform(getenv func(string) string) (*platform, error) {
-	p := &platform{baseURL: getenv("EMAILPLATFORM_BASE_URL"), token: getenv("EMAILPLATFORM_TOKEN")}
+	cfg := client.Config{BaseURL: getenv("EMAILPLATFORM_BASE_URL"), Token: getenv("EMAILPLATFORM_TOKEN"), UserAgent: "quickstart/1.0"}
+	t := &tour{out: out, arrived: make(chan *events.Event, 100), receiverURL: *receiverURL}
 	switch {
-	case p.baseURL != "" && p.token == "":
-		return nil, errors.New("EMAILPLATFORM_BASE_URL is set but EMAILPLATFORM_TOKEN is not")
-	case p.baseURL == "" && p.token != "":
-		return nil, errors.New("EMAILPLATFORM_TOKEN is set but EMAILPLATFORM_BASE_URL is not")
-	case p.baseURL == "":
-		p.mock = mockserver.Start(mockserver.Config{})
-		p.baseURL, p.token = p.mock.URL(), p.mock.Token()
+	case cfg.BaseURL != "" && cfg.Token == "":
+		return errors.New("EMAILPLATFORM_BASE_URL is set but EMAILPLATFORM_TOKEN is not")
+	case cfg.BaseURL == "" && cfg.Token != "":
+		return errors.New("EMAILPLATFORM_TOKEN is set but EMAILPLATFORM_BASE_URL is not")
+	case cfg.BaseURL == "":
+		t.mock = mockserver.Start(mockserver.Config{})
+		defer t.mock.Close()
+		cfg.BaseURL, cfg.Token = t.mock.URL(), t.mock.Token()
+		t.say("Platform", "%s (embedded, in memory)", cfg.BaseURL)
+	default:
+		t.say("Platform", "%s", cfg.BaseURL)
 	}
-	return p, nil
-}
-
-func (p *platform) close() {
-	if p.mock != nil {
-		p.mock.Close()
+	c, err := client.New(cfg)
+	if err != nil {
+		return err
 	}
-}
-
-func (p *platform) String() string {
-	if p.mock != nil {
-		return p.baseURL + " (embedded, in memory)"
-	}
-	return p.baseURL
+	t.Client = c
+	// httptest chooses a free port, and uses IPv6 on a machine that has no IPv4.
+	t.receiver = httptest.NewUnstartedServer(nil)
+	defer t.receiver.Close()
+	return t.run(ctx, *file)
 }

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"slices"
 	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 // sendTo is how many contacts are sent an email.
@@ -19,14 +22,17 @@ const sendTo = 6
 // tour is the work from end to end, and what each step leaves for the next.
 type tour struct {
 	*client.Client
-	platform *platform
-	receiver *receiver
-	out      io.Writer
+	mock        *mockserver.Server // nil for a server elsewhere; it can simulate recipient actions
+	receiver    *httptest.Server   // listens from the start, and serves after createWebhook
+	receiverURL string             // where the platform reaches the receiver; empty is its own address
+	arrived     chan *events.Event
+	out         io.Writer
 
 	list    client.List
 	counts  client.ImportCounts
 	badRows int // of the file, that were not even sent
 	sent    []client.SubmittedEmail
+	events  []*events.Event
 }
 
 // say prints a line about a step.
@@ -69,10 +75,11 @@ func (t *tour) createList(ctx context.Context) (err error) {
 }
 
 // createWebhook subscribes the receiver to what an application has to know
-// about its recipients.
+// about its recipients. The receiver's handler verifies and deduplicates deliveries.
 func (t *tour) createWebhook(ctx context.Context) error {
+	url := cmp.Or(t.receiverURL, "http://"+t.receiver.Listener.Addr().String()+"/events")
 	hook, err := t.Webhooks.Create(ctx, client.WebhookCreate{
-		URL: t.receiver.url,
+		URL: url,
 		Events: []events.Name{
 			events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailRejected,
 			events.NameEmailUnsubscribed, events.NameContactRemoved,
@@ -81,8 +88,25 @@ func (t *tour) createWebhook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.say("Webhook", "%s delivers to %s", hook.ID, t.receiver.url)
-	return t.receiver.trust(hook.Secret.Reveal())
+	t.say("Webhook", "%s delivers to %s", hook.ID, url)
+	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
+	if err != nil {
+		return err
+	}
+	verifier, err := webhook.NewVerifier(secret)
+	if err != nil {
+		return err
+	}
+	t.receiver.Config.Handler = webhook.NewHandler(verifier, func(ctx context.Context, ev *events.Event) error {
+		select {
+		case t.arrived <- ev:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err() // the platform delivers the event again
+		}
+	}, webhook.Options{})
+	t.receiver.Start()
+	return nil
 }
 
 // sendEmails makes a template and sends it to the first contacts of the list.
@@ -127,8 +151,7 @@ func (t *tour) sendEmails(ctx context.Context) error {
 
 // simulateRecipients simulates what recipients do with the emails.
 func (t *tour) simulateRecipients(context.Context) error {
-	mock := t.platform.mock
-	if mock == nil {
+	if t.mock == nil {
 		t.say("Recipients", "not simulated on a real platform")
 		return nil
 	}
@@ -136,11 +159,11 @@ func (t *tour) simulateRecipients(context.Context) error {
 		what string
 		do   func(emailID string) error
 	}{
-		{"bounces hard", func(id string) error { return mock.Bounce(id, mockserver.HardBounce) }},
-		{"has a full mailbox", func(id string) error { return mock.Bounce(id, events.BounceCategoryMailboxFull) }},
-		{"reports spam", func(id string) error { return mock.Complain(id, "mailbox.example") }},
-		{"unsubscribes", mock.Unsubscribe},
-		{"opens the email", mock.Open},
+		{"bounces hard", func(id string) error { return t.mock.Bounce(id, mockserver.HardBounce) }},
+		{"has a full mailbox", func(id string) error { return t.mock.Bounce(id, events.BounceCategoryMailboxFull) }},
+		{"reports spam", func(id string) error { return t.mock.Complain(id, "mailbox.example") }},
+		{"unsubscribes", t.mock.Unsubscribe},
+		{"opens the email", t.mock.Open},
 	}
 	for i, act := range acts[:min(len(acts), len(t.sent))] {
 		t.say("Recipient", "%s %s", t.sent[i].To, act.what)
@@ -156,30 +179,38 @@ func (t *tour) unsubscribe(ctx context.Context) error {
 	if len(t.sent) == 0 {
 		return nil
 	}
-	address := t.sent[len(t.sent)-1].To
-	params := client.ListContactsParams{Filter: "email:" + address}
-	for contact, err := range t.Contacts.All(ctx, t.list.ID, params) {
-		if err != nil {
-			return err
-		}
-		if err := t.Contacts.Unsubscribe(ctx, t.list.ID, contact.ID); err != nil {
-			return err
-		}
-		t.say("Unsubscribed", "%s, by the API", address)
+	contact, err := t.Contacts.Find(ctx, t.list.ID, t.sent[len(t.sent)-1].To)
+	if err != nil {
+		return err
 	}
-	return nil
+	t.say("Unsubscribed", "%s, by the API", contact.Email)
+	return t.Contacts.Unsubscribe(ctx, t.list.ID, contact.ID)
 }
 
-// receiveEvents waits until the events are delivered.
+// receiveEvents waits until the event of unsubscribe is delivered, and with the mock server until all events are
+// delivered.
 func (t *tour) receiveEvents(ctx context.Context) error {
-	if t.platform.mock != nil {
-		return t.platform.mock.Wait(ctx)
+	if t.mock != nil {
+		if err := t.mock.Wait(ctx); err != nil {
+			return err
+		}
 	}
 	const limit = 10 * time.Second
-	if len(t.sent) > 0 && !t.receiver.await(ctx, events.NameContactRemoved, limit) && ctx.Err() == nil {
-		t.say("Received", "no events within %v; check that the platform can reach %s, or set -receiver-url", limit, t.receiver.url)
+	timeout := time.After(limit)
+	for removed := len(t.sent) == 0; !removed || len(t.arrived) > 0; {
+		select {
+		case ev := <-t.arrived:
+			t.say("Received", "%-22s %s", ev.Name, describe(ev))
+			t.events = append(t.events, ev)
+			removed = removed || ev.Name == events.NameContactRemoved
+		case <-timeout:
+			t.say("Received", "no event of the unsubscribed contact within %v; check that the platform can reach the receiver, or set -receiver-url", limit)
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 // describe returns a one-line description of an event. Only some payloads
@@ -211,8 +242,7 @@ func describe(ev *events.Event) string {
 // rate.
 func (t *tour) lookUp(ctx context.Context) error {
 	var ids []string
-	for _, ev := range t.receiver.received() {
-		t.say("Received", "%-22s %s", ev.Name, describe(ev))
+	for _, ev := range t.events {
 		switch ev.Data.(type) {
 		case *events.EmailAPIBounce, *events.EmailAPIComplaint:
 			ids = append(ids, ev.EmailID())
@@ -237,7 +267,7 @@ func (t *tour) lookUp(ctx context.Context) error {
 // summarize prints the end of the tour.
 func (t *tour) summarize() {
 	received := map[events.Name]int{}
-	for _, ev := range t.receiver.received() {
+	for _, ev := range t.events {
 		received[ev.Name]++
 	}
 	fmt.Fprintln(t.out)
@@ -249,6 +279,6 @@ func (t *tour) summarize() {
 		}
 	}
 	t.say("", "%d emails submitted, %d rejected", len(t.sent), rejected)
-	t.say("", "%d events received and verified: %d bounced, %d complained, %d left the list", len(t.receiver.received()),
+	t.say("", "%d events received and verified: %d bounced, %d complained, %d left the list", len(t.events),
 		received[events.NameEmailBounced], received[events.NameEmailReportedAsSpam], received[events.NameContactRemoved])
 }
