@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"os/exec"
 	"sync/atomic"
 	"time"
 
@@ -35,19 +33,9 @@ type soon struct{}
 
 func (soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now() }
 
-// stumbling is a handler with a bug that can be fixed.
-func stumbling(over string, mended *atomic.Bool) handler {
-	return func(ctx context.Context, j job) error {
-		if j.event.Recipient() == over && (mended == nil || !mended.Load()) {
-			return errors.New("a bug")
-		}
-		return noteEvent(ctx, j)
-	}
-}
-
 // demonstrate runs everything with the mock server: twenty addresses are
-// suppressed, two processes handle the events, and one event becomes a dead
-// letter until a bug is fixed.
+// suppressed, workers handle the events, and one event becomes a dead letter
+// until a bug is fixed.
 func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -65,12 +53,13 @@ func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	fmt.Printf("%d deliveries were acknowledged before a worker processed them\n", addresses)
-	var mended atomic.Bool
-	jobs, err := newWorkers(pool, stumbling(unlucky, &mended), trySoon)
-	if err != nil {
-		return err
-	}
-	another, err := startAnother(ctx)
+	var fixed atomic.Bool
+	jobs, err := newWorkers(pool, func(ctx context.Context, j job) error {
+		if j.event.Recipient() == unlucky && !fixed.Load() {
+			return errors.New("a bug")
+		}
+		return noteEvent(ctx, j)
+	}, trySoon)
 	if err != nil {
 		return err
 	}
@@ -80,34 +69,12 @@ func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if err := workedOff(ctx, pool); err != nil {
 		return err
 	}
-	if err := errors.Join(another.Process.Kill(), ended(another)); err != nil {
-		return err
-	}
-	mended.Store(true)
+	fixed.Store(true)
 	if err := revive(ctx, pool, jobs); err != nil {
 		return err
 	}
 	stop()
 	return errors.Join(<-served, jobs.Stop(context.WithoutCancel(ctx)))
-}
-
-// startAnother starts a second process that works, with the same bug.
-func startAnother(ctx context.Context) (*exec.Cmd, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, self, "work", "-stumble", unlucky) //nolint:gosec // it is this program
-	cmd.Stderr = os.Stderr
-	return cmd, cmd.Start()
-}
-
-// ended waits for a process that was killed.
-func ended(cmd *exec.Cmd) error {
-	if err := cmd.Wait(); !errors.As(err, new(*exec.ExitError)) {
-		return err
-	}
-	return nil
 }
 
 // deliverTo creates a webhook that delivers to a receiver of its own.
@@ -145,25 +112,13 @@ func suppress(ctx context.Context, c *client.Client, platform *mockserver.Server
 	return platform.Wait(ctx)
 }
 
-// workedOff waits until all jobs are completed, and prints the number of events of each worker.
+// workedOff waits until no job is waiting or running, and prints the number of processed events.
 func workedOff(ctx context.Context, pool *pgxpool.Pool) error {
-	err := until(ctx, func() (bool, error) {
-		n, err := count(ctx, pool, "river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled')")
-		return n == 0, err
-	})
-	if err != nil {
+	if err := becomes(ctx, pool, 0, "river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled')"); err != nil {
 		return err
 	}
-	rows, err := pool.Query(ctx, "SELECT worked_by, count(*) FROM event_log GROUP BY 1 ORDER BY 1")
-	if err != nil {
-		return err
-	}
-	var by string
-	var n int
-	_, err = pgx.ForEachRow(rows, []any{&by, &n}, func() error {
-		fmt.Printf("%s processed %d events\n", by, n)
-		return nil
-	})
+	n, err := count(ctx, pool, "event_log")
+	fmt.Printf("the workers processed %d events\n", n)
 	return err
 }
 
@@ -179,14 +134,11 @@ func revive(ctx context.Context, pool *pgxpool.Pool, jobs *river.Client[pgx.Tx])
 			return err
 		}
 	}
-	err = until(ctx, func() (bool, error) {
-		n, err := count(ctx, pool, "river_job WHERE state <> 'completed'")
-		return n == 0, err
-	})
-	if err == nil {
-		fmt.Println("all jobs are completed")
+	if err := becomes(ctx, pool, 0, "river_job WHERE state <> 'completed'"); err != nil {
+		return err
 	}
-	return err
+	fmt.Println("all jobs are completed")
+	return nil
 }
 
 func count(ctx context.Context, pool *pgxpool.Pool, what string) (n int, err error) {
@@ -194,19 +146,15 @@ func count(ctx context.Context, pool *pgxpool.Pool, what string) (n int, err err
 	return n, err
 }
 
-// until checks ten times per second, for at most a minute.
-func until(ctx context.Context, enough func() (bool, error)) error {
+// becomes checks ten times per second, for at most a minute, whether there are that many rows.
+func becomes(ctx context.Context, pool *pgxpool.Pool, want int, what string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
-		if yes, err := enough(); yes || err != nil {
+		if n, err := count(ctx, pool, what); n == want || err != nil {
 			return err
 		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 
@@ -250,7 +198,7 @@ func (s *shop) demonstrate(ctx context.Context, platform *mockserver.Server) err
 			return err
 		}
 	}
-	if err := s.becomes(ctx, orders, "emailplatform_sends WHERE state IN ('sent', 'unknown')"); err != nil {
+	if err := becomes(ctx, s.pool, orders, "emailplatform_sends WHERE state IN ('sent', 'unknown')"); err != nil {
 		return err
 	}
 	unknown, err := s.jobs.Unknown(ctx)
@@ -265,10 +213,10 @@ func (s *shop) demonstrate(ctx context.Context, platform *mockserver.Server) err
 	if err := errors.Join(platform.Open(lost.ID), platform.Bounce(bounced.ID, events.BounceCategoryHard)); err != nil {
 		return err
 	}
-	if err := s.becomes(ctx, orders, "emailplatform_sends WHERE state = 'sent'"); err != nil {
+	if err := becomes(ctx, s.pool, orders, "emailplatform_sends WHERE state = 'sent'"); err != nil {
 		return err
 	}
-	if err := s.becomes(ctx, 1, "orders WHERE email_status = 'bounced'"); err != nil {
+	if err := becomes(ctx, s.pool, 1, "orders WHERE email_status = 'bounced'"); err != nil {
 		return err
 	}
 	if n := len(platform.Outbox()); n != orders {
@@ -276,12 +224,4 @@ func (s *shop) demonstrate(ctx context.Context, platform *mockserver.Server) err
 	}
 	fmt.Printf("the recipient opened the email, so it was sent; each of the %d emails was sent once, and 1 bounced\n", orders)
 	return nil
-}
-
-// becomes waits until there are that many rows.
-func (s *shop) becomes(ctx context.Context, want int, what string) error {
-	return until(ctx, func() (bool, error) {
-		n, err := count(ctx, s.pool, what)
-		return n == want, err
-	})
 }

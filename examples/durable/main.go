@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string) error {
 	case "receive":
 		return receive(ctx, pool, args)
 	case "work":
-		return runWorker(ctx, pool, args)
+		return work(ctx, pool, noteEvent)
 	case "shop":
 		return runShop(ctx, pool)
 	}
@@ -104,17 +104,6 @@ func receive(ctx context.Context, pool *pgxpool.Pool, args []string) error {
 		return err
 	}
 	return serve(ctx, l, h)
-}
-
-// runWorker works until the context ends.
-func runWorker(ctx context.Context, pool *pgxpool.Pool, args []string) error {
-	f := flag.NewFlagSet("work", flag.ExitOnError)
-	stumble := f.String("stumble", "", "fail for this `recipient` and retry immediately; used by the demo")
-	_ = f.Parse(args)
-	if *stumble == "" {
-		return work(ctx, pool, noteEvent)
-	}
-	return work(ctx, pool, stumbling(*stumble, nil), trySoon)
 }
 
 // serve completes the requests in progress before it returns.

@@ -47,7 +47,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	_, err = conn.Exec(ctx, pgstore.Schema+";"+riverjobs.Schema+`;
-		CREATE TABLE IF NOT EXISTS event_log (key text NOT NULL, name text NOT NULL, recipient text NOT NULL, worked_by text NOT NULL);
+		CREATE TABLE IF NOT EXISTS event_log (key text NOT NULL, name text NOT NULL, recipient text NOT NULL);
 		CREATE TABLE IF NOT EXISTS orders (id text PRIMARY KEY, email_status text)`)
 	return err
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,19 +17,17 @@ import (
 // together with the end of the job: exactly once. What it does elsewhere may be
 // done again, and needs a key of its own; job.key is a good one.
 type job struct {
-	tx     pgx.Tx
-	key    string
-	worker string
-	event  *events.Event
+	tx    pgx.Tx
+	key   string
+	event *events.Event
 }
 
 type handler func(context.Context, job) error
 
 // noteEvent is what this program does with an event.
 func noteEvent(ctx context.Context, j job) error {
-	recipient := j.event.Recipient()
-	_, err := j.tx.Exec(ctx, "INSERT INTO event_log (key, name, recipient, worked_by) VALUES ($1, $2, $3, $4)",
-		j.key, j.event.Name, recipient, j.worker)
+	_, err := j.tx.Exec(ctx, "INSERT INTO event_log (key, name, recipient) VALUES ($1, $2, $3)",
+		j.key, j.event.Name, j.event.Recipient())
 	return err
 }
 
@@ -39,7 +35,6 @@ func noteEvent(ctx context.Context, j job) error {
 type worker struct {
 	river.WorkerDefaults[Delivery]
 	pool   *pgxpool.Pool
-	name   string
 	handle handler
 }
 
@@ -52,7 +47,7 @@ func (w *worker) Work(ctx context.Context, j *river.Job[Delivery]) error {
 		return river.JobCancel(err) // a retry would not make it an event
 	}
 	return pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error {
-		if err := w.handle(ctx, job{tx, j.Args.Key, w.name, event}); err != nil {
+		if err := w.handle(ctx, job{tx, j.Args.Key, event}); err != nil {
 			return err
 		}
 		_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, j)
@@ -74,7 +69,7 @@ const (
 // newWorkers returns a client of River that works on 16 jobs at a time.
 func newWorkers(pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &worker{pool: pool, name: fmt.Sprint("process ", os.Getpid()), handle: handle})
+	river.AddWorker(workers, &worker{pool: pool, handle: handle})
 	cfg := &river.Config{
 		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 16}},
 		Workers:              workers,
