@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/internal/tests/recipes"
@@ -128,18 +129,14 @@ func TestImportUnderFaults(t *testing.T) {
 func TestExportUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
 		s := opened(t, p)
-		contacts := make([]client.ImportContact, 350)
-		for i := range contacts {
-			contacts[i].Email = fmt.Sprintf("r%d@example.org", i)
-		}
-		_, err := s.platform.Contacts.Import(t.Context(), s.listID, client.ContactsFromSlice(contacts), client.ImportOptions{})
-		check(t, err)
+		const readers = 350
+		addReaders(t, s, readers)
 		return func() {
 			recipes.Repeat(t, func() error {
 				var out strings.Builder
 				err := s.export(t.Context(), &out)
-				if n := strings.Count(out.String(), "\n"); err == nil && n != len(contacts) {
-					t.Errorf("%d rows of %d, and no error", n, len(contacts))
+				if n := strings.Count(out.String(), "\n"); err == nil && n != readers {
+					t.Errorf("%d rows of %d, and no error", n, readers)
 				}
 				return err
 			})
@@ -152,7 +149,23 @@ func TestExportUnderFaults(t *testing.T) {
 func TestSuppressionUnderFaults(t *testing.T) {
 	recipe := func(t *testing.T, p *mockserver.Server) func() {
 		s := opened(t, p)
-		return func() { suppressing(t, s, p) }
+		return func() {
+			background(t, s.lookUp)
+			outcomes := map[string]error{
+				"bounce+hb@mock.test": errSuppressed, "complaint@mock.test": errSuppressed, "global-unsubscribe@mock.test": errSuppressed,
+				"bounce+sb@mock.test": nil, "open@mock.test": nil,
+			}
+			for address := range outcomes {
+				check(t, s.confirm(t.Context(), "first "+address, address))
+			}
+			check(t, p.Drain(t.Context()))
+			time.Sleep(15 * time.Minute)
+			for address, want := range outcomes {
+				if err := s.confirm(t.Context(), "second "+address, strings.ToUpper(address)); !errors.Is(err, want) {
+					t.Errorf("%s: %v, want %v", address, err, want)
+				}
+			}
+		}
 	}
 	recipes.UnderFaults(t, []string{"getEmail"}, recipe)
 	recipes.UnderDeliveryFaults(t, recipe)

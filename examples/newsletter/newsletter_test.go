@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -56,16 +55,6 @@ func background(t *testing.T, part func(context.Context) error) {
 	})
 }
 
-// loseResponse makes the mock server process an operation and lose its
-// response, once.
-func loseResponse(t *testing.T, platform *mockserver.Server, operation string) {
-	t.Helper()
-	_, err := platform.Inject(mockserver.Fault{
-		Operation: operation, Action: mockserver.FaultReset, AfterProcessing: true, Times: 1,
-	})
-	check(t, err)
-}
-
 // post signs up an address, and returns the status and text that a browser
 // gets.
 func post(t *testing.T, s *service, email string) (int, string) {
@@ -95,7 +84,7 @@ func active(t *testing.T, s *service) (addresses []string) {
 // not reveal whether it was known.
 func TestSignUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
-		loseResponse(t, platform, "createContact")
+		recipes.Inject(t, platform, mockserver.Fault{Operation: "createContact", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
 		status, first := post(t, s, "ada@example.org")
 		mail := platform.OutboxTo("ada@example.org")
 		if status != http.StatusOK || len(mail) != 1 || !mail[0].Confirmation {
@@ -158,31 +147,6 @@ func TestPendingBuyer(t *testing.T) {
 			t.Errorf("%d emails, want the opt-in and the order; confirm: %v, again %v", n, err, again)
 		}
 	})
-}
-
-// TestSuppression: recipients that bounced or complained get no more email.
-func TestSuppression(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) { suppressing(t, s, platform) })
-}
-
-// suppressing sends email to recipients that bounce, complain or open it, and
-// then sends again.
-func suppressing(t *testing.T, s *service, platform *mockserver.Server) {
-	background(t, s.lookUp)
-	outcomes := map[string]error{
-		"bounce+hb@mock.test": errSuppressed, "complaint@mock.test": errSuppressed, "global-unsubscribe@mock.test": errSuppressed,
-		"bounce+sb@mock.test": nil, "open@mock.test": nil,
-	}
-	for address := range outcomes {
-		check(t, s.confirm(t.Context(), "first "+address, address))
-	}
-	check(t, platform.Drain(t.Context()))
-	time.Sleep(15 * time.Minute)
-	for address, want := range outcomes {
-		if err := s.confirm(t.Context(), "second "+address, strings.ToUpper(address)); !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", address, err, want)
-		}
-	}
 }
 
 // TestComplaintDuringLookup: an email that is looked up because of a soft bounce is

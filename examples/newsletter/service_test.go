@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/emailplatform/client"
@@ -71,24 +70,24 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// addReaders adds reader0@example.org and so on to the list.
+func addReaders(t *testing.T, s *service, n int) {
+	t.Helper()
+	readers := make([]client.ImportContact, n)
+	for i := range readers {
+		readers[i].Email = fmt.Sprintf("reader%d@example.org", i)
+	}
+	_, err := s.platform.Contacts.Import(t.Context(), s.listID, client.ContactsFromSlice(readers), client.ImportOptions{})
+	check(t, err)
+}
+
 // TestExportIsComplete: the export contains each reader once, even if readers leave while it runs. If a page of a
 // list cannot be read, the response is cut off.
 func TestExportIsComplete(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
 	s := opened(t, platform)
-	contacts := client.ContactsFromAddresses(func(yield func(string) bool) {
-		for i := range 250 {
-			if !yield(fmt.Sprintf("reader%d@example.org", i)) {
-				return
-			}
-		}
-	})
-	_, err := s.platform.Contacts.Import(t.Context(), s.listID, contacts, client.ImportOptions{})
-	check(t, err)
-	if body, complete := get(t, s, "/contacts.csv"); !complete || len(active(t, s)) != 250 {
-		t.Errorf("the export is %d bytes, complete: %v", len(body), complete)
-	}
+	addReaders(t, s, 250)
 	left := false
 	ctx := client.WithResponseHook(t.Context(), func(r client.Response) {
 		if left || r.Op != "listContacts" {
@@ -107,6 +106,9 @@ func TestExportIsComplete(t *testing.T) {
 		if n := strings.Count(out.String(), fmt.Sprintf("reader%d@", i)); n != 1 {
 			t.Errorf("reader %d is exported %d times while others leave", i, n)
 		}
+	}
+	if _, complete := get(t, s, "/contacts.csv"); !complete {
+		t.Error("the export is cut off")
 	}
 	recipes.Inject(t, platform, // the first page succeeds, the others fail
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Nth: 1},
@@ -133,40 +135,6 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: %d, want %d; all: %v", name, got[name], want, got)
 		}
 	}
-}
-
-// TestConcurrentOpen: processes that start at the same time on a new account use
-// the same list and webhook.
-func TestConcurrentOpen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		platform := mockserver.New(mockserver.Config{})
-		defer platform.Close()
-		for _, operation := range []string{"createList", "createWebhook"} {
-			recipes.Inject(t, platform, mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second})
-		}
-		var replicas [3]*service
-		var all sync.WaitGroup
-		for i := range replicas {
-			all.Go(func() { replicas[i] = opened(t, platform) })
-		}
-		all.Wait()
-		for i, s := range replicas {
-			if s.listID != replicas[0].listID || s.ordersID != replicas[0].ordersID {
-				t.Errorf("replica %d uses the lists %d and %d", i, s.listID, s.ordersID)
-			}
-			platform.SetTarget("shop.test", s.public())
-			address := fmt.Sprintf("*@shop%d.test", i)
-			_, err := s.platform.SuppressedEmails.Add(t.Context(), address)
-			check(t, err)
-			check(t, platform.Drain(t.Context()))
-			if !s.isSuppressed("ada@" + address[2:]) {
-				t.Errorf("replica %d rejects the deliveries", i)
-			}
-		}
-		if n := len(platform.Deliveries()); n != len(replicas) {
-			t.Errorf("%d deliveries of %d events", n, len(replicas))
-		}
-	})
 }
 
 // held is a transport that blocks requests that create a contact until release is closed.
