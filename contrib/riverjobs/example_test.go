@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/contrib/riverjobs"
 )
 
-// A shop that confirms each order with one email. The tables of River, of
+// A program that commits an order together with the job of its email. The tables of River, of
 // riverjobs.Schema and of the shop exist.
 func Example() {
 	ctx := context.Background()
@@ -30,66 +30,38 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	queue, err := newQueue(pool, c)
+	jobs, err := riverjobs.New(pool, c, riverjobs.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := run(ctx, pool, queue); err != nil {
-		slog.Error(err.Error()) // a program would end here
-	}
-	fmt.Println("stopped")
-	// Output: stopped
-}
-
-// newQueue returns the client of River, which inserts and works.
-func newQueue(pool *pgxpool.Pool, c *client.Client) (*river.Client[pgx.Tx], error) {
-	jobs, err := riverjobs.New(pool, c, riverjobs.Options{})
-	if err != nil {
-		return nil, err
-	}
 	workers := river.NewWorkers()
 	jobs.Register(workers)
-	return river.NewClient(riverpgxv5.New(pool), &river.Config{
+	queue, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Workers: workers,
 		Queues: map[string]river.QueueConfig{
 			riverjobs.SendQueue:   {MaxWorkers: 8},
 			riverjobs.LookupQueue: {MaxWorkers: 1},
 		},
 		RescueStuckJobsAfter: 2 * time.Minute, // when the jobs of a crashed process are released
-		Logger:               slog.Default(),
 	})
-}
-
-// run places one order, and stops after the emails in progress are completed.
-func run(ctx context.Context, pool *pgxpool.Pool, queue *river.Client[pgx.Tx]) error {
-	if err := queue.Start(ctx); err != nil {
-		return err
+	if err != nil {
+		log.Fatal(err)
 	}
-	err := placeOrder(ctx, pool, queue, "17", "ada@example.org")
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second) // more than SendTimeout
-	defer cancel()
-	if err := queue.Stop(stop); err != nil {
-		return err
-	}
-	return err
-}
-
-// placeOrder commits an order together with the job of its email.
-func placeOrder(ctx context.Context, pool *pgxpool.Pool, queue *river.Client[pgx.Tx], order, address string) error {
-	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "INSERT INTO orders (id) VALUES ($1)", order); err != nil {
+	// Until it ends, the program works on jobs between queue.Start(ctx) and queue.Stop(ctx).
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "INSERT INTO orders (id) VALUES ('17')"); err != nil {
 			return err
 		}
-		_, err := queue.InsertTx(ctx, tx, riverjobs.SendArgs{
-			Key: "order-" + order,
-			Submission: client.EmailSubmission{
-				To:     address,
-				Sender: client.Sender{Name: "Shop", Email: "orders@shop.example"},
-				Content: client.EmailContent{
-					Type: client.EmailTypeTransactional, Subject: "Your order " + order, Text: "Thank you.",
-				},
-			},
-		}, nil)
+		_, err := queue.InsertTx(ctx, tx, riverjobs.SendArgs{Key: "order-17", Submission: client.EmailSubmission{
+			To:      "ada@example.org",
+			Sender:  client.Sender{Name: "Shop", Email: "orders@shop.example"},
+			Content: client.EmailContent{Type: client.EmailTypeTransactional, Subject: "Your order 17", Text: "Thank you."},
+		}}, nil)
 		return err
 	})
+	if err != nil {
+		slog.Error(err.Error()) // a program would end here
+	}
+	fmt.Println("stopped")
+	// Output: stopped
 }
