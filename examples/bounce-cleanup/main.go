@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
@@ -54,11 +55,10 @@ func run(ctx context.Context, j job) error {
 	if cfg.BaseURL == "" {
 		platform := mockserver.Start(mockserver.Config{})
 		defer platform.Close()
-		listID, err := fill(ctx, platform)
-		if err != nil {
+		if err := fill(ctx, platform, "bounce+hb@mock.test", "bounce+sb@mock.test", "fine@example.org"); err != nil {
 			return err
 		}
-		cfg.BaseURL, cfg.Token, j.listID = platform.URL(), platform.Token(), listID
+		cfg.BaseURL, cfg.Token, j.listID = platform.URL(), platform.Token(), 1
 	}
 	c, err := client.New(cfg)
 	if err != nil {
@@ -143,44 +143,28 @@ func (j job) tagAll(ctx context.Context, contacts []client.Contact) error {
 	return nil
 }
 
-// fill creates a list of three contacts for the demonstration: one bounced
-// hard, one bounced soft, and one did not bounce.
-func fill(ctx context.Context, platform *mockserver.Server) (int64, error) {
+// fill creates list 1 for the demonstration.
+func fill(ctx context.Context, platform *mockserver.Server, addresses ...string) error {
+	err := platform.Seed(strings.NewReader(`{"lists": [{"list_id": 1, "name": "Newsletter", "policy_accepted": true}]}`))
+	if err != nil {
+		return err
+	}
 	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Newsletter"})
-	if err != nil {
-		return 0, err
-	}
-	if err := c.Lists.AcceptPolicy(ctx, list.ID); err != nil {
-		return 0, err
-	}
-	for address, category := range map[string]events.BounceCategory{
-		"gone@example.org": mockserver.HardBounce,
-		"full@example.org": events.BounceCategoryMailboxFull,
-		"fine@example.org": "",
-	} {
-		if err := sendTo(ctx, c, platform, list.ID, address, category); err != nil {
-			return 0, err
+	for _, address := range addresses {
+		if _, err := c.Contacts.Create(ctx, 1, client.ContactCreate{Email: address}); err != nil {
+			return err
+		}
+		if _, err := c.Emails.Send(ctx, client.EmailSubmission{
+			To:      address,
+			ListID:  1,
+			Sender:  client.Sender{Email: "hello@shop.example"},
+			Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
+		}); err != nil {
+			return err
 		}
 	}
-	return list.ID, nil
-}
-
-func sendTo(ctx context.Context, c *client.Client, platform *mockserver.Server, listID int64, address string, bounce events.BounceCategory) error {
-	if _, err := c.Contacts.Create(ctx, listID, client.ContactCreate{Email: address}); err != nil {
-		return err
-	}
-	email, err := c.Emails.Send(ctx, client.EmailSubmission{
-		To:      address,
-		ListID:  listID,
-		Sender:  client.Sender{Email: "hello@shop.example"},
-		Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
-	})
-	if err != nil || bounce == "" {
-		return err
-	}
-	return platform.Bounce(email.ID, bounce)
+	return platform.Wait(ctx) // until the emails have bounced
 }

@@ -24,10 +24,10 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -164,35 +164,28 @@ func needs[ID comparable](id *ID, missing string, try func(context.Context) verd
 	}
 }
 
-// fill creates one record of each kind for the demonstration, and returns the id
-// of an email.
+// demoRecords has one record of each kind.
+const demoRecords = `{
+	"lists": [{"list_id": 1, "name": "Newsletter"}],
+	"campaigns": [{"name": "Spring", "list": "Newsletter", "sender": {"email": "hello@shop.example"},
+		"content": {"subject": "Hello", "text": "Hello!"}}],
+	"workflows": [{"name": "Welcome", "list": "Newsletter", "trigger": "subscribed", "sender": {"email": "hello@shop.example"},
+		"content": {"subject": "Hello", "text": "Hello!"}}],
+	"webhooks": [{"url": "http://127.0.0.1:9/", "events": ["Email.Bounced"]}],
+	"suppressed_emails": ["gone@example.org"]
+}`
+
+// fill creates records for the demonstration, and returns the id of an email.
 func fill(ctx context.Context, platform *mockserver.Server) (email string, err error) {
+	if err := platform.Seed(strings.NewReader(demoRecords)); err != nil {
+		return "", err
+	}
 	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
 	if err != nil {
 		return "", err
 	}
-	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Newsletter"})
-	if err != nil {
-		return "", err
-	}
-	sender := client.Sender{Email: "hello@shop.example"}
-	message := client.MessageContent{Subject: "Hello", Text: "Hello!"}
-	if _, err := c.Campaigns.Create(ctx, client.CampaignCreate{Name: "Spring", ListID: list.ID, Sender: sender, Content: message}); err != nil {
-		return "", err
-	}
-	if _, err := c.Workflows.Create(ctx, client.WorkflowCreate{
-		Name: "Welcome", ListID: list.ID, Trigger: client.WorkflowTriggerSubscribed, Sender: sender, Content: message,
-	}); err != nil {
-		return "", err
-	}
-	if _, err := c.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://127.0.0.1:9/", Events: []events.Name{events.NameEmailBounced}}); err != nil {
-		return "", err
-	}
-	if _, err := c.SuppressedEmails.Add(ctx, "gone@example.org"); err != nil {
-		return "", err
-	}
 	submitted, err := c.Emails.Send(ctx, client.EmailSubmission{
-		To: "ada@example.org", Sender: sender, Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
+		To: "ada@example.org", Sender: client.Sender{Email: "hello@shop.example"}, Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
 	})
 	return submitted.ID, err
 }

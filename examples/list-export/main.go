@@ -33,7 +33,8 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *listID, events.ContactStatus(*status), splitNames(*attributes))
+	names := strings.FieldsFunc(*attributes, func(r rune) bool { return r == ',' })
+	err := run(ctx, *listID, events.ContactStatus(*status), names)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "list-export:", err)
@@ -41,26 +42,20 @@ func main() {
 	}
 }
 
-func splitNames(s string) []string {
-	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
-}
-
 func run(ctx context.Context, listID int64, status events.ContactStatus, attributes []string) error {
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" && listID != 0 {
 		return errors.New("EMAILPLATFORM_BASE_URL is not set")
 	}
-	demo := cfg.BaseURL == ""
-	if demo {
+	if cfg.BaseURL == "" {
 		platform := mockserver.Start(mockserver.Config{})
 		defer platform.Close()
-		cfg.BaseURL, cfg.Token = platform.URL(), platform.Token()
+		if err := platform.Seed(strings.NewReader(demoList)); err != nil {
+			return err
+		}
+		cfg.BaseURL, cfg.Token, listID, attributes = platform.URL(), platform.Token(), 1, []string{"first_name"}
 	}
 	c, err := client.New(cfg)
-	if demo && err == nil {
-		attributes = []string{"first_name"}
-		listID, err = demoList(ctx, c)
-	}
 	if err != nil {
 		return err
 	}
@@ -109,15 +104,7 @@ func row(contact client.Contact, attributes []string) []string {
 	return fields
 }
 
-// demoList makes a list with a few contacts and returns its id.
-func demoList(ctx context.Context, c *client.Client) (int64, error) {
-	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Newsletter"})
-	if err != nil {
-		return 0, err
-	}
-	_, err = c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice([]client.ImportContact{
-		{Email: "ada@example.org", Tags: []string{"vip"}, CustomAttributes: client.Attributes{{Name: "first_name", Value: "Ada"}}},
-		{Email: "bob@example.org", CustomAttributes: client.Attributes{{Name: "first_name", Value: "Bob"}}},
-	}), client.ImportOptions{})
-	return list.ID, err
-}
+const demoList = `{"lists": [{"list_id": 1, "name": "Newsletter", "contacts": [
+	{"email": "ada@example.org", "tags": ["vip"], "custom_attributes": [{"name": "first_name", "value": "Ada"}]},
+	{"email": "bob@example.org", "custom_attributes": [{"name": "first_name", "value": "Bob"}]}
+]}]}`
