@@ -57,12 +57,3 @@ func (c *checkpoint) store(path string) error {
 	}
 	return os.Rename(path+".new", path)
 }
-
-// removeCheckpoint removes the file after a complete import.
-func removeCheckpoint(path string) error {
-	err := os.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // an empty file had nothing to confirm
-	}
-	return err
-}

@@ -20,6 +20,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -106,7 +107,10 @@ func importFile(ctx context.Context, c *client.Client, out io.Writer, to target,
 		return err
 	}
 	fmt.Fprintf(out, "\n%d imported, %d updated, %d rejected\n", report.Imported, report.Updated+report.Accepted, report.Rejected)
-	return removeCheckpoint(path)
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) { // an empty file has no checkpoint
+		return err
+	}
+	return nil
 }
 
 // survey returns how many contacts a file holds, and a sum that no other file
