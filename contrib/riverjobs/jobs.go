@@ -51,26 +51,6 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-func (o Options) withDefaults() Options {
-	o.SendTimeout = cmp.Or(o.SendTimeout, 20*time.Second)
-	o.Pause = cmp.Or(o.Pause, 30*time.Second)
-	o.MaxPause = cmp.Or(o.MaxPause, max(10*time.Minute, o.Pause))
-	o.Logger = cmp.Or(o.Logger, slog.Default())
-	return o
-}
-
-func (o Options) check() error {
-	switch {
-	case o.SendTimeout < time.Millisecond:
-		return fmt.Errorf("riverjobs: SendTimeout must be at least 1ms, got %v", o.SendTimeout)
-	case o.Pause < time.Millisecond:
-		return fmt.Errorf("riverjobs: Pause must be at least 1ms, got %v", o.Pause)
-	case o.MaxPause < o.Pause:
-		return fmt.Errorf("riverjobs: MaxPause must be at least Pause, which is %v, got %v", o.Pause, o.MaxPause)
-	}
-	return nil
-}
-
 // Jobs contains the workers for [SendArgs] and [LookupArgs], and manages the records of
 // the emails. It is safe for concurrent use.
 type Jobs struct {
@@ -84,12 +64,19 @@ type Jobs struct {
 // pool must use this database. New sends no request and opens no connection. It returns
 // an error if pool or c is nil, or if an option is out of range.
 func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
-	if pool == nil || c == nil {
+	opts.SendTimeout = cmp.Or(opts.SendTimeout, 20*time.Second)
+	opts.Pause = cmp.Or(opts.Pause, 30*time.Second)
+	opts.MaxPause = cmp.Or(opts.MaxPause, max(10*time.Minute, opts.Pause))
+	opts.Logger = cmp.Or(opts.Logger, slog.Default())
+	switch {
+	case pool == nil || c == nil:
 		return nil, errors.New("riverjobs: the pool and the client must not be nil")
-	}
-	opts = opts.withDefaults()
-	if err := opts.check(); err != nil {
-		return nil, err
+	case opts.SendTimeout < time.Millisecond:
+		return nil, fmt.Errorf("riverjobs: SendTimeout must be at least 1ms, got %v", opts.SendTimeout)
+	case opts.Pause < time.Millisecond:
+		return nil, fmt.Errorf("riverjobs: Pause must be at least 1ms, got %v", opts.Pause)
+	case opts.MaxPause < opts.Pause:
+		return nil, fmt.Errorf("riverjobs: MaxPause must be at least Pause, which is %v, got %v", opts.Pause, opts.MaxPause)
 	}
 	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: opts.RiverSchema, Logger: opts.Logger})
 	if err != nil {

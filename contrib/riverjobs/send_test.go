@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
@@ -277,26 +278,23 @@ func TestUnique(t *testing.T) {
 func TestNew(t *testing.T) {
 	s := newShop(t)
 	c := s.client()
-	for name, tt := range map[string]struct {
+	for _, tt := range []struct {
+		pool *pgxpool.Pool
+		c    *client.Client
 		opts riverjobs.Options
 		want string
 	}{
-		"timeout":   {riverjobs.Options{SendTimeout: -time.Second}, "SendTimeout must be at least 1ms, got -1s"},
-		"pause":     {riverjobs.Options{Pause: time.Microsecond}, "Pause must be at least 1ms, got 1µs"},
-		"max pause": {riverjobs.Options{MaxPause: time.Second}, "MaxPause must be at least Pause, which is 30s, got 1s"},
-		"schema":    {riverjobs.Options{RiverSchema: "a b"}, "Schema"},
+		{s.pool, c, riverjobs.Options{SendTimeout: -time.Second}, "SendTimeout must be at least 1ms, got -1s"},
+		{s.pool, c, riverjobs.Options{Pause: time.Microsecond}, "Pause must be at least 1ms, got 1µs"},
+		{s.pool, c, riverjobs.Options{MaxPause: time.Second}, "MaxPause must be at least Pause, which is 30s, got 1s"},
+		{s.pool, c, riverjobs.Options{RiverSchema: "a b"}, "Schema"},
+		{s.pool, nil, riverjobs.Options{}, "must not be nil"},
+		{nil, c, riverjobs.Options{}, "must not be nil"},
+		{s.pool, c, riverjobs.Options{Pause: time.Hour}, ""}, // longer than the default of MaxPause
 	} {
-		if _, err := riverjobs.New(s.pool, c, tt.opts); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		_, err := riverjobs.New(tt.pool, tt.c, tt.opts)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
 		}
-	}
-	if _, err := riverjobs.New(s.pool, nil, riverjobs.Options{}); err == nil {
-		t.Error("a client is not required")
-	}
-	if _, err := riverjobs.New(nil, c, riverjobs.Options{Pause: time.Hour}); err == nil {
-		t.Error("a pool is not required")
-	}
-	if _, err := riverjobs.New(s.pool, c, riverjobs.Options{Pause: time.Hour}); err != nil {
-		t.Errorf("a pause that is longer than the default of MaxPause: %v", err)
 	}
 }
