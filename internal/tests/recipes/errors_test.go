@@ -25,6 +25,9 @@ type resolution struct {
 	count     func(ctx context.Context, c *client.Client, p *mockserver.Server) int // number of effects; must be 1
 }
 
+// failure returns the error of a call.
+func failure[T any](_ T, err error) error { return err }
+
 // count returns the number of items of a list.
 func count[T any](items iter.Seq2[T, error]) (n int) {
 	for _, err := range items {
@@ -64,29 +67,22 @@ var resolutions = []resolution{{
 	},
 }, {
 	operation: "createList",
-	call:      func(ctx context.Context, c *client.Client) error { _, err := c.Lists.Create(ctx, list); return err },
-	resolve:   func(ctx context.Context, c *client.Client) error { _, err := c.Lists.Ensure(ctx, list); return err },
+	call:      func(ctx context.Context, c *client.Client) error { return failure(c.Lists.Create(ctx, list)) },
+	resolve:   func(ctx context.Context, c *client.Client) error { return failure(c.Lists.Ensure(ctx, list)) },
 	count: func(ctx context.Context, c *client.Client, _ *mockserver.Server) int {
 		return count(c.Lists.All(ctx, client.ListListsParams{})) - 1
 	},
 }, {
 	operation: "createTemplate",
-	call: func(ctx context.Context, c *client.Client) error {
-		_, err := c.Templates.Create(ctx, template)
-		return err
-	},
-	resolve: func(ctx context.Context, c *client.Client) error {
-		_, err := c.Templates.Ensure(ctx, template)
-		return err
-	},
+	call:      func(ctx context.Context, c *client.Client) error { return failure(c.Templates.Create(ctx, template)) },
+	resolve:   func(ctx context.Context, c *client.Client) error { return failure(c.Templates.Ensure(ctx, template)) },
 	count: func(ctx context.Context, c *client.Client, _ *mockserver.Server) int {
 		return count(c.Templates.All(ctx, client.ListTemplatesParams{}))
 	},
 }, {
 	operation: "createContact",
 	call: func(ctx context.Context, c *client.Client) error {
-		_, err := c.Contacts.Create(ctx, listID, contact)
-		return err
+		return failure(c.Contacts.Create(ctx, listID, contact))
 	},
 	resolve: func(ctx context.Context, c *client.Client) error {
 		_, err := c.Contacts.Create(ctx, listID, contact)
@@ -100,17 +96,14 @@ var resolutions = []resolution{{
 	},
 }, {
 	operation: "createWebhook",
-	call:      func(ctx context.Context, c *client.Client) error { _, err := c.Webhooks.Create(ctx, hook); return err },
-	resolve:   func(ctx context.Context, c *client.Client) error { _, err := c.Webhooks.Ensure(ctx, hook); return err },
+	call:      func(ctx context.Context, c *client.Client) error { return failure(c.Webhooks.Create(ctx, hook)) },
+	resolve:   func(ctx context.Context, c *client.Client) error { return failure(c.Webhooks.Ensure(ctx, hook)) },
 	count: func(ctx context.Context, c *client.Client, _ *mockserver.Server) int {
 		return count(c.Webhooks.All(ctx, client.ListWebhooksParams{}))
 	},
 }, {
 	operation: "createCampaign",
-	call: func(ctx context.Context, c *client.Client) error {
-		_, err := c.Campaigns.Create(ctx, campaign)
-		return err
-	},
+	call:      func(ctx context.Context, c *client.Client) error { return failure(c.Campaigns.Create(ctx, campaign)) },
 	resolve: func(ctx context.Context, c *client.Client) error {
 		_, err := c.Campaigns.Find(ctx, campaign.Name)
 		if errors.Is(err, client.ErrNotFound) {
