@@ -16,19 +16,36 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// table runs the program against a mock server with the transport that change returns. It returns the report.
-func table(t *testing.T, write bool, change func(*mockserver.Server, http.RoundTripper) http.RoundTripper) (string, *mockserver.Server) {
+// table runs the program against a mock server with faults. It returns the report, and the requests except GET requests.
+func table(t *testing.T, write bool, faults ...mockserver.Fault) (report string, changes []string) {
 	t.Helper()
-	demo := mockserver.Start(mockserver.Config{})
+	demo, p := newDemo(t, write, func(next http.RoundTripper) http.RoundTripper { return next })
+	recipes.Inject(t, demo, faults...)
+	var out strings.Builder
+	fatal(t, p.report(t.Context(), &out))
+	return out.String(), changesOf(demo)
+}
+
+// changesOf returns the requests except GET requests, and except the email that fill sends.
+func changesOf(demo *mockserver.Server) (changes []string) {
+	for _, r := range demo.Requests()[1:] {
+		if r.Method != http.MethodGet {
+			changes = append(changes, r.Method+" "+r.Path)
+		}
+	}
+	return changes
+}
+
+// newDemo returns a mock server, and the platform that sends requests to it through a transport.
+func newDemo(t *testing.T, write bool, through func(http.RoundTripper) http.RoundTripper) (*mockserver.Server, *platform) {
+	t.Helper()
+	demo := mockserver.New(mockserver.Config{})
 	t.Cleanup(demo.Close)
 	email, err := fill(t.Context(), demo)
 	fatal(t, err)
-	transport := change(demo, demo.Transport())
-	p, err := newPlatform(options{demo.URL(), demo.Token(), email, write}, &http.Client{Transport: transport})
+	p, err := newPlatform(options{demo.URL(), demo.Token(), email, write}, &http.Client{Transport: through(demo.Transport())})
 	fatal(t, err)
-	var out strings.Builder
-	fatal(t, p.report(t.Context(), &out))
-	return out.String(), demo
+	return demo, p
 }
 
 var fatal = recipes.Check
@@ -54,43 +71,28 @@ func TestWithoutFlags(t *testing.T) {
 
 // TestReadsOnly: without -write only GET requests are sent.
 func TestReadsOnly(t *testing.T) {
-	var methods []string
-	out, _ := table(t, false, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper {
-		return observed(func(r *http.Request) { methods = append(methods, r.Method) }, next)
-	})
-	if len(methods) < 20 || slices.ContainsFunc(methods, func(m string) bool { return m != http.MethodGet }) {
-		t.Errorf("sent %v", methods)
-	}
-	if strings.Contains(out, "differs") || strings.Contains(out, "Not deleted") || !strings.Contains(row(t, out, "deleting a contact is 204"), "skipped: -write is not set") {
-		t.Error(out)
+	out, changes := table(t, false)
+	if changes != nil || strings.Count(out, "matches") < 20 || strings.Contains(out, "differs") || strings.Contains(out, "Not deleted") ||
+		!strings.Contains(row(t, out, "deleting a contact is 204"), "skipped: -write is not set") {
+		t.Errorf("sent %v\n%s", changes, out)
 	}
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func observed(see func(*http.Request), next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		see(r)
-		return next.RoundTrip(r)
-	})
-}
-
-// TestRemovesOwnRecords: all created records except the list are deleted.
+// TestRemovesOwnRecords: all created records except the list are deleted, and no email is sent.
 func TestRemovesOwnRecords(t *testing.T) {
-	out, demo := table(t, true, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper { return next })
-	if strings.Contains(out, "differs") || strings.Count(out, "Not deleted") != 1 || !strings.Contains(out, "Not deleted: list ") {
-		t.Error(out)
-	}
-	if n := len(demo.Outbox()); n != 1 { // fill sends one email
-		t.Errorf("%d emails were sent", n)
+	out, changes := table(t, true)
+	if strings.Contains(out, "differs") || strings.Count(out, "Not deleted") != 1 || !strings.Contains(out, "Not deleted: list ") ||
+		slices.Contains(changes, "POST /v2/emails") {
+		t.Errorf("sent %v\n%s", changes, out)
 	}
 }
 
 // TestReportsResponseFormat: the program reads the other response format and reports the differences in each row.
 func TestReportsResponseFormat(t *testing.T) {
-	out, _ := table(t, true, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper { return altformat.Transport(next) })
+	_, p := newDemo(t, true, altformat.Transport)
+	var report strings.Builder
+	fatal(t, p.report(t.Context(), &report))
+	out := report.String()
 	for says, want := range map[string]string{
 		"creating a list is 201 with the list":                `differs: wrapped in "data", "id" instead of "list_id"; the client can read it`,
 		"a webhook is not wrapped in data and has webhook_id": `differs: wrapped in "data", "id" instead of "webhook_id"; "signature" instead of "secret"; "signature" instead of "hash_function"; the client can read it`,
@@ -113,19 +115,12 @@ func TestReportsResponseFormat(t *testing.T) {
 // TestChangesOnlyOwnRecords: if creating records fails, no other record is changed. Records that may exist after a
 // 500 are reported.
 func TestChangesOnlyOwnRecords(t *testing.T) {
-	var sent []string
-	out, _ := table(t, true, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
-		for _, operation := range []string{"createList", "createContact", "createTemplate"} {
-			recipes.Inject(t, srv, mockserver.Fault{Operation: operation, Action: mockserver.FaultStatus, Status: 500})
-		}
-		return observed(func(r *http.Request) {
-			if r.Method != http.MethodGet {
-				sent = append(sent, r.Method+" "+r.URL.Path)
-			}
-		}, next)
-	})
-	if !slices.Equal(sent, []string{"POST /lists", "POST /templates"}) {
-		t.Errorf("sent %v", sent)
+	failing := func(operation string) mockserver.Fault {
+		return mockserver.Fault{Operation: operation, Action: mockserver.FaultStatus, Status: 500}
+	}
+	out, changes := table(t, true, failing("createList"), failing("createContact"), failing("createTemplate"))
+	if !slices.Equal(changes, []string{"POST /lists", "POST /templates"}) {
+		t.Errorf("sent %v", changes)
 	}
 	if !strings.Contains(row(t, out, "creating a list is 201 with the list"), "500 instead of 201") ||
 		!strings.Contains(row(t, out, "deleting a template is 204"), "skipped") || strings.Count(out, "may exist") != 2 {
@@ -133,26 +128,26 @@ func TestChangesOnlyOwnRecords(t *testing.T) {
 	}
 }
 
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 // TestInterrupted: created records are deleted even if the program is interrupted.
 func TestInterrupted(t *testing.T) {
-	demo := mockserver.Start(mockserver.Config{})
-	defer demo.Close()
-	email, err := fill(t.Context(), demo)
-	fatal(t, err)
 	ctx, interrupt := context.WithCancel(t.Context())
-	var removed []string
-	p, err := newPlatform(options{demo.URL(), demo.Token(), email, true}, &http.Client{Transport: observed(func(r *http.Request) {
-		switch {
-		case r.Method == http.MethodPatch && strings.HasPrefix(r.URL.Path, "/templates/"):
-			interrupt()
-		case r.Method == http.MethodDelete:
-			removed = append(removed, r.URL.Path)
-		}
-	}, demo.Transport())})
-	fatal(t, err)
+	demo, p := newDemo(t, true, func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPatch && strings.HasPrefix(r.URL.Path, "/templates/") {
+				interrupt()
+			}
+			return next.RoundTrip(r)
+		})
+	})
 	var out strings.Builder
-	if err := p.report(ctx, &out); !errors.Is(err, context.Canceled) || len(removed) != 2 || strings.Count(out.String(), "Not deleted") != 1 {
-		t.Errorf("%v, removed %v\n%s", err, removed, &out)
+	err := p.report(ctx, &out)
+	removed := strings.Count(strings.Join(changesOf(demo), " "), http.MethodDelete)
+	if !errors.Is(err, context.Canceled) || removed != 2 || strings.Count(out.String(), "Not deleted") != 1 {
+		t.Errorf("%v, removed %d\n%s", err, removed, &out)
 	}
 }
 
@@ -164,12 +159,9 @@ func TestTerminal(t *testing.T) {
 }
 
 func TestInvalidResponses(t *testing.T) {
-	out, _ := table(t, false, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
-		for _, operation := range []string{"listTags", "renderTemplate"} {
-			recipes.Inject(t, srv, mockserver.Fault{Operation: operation, Action: mockserver.FaultNotJSON})
-		}
-		return next
-	})
+	out, _ := table(t, false,
+		mockserver.Fault{Operation: "listTags", Action: mockserver.FaultNotJSON},
+		mockserver.Fault{Operation: "renderTemplate", Action: mockserver.FaultNotJSON})
 	if got := row(t, out, "GET /tags: each item has name"); !strings.Contains(got, "differs") || !strings.Contains(got, "the client returns an error") {
 		t.Error(got)
 	}
