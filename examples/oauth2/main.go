@@ -29,7 +29,7 @@ func main() {
 func run(ctx context.Context) error {
 	platform := mockserver.Start(mockserver.Config{})
 	defer platform.Close()
-	authorization := &endpoint{platform: platform, life: time.Hour}
+	authorization := &endpoint{platform: platform}
 	issuer := httptest.NewServer(authorization)
 	defer issuer.Close()
 
@@ -69,11 +69,12 @@ const (
 // the client credentials grant. (RFC 6749, section 4.4.)
 type endpoint struct {
 	platform *mockserver.Server
-	life     time.Duration // of a token
 
 	mu     sync.Mutex
 	issued []string
 }
+
+const tokenLife = time.Hour
 
 // ServeHTTP implements http.Handler.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -82,28 +83,19 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":"invalid_client"}`, http.StatusUnauthorized)
 		return
 	}
-	token, err := e.issue()
-	if err != nil {
-		http.Error(w, `{"error":"server_error"}`, http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{ // the client may have disconnected
-		"access_token": token, "token_type": "Bearer", "expires_in": int(e.life.Seconds()),
-	})
-}
-
-// issue creates a token that the platform accepts until it expires.
-func (e *endpoint) issue() (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	token := fmt.Sprintf("token-%d", len(e.issued)+1)
-	seed := fmt.Sprintf(`{"tokens": [{"token": %q, "expires_in_ms": %d}]}`, token, e.life.Milliseconds())
+	seed := fmt.Sprintf(`{"tokens": [{"token": %q, "expires_in_ms": %d}]}`, token, tokenLife.Milliseconds())
 	if err := e.platform.Seed(strings.NewReader(seed)); err != nil {
-		return "", err
+		http.Error(w, `{"error":"server_error"}`, http.StatusInternalServerError)
+		return
 	}
 	e.issued = append(e.issued, token)
-	return token, nil
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{ // the client may have disconnected
+		"access_token": token, "token_type": "Bearer", "expires_in": int(tokenLife.Seconds()),
+	})
 }
 
 // count returns the number of issued tokens.

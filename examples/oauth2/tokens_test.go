@@ -35,7 +35,7 @@ func withTokens(t *testing.T, secret string, f func(t *testing.T, c *client.Clie
 	synctest.Test(t, func(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
-		e := &endpoint{platform: platform, life: time.Hour}
+		e := &endpoint{platform: platform}
 		credentials := &clientcredentials.Config{ClientID: clientID, ClientSecret: secret, TokenURL: "https://login.test/token"}
 		c, err := client.New(client.Config{BaseURL: platform.URL(), HTTPClient: platform.HTTPClient(), TokenSource: tokens(credentials)})
 		check(t, err)

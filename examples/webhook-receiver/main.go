@@ -129,22 +129,20 @@ func serve(ctx context.Context, listener net.Listener, hook http.Handler) error 
 // handle is called once for every event. When it returns an error the platform
 // delivers the event again later.
 func handle(_ context.Context, ev *events.Event) error {
-	log := slog.With("event", ev.Name, "id", ev.ID)
-	switch data := ev.Data.(type) {
-	case *events.CampaignBounce:
-		log.Info("bounced", "address", data.Contact.Email, "hard", data.Bounce.Category.Hard(), "campaign", data.Campaign.Name)
-	case *events.WorkflowBounce:
-		log.Info("bounced", "address", data.Contact.Email, "hard", data.Bounce.Category.Hard())
-	case *events.TransactionalBounce:
-		log.Info("bounced", "address", data.Contact.Email, "hard", data.Bounce.Category.Hard())
-	case *events.EmailAPIBounce:
-		log.Info("email bounced; a lookup returns the reason", "email", data.Email.ID)
-	case *events.SuppressedEmailAdded:
-		log.Info("address suppressed; send no more email", "address", data.SuppressedEmail.Email)
-	case *events.Unknown:
-		log.Warn("unknown event", "data", string(data.Raw))
+	log := slog.With("event", ev.Name, "id", ev.ID, "address", ev.Recipient())
+	unknown, isUnknown := ev.Data.(*events.Unknown)
+	bounce, hasReason := ev.Bounce()
+	switch {
+	case isUnknown:
+		log.Warn("unknown event", "data", string(unknown.Raw))
+	case hasReason:
+		log.Info("bounced", "hard", bounce.Category.Hard())
+	case ev.Name == events.NameEmailBounced:
+		log.Info("email bounced; a lookup returns the reason", "email", ev.EmailID())
+	case ev.Name == events.NameSuppressedEmailAdded:
+		log.Info("address suppressed; send no more email")
 	default:
-		log.Info("received", "address", ev.Recipient())
+		log.Info("received")
 	}
 	return nil
 }
