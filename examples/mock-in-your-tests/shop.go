@@ -23,24 +23,22 @@ type Shop struct {
 	platform *client.Client
 	template int64
 
-	mu    sync.Mutex
-	dead  map[string]bool // addresses that bounced hard, in lower case
-	tried map[string]bool // orders whose email was sent, or may have been sent
-	check []string        // orders whose email may have been sent or not
+	dead   sync.Map // addresses that bounced hard, in lower case
+	orders sync.Map // orders whose email was sent or may have been sent, and whether a person must check it
 }
 
 // New returns a shop that sends the template.
 func New(platform *client.Client, template int64) *Shop {
-	return &Shop{platform: platform, template: template, dead: map[string]bool{}, tried: map[string]bool{}}
+	return &Shop{platform: platform, template: template}
 }
 
 // Confirm sends the confirmation of an order, at most once. After an error other
 // than ErrOutcomeUnknown, such as ErrNotQueued, it can be called again.
 func (s *Shop) Confirm(ctx context.Context, order, address string) error {
-	if s.isDead(address) {
+	if _, dead := s.dead.Load(strings.ToLower(address)); dead {
 		return ErrUndeliverable
 	}
-	if !s.begin(order) {
+	if _, tried := s.orders.LoadOrStore(order, false); tried {
 		return nil
 	}
 	_, err := s.platform.Emails.Send(ctx, client.EmailSubmission{
@@ -49,37 +47,23 @@ func (s *Shop) Confirm(ctx context.Context, order, address string) error {
 		Content:          client.EmailContent{Subject: "Your order {{order}}", TemplateID: s.template, Type: client.EmailTypeTransactional},
 		CustomAttributes: client.Attributes{{Name: "order", Value: order}},
 	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch {
 	case errors.Is(err, client.ErrOutcomeUnknown):
-		s.check = append(s.check, order) // not sent again: a person must check
+		s.orders.Store(order, true) // not sent again: a person must check
 	case err != nil:
-		delete(s.tried, order) // not sent
+		s.orders.Delete(order) // not sent
 	}
 	return err
 }
 
-// begin reports whether the order has not been tried before.
-func (s *Shop) begin(order string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	tried := s.tried[order]
-	s.tried[order] = true
-	return !tried
-}
-
 // ToCheck returns the orders whose confirmation may have been sent or not.
-func (s *Shop) ToCheck() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.check...)
-}
-
-func (s *Shop) isDead(address string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.dead[strings.ToLower(address)]
+func (s *Shop) ToCheck() (orders []string) {
+	for order, check := range s.orders.Range {
+		if check.(bool) {
+			orders = append(orders, order.(string))
+		}
+	}
+	return orders
 }
 
 // Webhook returns the handler that takes the platform's events.
@@ -100,9 +84,7 @@ func (s *Shop) handle(ctx context.Context, ev *events.Event) error {
 		return err // the platform delivers the event again
 	}
 	if email.Bounce != nil && email.Bounce.Type == "hard" {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.dead[strings.ToLower(email.To)] = true
+		s.dead.Store(strings.ToLower(email.To), true)
 	}
 	return nil
 }
