@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"sync/atomic"
 	"time"
 
@@ -37,15 +36,9 @@ func (soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now() }
 // suppressed, workers handle the events, and one event becomes a dead letter
 // until a bug is fixed.
 func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	platform := mockserver.Start(mockserver.Config{})
+	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
-	if err != nil {
-		return err
-	}
-	served, err := deliverTo(ctx, pool, c, events.NameSuppressedEmailAdded)
+	c, err := connect(ctx, pool, platform, events.NameSuppressedEmailAdded)
 	if err != nil {
 		return err
 	}
@@ -70,32 +63,25 @@ func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	fixed.Store(true)
-	if err := revive(ctx, pool, jobs); err != nil {
-		return err
-	}
-	stop()
-	return errors.Join(<-served, jobs.Stop(context.WithoutCancel(ctx)))
+	return errors.Join(revive(ctx, pool, jobs), jobs.Stop(ctx))
 }
 
-// deliverTo creates a webhook that delivers to a receiver of its own.
-func deliverTo(ctx context.Context, pool *pgxpool.Pool, c *client.Client, names ...events.Name) (served <-chan error, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// connect returns a client of the mock server, which delivers events to a receiver.
+func connect(ctx context.Context, pool *pgxpool.Pool, platform *mockserver.Server, names ...events.Name) (*client.Client, error) {
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
 	if err != nil {
 		return nil, err
 	}
-	hook, err := c.Webhooks.Create(ctx, client.WebhookCreate{
-		URL: "http://" + l.Addr().String() + "/hook", Events: names,
-	})
+	hook, err := c.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://shop.test/hook", Events: names})
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, err
 	}
 	h, err := newReceiver(pool, hook.Secret.Reveal(), attempts)
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, l, h) }()
-	return ended, nil
+	platform.SetTarget("shop.test", h) // without a socket
+	return c, nil
 }
 
 // suppress returns when everything is delivered.
@@ -164,15 +150,9 @@ const orders = 10
 // response. The recipient opens that email, so its outcome becomes known. Another
 // email bounces, and a lookup finds out.
 func demonstrateShop(ctx context.Context, pool *pgxpool.Pool) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	platform := mockserver.Start(mockserver.Config{})
+	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
-	if err != nil {
-		return err
-	}
-	served, err := deliverTo(ctx, pool, c, events.NameEmailOpened, events.NameEmailBounced)
+	c, err := connect(ctx, pool, platform, events.NameEmailOpened, events.NameEmailBounced)
 	if err != nil {
 		return err
 	}
@@ -184,11 +164,13 @@ func demonstrateShop(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.run(ctx) }()
 	err = s.demonstrate(ctx, platform)
 	stop()
-	return errors.Join(err, <-stopped, <-served)
+	return errors.Join(err, <-stopped)
 }
 
 func (s *shop) demonstrate(ctx context.Context, platform *mockserver.Server) error {
