@@ -55,6 +55,15 @@ func background(t *testing.T, part func(context.Context) error) {
 	})
 }
 
+// loseResponse makes the mock server process an operation and lose its
+// response, once.
+func loseResponse(t *testing.T, platform *mockserver.Server, operation string) {
+	t.Helper()
+	recipes.Inject(t, platform, mockserver.Fault{
+		Operation: operation, Action: mockserver.FaultReset, AfterProcessing: true, Times: 1,
+	})
+}
+
 // post signs up an address, and returns the status and text that a browser
 // gets.
 func post(t *testing.T, s *service, email string) (int, string) {
@@ -84,7 +93,7 @@ func active(t *testing.T, s *service) (addresses []string) {
 // not reveal whether it was known.
 func TestSignUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
-		recipes.Inject(t, platform, mockserver.Fault{Operation: "createContact", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
+		loseResponse(t, platform, "createContact")
 		status, first := post(t, s, "ada@example.org")
 		mail := platform.OutboxTo("ada@example.org")
 		if status != http.StatusOK || len(mail) != 1 || !mail[0].Confirmation {

@@ -42,7 +42,7 @@ type Once interface {
 }
 
 // Direct opens a connection.
-var Direct Dial = new(net.Dialer).DialContext
+var Direct = new(net.Dialer).DialContext
 
 // Test tests a store, directly and through PgBouncer.
 func Test(t *testing.T, s Store) {
