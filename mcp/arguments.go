@@ -174,27 +174,29 @@ func check(s *jsonschema.Schema, value json.RawMessage) (clean json.RawMessage, 
 			return value, fmt.Sprintf("must be %s, got %.40q", oneOf(s.Enum), stringOf(value))
 		}
 	case "object":
-		return value, notTexts(value)
+		return cleanTexts(value)
 	}
 	return value, ""
 }
 
-// notTexts returns a message if value is not an object whose values are strings.
-func notTexts(value json.RawMessage) string {
+// cleanTexts removes duplicate names from an object. It returns a message if value is
+// not an object whose values are strings.
+func cleanTexts(value json.RawMessage) (clean json.RawMessage, problem string) {
 	if value[0] != '{' {
-		return `must be an object such as {"first_name":"Ada"}, got ` + describe(value)
+		return value, `must be an object such as {"first_name":"Ada"}, got ` + describe(value)
 	}
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(value, &members) // the decoder has checked the syntax
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if members[name][0] != '"' {
-			return fmt.Sprintf("the value of %.40q must be a string, got %s", name, describe(members[name]))
+			return value, fmt.Sprintf("the value of %.40q must be a string, got %s", name, describe(members[name]))
 		}
 		if name == "" {
-			return "a name is empty"
+			return value, "a name is empty"
 		}
 	}
-	return ""
+	clean, _ = json.Marshal(members) // never fails
+	return clean, ""
 }
 
 // asInteger converts integers, numbers such as 7.0, and strings that contain

@@ -249,6 +249,7 @@ func FuzzArguments(f *testing.F) {
 		`{"operation":"list","list_id":9007199254740993,"page":1e400,"per_page":-0.0}`,
 		`{"operation":["list"],"list_id":null}`, `[]`, `null`, `{"a":{"b":[{}]}}`,
 		`{"operation":"list","operation":"create"}`,
+		`{"operation":"create","list_id":1,"email":"b@example.com","custom_attributes":{"a":1,"a":"b"}}`,
 	} {
 		f.Add(seed)
 	}
@@ -264,6 +265,16 @@ func FuzzArguments(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDuplicateNames: the last of several attributes with the same name counts, as in most JSON decoders.
+func TestDuplicateNames(t *testing.T) {
+	t.Parallel()
+	_, _, list, s := newAccount(t)
+	text, _ := s.ok(t, "contacts", creating(args{"list_id": list, "custom_attributes": json.RawMessage(`{"a":1,"a":"b"}`)}))
+	if !strings.Contains(text, `a="b"`) {
+		t.Error(text)
+	}
 }
 
 // TestLargeIDs: an id that a float64 cannot hold reaches the platform unchanged.
