@@ -95,7 +95,8 @@ func requireToken(next http.Handler) http.Handler {
 type verdict struct {
 	http.ResponseWriter
 
-	refused atomic.Bool // whether the platform rejected the token
+	refused  atomic.Bool // whether the platform rejected the token
+	replaced bool        // whether the 401 was written
 }
 
 type verdictKey struct{}
@@ -107,12 +108,16 @@ func refuseToken(ctx context.Context) {
 	}
 }
 
-// Write sends the results of all calls in a request, because the SDK writes them
-// at once.
+// Write writes the results of all calls in a request. The SDK writes them at once,
+// but as separate events if the request contains subscriptions/listen.
 func (v *verdict) Write(b []byte) (int, error) {
 	if !v.refused.Load() {
 		return v.ResponseWriter.Write(b)
 	}
+	if v.replaced {
+		return len(b), nil
+	}
+	v.replaced = true
 	const why = "the platform does not accept the access token"
 	v.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+why+`"`)
 	http.Error(v.ResponseWriter, why, http.StatusUnauthorized)

@@ -268,6 +268,17 @@ func TestInvalidTokenStatus(t *testing.T) {
 		strings.Contains(w.Body.String()+challenge, "wrong-token") || strings.Contains(w.Body.String(), "jsonrpc") {
 		t.Errorf("got %d with %q: %s", w.Code, challenge, w.Body)
 	}
+	second := strings.Replace(toolCall("lists", `{}`), `"id":1`, `"id":2`, 1) // a protocol error, because the tool is unknown
+	batch := post(t, handler, "wrong-token", "["+call+","+second+"]")
+	if batch.Code != w.Code || batch.Body.String() != w.Body.String() {
+		t.Errorf("in a batch: %d: %s", batch.Code, batch.Body)
+	}
+	second = strings.Replace(call, `"id":1`, `"id":2`, 1)
+	const listen = `{"jsonrpc":"2.0","id":3,"method":"subscriptions/listen","params":{}}` // the response is a stream of events
+	batch = post(t, handler, "wrong-token", "["+call+","+second+","+listen+"]")
+	if n := strings.Count(batch.Body.String(), "access token"); n != 1 {
+		t.Errorf("in a stream, %d times: %s", n, batch.Body)
+	}
 	if w := post(t, handler, p.Token(), call); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Tags, 50 per page") {
 		t.Errorf("with the right one: %d: %s", w.Code, w.Body)
 	}
