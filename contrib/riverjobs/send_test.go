@@ -103,26 +103,31 @@ func again(s *shop, jobs *river.Client[pgx.Tx], id int64) {
 }
 
 // TestRejected: an email that the platform rejects is not queued. After the cause
-// is gone, a retry of the job sends it.
+// is gone, a retry of the job sends it, and so does a second job after River has
+// deleted the job.
 func TestRejected(t *testing.T) {
 	s := newShop(t)
 	c := s.client()
-	_, err := c.SuppressedEmails.Add(t.Context(), order("A-1").To)
+	_, err := c.SuppressedEmails.Add(t.Context(), "*@example.org")
 	fatal(t, err)
 	jobs := s.start(s.jobs(c, riverjobs.Options{}))
-	id := s.insert("A-1")
+	id, deleted := s.insert("A-1"), s.insert("A-2")
+	s.reaches(deleted, rivertype.JobStateCancelled)
 	if row, out := s.ended(id); row.State != rivertype.JobStateCancelled || out.State != riverjobs.StateNotQueued || out.EmailID == "" {
 		t.Fatalf("%s, %+v", row.State, out)
 	}
 	if n := s.count("emailplatform_sends"); n != 0 {
 		t.Errorf("%d records", n)
 	}
-	fatal(t, c.SuppressedEmails.Remove(t.Context(), order("A-1").To))
+	fatal(t, c.SuppressedEmails.Remove(t.Context(), "*@example.org"))
 	_, err = jobs.JobRetry(t.Context(), id)
 	fatal(t, err)
 	s.reaches(id, rivertype.JobStateCompleted)
-	if n := len(s.platform.Outbox()); n != 1 {
-		t.Errorf("%d emails, want 1", n)
+	_, err = jobs.JobDelete(t.Context(), deleted)
+	fatal(t, err)
+	s.reaches(s.insert("A-2"), rivertype.JobStateCompleted)
+	if n := len(s.platform.Outbox()); n != 2 {
+		t.Errorf("%d emails, want 2", n)
 	}
 }
 
