@@ -3,88 +3,276 @@ package pgstore_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"example.com/emailplatform/contrib/pgstore"
 	"example.com/emailplatform/contrib/pgstore/internal/testdb"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+	"example.com/emailplatform/webhook/webhooktest"
 )
 
-var fatal = testdb.Fatal
-
-// newPool returns a pool of the PostgreSQL at url with the table.
-func newPool(t testing.TB, url string, dial testdb.Dial) *pgxpool.Pool {
-	t.Helper()
-	cfg, err := pgxpool.ParseConfig(url)
-	fatal(t, err)
-	cfg.ConnConfig.DialFunc = dial
-	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	fatal(t, err)
-	t.Cleanup(pool.Close)
-	_, err = pool.Exec(t.Context(), pgstore.Schema)
-	fatal(t, err)
-	return pool
+func TestOnce(t *testing.T) {
+	for way, url := range testdb.URLs(t) {
+		t.Run(way, func(t *testing.T) {
+			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return pgstore.NewOnce(newPool(t, url), pgstore.OnceOptions{}) })
+		})
+	}
 }
 
-// step runs SQL, or a method of the transaction.
-func step(ctx context.Context, step string) error {
-	tx, err := pgstore.Tx(ctx)
-	if err != nil {
+func TestOnceCrash(t *testing.T) {
+	for way, url := range testdb.URLs(t) {
+		t.Run(way, func(t *testing.T) {
+			webhooktest.TestCrash(t, func(t *testing.T) (webhook.Once, func()) {
+				wire := &testdb.Wire{}
+				return pgstore.NewOnce(newPool(t, url, through(wire)), pgstore.OnceOptions{}), wire.Cut
+			})
+		})
+	}
+}
+
+// table creates a table for the rows of a handler.
+func table(t testing.TB, pool *pgxpool.Pool) (name string) {
+	t.Helper()
+	name = "effects_" + strings.ToLower(rand.Text())
+	_, err := pool.Exec(t.Context(), "CREATE TABLE "+name+" (key text)")
+	fatal(t, err)
+	t.Cleanup(func() { _, _ = pool.Exec(context.Background(), "DROP TABLE "+name) }) //nolint:usetesting // t.Context has ended
+	return name
+}
+
+func count(t testing.TB, pool *pgxpool.Pool, table string) (n int) {
+	t.Helper()
+	fatal(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	return n
+}
+
+// TestModel: whatever a handler does with its transaction, the event is handled if and only if its rows and its key
+// are committed.
+func TestModel(t *testing.T) {
+	pool := direct(t)
+	once, effects := pgstore.NewOnce(pool, pgstore.OnceOptions{}), table(t, pool)
+	store := testdb.Store{
+		Do: func(key string, handler func(func(string, int) error) error) (bool, error) {
+			return once.Do(t.Context(), key, func(ctx context.Context) error {
+				tx, err := pgstore.Tx(ctx)
+				if err != nil {
+					return err
+				}
+				return handler(func(name string, row int) error { return step(ctx, tx, name, effects, row) })
+			})
+		},
+		More: []string{"Commit()", "Rollback()", "Begin() commits", "Begin() fails", "BeginFunc commits", "BeginFunc fails"},
+		Rows: func() ([]int, error) {
+			rows, err := pool.Query(t.Context(), "WITH r AS (DELETE FROM "+effects+" RETURNING key::int) SELECT key FROM r ORDER BY key")
+			if err != nil {
+				return nil, err
+			}
+			return pgx.CollectRows(rows, pgx.RowTo[int])
+		},
+		Managed: pgstore.ErrTxManaged,
+	}
+	store.Check(t, 500)
+}
+
+// step runs a step of testdb.
+func step(ctx context.Context, tx pgx.Tx, name, effects string, row int) error {
+	insert := fmt.Sprintf("INSERT INTO %s VALUES (%d)", effects, row)
+	in := func(db beginner) error {
+		err := pgx.BeginFunc(ctx, db, func(inner pgx.Tx) error {
+			if _, err := inner.Exec(ctx, insert); err != nil {
+				return err
+			}
+			if strings.HasSuffix(name, "fails") {
+				return errRollback
+			}
+			return nil
+		})
+		if errors.Is(err, errRollback) {
+			return nil
+		}
 		return err
 	}
-	method, sql, _ := strings.Cut(step, ": ")
-	inner := func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, sql)
-		return err
-	}
-	switch method {
+	var err error
+	switch name {
 	case "Commit()":
-		return tx.Commit(ctx)
+		err = tx.Commit(ctx)
 	case "Rollback()":
-		return tx.Rollback(ctx)
-	case "BeginFunc(Tx)":
-		return pgx.BeginFunc(ctx, tx, inner)
-	case "BeginFunc(Conn)":
-		return pgx.BeginFunc(ctx, tx.Conn(), inner)
+		err = tx.Rollback(ctx)
+	case "Begin() commits", "Begin() fails":
+		err = in(tx)
+	case "BeginFunc commits", "BeginFunc fails":
+		err = in(tx.Conn())
+	case "INSERT":
+		_, err = tx.Exec(ctx, insert)
+	default:
+		_, err = tx.Exec(ctx, name)
 	}
-	_, err = tx.Exec(ctx, step)
 	return err
 }
 
-// TestOnce runs the tests of testdb.
-func TestOnce(t *testing.T) {
-	const handled, managed = testdb.Handled, testdb.Managed
-	testdb.Test(t, testdb.Store{
-		New: func(t testing.TB, url string, dial testdb.Dial) testdb.Once {
-			return pgstore.NewOnce(newPool(t, url, dial), pgstore.OnceOptions{})
-		},
-		Exec: step,
-		Scenarios: []testdb.Scenario{
-			{Steps: "INSERT; Commit()", Errors: 1, Result: handled, Rows: 1},
-			{Steps: "INSERT; Rollback()", Errors: 1, Result: handled, Rows: 1},
-			{Steps: "INSERT; BeginFunc(Tx): INSERT", Result: handled, Rows: 2},
-			{Steps: "INSERT; BeginFunc(Tx): SELECT 1/0", Errors: 1, Result: handled, Rows: 1},
-			{Steps: "INSERT; BeginFunc(Conn): INSERT", Result: managed, Rows: 2, Own: 2, Outside: true},
-			{Steps: "INSERT; BeginFunc(Conn): SELECT 1/0", Errors: 1, Result: managed, Outside: true},
-		},
-		Managed: pgstore.ErrTxManaged,
-	})
+type beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+var errRollback = errors.New("rolled back on purpose")
+
+func TestTxWithoutOnce(t *testing.T) {
+	if tx, err := pgstore.Tx(t.Context()); err == nil || tx != nil || !strings.Contains(err.Error(), "webhook.Options.Once") {
+		t.Error(tx, err)
+	}
+}
+
+// TestConcurrentProcesses: many events arrive at several pools at the same time, in a database with another default
+// isolation level. Each has one effect.
+func TestConcurrentProcesses(t *testing.T) {
+	const events, deliveries = 300, 4
+	strict := func(cfg *pgxpool.Config) {
+		cfg.MaxConns = deliveries
+		cfg.ConnConfig.RuntimeParams["default_transaction_isolation"] = "repeatable read"
+	}
+	pool := direct(t)
+	effects := table(t, pool)
+	var called atomic.Int64
+	var wg sync.WaitGroup
+	keys := make([]string, events)
+	for i := range keys {
+		keys[i] = rand.Text()
+	}
+	for range deliveries {
+		once := pgstore.NewOnce(direct(t, strict), pgstore.OnceOptions{})
+		wg.Go(func() {
+			for _, key := range keys {
+				deliver(t, once, key, func(ctx context.Context) error {
+					called.Add(1)
+					tx, err := pgstore.Tx(ctx)
+					if err != nil {
+						return err
+					}
+					_, err = tx.Exec(ctx, "INSERT INTO "+effects+" VALUES ($1)", key)
+					return err
+				})
+			}
+		})
+	}
+	wg.Wait()
+	if n := count(t, pool, effects); n != events || called.Load() != events {
+		t.Errorf("%d effects of %d calls for %d events", n, called.Load(), events)
+	}
+}
+
+// deliver repeats a delivery until the event is handled, as the platform does.
+func deliver(t testing.TB, once webhook.Once, key string, fn func(context.Context) error) {
+	for {
+		_, err := once.Do(t.Context(), key, fn)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, webhook.ErrInFlight) {
+			t.Error(err)
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestPoolIsExhausted: a handler that needs a second connection of an exhausted pool waits until its context ends.
+// Afterwards the pool can be used.
+func TestPoolIsExhausted(t *testing.T) {
+	const conns = 2
+	pool := direct(t, func(cfg *pgxpool.Config) { cfg.MaxConns = conns })
+	once := pgstore.NewOnce(pool, pgstore.OnceOptions{})
+	var wg sync.WaitGroup
+	var ready sync.WaitGroup
+	ready.Add(conns)
+	// All calls have the same deadline. If one ended earlier, another could use its connection.
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	for range conns {
+		wg.Go(func() {
+			ran, err := once.Do(ctx, rand.Text(), func(ctx context.Context) error {
+				ready.Done()
+				ready.Wait()
+				_, err := pool.Exec(ctx, "SELECT 1")
+				return err
+			})
+			if !ran || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Do = %v, %v", ran, err)
+			}
+		})
+	}
+	wg.Wait()
+	if ran, err := once.Do(t.Context(), rand.Text(), func(context.Context) error { return nil }); !ran || err != nil {
+		t.Errorf("afterwards: %v, %v", ran, err)
+	}
+}
+
+func TestForget(t *testing.T) {
+	for way, url := range testdb.URLs(t) {
+		t.Run(way, func(t *testing.T) {
+			pool := newPool(t, url)
+			once, young := pgstore.NewOnce(pool, pgstore.OnceOptions{}), rand.Text()
+			_, err := once.Do(t.Context(), young, func(context.Context) error { return nil })
+			fatal(t, err)
+			const old = 12_000
+			_, err = pool.Exec(t.Context(), `INSERT INTO emailplatform_handled
+				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '8 days' FROM generate_series(1, $1::int)`, old)
+			fatal(t, err)
+			if n, err := once.Forget(t.Context(), 7*24*time.Hour); err != nil || n < old {
+				t.Errorf("forgot %d, %v; want %d", n, err, old)
+			}
+			var left int
+			err = pool.QueryRow(t.Context(), `SELECT count(*) FROM emailplatform_handled
+				WHERE handled_at BETWEEN now() - interval '9 days' AND now() - interval '7 days'`).Scan(&left)
+			if err != nil || left != 0 {
+				t.Errorf("%d are left, %v", left, err)
+			}
+			if ran, err := once.Do(t.Context(), young, func(context.Context) error { return nil }); ran || err != nil {
+				t.Errorf("a young key was forgotten: %v, %v", ran, err)
+			}
+		})
+	}
+}
+
+func TestForgetTooYoung(t *testing.T) {
+	once := pgstore.NewOnce(direct(t), pgstore.OnceOptions{})
+	for _, age := range []time.Duration{-time.Hour, 0, 8*time.Hour - 1} {
+		if _, err := once.Forget(t.Context(), age); err == nil || !strings.Contains(err.Error(), "olderThan") {
+			t.Errorf("%v: %v", age, err)
+		}
+	}
 }
 
 func TestConcurrentSchema(t *testing.T) {
+	pool := direct(t)
 	schema := "s" + strings.ToLower(rand.Text())
-	_, err := testdb.Connect(t).Exec(t.Context(), "CREATE SCHEMA "+schema)
+	_, err := pool.Exec(t.Context(), "CREATE SCHEMA "+schema)
 	fatal(t, err)
 	var wg sync.WaitGroup
 	for range 8 {
-		conn := testdb.Connect(t)
 		wg.Go(func() {
-			if _, err := conn.Exec(t.Context(), "SET search_path = "+schema+";"+pgstore.Schema); err != nil {
+			conn, err := pgx.Connect(t.Context(), pool.Config().ConnString())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = conn.Close(t.Context()) }()
+			if _, err := conn.Exec(t.Context(), "SET search_path = "+schema); err != nil {
+				t.Error(err)
+			}
+			if _, err := conn.Exec(t.Context(), pgstore.Schema); err != nil {
 				t.Error(err)
 			}
 		})
@@ -108,28 +296,74 @@ func TestEarlyEvent(t *testing.T) {
 	if err != nil || !strings.Contains(string(readme), countBounce) {
 		t.Fatalf("the README does not show countBounce (%v)", err)
 	}
-	pool := newPool(t, testdb.URLs(t)["direct"], testdb.Direct)
+	pool := direct(t)
 	ctx := t.Context()
-	_, err = pool.Exec(ctx, `DROP TABLE IF EXISTS recipients;
-		CREATE TABLE recipients (email_id text PRIMARY KEY, bounces int NOT NULL DEFAULT 0)`)
-	fatal(t, err)
-	once, key := pgstore.NewOnce(pool, pgstore.OnceOptions{}), rand.Text()
-	for range 2 { // the platform can deliver an event several times
-		_, err := once.Do(ctx, key, func(ctx context.Context) error {
-			tx, err := pgstore.Tx(ctx)
-			if err != nil {
-				return err
-			}
-			_, err = tx.Exec(ctx, countBounce, "email-1")
-			return err
-		})
+	exec := func(query string, args ...any) {
+		t.Helper()
+		_, err := pool.Exec(ctx, query, args...)
 		fatal(t, err)
 	}
-	_, err = pool.Exec(ctx, "INSERT INTO recipients (email_id) VALUES ($1) ON CONFLICT DO NOTHING", "email-1")
+	exec("DROP TABLE IF EXISTS recipients")
+	exec("CREATE TABLE recipients (email_id text PRIMARY KEY, bounces int NOT NULL DEFAULT 0)")
+
+	secret, err := webhook.ParseSecret("whsec_example", "sha256")
 	fatal(t, err)
+	verifier, err := webhook.NewVerifier(secret)
+	fatal(t, err)
+	handler := webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
+		tx, err := pgstore.Tx(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, countBounce, e.EmailID())
+		return err
+	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})})
+	body := []byte(`{"id":"` + rand.Text() + `","event":"Email.Bounced","data":{"email":{"id":"email-1"}}}`)
+	for range 2 { // the platform can deliver an event several times
+		r, err := webhook.NewRequest(ctx, "http://shop.test/hook", secret, body)
+		fatal(t, err)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != http.StatusNoContent {
+			t.Fatalf("response %d: %s", w.Code, w.Body)
+		}
+	}
+	exec("INSERT INTO recipients (email_id) VALUES ($1) ON CONFLICT DO NOTHING", "email-1")
 	var bounces int
-	fatal(t, pool.QueryRow(ctx, "SELECT bounces FROM recipients WHERE email_id = $1", "email-1").Scan(&bounces))
-	if bounces != 1 {
-		t.Errorf("%d bounces, want 1", bounces)
+	if err := pool.QueryRow(ctx, "SELECT bounces FROM recipients WHERE email_id = $1", "email-1").Scan(&bounces); err != nil || bounces != 1 {
+		t.Errorf("%d bounces, %v", bounces, err)
+	}
+}
+
+// newPool returns a pool of the PostgreSQL at url with the table.
+func newPool(t testing.TB, url string, change ...func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(url)
+	fatal(t, err)
+	for _, c := range change {
+		c(cfg)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	fatal(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(t.Context(), pgstore.Schema)
+	fatal(t, err)
+	return pool
+}
+
+func direct(t testing.TB, change ...func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	return newPool(t, testdb.URLs(t)["direct"], change...)
+}
+
+func through(wire *testdb.Wire) func(*pgxpool.Config) {
+	return func(cfg *pgxpool.Config) { cfg.ConnConfig.DialFunc = wire.Dial }
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,10 +1,13 @@
 package sqlonce_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,15 +17,21 @@ import (
 
 	"example.com/emailplatform/contrib/pgstore/internal/testdb"
 	"example.com/emailplatform/contrib/pgstore/sqlonce"
+	"example.com/emailplatform/webhook"
+	"example.com/emailplatform/webhook/webhooktest"
 )
 
-var fatal = testdb.Fatal
+func open(t testing.TB, url string) *sql.DB {
+	t.Helper()
+	return openThrough(t, url, &testdb.Wire{})
+}
 
-func open(t testing.TB, url string, dial testdb.Dial) *sql.DB {
+// openThrough returns a database whose connections go through wire.
+func openThrough(t testing.TB, url string, wire *testdb.Wire) *sql.DB {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(url)
 	fatal(t, err)
-	cfg.DialFunc = dial
+	cfg.DialFunc = wire.Dial
 	db := stdlib.OpenDB(*cfg)
 	t.Cleanup(func() { _ = db.Close() })
 	_, err = db.ExecContext(t.Context(), sqlonce.Schema)
@@ -30,54 +39,99 @@ func open(t testing.TB, url string, dial testdb.Dial) *sql.DB {
 	return db
 }
 
-// direct returns a database without PgBouncer, and its store.
-func direct(t testing.TB) (*sql.DB, *sqlonce.Once) {
+func fatal(t testing.TB, err error) {
 	t.Helper()
-	db := open(t, testdb.URLs(t)["direct"], testdb.Direct)
-	return db, sqlonce.NewOnce(db, sqlonce.OnceOptions{})
-}
-
-// step runs SQL, or a method of the transaction.
-func step(ctx context.Context, step string) error {
-	tx, err := sqlonce.Tx(ctx)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	switch step {
-	case "Commit()":
-		return tx.Commit()
-	case "Rollback()":
-		return tx.Rollback()
-	}
-	_, err = tx.ExecContext(ctx, step)
-	return err
 }
 
-// TestOnce runs the tests of testdb.
 func TestOnce(t *testing.T) {
-	testdb.Test(t, testdb.Store{
-		New: func(t testing.TB, url string, dial testdb.Dial) testdb.Once {
-			return sqlonce.NewOnce(open(t, url, dial), sqlonce.OnceOptions{})
+	for way, url := range testdb.URLs(t) {
+		t.Run(way, func(t *testing.T) {
+			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return sqlonce.NewOnce(open(t, url), sqlonce.OnceOptions{}) })
+		})
+	}
+}
+
+func TestOnceCrash(t *testing.T) {
+	for way, url := range testdb.URLs(t) {
+		t.Run(way, func(t *testing.T) {
+			webhooktest.TestCrash(t, func(t *testing.T) (webhook.Once, func()) {
+				wire := &testdb.Wire{}
+				return sqlonce.NewOnce(openThrough(t, url, wire), sqlonce.OnceOptions{}), wire.Cut
+			})
+		})
+	}
+}
+
+// TestModel: whatever a handler does with its transaction, the event is handled if and only if its rows and its key
+// are committed.
+func TestModel(t *testing.T) {
+	db := open(t, testdb.URLs(t)["direct"])
+	once, effects := sqlonce.NewOnce(db, sqlonce.OnceOptions{}), "effects_"+strings.ToLower(rand.Text())
+	_, err := db.ExecContext(t.Context(), "CREATE TABLE "+effects+" (key int)")
+	fatal(t, err)
+	store := testdb.Store{
+		Do: func(key string, handler func(func(string, int) error) error) (bool, error) {
+			return once.Do(t.Context(), key, func(ctx context.Context) error {
+				tx, err := sqlonce.Tx(ctx)
+				if err != nil {
+					return err
+				}
+				return handler(func(name string, row int) error {
+					if name == "INSERT" {
+						name = fmt.Sprintf("INSERT INTO %s VALUES (%d)", effects, row)
+					}
+					_, err := tx.ExecContext(ctx, name)
+					return err
+				})
+			})
 		},
-		Exec: step,
-		Scenarios: []testdb.Scenario{
-			{Steps: "INSERT; Commit()", Result: testdb.Managed, Rows: 1, Own: 1, Outside: true},
-			{Steps: "INSERT; Rollback()", Result: testdb.Managed, Outside: true},
+		Rows: func() (rows []int, err error) {
+			var text string
+			err = db.QueryRowContext(t.Context(), "WITH r AS (DELETE FROM "+effects+" RETURNING key) SELECT to_json(coalesce(array_agg(key ORDER BY key), '{}')) FROM r").Scan(&text)
+			if err != nil {
+				return nil, err
+			}
+			return rows, json.Unmarshal([]byte(text), &rows)
 		},
 		Managed: sqlonce.ErrTxManaged,
-	})
+	}
+	store.Check(t, 500)
+}
+
+func TestTxEndedByMethod(t *testing.T) {
+	once := sqlonce.NewOnce(open(t, testdb.URLs(t)["direct"]), sqlonce.OnceOptions{})
+	for name, end := range map[string]func(*sql.Tx) error{"Commit": (*sql.Tx).Commit, "Rollback": (*sql.Tx).Rollback} {
+		for _, after := range []error{nil, testdb.ErrHandler} {
+			ran, err := once.Do(t.Context(), rand.Text(), func(ctx context.Context) error {
+				tx, err := sqlonce.Tx(ctx)
+				return cmp.Or(err, end(tx), after)
+			})
+			if !ran || !errors.Is(err, sqlonce.ErrTxManaged) || !errors.Is(err, cmp.Or(after, err)) {
+				t.Errorf("%s, then %v: Do = %v, %v", name, after, ran, err)
+			}
+		}
+	}
 }
 
 // TestCommitEndsWithContext: if the server hangs during the commit, Do returns when the context ends, and the
 // connection is not used again.
 func TestCommitEndsWithContext(t *testing.T) {
-	db, once := direct(t)
+	db := open(t, testdb.URLs(t)["direct"])
+	once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
 	slow := slowCommit(t, db)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	start := time.Now()
 	ran, err := once.Do(ctx, rand.Text(), func(ctx context.Context) error {
-		return step(ctx, "INSERT INTO "+slow+" VALUES (1)")
+		tx, err := sqlonce.Tx(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO "+slow+" VALUES (1)")
+		return err
 	})
 	if took := time.Since(start); !ran || !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
 		t.Errorf("Do = %v, %v after %v", ran, err, took)
@@ -98,9 +152,15 @@ func slowCommit(t testing.TB, db *sql.DB) (name string) {
 	return name
 }
 
+func TestTxWithoutOnce(t *testing.T) {
+	if tx, err := sqlonce.Tx(t.Context()); err == nil || tx != nil || !strings.Contains(err.Error(), "webhook.Options.Once") {
+		t.Error(tx, err)
+	}
+}
+
 // TestCancellationFreesKey: database/sql rolls back in the background when a context ends. Do waits for the rollback.
 func TestCancellationFreesKey(t *testing.T) {
-	_, once := direct(t)
+	once := sqlonce.NewOnce(open(t, testdb.URLs(t)["direct"]), sqlonce.OnceOptions{})
 	for range 50 {
 		key := rand.Text()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -117,8 +177,9 @@ func TestCancellationFreesKey(t *testing.T) {
 // TestPoolIsExhausted: a caller that waits for a connection returns when its context ends, and no connection remains
 // in use.
 func TestPoolIsExhausted(t *testing.T) {
-	db, once := direct(t)
+	db := open(t, testdb.URLs(t)["direct"])
 	db.SetMaxOpenConns(1)
+	once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
 	_, err := once.Do(t.Context(), rand.Text(), func(ctx context.Context) error {
 		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 		defer cancel()
@@ -133,6 +194,30 @@ func TestPoolIsExhausted(t *testing.T) {
 	}
 	if s := db.Stats(); s.InUse != 0 {
 		t.Errorf("%d connections are in use after all", s.InUse)
+	}
+}
+
+func TestForget(t *testing.T) {
+	for way, url := range testdb.URLs(t) {
+		t.Run(way, func(t *testing.T) {
+			db := open(t, url)
+			once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
+			const old = 6000
+			_, err := db.ExecContext(t.Context(), `INSERT INTO emailplatform_handled
+				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '30 days' FROM generate_series(1, 6000)`)
+			fatal(t, err)
+			// Another test may forget some of them at the same time.
+			if _, err := once.Forget(t.Context(), 29*24*time.Hour); err != nil {
+				t.Error(err)
+			}
+			var left int
+			if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM emailplatform_handled WHERE handled_at < now() - interval '29 days'`).Scan(&left); err != nil || left != 0 {
+				t.Errorf("%d of %d are left, %v", left, old, err)
+			}
+			if _, err := once.Forget(t.Context(), time.Hour); err == nil {
+				t.Error("forgot what may come again")
+			}
+		})
 	}
 }
 
