@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/emailplatform/events"
 )
@@ -124,5 +127,85 @@ func change(t *testing.T, ev *events.Event) {
 	}
 	if len(is) != len(was) {
 		t.Fatalf("received\n%s\nwritten\n%s", ev.Raw(), out)
+	}
+}
+
+// FuzzAgainstEncodingJSON: Parse and encoding/json accept and reject the same data, and read the same values.
+func FuzzAgainstEncodingJSON(f *testing.F) {
+	seeds(f)
+	names := memberNames(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		ev, err := events.Parse(body)
+		if err != nil || ambiguous(names, ev.RawData()) {
+			return
+		}
+		data := ev.Data
+		if unknown, ok := data.(*events.Unknown); ok {
+			if data = unknown.Partial; data == nil {
+				return
+			}
+		}
+		v := reflect.New(reflect.TypeOf(data).Elem()).Interface()
+		err = json.Unmarshal(ev.RawData(), v)
+		if _, refused := ev.Data.(*events.Unknown); refused {
+			if err == nil {
+				t.Fatalf("encoding/json takes %s, want what Parse says: none of it", ev.RawData())
+			}
+			return
+		}
+		if _, otherForm := errors.AsType[*time.ParseError](err); otherForm { // of ISO 8601
+			return
+		}
+		if err != nil || !reflect.DeepEqual(v, data) {
+			t.Fatalf("%v in\n%s\nencoding/json\n%+v\nParse\n%+v", err, ev.RawData(), v, data)
+		}
+	})
+}
+
+func memberNames(t testing.TB) map[string]bool {
+	names := map[string]bool{}
+	for _, typ := range types(t) {
+		for f := range typ.Fields() {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+				names[name] = true
+			}
+		}
+	}
+	return names
+}
+
+// ambiguous reports whether encoding/json would merge two fields, because it ignores case and merges duplicate
+// objects.
+func ambiguous(names map[string]bool, data []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(data))
+	known := slices.Collect(maps.Keys(names))
+	var seen []map[string]bool // of the open objects, nil for arrays
+	isName := false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return err != io.EOF
+		}
+		switch token {
+		case json.Delim('{'):
+			seen, isName = append(seen, map[string]bool{}), true
+			continue
+		case json.Delim('['):
+			seen, isName = append(seen, nil), false
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			seen = seen[:len(seen)-1]
+		default:
+			if isName {
+				name := token.(string)
+				if seen[len(seen)-1][name] || !names[name] && slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+					return true
+				}
+				seen[len(seen)-1][name] = true
+				isName = false
+				continue
+			}
+		}
+		isName = len(seen) > 0 && seen[len(seen)-1] != nil
 	}
 }
