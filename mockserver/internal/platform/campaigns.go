@@ -178,7 +178,11 @@ func (t *tx) arm(c *campaign) {
 		c.alarm = t.p.Clock.At(at, fmt.Sprintf("campaign %d", c.CampaignID), begin)
 		return
 	}
-	t.after = append(t.after, begin)
+	work.Start(account) // until begin runs
+	t.after = append(t.after, func() {
+		defer work.Done(account)
+		begin()
+	})
 }
 
 const (

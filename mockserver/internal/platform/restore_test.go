@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -218,6 +219,31 @@ func TestRestoreStopsCampaign(t *testing.T) {
 		must(t, <-replaced)
 		<-ended
 		check(t, s)
+	})
+}
+
+// A campaign that is due counts as work in progress before it starts.
+func TestDueCampaignIsWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		within(t, p, func(tx *tx) error {
+			tx.after = append(tx.after, func() { // before the campaign starts
+				if busy, _ := p.Work.Wait(ended, 1); !busy {
+					t.Error("the campaign does not count as work")
+				}
+			})
+			c := tx.account.Campaigns.get(3)
+			c.alarm.Stop()
+			c.ScheduledFor = tx.now.Unix()
+			tx.arm(c)
+			return nil
+		})
+		time.Sleep(time.Second)
+		if c := p.accounts[1].Campaigns.get(3); c.Status != campaignDelivered {
+			t.Errorf("the campaign is %s", c.Status)
+		}
 	})
 }
 
