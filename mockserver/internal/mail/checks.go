@@ -81,14 +81,14 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 		return "is a script; mail programs do not run scripts"
 	case (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() == "":
 		return "has no host"
-	case to.Scheme == "mailto" && !mailAddress.MatchString(to.Opaque+"?"+to.RawQuery):
+	case to.Scheme == "mailto" && !mailAddress.MatchString(to.Opaque) && !strings.Contains(to.RawQuery, "to="):
 		return "has no address"
 	}
 	return ""
 }
 
-// mailAddress matches the part of a mailto URL after the scheme.
-var mailAddress = regexp.MustCompile(`@|%40|[?].*to=`)
+// mailAddress matches the path of a mailto URL with an address.
+var mailAddress = regexp.MustCompile(`@|%40`)
 
 // place matches an attribute that defines an anchor.
 var place = regexp.MustCompile(`(?i)\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)

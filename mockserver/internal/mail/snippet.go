@@ -2,7 +2,6 @@ package mail
 
 import (
 	"html"
-	"regexp"
 	"strings"
 )
 
@@ -34,31 +33,67 @@ func Snippet(text, markup string, value func(name string) string) string {
 	return line
 }
 
-// invisible matches a comment, an element without visible text, or another tag. A
-// comment, element or tag without an end extends to the end of the text.
-var invisible = regexp.MustCompile(`(?is)<!--.*?(?:-->|\z)` +
-	`|<style[\s/>].*?(?:</style[\s/>]|\z)|<script[\s/>].*?(?:</script[\s/>]|\z)|<title[\s/>].*?(?:</title[\s/>]|\z)` +
-	`|<[a-z/!?][^>]*`)
-
 // shown returns the beginning of the text that is visible in an HTML document. It does
 // not decode entities.
 func shown(markup string) string {
 	var out strings.Builder
 	for out.Len() < snippetSource {
-		at := invisible.FindStringIndex(markup)
-		if at == nil {
-			out.WriteString(markup[:min(len(markup), snippetSource)])
+		before, rest, more := strings.Cut(markup, "<")
+		out.WriteString(before[:min(len(before), snippetSource)])
+		if !more {
 			break
 		}
-		out.WriteString(markup[:min(at[0], snippetSource)])
-		if !strings.HasPrefix(markup[at[0]:], "<!--") {
-			out.WriteByte(' ')
-			_, markup, _ = strings.Cut(markup[at[1]-1:], ">")
+		if !letter(rest) { // not a tag
+			out.WriteByte('<')
+			markup = rest
 			continue
 		}
-		markup = markup[at[1]:]
+		if after, found := passOver(rest); found {
+			markup = after
+			continue
+		}
+		_, markup, _ = strings.Cut(rest, ">")
+		out.WriteByte(' ')
 	}
 	return out.String()
+}
+
+// passOver returns the HTML after a comment or an element without visible text.
+// If the comment or element has no end, passOver returns "".
+func passOver(tag string) (after string, found bool) {
+	if comment, found := strings.CutPrefix(tag, "!--"); found {
+		_, after, _ = strings.Cut(comment, "-->")
+		return after, true
+	}
+	for _, name := range [...]string{"style", "script", "title"} {
+		if !named(tag, name) {
+			continue
+		}
+		for {
+			_, end, more := strings.Cut(tag, "</")
+			if !more {
+				return "", true
+			}
+			if tag = end; named(tag, name) {
+				_, after, _ = strings.Cut(tag, ">")
+				return after, true
+			}
+		}
+	}
+	return "", false
+}
+
+// named reports whether a tag has the given name. The parameter tag begins
+// after "<".
+func named(tag, name string) bool {
+	return len(tag) >= len(name) && strings.EqualFold(tag[:len(name)], name) &&
+		(len(tag) == len(name) || strings.IndexByte(" \t\r\n\f/>", tag[len(name)]) >= 0)
+}
+
+// letter reports whether s begins with a character that can follow "<" in a
+// tag: a letter, "/", "!" or "?".
+func letter(s string) bool {
+	return s != "" && (s[0] == '/' || s[0] == '!' || s[0] == '?' || s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
 }
 
 // MergeText replaces each {{name}} with the value of name.
