@@ -154,6 +154,7 @@ func (p *Platform) DeleteCampaign(id int64) error {
 			return c.invalidState("is " + c.Status)
 		default:
 			a.Campaigns.remove(id)
+			p.acts++
 			return nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -306,6 +307,25 @@ func TestFollower(t *testing.T) {
 	other := restored(t, whole.String())
 	if got, want := resources(written(t, other)), resources(written(t, p)); got != want {
 		t.Errorf("restored\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Without a transaction since the last snapshot, a follower does not copy the resources again. The deletion of a draft,
+// which needs no transaction, reaches the follower.
+func TestFollowerOfIdleServer(t *testing.T) {
+	p := restored(t, strings.Replace(shop, `"status":"delivered","list_id":1},`, `"status":"incomplete"},`, 1))
+	f := p.Follow()
+	must(t, f.Write(io.Discard))
+	before := f.last
+	must(t, f.Write(io.Discard))
+	if &f.last.accounts[0] != &before.accounts[0] {
+		t.Error("the resources have been copied again")
+	}
+	must(t, p.DeleteCampaign(3))
+	var change strings.Builder
+	must(t, f.Write(&change))
+	if text := change.String(); !strings.Contains(text, `"campaigns":[{"campaign_id":8`) || strings.Contains(text, `"campaign_id":3`) {
+		t.Errorf("got %s, want the campaigns without the deleted one", text)
 	}
 }
 

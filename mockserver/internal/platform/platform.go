@@ -43,6 +43,7 @@ type Platform struct {
 
 	mu sync.Mutex
 	records
+	acts     int // number of transactions
 	replaced int // number of calls that replaced records
 	closed   bool
 }
@@ -158,6 +159,7 @@ func (p *Platform) transact(user *Caller, act func(t *tx) error) error {
 	err := func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		p.acts++
 		defer t.publishChanges()
 		return act(t)
 	}()

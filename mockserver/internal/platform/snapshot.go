@@ -68,6 +68,7 @@ type messageState struct {
 type Snapshot struct {
 	head
 
+	acts       int // value of Platform.acts
 	replaced   int // value of Platform.replaced
 	accounts   []accountState
 	contacts   map[int64]table.Copy[contact] // by list
@@ -78,17 +79,26 @@ type Snapshot struct {
 // Snapshot returns the current state. Other calls wait while Snapshot copies
 // the resources of all accounts. It does not copy contacts, messages or
 // deliveries, because there can be millions of them.
-func (p *Platform) Snapshot() *Snapshot {
+func (p *Platform) Snapshot() *Snapshot { return p.snapshot(nil) }
+
+// snapshot is like Snapshot, but shares the resources with an earlier snapshot if there
+// was no transaction since.
+func (p *Platform) snapshot(earlier *Snapshot) *Snapshot {
 	p.whole.Lock() // so the records and the deliveries are consistent
 	defer p.whole.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &Snapshot{
 		head:       head{Clock: new(p.Clock.State()), LastID: p.lastID},
+		acts:       p.acts,
 		replaced:   p.replaced,
 		contacts:   map[int64]table.Copy[contact]{},
 		messages:   p.messages.Snapshot(),
 		deliveries: p.Deliveries.Snapshot(),
+	}
+	if earlier != nil && earlier.acts == s.acts && earlier.replaced == s.replaced {
+		s.accounts, s.contacts = earlier.accounts, earlier.contacts
+		return s
 	}
 	for a := range p.accountsLocked(0) {
 		s.accounts = append(s.accounts, a.state())
@@ -217,7 +227,7 @@ func (p *Platform) Follow() *Follower { return &Follower{platform: p} }
 // changes. After a restore or a reset, Write writes the whole state again. It does not
 // retry a failed write.
 func (f *Follower) Write(w io.Writer) error {
-	before, now := f.last, f.platform.Snapshot()
+	before, now := f.last, f.platform.snapshot(f.last)
 	f.last = now
 	if before == nil {
 		return now.Write(w)
