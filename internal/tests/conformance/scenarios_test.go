@@ -48,6 +48,9 @@ func TestScenarios(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			scenarios := strings.Split(string(text), "\n== ")
+			if len(scenarios) == 1 {
+				t.Fatal("no scenarios")
+			}
 			for _, scenario := range scenarios[1:] {
 				title, body, _ := strings.Cut(scenario, "\n")
 				runScenario(t, title, statementsOf(scenarios[0]), statementsOf(body))
@@ -87,7 +90,13 @@ func runScenario(t *testing.T, title string, before, statements []string) {
 		}
 		statements = statements[1:]
 	}
+	if len(rows) == 0 {
+		t.Fatalf("%s: the table has no rows", title)
+	}
 	for _, row := range rows {
+		if len(row) != len(names) {
+			t.Fatalf("%s: the row %q must have %d cells", title, row, len(names))
+		}
 		t.Run(title+" "+strings.Join(row, " "), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLab(t, recordEvents)
