@@ -82,7 +82,7 @@ func TestNewRejectsConfig(t *testing.T) {
 		"other scheme":            {Config{BaseURL: "ftp://example.com", Token: "t"}, "absolute http or https"},
 		"no host":                 {Config{BaseURL: "https:///x", Token: "t"}, "absolute"},
 		"not a URL":               {Config{BaseURL: "https://user:" + testToken + "@[::1", Token: "t"}, "BaseURL"},
-		"with a password":         {Config{BaseURL: "https://u:" + testToken + "@example.com", Token: "t"}, "user or a password"},
+		"with a password":         {Config{BaseURL: "https://u:" + testToken + "@example.com", Token: "t"}, "username or password"},
 		"with a query":            {Config{BaseURL: "https://example.com?x=1", Token: "t"}, "query"},
 		"with a fragment":         {Config{BaseURL: "https://example.com#x", Token: "t"}, "fragment"},
 		"plain http":              {Config{BaseURL: "http://example.com", Token: "t"}, "plain http"},
@@ -208,10 +208,10 @@ func TestInvalidArguments(t *testing.T) {
 		{last(c.Webhooks.Get(ctx, "")), "webhook_id: "},
 		{c.SuppressedEmails.Remove(ctx, "."), "email: "},
 		{last(c.Emails.Get(ctx, "..")), "email_id: "},
-		{last(c.Emails.Get(ctx, "M\xfcller")), "email_id: is not UTF-8"},
+		{last(c.Emails.Get(ctx, "M\xfcller")), "email_id: must be valid UTF-8"},
 		{last(c.Tags.List(ctx, ListTagsParams{Page: -1})), ": page: must be a positive number, got -1"},
 		{contacts(1, ListContactsParams{PerPage: -1, Sort: "\xff"}), ": per_page: must be a positive number, got -1"},
-		{contacts(1, ListContactsParams{Sort: "\xff", Filter: "\xff"}), "sort: is not UTF-8"},
+		{contacts(1, ListContactsParams{Sort: "\xff", Filter: "\xff"}), "sort: must be valid UTF-8"},
 		{contacts(0, ListContactsParams{Page: -1, Sort: "\xff"}), "list_id: must be a positive id"},
 	} {
 		var e *Error

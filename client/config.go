@@ -222,7 +222,7 @@ func baseURL(s string, allowPlain bool) (string, error) {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return "", errors.New("must be an absolute http or https URL")
 	case u.User != nil:
-		return "", errors.New("must not contain a user or a password")
+		return "", errors.New("must not contain a username or password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", errors.New("must not contain a query or a fragment")
 	case u.Scheme == "http" && !allowPlain && !isLoopback(u.Hostname()):

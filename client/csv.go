@@ -44,7 +44,7 @@ type CSVError struct {
 	Err    error
 }
 
-// Error returns one line, for example "line 7: email: is empty".
+// Error returns one line, for example "line 7: email: must not be empty".
 func (e *CSVError) Error() string {
 	if e.Column != "" {
 		return visible(fmt.Sprintf("line %d: %s: %v", e.Line, e.Column, e.Err))
@@ -140,11 +140,11 @@ func (c *csvSource) readHeader() error {
 		name := strings.ToLower(h)
 		switch {
 		case !utf8.ValidString(h):
-			return c.wrong("", fmt.Errorf("the header of column %d is not UTF-8", i+1))
+			return c.wrong("", fmt.Errorf("the header of column %d must be valid UTF-8", i+1))
 		case strings.Contains(h, "\r"):
 			return c.wrong("", errLoneCR)
 		case known[name] && h != "":
-			return c.wrong(h, errors.New("several columns have this header"))
+			return c.wrong(h, errors.New("more than one column has this header"))
 		case strings.EqualFold(h, c.opts.Email):
 			c.email = i
 		}
@@ -181,7 +181,7 @@ func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 		h := c.headers[i]
 		switch {
 		case !utf8.ValidString(field):
-			return ImportContact{}, c.wrong(h, errors.New("is not UTF-8"))
+			return ImportContact{}, c.wrong(h, errors.New("must be valid UTF-8"))
 		case strings.Contains(field, "\r"):
 			return ImportContact{}, c.wrong(h, errLoneCR)
 		case i == c.email:
@@ -195,14 +195,14 @@ func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 		}
 	}
 	if contact.Email == "" {
-		return ImportContact{}, c.wrong(c.headers[c.email], errors.New("is empty"))
+		return ImportContact{}, c.wrong(c.headers[c.email], errors.New("must not be empty"))
 	}
 	return contact, nil
 }
 
 // errLoneCR is the error for a CR without LF. If all lines of a file end in
 // CR, several rows look like one row.
-var errLoneCR = errors.New("contains a CR without LF; lines must end in LF or CR LF")
+var errLoneCR = errors.New("contains a CR without an LF; line endings must be LF or CRLF")
 
 // row returns the fields of the next row that contains text. The error is
 // io.EOF or a *CSVError. The fields are valid until the next call.

@@ -29,13 +29,13 @@ func TestContactsFromCSV(t *testing.T) {
 		"empty header":      {"email,\na@x,z\n", CSVOptions{}, "2:a@x{}[] "},
 		"empty file":        {"", CSVOptions{}, "line 1: the file is empty; it must have a header row"},
 		"no email column":   {"name\nAnn\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "name"`},
-		"header twice":      {"email,Name,name\n", CSVOptions{}, "line 1: name: several columns have this header"},
-		"no address":        {"email,n\na@x,1\n,2\n", CSVOptions{}, "2:a@x{n=1}[] line 3: email: is empty"},
+		"header twice":      {"email,Name,name\n", CSVOptions{}, "line 1: name: more than one column has this header"},
+		"no address":        {"email,n\na@x,1\n,2\n", CSVOptions{}, "2:a@x{n=1}[] line 3: email: must not be empty"},
 		"too many fields":   {"email\na@x\nb@x,2\n", CSVOptions{}, "2:a@x{}[] line 3: wrong number of fields"},
 		"bare quote":        {"email\na\"b@x\n", CSVOptions{}, `line 2: bare " in non-quoted-field`},
 		"open quote":        {"email\n\"a@x\n", CSVOptions{}, `line 2: extraneous or missing " in quoted-field`},
 		"quote over lines":  {"email,n\na@x,1\nb@x,\"2\nc@x,3\nd@x,4\n", CSVOptions{OnBadRow: skipRow}, `2:a@x{n=1}[] line 3: extraneous or missing " in quoted-field`},
-		"not UTF-8":         {"email,n\na@x,\xe4\n", CSVOptions{}, "line 2: n: is not UTF-8"},
+		"not UTF-8":         {"email,n\na@x,\xe4\n", CSVOptions{}, "line 2: n: must be valid UTF-8"},
 		"endless row":       {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; check for an unclosed quote"},
 		"skipping":          {"email,n\n,2\na@x,1,7\n\"c@x\",\xff\nd@x,3\n", CSVOptions{OnBadRow: skipRow}, "5:d@x{n=3}[] "},
 		"after blank lines": {"email\n\n\na\"b@x\n", CSVOptions{}, `line 4: bare " in non-quoted-field`},
@@ -58,13 +58,13 @@ func TestContactsFromCSVSkipsWholeRows(t *testing.T) {
 }
 
 func TestContactsFromCSVLines(t *testing.T) {
-	const lone = "contains a CR without LF; lines must end in LF or CR LF"
+	const lone = "contains a CR without an LF; line endings must be LF or CRLF"
 	testCSV(t, map[string]csvTest{
 		"CR alone":             {"email,n\ra@x,1\rb@x,2\r", CSVOptions{}, "line 1: " + lone},
 		"CR in an LF file":     {"email,n\na@x,1\revil@x,2\nc@x,3\n", CSVOptions{}, "line 2: wrong number of fields"},
 		"CR in a field":        {"email,n\na@x,1\r2\nc@x,3\n", CSVOptions{OnBadRow: skipRow}, "3:c@x{n=3}[] "},
 		"2 MiB of empty rows":  {"email,n\n" + strings.Repeat(",\r\n", 1<<19) + "a@x,\n", CSVOptions{}, "524290:a@x{}[] "},
-		"2 MiB of blank lines": {"email,n\na@x,\n" + strings.Repeat("\r\n", 1<<20) + "b@x,\"1\n2\"\n\nc@x,\xff\n", CSVOptions{}, "2:a@x{}[] 1048579:b@x{n=1\n2}[] line 1048582: n: is not UTF-8"},
+		"2 MiB of blank lines": {"email,n\na@x,\n" + strings.Repeat("\r\n", 1<<20) + "b@x,\"1\n2\"\n\nc@x,\xff\n", CSVOptions{}, "2:a@x{}[] 1048579:b@x{n=1\n2}[] line 1048582: n: must be valid UTF-8"},
 		"tail of blank lines":  {"email\n\na@x\n" + strings.Repeat("\n", 2<<20) + "\r", CSVOptions{}, "3:a@x{}[] "},
 		"tail of empty rows":   {"email,n,m\na@x,1,2\n,,\n , ,\n\"\",,\n,\n", CSVOptions{}, "2:a@x{n=1m=2}[] "},
 		"row of 1 MiB":         {"email,n\na@x," + strings.Repeat("n", 1<<20-5) + "\n", CSVOptions{}, "2:a@x{n=" + strings.Repeat("n", 1<<20-5) + "}[] "},
@@ -87,8 +87,8 @@ func TestContactsFromCSVSpreadsheets(t *testing.T) {
 		"ten other headers":   {"a,b,c,d,e,f,g,h,i,j\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"`},
 		"many other headers":  {"a,b,c,d,e,f,g,h,i,j," + strings.Repeat("k", 99) + ",l\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", 2 more`},
 		"long other header":   {strings.Repeat("k", 99) + "\n", CSVOptions{}, `line 1: no column has the header "email"; the headers are "` + strings.Repeat("k", 40) + `"`},
-		"header not UTF-8":    {"email,Stra\xdfe\na@x,1\n", CSVOptions{}, "line 1: the header of column 2 is not UTF-8"},
-		"header of two lines": {"email,\"a\nb\"\na@x,\xff\n", CSVOptions{}, `line 3: a\nb: is not UTF-8`},
+		"header not UTF-8":    {"email,Stra\xdfe\na@x,1\n", CSVOptions{}, "line 1: the header of column 2 must be valid UTF-8"},
+		"header of two lines": {"email,\"a\nb\"\na@x,\xff\n", CSVOptions{}, `line 3: a\nb: must be valid UTF-8`},
 	})
 }
 

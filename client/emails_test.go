@@ -23,7 +23,7 @@ func TestNotQueued(t *testing.T) {
 		`{"id":"e","email":"a@b.example","status":"rejected"}`: {
 			SubmittedEmail{ID: "e", To: "a@b.example", Status: EmailStatusRejected},
 			ErrNotQueued,
-			`submitEmail: POST /v2/emails: 201 Created: the platform did not queue the email: status "rejected" [request r-1]`,
+			`submitEmail: POST /v2/emails: 201 Created: email not queued: status "rejected" [request r-1]`,
 		},
 		`{"id":"e","status":"error"}`:                                        {SubmittedEmail{ID: "e", Status: EmailStatusError}, ErrNotQueued, `: status "error" [`},
 		`{"id":"e","status":"rejected","reason":"pending"}`:                  {rejected, ErrNotQueued, `: status "rejected", reason "pending" [`},

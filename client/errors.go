@@ -17,26 +17,26 @@ import (
 // Sentinel errors for [errors.Is]. An [*Error] can match several sentinel
 // errors.
 var (
-	ErrUnauthorized      = errors.New("the platform does not accept the access token")                // 401
-	ErrForbidden         = errors.New("the access token lacks the required permission")               // 403
+	ErrUnauthorized      = errors.New("access token rejected")                // 401
+	ErrForbidden         = errors.New("permission denied")               // 403
 	ErrNotFound          = errors.New("not found")                                                    // 404
-	ErrConflict          = errors.New("the state of the resource does not allow the request")         // 409
-	ErrPolicyNotAccepted = errors.New("the list's anti-spam policy is not accepted")                  // error type policy_not_accepted
-	ErrContactExists     = errors.New("the list already contains the contact")                        // error type contact_exists
+	ErrConflict          = errors.New("conflict with the state of the resource")         // 409
+	ErrPolicyNotAccepted = errors.New("anti-spam policy not accepted")                  // error type policy_not_accepted
+	ErrContactExists     = errors.New("contact already exists on the list")                        // error type contact_exists
 	ErrValidation        = errors.New("invalid request")                                              // 400, 422, or rejected by the client
-	ErrTooLarge          = errors.New("the request is too large")                                     // 413
-	ErrListChanged       = errors.New("items were removed from the list during the iteration")        // see Pagination
+	ErrTooLarge          = errors.New("request too large")                                     // 413
+	ErrListChanged       = errors.New("list changed during the iteration")        // see Pagination
 	ErrRateLimited       = errors.New("too many requests")                                            // 429
-	ErrServer            = errors.New("the platform failed")                                          // 5xx
+	ErrServer            = errors.New("platform error")                                          // 5xx
 	ErrInvalidResponse   = errors.New("invalid response")                                             // see Errors
 	ErrOutcomeUnknown    = errors.New("outcome unknown: the platform may have processed the request") // see Retries
-	ErrNotQueued         = errors.New("the platform did not queue the email")                         // see Emails.Send
-	errResponseTooLarge  = errors.New("larger than the limit")                                        // always an ErrInvalidResponse
-	errRedirect          = errors.New("the redirect was not followed")                                // always an ErrInvalidResponse
+	ErrNotQueued         = errors.New("email not queued")                         // see Emails.Send
+	errResponseTooLarge  = errors.New("response too large")                                        // always an ErrInvalidResponse
+	errRedirect          = errors.New("redirect not followed")                                // always an ErrInvalidResponse
 	errNoStatus          = errors.New("unexpected status")                                            // always an ErrInvalidResponse
-	errHTML              = errors.New("an HTML page instead of JSON")                                 // always an ErrInvalidResponse
+	errHTML              = errors.New("HTML page instead of JSON")                                 // always an ErrInvalidResponse
 	errJSON              = errors.New("JSON instead of an HTML page")                                 // always an ErrInvalidResponse
-	errErrorInSuccess    = errors.New("the body of a 2xx response contains an error")                 // always an ErrInvalidResponse
+	errErrorInSuccess    = errors.New("error in the body of a 2xx response")                 // always an ErrInvalidResponse
 )
 
 const maxErrorBody = 4 << 10

@@ -134,7 +134,7 @@ func TestErrorBodies(t *testing.T) {
 		keeps             int    // number of bytes of the body in the error
 	}{
 		"details":       {"application/json", `{"detail":[{"loc":["body",3,"email"],"msg":"wrong","type":"t"},{"msg":"too"}]}`, "body.3.email: wrong (t): too", 78},
-		"HTML":          {"text/html", "<h1>No</h1>", "422 Unprocessable Entity: an HTML page instead of JSON", 11},
+		"HTML":          {"text/html", "<h1>No</h1>", "422 Unprocessable Entity: HTML page instead of JSON", 11},
 		"nothing":       {"", "", "422 Unprocessable Entity [", 0},
 		"more than 4 K": {"text/plain", strings.Repeat("x", 10_000), "422 Unprocessable Entity [", 4096},
 		"too large":     {"application/json", `{"detail":[{"msg":"x"}]}` + strings.Repeat(" ", 30_000), "422 Unprocessable Entity", 4096},

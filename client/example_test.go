@@ -126,7 +126,7 @@ func ExampleContacts_Import() {
 		fmt.Printf("line %d: %s: %s\n", r.Contact.Line, r.Contact.Email, r.Detail.Msg)
 	}
 	// Output:
-	// left out: line 4: email: is empty
+	// left out: line 4: email: must not be empty
 	// 1 imported, 1 rejected
 	// line 3: ann: not an email address
 }
@@ -157,7 +157,7 @@ func ExampleError() {
 	if errors.Is(err, client.ErrNotFound) && errors.As(err, &e) {
 		fmt.Println(e.Op, e.StatusCode, e.Details)
 	}
-	// Output: getTemplate 404 [path.template_id: no template 4711 (not_found)]
+	// Output: getTemplate 404 [path.template_id: template 4711 does not exist (not_found)]
 }
 
 // An update changes only the fields that it sets.

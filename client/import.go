@@ -125,7 +125,7 @@ func (s *Contacts) Import(
 	im.wg.Wait()
 	im.crash.raise()
 	if sourceErr != nil {
-		sourceErr = fmt.Errorf("source, after %d contacts: %w", im.report.Read, sourceErr)
+		sourceErr = fmt.Errorf("source failed after %d contacts: %w", im.report.Read, sourceErr)
 	}
 	if im.failed > 1 {
 		im.first = fmt.Errorf("%d of %d batches failed; first error: %w", im.failed, im.batches, im.first)

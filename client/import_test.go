@@ -350,7 +350,7 @@ func TestImportErrors(t *testing.T) {
 		"two of two":    {[]int{1, 2}, ImportOptions{OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line < 6 }}, "import: 2 of 2 batches failed; first error: " + first, 2},
 		"stopped":       {[]int{2}, ImportOptions{OnBatchError: func(ImportFailure) error { return stop }}, "import: " + one + "; stop here", 2},
 		"no checkpoint": {nil, ImportOptions{OnCheckpoint: func(int64) error { return full }}, "import: checkpoint: disk full", 1},
-		"too many":      {nil, ImportOptions{Skip: 21}, "import: source, after 20 contacts: must contain at least 21 contacts, because Skip is 21", 0},
+		"too many":      {nil, ImportOptions{Skip: 21}, "import: source failed after 20 contacts: must contain at least 21 contacts, because Skip is 21", 0},
 		"nothing left":  {nil, ImportOptions{Skip: 20}, "<nil>", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

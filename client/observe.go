@@ -66,7 +66,7 @@ func (o Observation) Outcome() Outcome {
 }
 
 // errAbandoned is the Observation.Err of a call that ended with a panic.
-var errAbandoned = errors.New("a callback panicked or ended its goroutine")
+var errAbandoned = errors.New("a callback panicked or called runtime.Goexit")
 
 func observed(observe func(context.Context, Call) (context.Context, Observer), next exchange) exchange {
 	if observe == nil {

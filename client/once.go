@@ -90,7 +90,7 @@ func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 		}
 	}
 	if o.informed.Add(int64(size)) > maxInformed {
-		return fmt.Errorf("1xx responses %w of %d bytes", errResponseTooLarge, maxInformed)
+		return fmt.Errorf("%w: limit %d bytes for 1xx responses", errResponseTooLarge, maxInformed)
 	}
 	return nil
 }

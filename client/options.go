@@ -73,11 +73,11 @@ func (o options) check() error {
 	for _, name := range slices.Sorted(maps.Keys(o.header)) {
 		switch v := o.header.Get(name); {
 		case !isHeaderName(name):
-			return fmt.Errorf("header name %.100q is not valid", name)
+			return fmt.Errorf("invalid header name %.100q", name)
 		case isReserved(name):
-			return fmt.Errorf("header %s: is reserved", name)
+			return fmt.Errorf("header %s is reserved", name)
 		case strings.Trim(v, " ") != v || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' }):
-			return fmt.Errorf("header %s: must contain only visible ASCII characters and inner spaces", name)
+			return fmt.Errorf("header %s must contain only printable ASCII characters and must not begin or end with a space", name)
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func pathSegment(v any) (string, error) {
 			return "", fmt.Errorf("must be an id, got %q", v)
 		}
 		if !utf8.ValidString(v) {
-			return "", errors.New("is not UTF-8")
+			return "", errors.New("must be valid UTF-8")
 		}
 		return url.PathEscape(v), nil
 	}
@@ -78,7 +78,7 @@ func (r *request) addQueryIfSet(name string, v any) {
 	switch v := v.(type) {
 	case string:
 		if s = v; !utf8.ValidString(s) && r.err == nil {
-			r.err = fmt.Errorf("%s: is not UTF-8", name)
+			r.err = fmt.Errorf("%s: must be valid UTF-8", name)
 		}
 	case int64:
 		if v < 0 && r.err == nil {

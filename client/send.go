@@ -146,11 +146,11 @@ func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 		return nil // the body is the connection, which does not end
 	}
 	if resp.ContentLength > s.limit {
-		return fmt.Errorf("%w of %d bytes", errResponseTooLarge, s.limit)
+		return fmt.Errorf("%w: limit %d bytes", errResponseTooLarge, s.limit)
 	}
 	n, err := b.ReadFrom(io.LimitReader(resp.Body, s.limit+1))
 	if err == nil && n > s.limit {
-		err = fmt.Errorf("%w of %d bytes", errResponseTooLarge, s.limit)
+		err = fmt.Errorf("%w: limit %d bytes", errResponseTooLarge, s.limit)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("truncated after %d bytes: %w", n, err)

@@ -46,7 +46,7 @@ func TestEmbeddedPlatform(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantAll(t, out,
-		`contacts.csv:305: email is empty`,
+		`contacts.csv:305: email must not be empty`,
 		`contacts.csv:477: "mary ann@example.com" rejected: not an email address`,
 		`Looked up    tomas.cermak@studio.example: hard bounce (bounce_hb), 550 5.1.1`,
 		`Looked up    m.johnson@school.test: soft bounce (bounce_fm), 452 4.2.2`,
@@ -94,7 +94,7 @@ func TestBadInput(t *testing.T) {
 		"too few fields": {
 			getenv: embedded,
 			args:   []string{"-contacts", writeFile(t, "email,name\na@example.com,A\nb@example.com\n")},
-			want:   "mine.csv: import: source, after 1 contacts: line 3: wrong number of fields",
+			want:   "mine.csv: import: source failed after 1 contacts: line 3: wrong number of fields",
 		},
 		"only a header": {
 			getenv: embedded,

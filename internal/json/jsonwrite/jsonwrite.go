@@ -99,7 +99,7 @@ func (w *Writer) Key(name string) {
 	}
 }
 
-const notUTF8 = "is not UTF-8"
+const notUTF8 = "must be valid UTF-8"
 
 // Refuse records that the next value cannot be sent. Only the first call has an effect.
 func (w *Writer) Refuse(mistake string) {
@@ -109,7 +109,7 @@ func (w *Writer) Refuse(mistake string) {
 }
 
 // Err returns an error for the first value that cannot be encoded, such as
-// "contacts.3.tags.0: is not UTF-8", or nil if there is none.
+// "contacts.3.tags.0: must be valid UTF-8", or nil if there is none.
 func (w *Writer) Err() error {
 	if w.mistake == "" {
 		return nil

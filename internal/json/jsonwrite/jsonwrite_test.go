@@ -87,12 +87,12 @@ func TestValueTypes(t *testing.T) {
 func TestInvalidValues(t *testing.T) {
 	const bad = "M\xfcller"
 	for want, write := range map[string]func(w *Writer){
-		"is not UTF-8":              func(w *Writer) { w.String(bad) },
+		"must be valid UTF-8":              func(w *Writer) { w.String(bad) },
 		"is missing":                func(w *Writer) { Ints[int64](w, nil) },
-		"0: is not UTF-8":           func(w *Writer) { Strings(w, []string{bad, bad}) },
-		"2: is not UTF-8":           func(w *Writer) { Strings(w, []string{"\ufffd", `\"[{`, bad}) },
-		"a: is not UTF-8":           func(w *Writer) { object(w, "a", bad, "b", bad) },
-		"M\ufffdller: is not UTF-8": func(w *Writer) { object(w, "A", "", bad, bad, "Z", "") },
+		"0: must be valid UTF-8":           func(w *Writer) { Strings(w, []string{bad, bad}) },
+		"2: must be valid UTF-8":           func(w *Writer) { Strings(w, []string{"\ufffd", `\"[{`, bad}) },
+		"a: must be valid UTF-8":           func(w *Writer) { object(w, "a", bad, "b", bad) },
+		"M\ufffdller: must be valid UTF-8": func(w *Writer) { object(w, "A", "", bad, bad, "Z", "") },
 		"b.1.c: is missing": func(w *Writer) {
 			w.Open('{')
 			w.Name(`"a":`)
