@@ -138,5 +138,5 @@ func ExampleParseSecret() {
 	// Output:
 	// [redacted] sha512 <nil>
 	// false
-	// webhook: the secret must not begin or end with white space
+	// webhook: secret must not begin or end with white space
 }

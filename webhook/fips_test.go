@@ -22,7 +22,7 @@ func TestUnusableKeys(t *testing.T) {
 			secret Secret
 			want   string // "" if there must be no error
 		}{
-			{Secret{}, "the secret is empty"},
+			{Secret{}, "secret must not be empty"},
 			{secretOf("s", SHA512), short},
 			{secretOf("0123456789abc", SHA256), short},
 			{secretOf("0123456789abcd", SHA256), ""},

@@ -86,7 +86,7 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("webhook: panic: %v", e.Value) }
 
-var errOnce = errors.New("webhook: the Once returned an invalid result")
+var errOnce = errors.New("webhook: Once.Do returned an invalid result")
 
 type handler struct {
 	*receiver

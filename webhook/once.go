@@ -9,7 +9,7 @@ import (
 )
 
 // ErrInFlight means that another call to [Once.Do] is handling the same event.
-var ErrInFlight = errors.New("webhook: the event is being handled")
+var ErrInFlight = errors.New("webhook: event already being handled")
 
 // Once is a deduplication store that records the handled events. A duplicate may
 // arrive hours later, or at the same time on another connection.

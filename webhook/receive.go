@@ -18,13 +18,13 @@ import (
 
 // ErrTooOld means that an event is older than [Options].MaxAge, or has no valid
 // time.
-var ErrTooOld = errors.New("webhook: the event is too old")
+var ErrTooOld = errors.New("webhook: event too old")
 
 var (
-	errMethod    = errors.New("webhook: the method must be POST")
-	errTooLarge  = errors.New("webhook: the body is too large")
-	errBrokenOff = errors.New("webhook: the body is incomplete")
-	errNoEvent   = errors.New("webhook: the body is not an event")
+	errMethod    = errors.New("webhook: request method must be POST")
+	errTooLarge  = errors.New("webhook: body too large")
+	errBrokenOff = errors.New("webhook: incomplete body")
+	errNoEvent   = errors.New("webhook: body is not an event")
 )
 
 // Delivery is a verified delivery.
@@ -107,7 +107,7 @@ func (rc *receiver) signature(r *http.Request) (string, error) {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
 		return "", &refusal{http.StatusUnauthorized, ErrMissingSignature, nil}
 	case len(values) > 1:
-		err := fmt.Errorf("header %s must appear once, got %d values", rc.opts.SignatureHeader, len(values))
+		err := fmt.Errorf("header %s must appear exactly once, got %d values", rc.opts.SignatureHeader, len(values))
 		return "", &refusal{http.StatusUnauthorized, ErrInvalidSignature, err}
 	}
 	return values[0], nil

@@ -55,10 +55,10 @@ type Secret struct {
 // text must be at least 14 bytes long. The error does not contain the secret.
 func ParseSecret(text, hashFunction string) (Secret, error) {
 	if strings.TrimSpace(text) == "" {
-		return Secret{}, errors.New("webhook: the secret is empty")
+		return Secret{}, errors.New("webhook: secret must not be empty")
 	}
 	if strings.TrimSpace(text) != text {
-		return Secret{}, errors.New("webhook: the secret must not begin or end with white space")
+		return Secret{}, errors.New("webhook: secret must not begin or end with white space")
 	}
 	s := Secret{unique.Make(text), HashFunction(strings.ToLower(hashFunction))}
 	if s.hash == "" {

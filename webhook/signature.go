@@ -96,7 +96,7 @@ func newKey(s Secret) (*key, error) {
 	secret, function := []byte(s.Reveal()), s.hash.function()
 	switch {
 	case len(secret) == 0:
-		return nil, errors.New("the secret is empty")
+		return nil, errors.New("secret must not be empty")
 	case len(secret) < minKeyFIPS && fips140.Enforced(): // otherwise crypto/hmac would panic
 		return nil, fmt.Errorf("the secret must be at least %d bytes long in FIPS 140-only mode", minKeyFIPS)
 	}

@@ -154,7 +154,7 @@ func (s *source) load(ctx context.Context) ([]*key, error) {
 
 func newKeys(secrets []Secret) (keys []*key, err error) {
 	if len(secrets) == 0 {
-		return nil, errors.New("webhook: no secret: at least one is required")
+		return nil, errors.New("webhook: at least one secret is required")
 	}
 	for i, s := range secrets {
 		k, err := newKey(s)

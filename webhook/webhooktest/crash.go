@@ -61,7 +61,7 @@ func (r crashRule) check(dying webhook.Once, crash func()) check {
 		})
 		wrongError := err == nil || errors.Is(err, webhook.ErrInFlight) || r.result != nil && !errors.Is(err, r.result)
 		if called != r.ran || ran != r.ran || wrongError {
-			return fmt.Errorf("function called: %v, Do = %v, %v; want %v, %v and an error of the function or the store",
+			return fmt.Errorf("function called: %v, Do = %v, %v; want %v, %v and an error from the function or the store",
 				called, ran, err, r.ran, r.ran)
 		}
 		return becomesFree(ctx, other, key)
