@@ -26,7 +26,7 @@ var onceLua string
 // the same event. The context of the function that lost its lease is canceled
 // with the cause ErrLeaseLost ([context.Cause]). If the function succeeds
 // despite the cancellation, [Once] logs ErrLeaseLost at level error.
-var ErrLeaseLost = errors.New("redisstore: the lease of the event was lost to another process")
+var ErrLeaseLost = errors.New("redisstore: lease lost to another process")
 
 // OnceOptions configures [NewOnce]. The zero value is a good default. All
 // processes that share a Redis server must use the same options.

@@ -145,7 +145,7 @@ const maxKey = 255
 // Without this check, River would treat all jobs with empty keys as duplicates.
 func (a SendArgs) MarshalJSON() ([]byte, error) {
 	if n := len(a.Key); n < 1 || n > maxKey {
-		return nil, fmt.Errorf("riverjobs: SendArgs.Key must have 1 to %d bytes, got %d", maxKey, n)
+		return nil, fmt.Errorf("riverjobs: SendArgs.Key must be 1 to %d bytes long, got %d", maxKey, n)
 	}
 	if !utf8.ValidString(a.Key) {
 		return nil, fmt.Errorf("riverjobs: SendArgs.Key must be valid UTF-8, got %q", a.Key)

@@ -65,7 +65,7 @@ func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
 		statement = "UPDATE emailplatform_sends SET state = 'sent', since = now(), recipient = NULL, subject = NULL, reason = 'resolved by an operator'" + resolved
 	case NotSent:
 	default:
-		return fmt.Errorf("riverjobs: the resolution must be Sent or NotSent, got %d", r)
+		return fmt.Errorf("riverjobs: resolution must be Sent or NotSent, got %d", r)
 	}
 	gone := false
 	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {

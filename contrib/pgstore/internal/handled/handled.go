@@ -79,7 +79,7 @@ const (
 // still be delivered.
 func ForgetAll(olderThan time.Duration, exec func(seconds float64) (int64, error)) (deleted int64, err error) {
 	if olderThan < least {
-		return 0, fmt.Errorf("olderThan must be at least %v, got %v: the platform retries deliveries for more than 7 hours",
+		return 0, fmt.Errorf("olderThan must be at least %v, got %v, because the platform retries deliveries for more than 7 hours",
 			least, olderThan)
 	}
 	for {
