@@ -55,15 +55,15 @@ func advice(err error, failed *client.Error) string {
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return `The outcome is unknown: the platform may have created the contact. Before you create it again, look for it with operation "list" and filter "email:ADDRESS".`
 	case errors.Is(err, client.ErrContactExists):
-		return `Nothing was changed: the list already contains the address. To see the contact, use operation "list" and filter "email:ADDRESS".`
+		return `Nothing was changed, because the list already contains the address. To see the contact, use operation "list" and filter "email:ADDRESS".`
 	case errors.Is(err, client.ErrNotFound) && len(failed.Details) > 0: // without details, the response may come from a proxy
-		return "Nothing was changed: this account has no list with this list_id. Ask the user for the correct list_id."
+		return "Nothing was changed, because this account has no list with this list_id. Ask the user for the correct list_id."
 	case errors.Is(err, client.ErrUnauthorized):
-		return "Nothing was changed: the platform does not accept the access token. Do not retry; tell the user to check the access token of this server."
+		return "Nothing was changed, because the platform rejected the access token. Do not retry; tell the user to check the access token of this server."
 	case errors.Is(err, client.ErrForbidden):
-		return "Nothing was changed: the access token lacks the required permission. Do not retry; tell the user that a token with this permission is required."
+		return "Nothing was changed, because the access token lacks the required permission. Do not retry; tell the user that a token with this permission is required."
 	case errors.Is(err, client.ErrRateLimited):
-		return "Nothing was changed: too many requests. " + waiting(failed) + ", then make the same call again."
+		return "Nothing was changed, because too many requests were sent. " + waiting(failed) + ", then make the same call again."
 	case errors.Is(err, client.ErrValidation), errors.Is(err, client.ErrTooLarge), errors.Is(err, client.ErrConflict):
 		return "Nothing was changed. Correct these arguments and call again:"
 	case errors.Is(err, client.ErrInvalidResponse):

@@ -140,8 +140,8 @@ func TestPlatformRejects(t *testing.T) {
 		},
 		{"another list", "full", withList(999), "no list with this list_id…- list_id: "},
 		{"the list of another account", "other", listing(nil), "no list with this list_id"},
-		{"a read-only token", "reader", creating(nil), "lacks the required permission…may only read"},
-		{"an unknown token", "unknown-token", listing(nil), "does not accept the access token…Do not retry"},
+		{"a read-only token", "reader", creating(nil), "lacks the required permission…read-only"},
+		{"an unknown token", "unknown-token", listing(nil), "rejected the access token…Do not retry"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -174,16 +174,16 @@ func TestPlatformFails(t *testing.T) {
 	}{
 		{
 			"too many requests", answering(429, http.Header{"Retry-After": {"17"}}, `{}`), list,
-			"Nothing was changed: too many requests. Wait 17 seconds, then make the same call again.",
+			"Nothing was changed, because too many requests were sent. Wait 17 seconds, then make the same call again.",
 		},
-		{"too many requests, no Retry-After", answering(429, nil, `{}`), create, "too many requests. Wait a minute"},
+		{"too many requests, no Retry-After", answering(429, nil, `{}`), create, "too many requests were sent. Wait a minute"},
 		{"a failure when listing", answering(500, nil, `{}`), list, "The platform is unavailable. Nothing was changed"},
 		{"a failure when creating", answering(500, nil, `{}`), create, "Before you create it again, look for it"},
 		{"a lost connection when creating", lost, create, "The outcome is unknown"},
 		{"a page of a proxy", answering(200, html, "<html>"), list, "response is invalid"},
 		{"another site", answering(404, html, "<html>"), list, "The platform is unavailable"},
 		{"a repeated token, 422", answering(422, nil, echo), create, "Correct these arguments"},
-		{"a repeated token, 401", answering(401, nil, echo), create, "does not accept the access token"},
+		{"a repeated token, 401", answering(401, nil, echo), create, "rejected the access token"},
 		{"a repeated token in no format", answering(418, nil, token), create, "The platform is unavailable"},
 		{"too large a request", answering(413, nil, `{}`), create, "Correct these arguments"},
 		{"an error of the whole body", answering(422, nil, whole), create, repair + "body: too deep (x)"},

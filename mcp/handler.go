@@ -80,7 +80,7 @@ func requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !sendable(bearer(r.Header)) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "this server needs the platform's access token: Authorization: Bearer TOKEN",
+			http.Error(w, "the Authorization header must have the form \"Bearer <access token>\"",
 				http.StatusUnauthorized)
 			return
 		}
@@ -118,7 +118,7 @@ func (v *verdict) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	v.replaced = true
-	const why = "the platform does not accept the access token"
+	const why = "the platform rejected the access token"
 	v.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+why+`"`)
 	http.Error(v.ResponseWriter, why, http.StatusUnauthorized)
 	return len(b), nil

@@ -57,13 +57,13 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	_ = control.SetReadDeadline(time.Time{})
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body must have at most %d bytes", maxRequest)
+		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body must be at most %d bytes long", maxRequest)
 	}
 	if err != nil {
 		return nil, http.StatusBadRequest, errors.New("the body could not be read")
 	}
 	if countMessages(body) > maxBatch {
-		return nil, http.StatusBadRequest, fmt.Errorf("a batch must have at most %d messages", maxBatch)
+		return nil, http.StatusBadRequest, fmt.Errorf("a batch must contain at most %d messages", maxBatch)
 	}
 	return body, 0, nil
 }
@@ -99,5 +99,5 @@ func spend(ctx context.Context, n int) error {
 	if ok && left.Add(int64(-n)) >= 0 || !ok && n <= maxResults {
 		return nil
 	}
-	return fmt.Errorf("the result must have at most %d bytes; use a smaller per_page", maxResults)
+	return fmt.Errorf("the result must be at most %d bytes long; use a smaller per_page", maxResults)
 }

@@ -56,7 +56,7 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 		return s, errUsage
 	}
 	if f.NArg() > 0 {
-		return s, fmt.Errorf("%q is not a flag", f.Arg(0))
+		return s, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	if s.version {
 		return s, nil
@@ -82,15 +82,15 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 func (s settings) check() error {
 	switch {
 	case s.demo && (s.baseURL != "" || s.token != ""):
-		return errors.New("-demo cannot be used with -base-url or -token because it has its own platform and token")
+		return errors.New("-demo cannot be used with -base-url or -token, because it has its own platform and token")
 	case s.http != "" && s.token != "":
-		return errors.New("-token cannot be used with -http because each caller sends its own token")
+		return errors.New("-token cannot be used with -http, because each caller sends its own token")
 	case s.http == "" && s.concurrent != 0:
 		return errors.New("-max-concurrent requires -http")
 	case s.http == "" && len(s.allowedHosts) > 0:
 		return errors.New("-allow-host requires -http")
 	case s.http != "" && !listensLocally(s.http) && len(s.allowedHosts) == 0:
-		return fmt.Errorf("%s can be reached from other machines, so -allow-host is required; use TLS because callers send access tokens", s.http)
+		return fmt.Errorf("%s can be reached from other machines, so -allow-host is required; also use TLS, because callers send access tokens", s.http)
 	}
 	return nil
 }

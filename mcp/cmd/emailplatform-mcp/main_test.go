@@ -180,7 +180,7 @@ func TestFlags(t *testing.T) {
 		{"a host without HTTP", "-demo -allow-host mcp.example.com", "requires -http"},
 		{"a limit without HTTP", "-demo -max-concurrent 5", "-max-concurrent requires -http"},
 		{"an invalid address", "-demo -http 8808", "missing port in address"},
-		{"an argument", "-demo serve", `"serve" is not a flag`},
+		{"an argument", "-demo serve", `unexpected argument "serve"`},
 		{"an unknown flag", "-verbose", "usage"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -116,11 +116,11 @@ const (
 func (a *pending) take(line []byte) (code int, mistake string) {
 	switch {
 	case len(line) > maxLine:
-		return invalidRequest, fmt.Sprintf("a line must have at most %d bytes", maxLine)
+		return invalidRequest, fmt.Sprintf("a line must be at most %d bytes long", maxLine)
 	case !json.Valid(line):
 		return parseError, "the line is not JSON"
 	case line[0] == '[':
-		return invalidRequest, fmt.Sprintf("a batch must have 1 to %d messages", maxBatch)
+		return invalidRequest, fmt.Sprintf("a batch must contain 1 to %d messages", maxBatch)
 	}
 	message, err := jsonrpc.DecodeMessage(line)
 	response, _ := message.(*jsonrpc.Response)
