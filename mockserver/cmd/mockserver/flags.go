@@ -66,11 +66,11 @@ func addrFlag(flags *flag.FlagSet, addr *string, usage string) {
 // returned function to get the secret.
 func secretFlags(flags *flag.FlagSet) func() (webhook.Secret, error) {
 	text, function := os.Getenv(secretVariable), webhook.SHA256
-	flags.Func("secret", "the `secret` of the webhook; the default is "+secretVariable, func(s string) error {
+	flags.Func("secret", "webhook `secret`; the default is "+secretVariable, func(s string) error {
 		text = s
 		return nil
 	})
-	flags.Func("hash-function", "hash `function` of the webhook, sha256 or sha512 (default sha256)",
+	flags.Func("hash-function", "webhook hash `function`, sha256 or sha512 (default sha256)",
 		oneOf(&function, webhook.SHA256, webhook.SHA512))
 	return func() (webhook.Secret, error) {
 		if text == "" {
@@ -100,31 +100,31 @@ func parse(args []string, out io.Writer) (options, error) {
 		func(text string) error { return o.addToken(text, false) })
 	flags.Func("read-only-token", "read-only access `token[:user-email[:account-id]]`; may be repeated",
 		func(text string) error { return o.addToken(text, true) })
-	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; the file of -state overrides it")
+	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; an existing -state file overrides it")
 	flags.StringVar(&o.state, "state", "",
-		"`file` of the state, loaded at the start and saved within a second of each change; only one process can use it at a time")
+		"state `file`, loaded at startup and saved within a second of each change; only one process can use it at a time")
 	flags.StringVar(&o.salvage, "state-salvage", "", "copy the readable part of a damaged -state file to this new `file` and exit")
-	flags.Func("retry-schedule", "`durations` before the retries of a delivery, such as 1s,5s,2m; none disables retries", o.setSchedule)
-	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not only to loopback")
+	flags.Func("retry-schedule", "`durations` to wait before each retry of a delivery, such as 1s,5s,2m; none disables retries", o.setSchedule)
+	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses, not only to loopback addresses")
 	flags.Func("allow-target",
 		"additional `host`, address or network to deliver to, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupMinInterval,
-		"`mode` of the limit of one lookup per second: min_interval, token_bucket or fixed_window")
+		"`mode` that enforces one lookup per second: min_interval, token_bucket or fixed_window")
 	flags.IntVar(&o.config.DeliveryConcurrency, "delivery-concurrency", delivery.DefaultConcurrency,
 		"maximum `number` of concurrent attempts to one webhook; 1 delivers in order")
 	flags.DurationVar(&o.config.AttemptTimeout, "attempt-timeout", delivery.DefaultTimeout, "maximum `duration` of a delivery attempt")
-	flags.Func("clock", "`mode` of the clock at the start: running or frozen (default running)", oneOf(&o.clock, "running", "frozen"))
-	flags.Func("now", "`timestamp` that the clock shows at the start, such as 2026-01-02T15:04:05Z", o.setNow)
-	flags.Func("hash-function", "hash `function` that signs deliveries, sha256 or sha512 (default sha256)",
+	flags.Func("clock", "clock `mode` at startup: running or frozen (default running)", oneOf(&o.clock, "running", "frozen"))
+	flags.Func("now", "initial `timestamp` of the clock, such as 2026-01-02T15:04:05Z", o.setNow)
+	flags.Func("hash-function", "hash `function` for delivery signatures, sha256 or sha512 (default sha256)",
 		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
 	flags.BoolVar(&o.config.RejectUnknownFields, "strict", false, "reject requests with unknown fields or parameters")
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of random faults; 0 chooses a random seed")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log requests")
-	flags.Func("log", "`format` of the log, text or json; the first line of json has the base URL (default text)",
+	flags.Func("log", "log `format`, text or json; the first JSON line contains the base URL (default text)",
 		oneOf(&o.log, "text", "json"))
 	flags.StringVar(&o.readyFile, "ready-file", "", "`file` to write the base URL and a token to, as JSON, once the server is ready")
 	flags.BoolVar(&o.exitOnStdinClose, "exit-on-stdin-close", false,
-		"exit when standard input is closed, for a parent process that keeps a pipe to it open")
+		"exit when standard input is closed, so that the server ends with its parent process")
 	flags.BoolVar(&o.showVersion, "version", false, "print the version and exit")
 	if err := parseFlags(flags, args); err != nil {
 		return o, err
@@ -155,7 +155,7 @@ func (o *options) addToken(text string, readOnly bool) error {
 	if len(parts) > 2 {
 		id, err := strconv.ParseInt(parts[2], 10, 64)
 		if err != nil || id < 1 {
-			return errors.New("account-id must be an integer, 1 or more")
+			return errors.New("account-id must be a positive integer")
 		}
 		token.AccountID = id
 	}
@@ -185,7 +185,7 @@ func (o *options) setSchedule(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		wait, err := time.ParseDuration(strings.TrimSpace(part))
 		if err != nil || wait < 0 {
-			return fmt.Errorf("must be durations such as 1s,5s,2m, got %q", part)
+			return fmt.Errorf("must be a comma-separated list of durations such as 1s,5s,2m, got %q", part)
 		}
 		o.config.RetrySchedule = append(o.config.RetrySchedule, wait)
 	}
@@ -195,7 +195,7 @@ func (o *options) setSchedule(text string) error {
 func (o *options) setNow(text string) (err error) {
 	o.config.Now, err = time.Parse(time.RFC3339, text)
 	if year := o.config.Now.UTC().Year(); err != nil || year < 1970 || year > 2199 {
-		return errors.New("must be a time such as 2026-01-02T15:04:05Z, in the years 1970 to 2199")
+		return errors.New("must be a time such as 2026-01-02T15:04:05Z, with a year from 1970 to 2199")
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func (o *options) allowTarget(text string) error {
 	if err != nil {
 		last := hostName.FindStringSubmatch(text)
 		if last == nil || len(last[2]) > 63 || len(text) > 254 {
-			return errors.New("must be the name of a host without a port, an IP address, or a network such as 172.16.0.0/12")
+			return errors.New("must be a host name without a port, an IP address, or a network such as 172.16.0.0/12")
 		}
 		o.config.AllowTargetHosts = append(o.config.AllowTargetHosts, text)
 		return nil

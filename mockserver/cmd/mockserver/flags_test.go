@@ -88,7 +88,7 @@ func TestAllowTarget(t *testing.T) {
 		"[fd00::1]", "fe80::1%eth0", "app..test", "*", strings.Repeat("a", 64), "x." + strings.Repeat("a", 64),
 		strings.Repeat("a", 64) + ".x", strings.Repeat("a.", 127) + "abc",
 	} {
-		if err := o.allowTarget(target); err == nil || !strings.Contains(err.Error(), "must be the name of a host") {
+		if err := o.allowTarget(target); err == nil || !strings.Contains(err.Error(), "must be a host name") {
 			t.Errorf("%q: %v", target, err)
 		}
 	}

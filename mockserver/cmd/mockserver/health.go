@@ -34,7 +34,7 @@ func health(ctx context.Context, args []string, out io.Writer) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(within, http.MethodGet, base+"/_mock/health", nil)
 	if err != nil {
-		return errors.New("-addr must be host:port")
+		return errors.New("-addr must have the form host:port")
 	}
 	response, err := new(http.Transport).RoundTrip(req) // no proxy, no redirect
 	if err != nil {

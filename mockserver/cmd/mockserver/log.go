@@ -80,10 +80,10 @@ func (l jsonLog) request(r mockserver.Request) {
 type textLog struct{ out io.Writer }
 
 func (l textLog) welcome(r ready) {
-	_, _ = fmt.Fprintf(l.out, `The platform is at  %s
+	_, _ = fmt.Fprintf(l.out, `Email API           %s
 access token        %s
 console             %s
-seed of faults      %d
+fault seed          %d
 
 Try:  curl -H 'Authorization: Bearer %s' %s/lists
 

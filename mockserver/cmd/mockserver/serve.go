@@ -19,10 +19,10 @@ import (
 
 const serveUsage = `Runs the mock server, with a web console at /_mock/.
 
-  mockserver [serve] [flags]    runs the server until a signal ends it
-  mockserver trigger            sends a signed event to a receiver; see -h
-  mockserver verify             verifies a signature; see -h
-  mockserver health             checks whether a server runs here; see -h
+  mockserver [serve] [flags]    runs the server until it receives a signal
+  mockserver trigger            sends a signed event to a webhook receiver; see -h
+  mockserver verify             verifies a webhook signature; see -h
+  mockserver health             checks whether a server on this machine is healthy; see -h
 
 ` + addrVariable + ` and ` + tokenVariable + ` in the environment replace -addr and -token.
 

@@ -97,7 +97,7 @@ func baseIn(said string) string {
 	if !strings.Contains(said, "Try:") {
 		return ""
 	}
-	_, base, _ := strings.Cut(said, "The platform is at  ")
+	_, base, _ := strings.Cut(said, "Email API           ")
 	base, _, _ = strings.Cut(base, "\n")
 	return base
 }
@@ -140,7 +140,7 @@ func TestServe(t *testing.T) {
 	must(t, r.stop())
 	said := r.out.String()
 	for _, want := range []string{
-		"access token        key\n", "seed of faults      42\n", "curl -H 'Authorization: Bearer key' " + r.base + "/lists\n",
+		"access token        key\n", "fault seed          42\n", "curl -H 'Authorization: Bearer key' " + r.base + "/lists\n",
 		"  201  POST   /lists ", "  createList  ", "  404  GET    /lists%7F?page=1 ", "  401  GET    /lists ",
 		`"type":"unauthorized"`,
 		"  lost POST   /lists ", "  by fault-1\n",

@@ -91,7 +91,7 @@ func (s *stateFile) load(srv *mockserver.Server) error {
 	size, intact, damage := intactPart(file)
 	if damage == nil && intact < size {
 		if damage = srv.Restore(io.NewSectionReader(file, 0, intact)); damage == nil {
-			s.log.Warn("the last change of the state was not written completely", "file", s.name, "bytes", size-intact)
+			s.log.Warn("ignored an incomplete change at the end of the state file", "file", s.name, "bytes", size-intact)
 			return nil
 		}
 	}
@@ -187,7 +187,7 @@ func (s *stateFile) check(err error) {
 	if err == nil {
 		return
 	}
-	s.log.Error("the state is not saved", "file", s.name, "error", err)
+	s.log.Error("state not saved", "file", s.name, "error", err)
 	s.current.discard()
 	s.current, s.pause = nil, time.Now().Add(tryAgain)
 }
@@ -347,7 +347,7 @@ func salvage(from, to string, out io.Writer) error {
 	if err := writeNew(srv, to); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s contains the state of %d of %d lines of %s.\n", to, n, len(lines), from)
+	_, err = fmt.Fprintf(out, "Copied the state from %d of %d lines of %s to %s.\n", n, len(lines), from, to)
 	return err
 }
 

@@ -154,7 +154,7 @@ func TestStateTruncated(t *testing.T) {
 			}
 			must(t, r.stop())
 			cut := strings.Contains(name, "end") || name == "zeros"
-			if said := strings.Contains(r.out.String(), "not written completely"); said != cut {
+			if said := strings.Contains(r.out.String(), "incomplete change"); said != cut {
 				t.Errorf("it says so: %v\n%s", said, r.out)
 			}
 		})
@@ -230,7 +230,7 @@ func TestStateAfterDiskError(t *testing.T) {
 	_ = s.current.file.Close() // makes each write fail
 	must(t, srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)))
 	s.check(s.save())
-	if s.current != nil || !strings.Contains(said.String(), "the state is not saved") {
+	if s.current != nil || !strings.Contains(said.String(), "state not saved") {
 		t.Errorf("the error is not noticed: %s", &said)
 	}
 	s.check(s.save())

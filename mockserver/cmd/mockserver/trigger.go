@@ -84,7 +84,7 @@ func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 		return t, err
 	}
 	if t.event == "" && !t.list {
-		return t, errors.New("an event is required: see mockserver trigger --list")
+		return t, errors.New("an event is required; see mockserver trigger --list")
 	}
 	t.secret, err = secret()
 	if t.url == "" && errors.Is(err, errNoSecret) {
@@ -133,7 +133,7 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	}
 	switch {
 	case known == nil:
-		return mockserver.Sample{}, fmt.Errorf("no event %q: see mockserver trigger --list", event)
+		return mockserver.Sample{}, fmt.Errorf("unknown event %q; see mockserver trigger --list", event)
 	case found == nil:
 		return mockserver.Sample{}, fmt.Errorf("%s has no variant %q; the variants are %s", event, variant, strings.Join(known, ", "))
 	}
@@ -237,9 +237,9 @@ func setField(value json.RawMessage, path []string, to json.RawMessage) (json.Ra
 	}
 	switch {
 	case len(path) > 1:
-		return nil, fmt.Errorf("%s: does not exist", path[0])
+		return nil, fmt.Errorf("%s does not exist", path[0])
 	case array && path[0] != strconv.Itoa(n):
-		return nil, fmt.Errorf("%s: must be 0 to %d", path[0], n)
+		return nil, fmt.Errorf("%s must be between 0 and %d", path[0], n)
 	case !array:
 		name, _ := json.Marshal(path[0]) // never fails for a string
 		to = slices.Concat(name, []byte(":"), to)

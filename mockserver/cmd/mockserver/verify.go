@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-const verifyUsage = `Verifies the signature of a delivery. If the signature is wrong, it explains why.
+const verifyUsage = `Verifies the signature of a delivery. If the signature is invalid, it explains why.
 
   mockserver verify --secret SECRET --signature X < body
 
@@ -40,8 +40,8 @@ func verify(args []string, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("the body is larger than %d bytes", maxDelivery)
 	}
 	if reason := mockserver.DiagnoseSignature(secret, body, *signature); reason != "" {
-		return errors.New("the signature is wrong: " + reason)
+		return errors.New("invalid signature: " + reason)
 	}
-	_, err = fmt.Fprintf(out, "The signature is right: %s over %d bytes.\n", secret.HashFunction(), len(body))
+	_, err = fmt.Fprintf(out, "The signature is valid: %s over %d bytes.\n", secret.HashFunction(), len(body))
 	return err
 }
