@@ -58,7 +58,7 @@ func TestBehindProxyThatMayNotBe(t *testing.T) {
 	base = strings.Replace(base, "127.0.0.1", "shop.example", 1)
 	p := newTab(t)
 	p.do(chromedp.Navigate(base + "/_mock/"))
-	p.says("[role=alert]", "The console cannot load "+base+"/_mock/", "403", "the request comes from a page of another site")
+	p.says("[role=alert]", "The console cannot load "+base+"/_mock/", "403", "cross-site requests are not allowed")
 }
 
 // TestTokenOffLoopback: on addresses other than loopback, a link with a token opens the console. A cookie stores the

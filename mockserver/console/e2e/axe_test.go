@@ -118,7 +118,7 @@ func (w *world) places() []string {
 func (p *page) visit(hash string) *page {
 	p.Helper()
 	p.goTo("#/requests/nothing").says(".detail", "Not here")
-	p.goTo(hash).until(`!document.querySelector('main').textContent.includes('Not here')`)
+	p.goTo(hash).until(`!document.querySelector('main').textContent.includes('Not found')`)
 	p.rest()
 	return p
 }
@@ -153,15 +153,15 @@ func TestForms(t *testing.T) {
 	w.check(err)
 	audit(t, w, looks(), "#/overview", func(a *auditor) {
 		for _, form := range []struct{ hash, button, ok string }{
-			{"#/lists", "New list", "Create the list"},
+			{"#/lists", "New list", "Create list"},
 			{"#/lists", "Add", "Add"},
 			{"#/contacts", "Import", "Import"},
-			{"#/templates", "New", "Create the template"},
-			{"#/campaigns", "New", "Create the campaign"},
+			{"#/templates", "New", "Create template"},
+			{"#/campaigns", "New", "Create campaign"},
 			{fmt.Sprintf("#/campaigns/%d", unfinished.ID), "Schedule", "Schedule"}, // rejected, but no field is invalid
-			{"#/workflows", "New", "Create the workflow"},
-			{"#/deliveries/webhooks", "New webhook", "Create the webhook"},
-			{"#/deliveries/webhooks", "Rotate the secret", "Create the successor"},
+			{"#/workflows", "New", "Create workflow"},
+			{"#/deliveries/webhooks", "New webhook", "Create webhook"},
+			{"#/deliveries/webhooks", "Rotate secret", "Create successor"},
 		} {
 			a.Log(form.button, form.hash)
 			a.visit(form.hash)

@@ -70,7 +70,7 @@ func TestPaste(t *testing.T) {
 	p.says(".list", "No contacts on this list")
 	p.paste("not an address")
 	p.do(focus("#filter"))
-	p.paste("nobody@example.org").says(".list", "No matching contact")
+	p.paste("nobody@example.org").says(".list", "No matching contacts")
 	p.equal(eval[int](p, `document.querySelectorAll('dialog.create').length`), 0)
 	p.press(kb.Escape)
 	p.paste("ada@example.org, grace@example.org").says("dialog.create .note", "2 contacts found.")
@@ -142,7 +142,7 @@ func TestDraft(t *testing.T) {
 	p.equal(now.ListID, l.ID)
 	p.press("z").says(".head .who", "Hello")
 	p.click(".detail button", "Delete").says(".toast", "Autumn deleted.")
-	p.says(".list", "No campaign yet")
+	p.says(".list", "No campaigns yet")
 	if _, err := w.sdk.Campaigns.Get(t.Context(), c.ID); err == nil {
 		t.Error("the campaign is still there")
 	}

@@ -34,7 +34,7 @@ func TestSearchAndStatus(t *testing.T) {
 	p.rows(2)
 	p.fill("#filter", "RACE@ex").rows(1)
 	p.says(".rows", "grace@example.org")
-	p.pick("Status", "bounced").says(".list", "No matching contact")
+	p.pick("Status", "bounced").says(".list", "No matching contacts")
 	p.pick("Status", "active").rows(1)
 	p.fill("#filter", "tag:vip").says(".rows", "ada@example.org").rows(1)
 	p.until(`[...document.querySelectorAll('.pick select')].every(e => e.value !== 'active')`)
@@ -52,7 +52,7 @@ func TestListsBeyondAPage(t *testing.T) {
 	}
 	p := open(t, w.srv.URL(), fmt.Sprintf("#/contacts/%d", last.ID), desk)
 	p.until(fmt.Sprintf(`document.querySelector('.tools select')?.value === '%d'`, last.ID))
-	p.goTo("#/contacts/9999").says(".list", "No such list")
+	p.goTo("#/contacts/9999").says(".list", "List not found")
 	p.pick("List", fmt.Sprint(last.ID)).says(".list", "No contacts on this list")
 }
 

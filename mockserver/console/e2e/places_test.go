@@ -108,7 +108,7 @@ func TestTemplates(t *testing.T) {
 // which gets the focus. Afterwards, the button gets the focus again.
 func TestCreateATemplate(t *testing.T) {
 	w, p := start(t, "#/templates")
-	p.says(".list", "No template yet")
+	p.says(".list", "No templates yet")
 	p.do(focus(".list .button.main"))
 	p.press("\r").until(`document.querySelector('dialog.create[open]')`)
 	p.focused("[name=name]")
@@ -134,7 +134,7 @@ func TestCreateATemplate(t *testing.T) {
 // double opt-in.
 func TestLists(t *testing.T) {
 	w, p := start(t, "#/lists")
-	p.says(".page", "No list yet")
+	p.says(".page", "No lists yet")
 	p.click("button", "New list")
 	p.enter("[name=name]", "Readers\r").says(".cards", "Readers", "policy accepted", "0 contacts")
 	add := func(keys string) {
@@ -173,7 +173,7 @@ func TestCampaigns(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"), reader("bounce@mock.test", "B"), reader("open@mock.test", "O"))
 	p := open(t, w.srv.URL(), "#/campaigns", desk)
-	p.says(".list", "No campaign yet")
+	p.says(".list", "No campaigns yet")
 	p.click("button", "New")
 	p.enter("[name=name]", "Autumn")
 	p.until(`document.querySelector('dialog [name="sender.email"]').value === 'user@example.com'`) // the user's address
@@ -181,7 +181,7 @@ func TestCampaigns(t *testing.T) {
 	p.pickIn("dialog [name=list_id]", strconv.FormatInt(list.ID, 10))
 	p.fill("dialog [name='content.subject']", "Hello {{first_name}}")
 	p.fill("dialog [name='content.html']", "<p>Hello</p>")
-	p.click("dialog button", "Create the campaign").says(".rows", "draft")
+	p.click("dialog button", "Create campaign").says(".rows", "draft")
 	p.says(".detail", "Not sent yet. Send it now or schedule it.") // the new campaign is open
 	p.click(".list button", "New")
 	p.until(`document.querySelector('dialog [name="sender.email"]').value === 'hello@harbour.example'`) // the last sender
@@ -211,11 +211,11 @@ func TestWorkflows(t *testing.T) {
 	p.enter("[name=name]", "Second")
 	p.pickIn("dialog [name=list_id]", "101")
 	p.fill("dialog [name='sender.email']", "hello@harbour.example")
-	p.click("dialog button", "Create the workflow")
+	p.click("dialog button", "Create workflow")
 	p.focused("[name^='content.']") // no content: its first field has the focus
 	p.pickIn("dialog [name='content.template_id']", "201")
 	p.until(`!document.querySelector('dialog [name="content.html"]')`)
-	p.click("dialog button", "Create the workflow").says(".rows", "inactive")
+	p.click("dialog button", "Create workflow").says(".rows", "inactive")
 	p.click("strong", "Second")
 	p.click("button", "Activate")
 	p.until(`document.querySelector('.detail .chip')?.textContent === 'active'`) // "inactive" contains it
@@ -229,21 +229,21 @@ func TestWorkflows(t *testing.T) {
 // archives the old webhook on request.
 func TestWebhookAndRotation(t *testing.T) {
 	w, p := start(t, "#/deliveries/webhooks")
-	p.says(".detail", "No webhook yet")
+	p.says(".detail", "No webhooks yet")
 	p.click("button", "New webhook")
 	p.enter("[name=url]", w.receiver.URL+"/hook")
-	p.click("dialog button", "Create the webhook").says("dialog fieldset .wrongly", "")
+	p.click("dialog button", "Create webhook").says("dialog fieldset .wrongly", "")
 	p.focused("[type=checkbox]")
 	p.click("dialog label", "Email.Opened")
 	p.fill("dialog [name=rate_limit]", "100")
 	p.pickIn("dialog [name=rate_limit_period]", "minute")
-	p.click("dialog button", "Create the webhook")
+	p.click("dialog button", "Create webhook")
 	secret := p.secret()
 	p.click("dialog button", "Close").says(".cards", "100 a minute")
 	hook := w.webhook(0, secret)
 
-	p.click("button", "Rotate the secret").says("dialog .how", "both secrets")
-	p.click("dialog button", "Create the successor")
+	p.click("button", "Rotate secret").says("dialog .how", "both secrets")
+	p.click("dialog button", "Create successor")
 	second := p.secret()
 	p.until(`document.querySelectorAll('.cards > li').length === 2`)
 	id := w.send("ada@example.org", "Hello", order)

@@ -46,7 +46,7 @@ func TestQATask(t *testing.T) {
 	shown := slices.IndexFunc(w.srv.Deliveries(), func(d mockserver.Delivery) bool { return strings.Contains(hash, d.ID) })
 	raw, err := base64.StdEncoding.DecodeString(w.srv.Deliveries()[shown].Signature)
 	w.check(err)
-	p.paste(hex.EncodeToString(raw)).says("#theirs-verdict", "The right value in hexadecimal")
+	p.paste(hex.EncodeToString(raw)).says("#theirs-verdict", "The value is correct, but encoded as hexadecimal")
 	before := w.srv.Now()
 	p.click(".passing button", "+1 h").says(".toast", "Clock set to")
 	if passed := w.srv.Now().Sub(before); passed < time.Hour {
@@ -67,7 +67,7 @@ func (p *page) sendCampaign() {
 	for n := range 20 {
 		fmt.Fprintf(&addresses, "reader%d@example.org\n", n)
 	}
-	p.click("nav a", "Lists").says(".page", "No list yet")
+	p.click("nav a", "Lists").says(".page", "No lists yet")
 	p.paste(addresses.String()).says("dialog", "20 contacts found.")
 	p.enter("dialog [name=name]", "Readers")
 	p.press("\r").says(".toast", "20 contacts imported to Readers")
@@ -80,7 +80,7 @@ func (p *page) sendCampaign() {
 	p.enter("dialog [name='content.subject']", "The autumn catalogue")
 	p.click("dialog [name='content.html']", "")
 	p.paste(`<p>Hello</p><p><a href="{{unsubscribe_url}}" style="display: block; padding: 80px; background: #eee">Unsubscribe</a></p>`)
-	p.click("dialog button.main", "Create the campaign")
+	p.click("dialog button.main", "Create campaign")
 	p.click(".detail button", "Send now").says(".detail .chip", "delivered")
 }
 

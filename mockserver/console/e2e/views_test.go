@@ -27,8 +27,8 @@ func TestSignature(t *testing.T) {
 	p.says(".detail", "Signature computed by your receiver")
 	for _, tt := range []struct{ field, typed, verdict string }{
 		{"theirs", d.Signature, "the same"},
-		{"theirs", hex.EncodeToString(raw), "The right value in hexadecimal: encode it as base64."},
-		{"theirs", "nonsense", "None of the common candidates"},
+		{"theirs", hex.EncodeToString(raw), "The value is correct, but encoded as hexadecimal. Encode it as base64."},
+		{"theirs", "nonsense", "No common cause was found"},
 		{"secret", hook.Secret.Reveal(), "matches"},
 		{"secret", hook.Secret.Reveal() + " ", "white space"},
 		{"secret", "another", "does not match"},
@@ -65,7 +65,7 @@ func TestFaults(t *testing.T) {
 	p.press("\r").says(".rules li:nth-child(2)", "503")
 	p.pick("Selection", "probability")
 	p.fill("input[type=number]", "0.5")
-	p.click("button", "Add the rule").says(".rules li:nth-child(3)", "0.5 % at random")
+	p.click("button", "Add rule").says(".rules li:nth-child(3)", "0.5 % at random")
 	p.click("button", "Remove all").says(".page", "No faults")
 	w.list("Readers", reader("grace@example.org", "Grace"))
 	w.check(w.srv.SetBaseline())

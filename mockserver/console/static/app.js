@@ -77,8 +77,8 @@ function Banner() {
 function NoAccount({ asked }) {
   const { info } = useSession();
   const all = info?.accounts ?? [];
-  return h(Page, { title: `No account ${asked}`, children: [
-    p({ class: 'lead' }, 'The account in the link does not exist. Choose an existing account:'),
+  return h(Page, { title: `Account ${asked} does not exist`, children: [
+    p({ class: 'lead' }, 'Choose an existing account:'),
     p({ class: 'actions' }, all.map(a => button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`)))] });
 }
 
@@ -95,12 +95,12 @@ function Places({ place, children: feet }) {
   const more = useRef(/** @type {HTMLElement|null} */ (null));
   const link = (/** @type {typeof place} */ p) => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined, onClick: () => more.current?.hidePopover() }, icon(p.sign), span(p.title)));
   if (!useNarrow()) {
-    return nav({ 'aria-label': 'Places' },
+    return nav({ 'aria-label': 'Views' },
       div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
       ul(places.map(link)), div({ class: 'feet' }, feet));
   }
   const far = places.filter(p => !near.includes(p.id));
-  return nav({ 'aria-label': 'Places' },
+  return nav({ 'aria-label': 'Views' },
     ul(near.map(id => link(/** @type {typeof place} */ (places.find(p => p.id === id)))),
       li(button({ type: 'button', class: 'foot', popovertarget: 'more', 'aria-current': far.includes(place) ? 'true' : undefined }, icon('more'), span('More')))),
     div({ popover: 'auto', id: 'more', class: 'menu', ref: more }, ul(far.map(link)), div({ class: 'feet' }, feet)));
@@ -112,7 +112,7 @@ const shortcuts = [[['j', 'k'], 'select the next or previous item'], [['Enter'],
   [['o', 'c'], 'simulate an open or a click'], [['b', 's'], 'simulate a bounce or a spam report at once'], [['u'], 'simulate an unsubscribe'], [['Delete'], 'delete'], [['x'], 'select the item'], [['z'], 'undo'], [['Ctrl', 'V'], 'import addresses or compare a signature'], [['Ctrl', 'Enter'], 'submit the form'], [['p'], 'pause and resume'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
 
 /** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
-const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title', tabindex: -1, autofocus: true }, 'Keys'),
+const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title', tabindex: -1, autofocus: true }, 'Keyboard shortcuts'),
   dl(shortcuts.map(([keys, what]) => div({ key: what }, dt(keys.map(k => k === '…' ? ' … ' : kbd(k))), dd(what)))),
   form({ method: 'dialog' }, h(Tick, { label: 'Enable single-key shortcuts', checked: on, onChange: setOn }), button({ class: 'button main' }, 'Close')));
 
@@ -213,7 +213,7 @@ function App() {
   return div({ class: 'app' },
     a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to content'),
     h(Banner, {}),
-    h(Places, { place, children: [h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys'))] }),
+    h(Places, { place, children: [h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keyboard shortcuts'))] }),
     main({ id: 'main', tabindex: -1 }, unknown ? h(NoAccount, { asked: account }) : h(place.view, { key: place.id, id, tab })),
     h(Toasts, {}),
     h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));

@@ -44,8 +44,8 @@ function Sendings({ kind, id, tab }) {
   return h(Split, {
     title, count: list.total, open: !!id, home: link(place), side: h(New, { kind }),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search name, subject, list' }), h(Choice, { label: 'State', value: only, onChange: setOnly, options: states })],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || only), none: empty(sign, `No ${kind} yet`, none), row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current) }),
-    detail: id ? h(Opened, { key: id, kind, id, tab }) : empty(sign, `No ${kind} open`, `Choose a ${kind} to see its recipients and results.`),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || only), none: empty(sign, `No ${kind}s yet`, none), row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current) }),
+    detail: id ? h(Opened, { key: id, kind, id, tab }) : empty(sign, `No ${kind} selected`, `Choose a ${kind} to see its recipients and results.`),
   });
 }
 
@@ -58,7 +58,7 @@ const row = (s, place, current) => a({ href: link(`${place}/${s.id}`), 'aria-cur
 const found = (path, id) => async () => {
   const { data } = await call('GET', path);
   const it = data.find((/** @type {Sending} */ s) => s.id === id);
-  if (!it) throw new Error(`There is no ${path.startsWith('/campaigns') ? 'campaign' : 'workflow'} ${id}.`);
+  if (!it) throw new Error(`${path.startsWith('/campaigns') ? 'Campaign' : 'Workflow'} ${id} does not exist.`);
   return it;
 };
 
@@ -66,7 +66,7 @@ const found = (path, id) => async () => {
 function Opened({ kind, id, tab }) {
   const path = `/${kind}s?around=${encodeURIComponent(id)}&limit=1`;
   const { data: s, error, reload } = /** @type {ReturnType<typeof useAnswer<Sending>>} */ (useAnswer(path, ['records', 'message', 'clock', 'event'], found(path, id)));
-  if (error) return empty('warn', 'Not here', error);
+  if (error) return empty('warn', 'Not found', error);
   if (!s) return div({ class: 'loading', 'aria-busy': 'true' });
   const set = (/** @type {string} */ what) => call('POST', ofAccount(`/workflows/${id}/${what}`)).then(reload);
   const act = (/** @type {string} */ what, /** @type {string} */ back) => attempt(() => set(what), () => [`${s.name} ${what}d.`, undefined, () => set(back)]);
@@ -78,7 +78,7 @@ function Opened({ kind, id, tab }) {
       p({ class: 'meta' }, state(s),
         s.scheduled_for && span(s.status === 'scheduled' ? ['is sent in ', h(Countdown, { to: s.scheduled_for }), ', ', when(s.scheduled_for)] : ['sent ', when(s.scheduled_for)]),
         s.list_id ? a({ href: `#/contacts/${s.list_id}` }, 'list ', seen(s.list_name)) : span('no list'), s.template_id ? a({ href: `#/templates/${s.template_id}` }, `template ${s.template_id}`) : null,
-        span({ class: 'id' }, `${kind} ${id}`, h(Copy, { value: id, label: `Copy the ${kind} id` }))),
+        span({ class: 'id' }, `${kind} ${id}`, h(Copy, { value: id, label: `Copy ${kind} id` }))),
       div({ class: 'actions' },
         s.status === 'incomplete' && [h(Doing, { label: 'Send' }, button({ type: 'button', class: 'button main', onClick: sendNow }, icon('send'), 'Send now')), h(Schedule, { s, reload }), h(Draft, { id })],
         kind === 'workflow' && h(Doing, { label: 'State' }, s.status === 'active' ? button({ type: 'button', class: 'button', onClick: () => act('deactivate', 'activate') }, icon('pause'), 'Deactivate')
@@ -181,7 +181,7 @@ function Form({ kind, label, c, stands, send, done }) {
     { name: 'content.html', label: 'HTML', kind: 'area', hint: '<p>Hello {{first_name}}</p>', start: content.html, when: own, note: mergeTags },
     { name: 'content.text', label: 'Text', kind: 'area', hint: 'Hello {{first_name}}', start: content.text, when: own },
   ];
-  return h(Create, { label, sign: c && 'page', title: c ? `Edit ${c.name}` : `New ${kind}`, main: !c, ok: c ? 'Save' : `Create the ${kind}`, parts, stands, send, done });
+  return h(Create, { label, sign: c && 'page', title: c ? `Edit ${c.name}` : `New ${kind}`, main: !c, ok: c ? 'Save' : `Create ${kind}`, parts, stands, send, done });
 }
 
 /** @param {{kind: Kind}} props */

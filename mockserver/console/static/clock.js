@@ -25,7 +25,7 @@ export function Clock() {
     return [v.frozen ? 'Clock frozen.' : 'Clock resumed.', undefined, () => call('PUT', '/clock', { frozen: view.frozen })];
   });
   return h(Doing, { label: 'Virtual clock', class: 'clock' },
-    button({ type: 'button', class: 'foot', 'aria-pressed': String(view.frozen), onClick: freeze, title: view.frozen ? 'Resume the clock' : 'Freeze the clock' },
+    button({ type: 'button', class: 'foot', 'aria-pressed': String(view.frozen), onClick: freeze, title: view.frozen ? 'Resume clock' : 'Freeze clock' },
       icon('clock'), span(dated(at), view.frozen ? ' frozen' : ' running')),
     div({ class: 'passing' },
       step('+1 min', 'Advance 1 minute', { duration_ms: minute }),
@@ -33,7 +33,7 @@ export function Clock() {
       step('+1 day', 'Advance 1 day', { duration_ms: day }),
       step('To next', view.next ? `Advance to the next scheduled work: ${view.next.what}` : 'No work is scheduled', { to: 'next' }, !view.next),
       !narrow && h(Create, { // not in the menu of a phone, because opening a dialog closes the menu
-        label: 'Set', sign: 'clock', title: 'Set the clock', ok: 'Set', send: body => call('PUT', '/clock', body), done: shown,
+        label: 'Set', sign: 'clock', title: 'Set clock', ok: 'Set', send: body => call('PUT', '/clock', body), done: shown,
         parts: [{ name: 'now', label: 'Date and time (virtual clock)', kind: 'time', note: 'Work that is due by this time runs immediately.', start: local(Date.parse(at)), read: v => v ? new Date(v).toISOString() : undefined }],
       })));
 }

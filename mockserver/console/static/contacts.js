@@ -84,8 +84,8 @@ export function Contacts({ id, tab }) {
   if (list) return h(Members, { key: `${account}/${list.list_id}`, list, lists, contact: tab, reload });
   const why = error ? empty('warn', 'No answer', error)
     : !data ? div({ class: 'loading', 'aria-busy': 'true' })
-    : lists.length ? empty('people', 'No such list', `The account has no list ${id}. Choose a list above.`)
-    : empty('people', 'No list yet', 'Create a list and add contacts to it, or paste addresses here. ', h(NewList, { main: true }));
+    : lists.length ? empty('people', 'List not found', `The account has no list ${id}. Choose a list above.`)
+    : empty('people', 'No lists yet', 'Create a list and add contacts to it, or paste addresses here. ', h(NewList, { main: true }));
   return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });
 }
 
@@ -102,7 +102,7 @@ function Members({ list, lists, contact, reload }) {
   const shown = page(data, `${pages.page} ${search.asked} ${status} ${sort}`);
   const ranOut = useRanOut(pages, data);
   const selection = useSelection(shown.key, shown.rows);
-  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`Policy of ${list.name} accepted.`]).then(reload);
+  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`Anti-spam policy of ${list.name} accepted.`]).then(reload);
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
     side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires an accepted policy' }, 'Accept policy')),
@@ -114,7 +114,7 @@ function Members({ list, lists, contact, reload }) {
         h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
         h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
     list: [h(Rows, { select: { selection, name: (/** @type {Contact} */ c) => c.email }, list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
-      none: filtered ? empty('people', 'No matching contact', 'Enter a part of an address, or a whole tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above, or paste addresses here.') }),
+      none: filtered ? empty('people', 'No matching contacts', 'Enter part of an address, or a complete tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above, or paste addresses here.') }),
     h(Selected, { selection, rows: shown.rows, noun: 'contact', children: h(Acts, { list, contacts: (data?.data ?? []).filter(c => selection.has(String(c.id))), after: () => selection.set([]) }) }),
     part ? (count ?? 0) > most && div({ class: 'pager dim' }, `Only the latest ${most} contacts are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'No contact selected', 'Choose a contact to see its attributes and tags.'),
@@ -136,12 +136,12 @@ const name = c => ['first_name', 'last_name', 'name'].map(n => c.custom_attribut
 function Opened({ list, id }) {
   const path = `/lists/${list.list_id}/contacts/${encodeURIComponent(id)}`;
   const { data: c, error, reload } = /** @type {ReturnType<typeof useAnswer<Contact>>} */ (useAnswer(ofAccount(path), ['records', 'message']));
-  if (error) return empty('warn', 'Not here', error);
+  if (error) return empty('warn', 'Not found', error);
   if (!c) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
     header({ class: 'head' },
       h(Heading, { text: c.email }),
-      p({ class: 'meta' }, state(c), name(c), span(`list ${list.name}`), span({ class: 'id' }, `contact ${c.id}`, h(Copy, { value: String(c.id), label: 'Copy the contact id' }))),
+      p({ class: 'meta' }, state(c), name(c), span(`list ${list.name}`), span({ class: 'id' }, `contact ${c.id}`, h(Copy, { value: String(c.id), label: 'Copy contact id' }))),
       h(Doing, { label: 'Actions', class: 'actions' },
         a({ class: 'button', href: '#/inbox?q=' + encodeURIComponent(c.email) }, icon('inbox'), 'Messages'),
         c.status !== 'deleted' && h(Edit, { list, c, reload }), h(Acts, { list, contacts: [c], after: reload }))),

@@ -132,7 +132,7 @@ function Field({ part: x, value, wrong, onChange }) {
       : x.kind === 'area' ? textarea({ ...common, class: 'mono', rows: 5, spellcheck: false, placeholder: x.hint, value, onInput: typed })
       : input({ ...common, type: x.kind === 'number' ? 'number' : x.kind === 'time' ? 'datetime-local' : 'text', step: x.kind === 'time' ? 1 : undefined, placeholder: x.hint, value, autocomplete: 'off', onInput: typed }),
     note,
-    x.file && label({ class: 'button file' }, icon('page'), 'Read a file', input({ type: 'file', accept: x.file, 'aria-label': `${x.label} from a file`, onChange: async (/** @type {Typed} */ e) => { const [file] = e.target.files ?? []; if (file) onChange(await file.text()); } })));
+    x.file && label({ class: 'button file' }, icon('page'), 'Choose file', input({ type: 'file', accept: x.file, 'aria-label': `${x.label} from a file`, onChange: async (/** @type {Typed} */ e) => { const [file] = e.target.files ?? []; if (file) onChange(await file.text()); } })));
 }
 
 /** The number in a field, if any. @param {string} v */

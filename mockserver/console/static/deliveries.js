@@ -17,7 +17,7 @@ const outcome = (/** @type {Attempt} */ t) => t.status ? String(t.status) : 'no 
 const good = (/** @type {Attempt} */ t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
 
 /** @type {Record<string, string>} */
-const reasons = { archived: 'The webhook is archived. Unarchive it to send the delivery.', rate_limit: "The webhook's rate limit is used up.", delay: 'A fault rule delays the delivery.', retry: 'The last attempt failed.' };
+const reasons = { archived: 'The webhook is archived. Unarchive it to send the delivery.', rate_limit: "The webhook's rate limit has been reached.", delay: 'A fault rule delays the delivery.', retry: 'The last attempt failed.' };
 
 /** The state of a delivery as a chip. @param {Delivery} d */
 export function state(d) {
@@ -78,7 +78,7 @@ export function Deliveries({ id, tab }) {
       h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
       div({ class: 'tools pair' }, h(PickWebhook, { value: hook, onChange: setHook }),
         h(Select, { label: 'Event', value: event, onChange: setEvent, options: [['', 'All'], ...(info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e]))] }))],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || only || event || hook), row: (/** @type {Delivery} */ d, /** @type {boolean} */ current) => row(d, current, most), none: empty('hook', 'No delivery yet', a({ href: '#/deliveries/webhooks' }, 'Create a webhook'), ', then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.') }),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || only || event || hook), row: (/** @type {Delivery} */ d, /** @type {boolean} */ current) => row(d, current, most), none: empty('hook', 'No deliveries yet', a({ href: '#/deliveries/webhooks' }, 'Create a webhook'), ', then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.') }),
     detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d?.id === id) }) : h(Webhooks, {}),
   });
 }
@@ -86,7 +86,7 @@ export function Deliveries({ id, tab }) {
 /** @param {{id: string, tab?: string, summary?: Delivery}} props */
 function Opened({ id, tab, summary }) {
   const { record: d, error } = /** @type {{record?: FullDelivery, error?: string}} */ (useRecord('/deliveries/' + id, summary && JSON.stringify(summary)));
-  if (error) return empty('warn', 'Not here', error);
+  if (error) return empty('warn', 'Not found', error);
   if (!d) return div({ class: 'loading', 'aria-busy': 'true' });
   const bytes = new TextEncoder().encode(d.body).length;
   const message = d.message_id ?? messageOf(d.body);
@@ -96,7 +96,7 @@ function Opened({ id, tab, summary }) {
       p({ class: 'who' }, span({ class: 'dim' }, Number(d.webhook_id) > 0 ? `to webhook ${d.webhook_id} ` : 'to '), span({ class: 'mono' }, d.url)),
       about(d),
       p({ class: 'meta' }, state(d), h(Track, { d, most: d.max_attempts }), span(`${d.attempts.length} of ${d.max_attempts} attempts`), d.waiting && span(reasons[d.waiting] ?? d.waiting),
-        d.fault && a({ href: '#/faults' }, `fault ${d.fault}`), d.event_id && span({ class: 'id' }, d.event_id, h(Copy, { value: d.event_id, label: 'Copy the event id' }))),
+        d.fault && a({ href: '#/faults' }, `fault ${d.fault}`), d.event_id && span({ class: 'id' }, d.event_id, h(Copy, { value: d.event_id, label: 'Copy event id' }))),
       h(Doing, { label: 'Actions', class: 'actions' },
         button({ type: 'button', class: 'button main', onClick: () => attempt(() => call('POST', `/deliveries/${id}/redeliver`, {}), () => ['Redelivery queued, with the same id and bytes.']) }, icon('retry'), 'Redeliver'),
         h(Copy, { value: curl(d), label: 'Copy a curl command that sends the same bytes', text: 'Copy as curl' }),
@@ -125,14 +125,14 @@ function messageOf(body) {
 function attempts(d) {
   const until = d.waiting === 'archived' ? undefined : d.waiting_until ?? d.next_attempt;
   const last = d.attempts.length - 1;
-  if (last < 0) return empty('clock', 'No attempt yet', reasons[d.waiting ?? ''] ?? (d.state === 'dropped' ? 'A fault rule dropped the delivery, so no attempt is made.' : 'Waiting for other attempts to finish.'), ' ', until && h(Countdown, { to: until }));
+  if (last < 0) return empty('clock', 'No attempts yet', reasons[d.waiting ?? ''] ?? (d.state === 'dropped' ? 'A fault rule dropped the delivery, so no attempts are made.' : 'Waiting for other attempts to finish.'), ' ', until && h(Countdown, { to: until }));
   return ol({ class: 'attempts' },
     d.attempts.map((t, n) => li({ key: n }, details({ open: n === last },
       summary(span({ class: 'no' }, n + 1), chip(good(t) ? 'ok' : 'bad', good(t) ? 'check' : 'cross', outcome(t)), when(t.time, true),
         span({ class: 'num dim' }, took(t.duration_ms)), n > 0 && span({ class: 'dim' }, `after ${between(d.attempts[n - 1].time, t.time)}`), t.manual && chip('info', '', 'redelivery')),
       t.error && code(t.error), t.status ? code(t.response || '(empty response)') : null))),
     until && li({ key: 'next', class: 'next' }, span({ class: 'no' }, last + 2), chip('warn', 'clock', 'next'), when(until), span({ class: 'dim' }, 'in ', h(Countdown, { to: until })),
-      h(Doing, { label: 'The next attempt' }, button({ type: 'button', class: 'button', title: 'Advance the clock to this time', onClick: () => pass({ to: until }) }, 'Now'))));
+      h(Doing, { label: 'The next attempt' }, button({ type: 'button', class: 'button', title: 'Advance clock to this time', onClick: () => pass({ to: until }) }, 'Now'))));
 }
 
 /** @param {{raw: string, bytes: number}} props */
@@ -140,7 +140,7 @@ export function Body({ raw, bytes }) {
   const [form, setForm] = useState('indented');
   return [
     div({ class: 'bar' }, h(Choice, { label: 'Form', value: form, onChange: setForm, options: [['indented', 'Indented'], ['raw', 'As sent']] }),
-      span({ class: 'dim' }, `${bytes.toLocaleString('en')} bytes, signed as sent`), h(Copy, { value: raw, label: 'Copy the bytes as sent', text: 'Copy' })),
+      span({ class: 'dim' }, `${bytes.toLocaleString('en')} bytes, signed as sent`), h(Copy, { value: raw, label: 'Copy bytes as sent', text: 'Copy' })),
     json(raw, form === 'indented'),
   ];
 }

@@ -31,20 +31,20 @@ export function Events({ id }) {
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
       div({ class: 'tools' }, h(Select, { label: 'Event', hidden: true, value: event, onChange: setEvent, options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))] }))],
     list: h(Rows, { list, current: id, filtered: !!(search.asked || event), row, none: empty('pulse', 'No events yet', 'Add a contact, send a message, or simulate a recipient action in the ', a({ href: '#/inbox' }, 'inbox'), '.') }),
-    detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event open', 'Choose an event to see its body and deliveries.'),
+    detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event selected', 'Choose an event to see its body and deliveries.'),
   });
 }
 
 /** @param {{id: string}} props */
 function Opened({ id }) {
   const { record: e, error } = /** @type {{record?: FullFired, error?: string}} */ (useRecord('/events/' + id, ''));
-  if (error) return empty('warn', 'Not here', error);
+  if (error) return empty('warn', 'Not found', error);
   if (!e) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
     header({ class: 'head' },
       h(Heading, { text: e.event }),
       about(e),
-      p({ class: 'meta' }, when(e.time, true), e.event_id && span({ class: 'id' }, e.event_id, h(Copy, { value: e.event_id, label: 'Copy the event id' }))),
+      p({ class: 'meta' }, when(e.time, true), e.event_id && span({ class: 'id' }, e.event_id, h(Copy, { value: e.event_id, label: 'Copy event id' }))),
       div({ class: 'actions', role: 'group', 'aria-label': 'Related' },
         e.message_id && a({ class: 'button', href: `#/inbox/${e.message_id}/history` }, icon('inbox'), 'Message'),
         a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'))),

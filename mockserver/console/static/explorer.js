@@ -34,7 +34,7 @@ export function Explorer({ id }) {
     title: 'API', count: rows?.length, open: !!id, home: link('api'),
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, resource' }),
     list: h(Rows, { list: { key: search.asked, rows, total: rows?.length ?? 0, error: '', look: () => {} }, current: id, filtered: !!search.asked, row, none: empty('book', 'No operations', 'The console has no description of the API.') }),
-    detail: open ? h(Opened, { key: open.id, o: open }) : id ? all ? empty('warn', 'Not here', `The API has no operation ${id}.`) : div({ class: 'loading', 'aria-busy': 'true' }) : empty('send', 'No operation open', 'Choose an operation to read its documentation and to send a request.'),
+    detail: open ? h(Opened, { key: open.id, o: open }) : id ? all ? empty('warn', 'Not found', `The API has no operation ${id}.`) : div({ class: 'loading', 'aria-busy': 'true' }) : empty('send', 'No operation selected', 'Choose an operation to read its documentation and to send a request.'),
   });
 }
 
@@ -83,7 +83,7 @@ function Opened({ o }) {
   useEffect(() => { if (info?.default_token) setToken(old => old || (info.default_token ?? '')); }, [info]);
   const missing = (o.parameters ?? []).find(x => x.in === 'path' && !values[x.name]);
   const request = { method: o.method, url: urlOf(o, values), token, body: o.body ? body : '' };
-  const submit = (/** @type {Event} */ e) => { e.preventDefault(); send(request).then(setAnswer, error => setAnswer(`There was no response: ${error.message}`)); };
+  const submit = (/** @type {Event} */ e) => { e.preventDefault(); send(request).then(setAnswer, error => setAnswer(`No response: ${error.message}`)); };
   return article({ class: 'explorer' },
     header({ class: 'head' }, h(Heading, { text: o.path, sign: span({ class: `method ${o.method.toLowerCase()}` }, o.method) }),
       p({ class: 'who' }, o.summary), p({ class: 'meta' }, span({ class: 'id' }, o.id), o.repeatable ? chip('ok', 'retry', 'repeatable') : chip('warn', 'warn', 'not repeatable')),
@@ -95,7 +95,7 @@ function Opened({ o }) {
         div({ class: 'pick' }, label({ for: 'request-body' }, `Body (${o.body})`), textarea({ id: 'request-body', class: 'mono', rows: Math.min(12, body.split('\n').length + 1), spellcheck: false, value: body, onInput: (/** @type {import('./ui.js').Typed} */ e) => setBody(e.target.value) }))],
       h(Field, { label: 'Access token', value: token, onInput: setToken, mono: true }),
       div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!missing, title: missing ? `Fill in ${missing.name}` : undefined }, icon('send'), 'Send')),
-        Object.entries(programs).map(([name, of]) => h(Copy, { key: name, value: of(request), label: `Copy the request as ${name}`, text: `Copy as ${name}` })))),
+        Object.entries(programs).map(([name, of]) => h(Copy, { key: name, value: of(request), label: `Copy request as ${name}`, text: `Copy as ${name}` })))),
     answer && h(Shown, { answer }),
     o.fields && h(Fields, { title: 'Body fields', rows: o.fields }),
     o.parameters && h(Fields, { title: 'Parameters', rows: o.parameters }));

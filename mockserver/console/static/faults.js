@@ -80,7 +80,7 @@ export function Faults() {
 
 /** @param {{r: Rule, change: Change}} props */
 const RuleRow = ({ r, change }) => li({ class: r.enabled ? '' : 'off' },
-  h(Tick, { kind: 'switch', label: span({ class: 'hidden' }, `Rule ${r.id} is on`), checked: r.enabled, onChange: enabled => change(() => call('PATCH', `/faults/${r.id}`, { enabled }), `Rule ${r.id} is ${enabled ? 'on' : 'off'}.`) }),
+  h(Tick, { kind: 'switch', label: span({ class: 'hidden' }, `Rule ${r.id} enabled`), checked: r.enabled, onChange: enabled => change(() => call('PATCH', `/faults/${r.id}`, { enabled }), `Rule ${r.id} ${enabled ? 'enabled' : 'disabled'}.`) }),
   div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r))),
   chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} hit`),
   button({ type: 'button', class: 'bare', title: 'Remove', 'aria-label': `Remove rule ${r.id}`, onClick: () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} removed.`) }, icon('trash')));
@@ -109,7 +109,7 @@ function NewRule({ operations, events, add }) {
     f.action === 'redirect' && field('location', 'Location', { hint: 'another host if empty' }),
     f.action === 'internal_error' && field('body', 'Error text'),
     subject !== 'message' && canActFirst.has(text('action')) && h(Tick, { label: 'Process the request first, then lose the response', checked: !!f.after_processing, onChange: put('after_processing') }),
-    div(button({ class: 'button main' }, icon('plus'), 'Add the rule')));
+    div(button({ class: 'button main' }, icon('plus'), 'Add rule')));
 }
 
 /** The values of the form as the control route takes them. @param {string} subject @param {Record<string, string|boolean>} f @returns {Fault} */

@@ -46,6 +46,6 @@ export function First() {
     h(Doing, { label: 'Try it' }, button({ type: 'button', class: 'button main', disabled: !account, onClick: send }, icon('send'), 'Send a test email')),
     h(Choice, { label: 'Language', value: language, onChange: speak, options: Object.keys(snippets).map(l => [l, l]) }),
     code(text),
-    h(Copy, { value: text, label: `Copy the ${language}`, text: 'Copy' }),
+    h(Copy, { value: text, label: `Copy ${language}`, text: 'Copy' }),
     !info?.default_token && p({ class: 'dim' }, 'TOKEN is an access token of the server.'));
 }

@@ -68,7 +68,7 @@ export function Inbox({ id, tab }) {
       row: (/** @type {Message} */ m, /** @type {boolean} */ current, /** @type {number} */ n) => row(m, current, unread.is(m, n)) }),
     h(Selected, { selection, rows: list.rows, noun: 'message', children: h(Acts, { ids: selection.ids, onList: true, after: () => selection.set([]) }) })],
     detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: opened, next: id === 'latest' ? 'latest' : beside(list.rows, open) })
-      : empty('inbox', 'No message open', 'Choose a message, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
+      : empty('inbox', 'No message selected', 'Choose a message, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
 }
 
@@ -87,7 +87,7 @@ function Opened({ id, at, tab, summary, next }) {
   });
   const checked = useChecks(id);
   const { record: m, error } = /** @type {{record?: FullMessage, error?: string}} */ (useRecord('/outbox/' + id, JSON.stringify([summary, fired])));
-  if (error) return empty('warn', 'Not here', error);
+  if (error) return empty('warn', 'Not found', error);
   if (!m) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
     header({ class: 'head' },
@@ -95,13 +95,13 @@ function Opened({ id, at, tab, summary, next }) {
       p({ class: 'who' }, seen(m.from_name), ' ', span({ class: 'dim' }, `<${m.from_email}> to `), seen(m.to)),
       p({ class: 'meta' }, state(m), marks(m), span(kind(m)), m.bounce_category && span({ class: 'mono' }, m.bounce_category),
         m.list_id ? a({ href: `#/contacts/${m.list_id}/${m.contact_id ?? ''}` }, `list ${m.list_id}`) : null, m.template_id ? span(`template ${m.template_id}`) : null,
-        span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy the message id' }), download(m.id)), when(m.time)),
+        span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy message id' }), download(m.id)), when(m.time)),
       h(Actions, { m, next })),
     h(Tabs, {
       label: 'Message details', value: tab, onChange: t => go(link(`inbox/${at}/${t}`)),
       tabs: [
-        { id: 'html', label: 'HTML', panel: () => m.html ? h(Preview, { id, subject: m.subject }) : empty('mail', 'No HTML', 'This message has a text part only.') },
-        { id: 'text', label: 'Text', panel: () => m.text ? pre({ class: 'plain', tabindex: 0 }, m.text) : empty('mail', 'No text', 'This message has an HTML part only.') },
+        { id: 'html', label: 'HTML', panel: () => m.html ? h(Preview, { id, subject: m.subject }) : empty('mail', 'No HTML', 'This message has no HTML part, only text.') },
+        { id: 'text', label: 'Text', panel: () => m.text ? pre({ class: 'plain', tabindex: 0 }, m.text) : empty('mail', 'No text', 'This message has no text part, only HTML.') },
         { id: 'source', label: 'Source', panel: () => h(Source, { id }) },
         { id: 'headers', label: 'Headers', panel: () => pairs(m.headers.map(x => [x.name, x.value])) },
         { id: 'history', label: 'History', count: m.events.length, panel: () => history(m) },
@@ -198,7 +198,7 @@ const download = (id, text) => a({ class: text ? 'button' : 'bare', href: href(`
 function Source({ id }) {
   const [s, set] = useState('');
   useEffect(() => { text(`/outbox/${id}/source`).then(set); }, [id]);
-  return [div({ class: 'bar' }, span({ class: 'dim' }, `${s.length.toLocaleString('en')} characters`), download(id, 'Download .eml'), h(Copy, { value: s, label: 'Copy the source', text: 'Copy' })), code(s)];
+  return [div({ class: 'bar' }, span({ class: 'dim' }, `${s.length.toLocaleString('en')} characters`), download(id, 'Download .eml'), h(Copy, { value: s, label: 'Copy source', text: 'Copy' })), code(s)];
 }
 
 const bad = new Set(['Email.Bounced', 'Email.ReportedAsSpam', 'Email.Rejected', 'Email.Error']);

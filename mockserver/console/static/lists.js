@@ -25,7 +25,7 @@ export function Lists() {
       div({ class: 'find' }, h(Search, { value: search.typed, onInput: search.type, label: 'Search name' })),
       error ? empty('warn', 'No answer', error)
         : !data ? div({ class: 'loading', 'aria-busy': 'true' })
-        : !data.data.length ? (search.asked ? empty('search', 'No such list', 'Try fewer words.') : empty('book', 'No list yet', 'Create a list and add contacts to it, or paste addresses here. Campaigns and workflows are sent to lists.'))
+        : !data.data.length ? (search.asked ? empty('search', 'List not found', 'Try fewer words.') : empty('book', 'No lists yet', 'Create a list and add contacts to it, or paste addresses here. Campaigns and workflows send email to the contacts on a list.'))
         : [ul({ class: 'cards' }, data.data.map(l => h(Card, { key: l.id, l, reload }))), data.has_more && p({ class: 'dim' }, 'Only the latest 200 are shown. Use the search to find others.')],
     ],
   });
@@ -34,10 +34,10 @@ export function Lists() {
 /** @param {{l: List, reload: () => void}} props */
 function Card({ l, reload }) {
   const all = statuses.reduce((sum, [s]) => sum + l.contacts[s], 0);
-  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)), () => [`Policy of ${l.name} accepted.`]).then(reload);
+  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)), () => [`Anti-spam policy of ${l.name} accepted.`]).then(reload);
   return li({ class: 'card' },
     div({ class: 'line' }, strong(seen(l.name)), l.policy_accepted ? chip('ok', 'check', 'policy accepted') : chip('warn', 'warn', 'policy not accepted')),
-    p({ class: 'dim' }, span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy the list id' })), ' · created ', when(l.created_on), ' · ', counted(all, 'contact')),
+    p({ class: 'dim' }, span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy list id' })), ' · created ', when(l.created_on), ' · ', counted(all, 'contact')),
     h(Whole, { parts: statuses.map(([s, kind]) => [s, l.contacts[s], kind]) }),
     ul({ class: 'standing' }, statuses.filter(([s]) => l.contacts[s] || s === 'active').map(([s, kind]) => li({ key: s }, a({ href: `#/contacts/${l.id}?status=${s}` }, legend(kind, s), strong({ class: 'num' }, l.contacts[s].toLocaleString('en')))))),
     l.contacts.pending > 0 && p({ class: 'dim' }, `${counted(l.contacts.pending, 'contact')} of a double opt-in ${l.contacts.pending === 1 ? 'has' : 'have'} not confirmed yet. Confirm for them in the `, a({ href: '#/inbox?q=' + encodeURIComponent('confirm ' + l.name) }, 'inbox'), '.'),
@@ -49,7 +49,7 @@ function Card({ l, reload }) {
 
 /** @param {{main?: boolean}} props */
 export const NewList = ({ main }) => h(Create, {
-  label: 'New list', main, ok: 'Create the list',
+  label: 'New list', main, ok: 'Create list',
   parts: [
     { name: 'name', label: 'Name', hint: 'Newsletter' },
     { name: 'accept', label: 'Accept the anti-spam policy', kind: 'tick', start: true, aside: true, note: 'Sending to a list requires an accepted policy.' },

@@ -103,7 +103,7 @@ const WaitingList = ({ all }) => section({ class: 'card waiting', 'aria-labelled
 /** @type {Record<string, [string, string, string]>} a tone, a sign and the reason */
 const reasons = {
   retry: ['warn', 'retry', 'The last attempt failed.'],
-  rate_limit: ['warn', 'clock', 'The webhook’s rate limit is used up.'],
+  rate_limit: ['warn', 'clock', 'The webhook’s rate limit has been reached.'],
   archived: ['', 'archive', 'The webhook is archived. Unarchive it to send the deliveries.'],
   delay: ['warn', 'bolt', 'A fault rule delays the deliveries.'],
   turn: ['', 'send', 'Waiting for other attempts to finish.'],
@@ -119,7 +119,7 @@ function Row({ w }) {
     icon(sign),
     div({ class: 'about' }, what(w), p({ class: 'dim' }, why)),
     until && span({ class: 'until' }, 'in ', h(Countdown, { to: until })),
-    until && h(Doing, { label: 'Clock' }, button({ type: 'button', class: 'button', title: 'Advance the clock to this time', onClick: () => pass({ to: until }) }, 'Now')));
+    until && h(Doing, { label: 'Clock' }, button({ type: 'button', class: 'button', title: 'Advance clock to this time', onClick: () => pass({ to: until }) }, 'Now')));
 }
 
 /** @param {Waiting} w */

@@ -19,7 +19,7 @@ function outcome(r) {
 /** @param {Request} r @param {boolean} current */
 const row = (r, current) => a({ href: link(`requests/${r.id}`), 'aria-current': current ? 'true' : undefined },
   span({ class: 'line' }, span({ class: 'method ' + r.method.toLowerCase() }, r.method), strong({ class: 'mono' }, r.path), when(r.time)),
-  span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'no such operation', ` · ${took(r.duration_ms)}`), r.fault && chip('info', 'bolt', 'fault'), r.status >= 200 && r.status < 300 ? span({ class: 'dim num' }, r.status) : outcome(r)));
+  span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'unknown operation', ` · ${took(r.duration_ms)}`), r.fault && chip('info', 'bolt', 'fault'), r.status >= 200 && r.status < 300 ? span({ class: 'dim num' }, r.status) : outcome(r)));
 
 /** @param {{id?: string, tab?: string}} props */
 export function Requests({ id, tab }) {
@@ -31,28 +31,28 @@ export function Requests({ id, tab }) {
     title: 'Requests', count: list.total, open: !!id, home: link('requests'),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
       h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No request yet', `Set your client's base URL to ${base} to list its requests here.`) }),
-    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request open', 'Choose a request to see its body, response and errors.'),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No requests yet', `Set your client's base URL to ${base} to list its requests here.`) }),
+    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request selected', 'Choose a request to see its body, response and errors.'),
   });
 }
 
 /** @param {{id: string, tab?: string, summary?: Request}} props */
 function Opened({ id, tab, summary }) {
   const { record: r, error } = /** @type {{record?: FullRequest, error?: string}} */ (useRecord('/requests/' + id, summary?.status));
-  if (error) return empty('warn', 'Not here', error);
+  if (error) return empty('warn', 'Not found', error);
   if (!r) return div({ class: 'loading', 'aria-busy': 'true' });
   const target = r.path + (r.query ? '?' + r.query : '');
   return article(
     header({ class: 'head' },
       h(Heading, { sign: span({ class: 'method ' + r.method.toLowerCase() }, r.method), text: target }),
-      p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('no such operation'), when(r.time, true), span(took(r.duration_ms)),
-        r.fault && a({ href: '#/faults' }, `hit by fault ${r.fault}`), span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy the request id' })))),
+      p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('unknown operation'), when(r.time, true), span(took(r.duration_ms)),
+        r.fault && a({ href: '#/faults' }, `fault rule ${r.fault}`), span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy request id' })))),
     wrong(r),
     unread(r),
     h(Tabs, {
       label: 'Request details', value: tab, onChange: t => go(link(`requests/${id}/${t}`)),
       tabs: [
-        { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy the body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', r.operation && r.status < 400 ? 'The request had no body.' : 'The request had no body, or was rejected before the body was read.') },
+        { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', r.operation && r.status < 400 ? 'The request had no body.' : 'The request had no body, or was rejected before the body was read.') },
         { id: 'query', label: 'Query', panel: () => r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'The request had no query.') },
         { id: 'response', label: 'Response', panel: () => r.response ? json(r.response, true) : empty('check', r.status ? `${r.status}` : 'None', 'Only the bodies of error responses are kept.') },
       ],

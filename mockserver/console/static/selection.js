@@ -47,7 +47,7 @@ export function Selected({ selection, rows, noun, children }) {
   return h(Doing, { label: 'Selected', class: 'selected' },
     span({ class: 'line' }, span({ class: 'cut', role: 'status' }, `${counted(selection.ids.length, noun)} selected`),
       selection.ids.length < loaded.length && button({ type: 'button', class: 'button quiet', onClick: () => selection.set(loaded) }, `Select all ${loaded.length}`),
-      button({ type: 'button', class: 'bare clear', 'aria-label': 'Clear the selection', title: 'Clear the selection', onClick: () => selection.set([]) }, icon('cross'))),
+      button({ type: 'button', class: 'bare clear', 'aria-label': 'Clear selection', title: 'Clear selection', onClick: () => selection.set([]) }, icon('cross'))),
     children);
 }
 

@@ -44,14 +44,14 @@ export function Suppressed() {
   return h(Page, {
     title: 'Suppressed', count,
     children: [
-      p({ class: 'lead' }, 'Suppressed addresses get no email from any list. A spam report or a global unsubscribe adds an address. A bounce does not.'),
+      p({ class: 'lead' }, 'Suppressed addresses receive no email from any list. A spam report or a global unsubscribe adds an address. A bounce does not.'),
       div({ class: 'formrow' },
-        form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Suppress an address, or *@example.org', value: email, onInput: setEmail, hint: 'someone@example.org' }),
+        form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Address or pattern to suppress, such as *@example.org', value: email, onInput: setEmail, hint: 'someone@example.org' }),
           h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add'))),
         h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' })),
       error ? empty('warn', 'No answer', error)
         : !data || ranOut ? div({ class: 'loading', 'aria-busy': 'true' })
-        : !data.data.length ? empty('block', filter ? 'Not suppressed' : 'No suppressed addresses', filter ? 'No entry matches this address. The search compares whole addresses.' : 'Add an address above, or simulate a global unsubscribe in the inbox.')
+        : !data.data.length ? empty('block', filter ? 'Not suppressed' : 'No suppressed addresses', filter ? 'No entry matches. Enter a complete address or pattern.' : 'Add an address above, or simulate a global unsubscribe in the inbox.')
         : table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Address'), th({ scope: 'col' }, 'Since'), th({ scope: 'col' }, span({ class: 'hidden' }, 'Action')))),
           tbody(data.data.map(s => tr({ key: s.email }, td(span({ class: 'mono' }, s.email)), td(s.created_on ? when(new Date(s.created_on * 1000).toISOString()) : ''),
             td({ class: 'end' }, h(Doing, { label: 'Actions' }, button({ type: 'button', class: 'button', onClick: () => remove(s.email), 'aria-label': `Remove ${s.email}` }, icon('trash'), 'Remove'))))))),

@@ -28,8 +28,8 @@ export function Templates({ id, tab }) {
   const ranOut = useRanOut(pages, data);
   return h(Split, {
     title: 'Templates', count: data?.pagination?.count, open: !!id, home: link('templates'), side: h(NewTemplate, {}), tools: null,
-    list: [h(Rows, { list: shown(ranOut ? undefined : data, error, pages.page), current: id, none: empty('page', 'No template yet', 'Create a template for emails and campaigns.'), row }), h(Pager, { pages, count: data?.pagination?.count ?? 0 })],
-    detail: id ? h(Opened, { key: id, id, tab }) : empty('page', 'No template open', 'Choose a template to see its preview.'),
+    list: [h(Rows, { list: shown(ranOut ? undefined : data, error, pages.page), current: id, none: empty('page', 'No templates yet', 'Create a template for emails and campaigns.'), row }), h(Pager, { pages, count: data?.pagination?.count ?? 0 })],
+    detail: id ? h(Opened, { key: id, id, tab }) : empty('page', 'No template selected', 'Choose a template to see its preview.'),
   });
 }
 
@@ -53,12 +53,12 @@ const samples = {
 /** @param {{id: string, tab?: string}} props */
 function Opened({ id, tab }) {
   const { data: t, error, reload } = /** @type {ReturnType<typeof useAnswer<Template>>} */ (useAnswer(ofAccount('/templates/' + encodeURIComponent(id)), ['records']));
-  if (error) return empty('warn', 'Not here', error);
+  if (error) return empty('warn', 'Not found', error);
   if (!t) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
     header({ class: 'head' },
       h(Heading, { text: t.name }),
-      p({ class: 'meta' }, span({ class: 'id' }, `template ${t.template_id}`, h(Copy, { value: String(t.template_id), label: 'Copy the template id' })), t.updated_on && span('changed ', date(t.updated_on))),
+      p({ class: 'meta' }, span({ class: 'id' }, `template ${t.template_id}`, h(Copy, { value: String(t.template_id), label: 'Copy template id' })), t.updated_on && span('changed ', date(t.updated_on))),
       div({ class: 'actions' }, h(Edit, { t, reload }))),
     h(Filled, { key: JSON.stringify(t.content), t, at: `templates/${t.template_id}`, tab }));
 }
@@ -74,8 +74,8 @@ export function Filled({ t, at, source = at, tab }) {
     h(Tabs, {
       label: 'Content views', value: tab, onChange: v => go(link(`${at}/${v}`)),
       tabs: [
-        { id: 'html', label: 'HTML', panel: () => t.content.html ? h(Preview, { name: t.name, src: href(part('html')) }) : empty('page', 'No HTML', 'There is only a text part.') },
-        { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'There is only an HTML part. Some recipients and many spam filters require both parts.') },
+        { id: 'html', label: 'HTML', panel: () => t.content.html ? h(Preview, { name: t.name, src: href(part('html')) }) : empty('page', 'No HTML', 'This template has no HTML part, only text.') },
+        { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'This template has no text part, only HTML. Some recipients and many spam filters require both parts.') },
         { id: 'source', label: 'Source', panel: () => [t.content.html && [div({ class: 'bar dim' }, 'HTML'), code(t.content.html)], t.content.text && [div({ class: 'bar dim' }, 'Text'), code(t.content.text)]] },
       ],
     }),
@@ -107,7 +107,7 @@ const html = { name: 'content.html', label: 'HTML', kind: /** @type {const} */ (
 const plain = { name: 'content.text', label: 'Text', kind: /** @type {const} */ ('area'), hint: 'Hello {{first_name}}' };
 
 export const NewTemplate = () => h(Create, {
-  label: 'New', title: 'New template', main: true, ok: 'Create the template', parts: [name, html, plain],
+  label: 'New', title: 'New template', main: true, ok: 'Create template', parts: [name, html, plain],
   send: body => call('POST', ofAccount('/templates'), { content: {}, ...body }),
   done: t => [`Template ${t.name} created.`, ['Open', `#/templates/${t.template_id}`]],
 });

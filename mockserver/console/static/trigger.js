@@ -43,10 +43,10 @@ export function Trigger({ id }) {
     title: 'Send event', children: div({ class: 'workbench' },
       div({ class: 'stack2' },
         div({ class: 'card form' },
-          h2('What'),
+          h2('Event'),
           h(Select, { label: 'Event', value: sample?.event ?? '', onChange: v => choose(name(/** @type {Sample} */ (samples.find(s => s.event === v)))), options: [...new Set(samples.map(s => s.event))].map(e => [e, e]) }),
           h(Select, { label: 'Variant', value: sample ? name(sample) : '', onChange: choose, options: variants.map(s => [name(s), `${s.summary} (${s.variant})`]) }),
-          div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'Set a new id and time'))),
+          div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'Set new id and time'))),
         h(Destination, { hooks, text, sample }))
       , div({ class: 'editor' }, label({ for: 'body' }, 'Body'), textarea({ id: 'body', class: 'mono', spellcheck: false, value: text, 'aria-describedby': 'body-fault', onInput: (/** @type {import('./ui.js').Typed} */ e) => setText(e.target.value) }),
         p({ id: 'body-fault', class: 'verdict', role: 'status' }, text && (fault(text) ? [chip('bad', 'cross', 'not JSON'), ' ', fault(text)] : [chip('ok', 'check', 'valid JSON'), ' sent exactly as shown'])))),
@@ -70,7 +70,7 @@ function Destination({ hooks, text, sample }) {
   };
   const edited = text !== (sample && pretty(sample.body));
   return form({ class: 'card form', onSubmit: send },
-    h2('Where to'),
+    h2('Target'),
     h(Choice, { label: 'Destination', value: toHook ? 'webhook' : 'url', onChange: setKind, options: [['webhook', 'A webhook'], ['url', 'A URL']] }),
     toHook ? h(Select, { label: 'Webhook', value: target.webhook_id, onChange: setHook, options: hooks.map(w => [w.webhook_id, `${w.webhook_id}: ${w.url}`]) })
       : [kind === 'webhook' && p({ class: 'dim' }, 'This account has no webhooks. Create one first.'),

@@ -18,9 +18,9 @@ export function Webhooks() {
   if (error) return empty('warn', 'No answer', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
-    header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'Webhooks get the events that they subscribe to. Choose a delivery to see its attempts, signature and body.'),
+    header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'Webhooks receive the events that they subscribe to. Choose a delivery to see its attempts, signature and body.'),
       div({ class: 'actions' }, h(NewWebhook, { reload }))), // always rendered, because its dialog may be open
-    data.data.length === 0 ? empty('hook', 'No webhook yet', 'Create a webhook to get deliveries.') : ul({ class: 'cards' }, data.data.map(w => h(Card, { key: w.webhook_id, w, reload }))));
+    data.data.length === 0 ? empty('hook', 'No webhooks yet', 'Create a webhook to receive deliveries.') : ul({ class: 'cards' }, data.data.map(w => h(Card, { key: w.webhook_id, w, reload }))));
 }
 
 /** @param {{w: Webhook, reload: () => void}} props */
@@ -31,7 +31,7 @@ function Card({ w, reload }) {
     : attempt(() => set('archive'), () => [`Webhook ${w.webhook_id} archived. Queued deliveries are kept.`, undefined, () => set('unarchive')]);
   return li({ class: 'card' },
     div({ class: 'line' }, strong(`Webhook ${w.webhook_id}`), archived ? chip('', 'archive', 'archived') : chip('ok', 'check', w.status)),
-    p({ class: 'id' }, w.url, h(Copy, { value: w.url, label: 'Copy the URL' })),
+    p({ class: 'id' }, w.url, h(Copy, { value: w.url, label: 'Copy URL' })),
     p({ class: 'tags' }, w.events.map(e => span({ class: 'chip', key: e }, e))),
     div({ class: 'line' }, span({ class: 'dim cut' }, w.rate_limit ? `${w.rate_limit} a ${w.rate_limit_period ?? 'hour'}` : 'no rate limit'),
       !archived && h(Rotate, { w, reload }),
@@ -40,14 +40,14 @@ function Card({ w, reload }) {
 
 /** The secret of a new webhook. @param {{secret: string}} props */
 const Secret = ({ secret }) => div({ class: 'secret' },
-  label('The secret that signs deliveries to this webhook'), p({ class: 'id' }, secret, h(Copy, { value: secret, label: 'Copy the secret' })),
+  label('The secret that signs deliveries to this webhook'), p({ class: 'id' }, secret, h(Copy, { value: secret, label: 'Copy secret' })),
   p({ class: 'dim' }, 'Copy the secret to your receiver now. The list of webhooks does not show it.'));
 
 /** @param {{reload: () => void}} props */
 function NewWebhook({ reload }) {
   const { info } = useSession();
   return h(Create, {
-    label: 'New webhook', main: true, ok: 'Create the webhook',
+    label: 'New webhook', main: true, ok: 'Create webhook',
     parts: [
       { name: 'url', label: 'URL', hint: 'http://localhost:9000/hook' },
       { name: 'events', label: 'Events', kind: 'ticks', options: (info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e])) },
@@ -68,7 +68,7 @@ function Rotate({ w, reload }) {
     reload();
   };
   return h(Create, {
-    label: 'Rotate the secret', sign: 'key', title: `Rotate the secret of webhook ${w.webhook_id}`, ok: 'Create the successor', parts: [],
+    label: 'Rotate secret', sign: 'key', title: `Rotate secret of webhook ${w.webhook_id}`, ok: 'Create successor', parts: [],
     intro: ol({ class: 'how' },
       li('This creates a second webhook with the same URL and events, but its own secret.'),
       li('Configure the receiver with both secrets. Until you archive the old webhook, each event is delivered twice. Deduplicate events by id.'),
