@@ -48,8 +48,8 @@ func TestControlRequestsWithInvalidToken(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for header, want := range map[string]string{
 		"":                      "the Authorization header is missing",
-		"Basic b25lOg==":        "the Authorization header must be Bearer and an access token",
-		"Bearer":                "the Authorization header must be Bearer and an access token",
+		"Basic b25lOg==":        "the Authorization header must have the form",
+		"Bearer":                "the Authorization header must have the form",
 		"Bearer a wrong secret": "the access token is missing or unknown",
 	} {
 		p.must("DELETE", "/_mock/state", nil)

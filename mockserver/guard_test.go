@@ -58,7 +58,7 @@ func (g guarded) run(t *testing.T, url string) {
 }
 
 // A server on loopback rejects other host names, because DNS rebinding could use the public default token. It also
-// rejects requests that the page of another site sends to the control routes.
+// rejects requests that the cross-site requests sends to the control routes.
 func TestLoopbackGuard(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	t.Cleanup(srv.Close)
@@ -76,7 +76,7 @@ func TestLoopbackGuard(t *testing.T) {
 		{"another name", info, []string{"Host: rebound.example:" + port}, 403},
 		{"a name that begins like a loopback address", info, []string{"Host: 127.0.0.1.example"}, 403},
 		{"page of this server", info, []string{"Origin: " + srv.URL()}, 200},
-		{"page of another site", info, []string{"Origin: https://evil.example"}, 403},
+		{"cross-site requests", info, []string{"Origin: https://evil.example"}, 403},
 		{"page on another port", info, []string{"Origin: http://127.0.0.1:1"}, 403},
 		{"page without an origin", info, []string{"Origin: null"}, 403},
 		{"script of another site", info, []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"}, 403},

@@ -159,7 +159,7 @@ func TestRestoreInvalidSnapshot(t *testing.T) {
 		status         int
 	}{
 		{`{`, `{,`, "invalid character", 400},
-		{`"accounts"`, `"acounts"`, "acounts: no such field: did you mean accounts?", 422},
+		{`"accounts"`, `"acounts"`, "acounts: unknown field: did you mean accounts?", 422},
 		{`"template_id": 2,`, `"template_id": 2, "shade": "x",`, "accounts[0]: shade: ", 422},
 		{`"webhook_id": "1"`, `"webhook_id": "77"`, "webhook_id", 422},
 	} {

@@ -162,12 +162,12 @@ func (s *Set) Add(t record.Token) error {
 	case t.AccountID < 1:
 		return errors.New("account_id: must be 1 or more")
 	case t.ExpiresIn < 0 || t.ExpiresIn > MaxExpiry:
-		return fmt.Errorf("expires_in_ms: must be from 0 to %d (10 years)", MaxExpiry.Milliseconds())
+		return fmt.Errorf("expires_in_ms: must be between 0 and %d (10 years)", MaxExpiry.Milliseconds())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.findLocked(t.Value) >= 0 {
-		return errors.New("token: this token already exists")
+		return errors.New("token: must be unique")
 	}
 	s.known = append(s.known, s.begin(t, true))
 	return nil

@@ -102,7 +102,7 @@ func TestAddInvalid(t *testing.T) {
 		name, want string
 		token      record.Token
 	}{
-		{name: "known", token: record.Token{Value: "usual", UserID: 1, AccountID: 1}, want: "token: this token already exists"},
+		{name: "known", token: record.Token{Value: "usual", UserID: 1, AccountID: 1}, want: "token: must be unique"},
 		{name: "with a space", token: record.Token{Value: "a b", UserID: 1}, want: "token: must contain only visible ASCII"},
 		{name: "with a line", token: record.Token{Value: "a\n", UserID: 1}, want: "token: must contain only visible ASCII"},
 		{name: "not ASCII", token: record.Token{Value: "ä", UserID: 1}, want: "token: must contain only visible ASCII"},

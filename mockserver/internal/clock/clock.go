@@ -103,7 +103,7 @@ func (c *Clock) Set(to time.Time) error {
 }
 
 // ErrTime means that a time is outside the valid range.
-var ErrTime = fmt.Errorf("must be a time in the years %d to %d", minYear, maxYear)
+var ErrTime = fmt.Errorf("year must be between %d and %d", minYear, maxYear)
 
 // Check returns ErrTime if a time is outside the valid range.
 func Check(t time.Time) error {

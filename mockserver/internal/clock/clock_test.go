@@ -161,7 +161,7 @@ func TestHoldEnds(t *testing.T) {
 func TestYears(t *testing.T) {
 	c := newClock(Options{})
 	for _, to := range []time.Time{{}, time.Unix(-1, 0), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)} {
-		if err := c.Set(to); !errors.Is(err, ErrTime) || !strings.Contains(err.Error(), "1970 to 2199") {
+		if err := c.Set(to); !errors.Is(err, ErrTime) || !strings.Contains(err.Error(), "1970 and 2199") {
 			t.Errorf("set to %v: %v, want ErrTime", to, err)
 		}
 	}

@@ -83,12 +83,12 @@ func compare(t *testing.T, o *Operation, body []byte, query, segment string) int
 func summary(d api.ProblemDetail) string {
 	text := d.Msg
 	switch {
-	case strings.HasPrefix(text, "no such"):
+	case strings.HasPrefix(text, "unknown "):
 		text = "unknown"
-	case strings.HasPrefix(text, "must be "):
+	case strings.HasPrefix(text, "must be "), text == "must not be empty":
 		text = "must be"
 	case d.Type == "too_many_contacts":
-		text = "maximum number of items is 1000"
+		text = "must contain at most 1000 items"
 	}
 	return strings.TrimSuffix(fmt.Sprintln(d.Loc...), "\n") + ": " + text
 }
@@ -426,8 +426,10 @@ func errorText(e *openapi3.SchemaError) string {
 	switch e.SchemaField {
 	case "required":
 		return "required"
-	case "pattern":
+	case "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems":
 		return "must be"
+	case "maxItems":
+		return fmt.Sprintf("must contain at most %d items", *e.Schema.MaxItems)
 	case "nullable":
 		kind := e.Schema.Type.Slice()[0]
 		if strings.ContainsRune("aio", rune(kind[0])) {

@@ -214,10 +214,12 @@ func (s *Schema) stringError(value string) string {
 	switch {
 	case s.Enum != nil && !slices.Contains(s.Enum, value):
 		return s.enumError()
+	case length < s.Min && s.Min == 1:
+		return "must not be empty"
 	case length < s.Min:
-		return fmt.Sprintf("minimum string length is %d", s.Min)
+		return fmt.Sprintf("must be at least %d characters long", s.Min)
 	case s.Max > 0 && length > s.Max:
-		return fmt.Sprintf("maximum string length is %d", s.Max)
+		return fmt.Sprintf("must be at most %d characters long", s.Max)
 	case s.Pattern != nil && !s.Pattern.MatchString(value):
 		return "must be " + s.Expected
 	case s.Time && !isTime(value):
@@ -238,9 +240,9 @@ func (s *Schema) integerError(digits string) string {
 	case err != nil:
 		return s.typeError()
 	case n < s.Min:
-		return fmt.Sprintf("number must be at least %d", s.Min)
+		return fmt.Sprintf("must be at least %d", s.Min)
 	case s.Max > 0 && n > s.Max:
-		return fmt.Sprintf("number must be at most %d", s.Max)
+		return fmt.Sprintf("must be at most %d", s.Max)
 	}
 	return ""
 }

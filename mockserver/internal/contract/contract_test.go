@@ -91,7 +91,7 @@ func TestInvalidTraffic(t *testing.T) {
 		"missing field":   {200, "application/json", `{"list_id":1}`, "getList: response 200: [body name]: required"},
 		"wrong type":      {200, "application/json", `{"list_id":"1","name":"L"}`, "[body list_id]: value must be an integer"},
 		"not JSON":        {200, "application/json", `<html>`, "body must be JSON"},
-		"another media":   {200, "text/html", `{"list_id":1,"name":"L"}`, `content type "text/html", must be "application/json"`},
+		"another media":   {200, "text/html", `{"list_id":1,"name":"L"}`, `content type must be "application/json", got "text/html"`},
 		"unknown status":  {299, "application/json", `{}`, "unknown status"},
 		"valid problem":   {404, "application/json", `{"detail":[{"loc":["path",1],"msg":"no list","type":"not_found"}]}`, ""},
 		"problem in text": {404, "application/json", `{"detail":"no list"}`, "[body detail]: value must be an array"},
@@ -132,7 +132,7 @@ func TestRepeatedFields(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"name":"a","name":"b"}`:      "",
 		`{"name":1,"name":"b"}`:        "name: value must be a string",
-		`{"name":"a","n\u0061me":""}`:  "name: minimum string length is 1",
+		`{"name":"a","n\u0061me":""}`:  "name: must not be empty",
 		`{"later":1,"name":"a","l":2}`: "",
 	} {
 		_, err := o.ValidateRequest(httptest.NewRequest(http.MethodPost, "/lists", nil), []byte(body), false)

@@ -118,7 +118,7 @@ func (v *validator) importError(d api.ProblemDetail) {
 			v.badEntries[index] = d
 		}
 	case d.Type == tooManyItems:
-		text := fmt.Sprintf("at most %d contacts in one import", api.MaxImport)
+		text := fmt.Sprintf("must contain at most %d contacts", api.MaxImport)
 		v.errors = append(v.errors, problem.At("too_many_contacts", text, d.Loc...))
 	default:
 		v.errors = append(v.errors, d)
@@ -152,7 +152,7 @@ func (o *Operation) ValidateResponse(r *http.Request, status int, header http.He
 	case !known:
 		err = errors.New("unknown status")
 	case media != want.Media:
-		err = fmt.Errorf("content type %q, must be %q", media, want.Media)
+		err = fmt.Errorf("content type must be %q, got %q", want.Media, media)
 	case media == "application/json":
 		err = want.Schema.validate(body)
 	case media == "" && len(body) > 0:

@@ -121,10 +121,12 @@ func (v *validator) array(s *Schema, at *place) {
 		item.index++
 	}
 	switch n := int64(item.index); {
+	case n < s.Min && s.Min == 1:
+		v.fail(at, "value_error", "must not be empty")
 	case n < s.Min:
-		v.fail(at, "value_error", fmt.Sprintf("minimum number of items is %d", s.Min))
+		v.fail(at, "value_error", fmt.Sprintf("must contain at least %d items", s.Min))
 	case s.Max > 0 && n > s.Max:
-		v.fail(at, tooManyItems, fmt.Sprintf("maximum number of items is %d", s.Max))
+		v.fail(at, tooManyItems, fmt.Sprintf("must contain at most %d items", s.Max))
 	}
 }
 
@@ -152,7 +154,7 @@ func (v *validator) combination(s *Schema, at *place) {
 		}
 	}
 	if matches != 1 {
-		v.fail(at, "value_error", fmt.Sprintf("value must match exactly one schema, but matches %d of %d: %s",
+		v.fail(at, "value_error", fmt.Sprintf("must match exactly one schema, but matches %d of %d: %s",
 			matches, len(s.OneOf), strings.Join(reasons, " | ")))
 	}
 }
@@ -178,7 +180,7 @@ func (v *validator) unknownField(s *Schema, field *place) {
 	known := s.names()
 	for _, right := range known {
 		if strings.EqualFold(right, name) {
-			v.fail(field, "value_error", fmt.Sprintf("no such field: the name must be %q", right))
+			v.fail(field, "value_error", fmt.Sprintf("unknown field, use %q", right))
 			return
 		}
 	}

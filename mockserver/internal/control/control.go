@@ -88,7 +88,7 @@ func (c *Control) noRoute(r *http.Request) string {
 		known = append(known, suggest.Fill(strings.TrimPrefix(rt.path, Prefix), path))
 	}
 	if right := suggest.Closest(path, known); right != "" && right != path {
-		return "no such route: did you mean " + Prefix + right + "?"
+		return "unknown route: did you mean " + Prefix + right + "?"
 	}
-	return "no such route: " + Prefix + "openapi.json lists them"
+	return "unknown route: see " + Prefix + "openapi.json"
 }

@@ -37,7 +37,7 @@ func (c *Control) guarded(next http.Handler) http.Handler {
 
 func (c *Control) forbids(r *http.Request) *problem.Error {
 	if crossSite(r) {
-		return problem.New(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
+		return problem.New(http.StatusForbidden, "forbidden", "cross-site requests are not allowed", "header", "origin")
 	}
 	if !c.options.NeedsToken(r) {
 		return gateway.CheckHost(r)
@@ -50,7 +50,7 @@ func (c *Control) forbids(r *http.Request) *problem.Error {
 	case err != nil:
 		return gateway.Unauthorized(err)
 	case caller.ReadOnly && !reads(r):
-		return problem.New(http.StatusForbidden, "forbidden", "the access token may only read", "header", "authorization")
+		return problem.New(http.StatusForbidden, "forbidden", "the access token is read-only", "header", "authorization")
 	}
 	return nil
 }

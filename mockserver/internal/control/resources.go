@@ -98,7 +98,7 @@ func filled(
 		attributes := map[string]string{}
 		if given := r.query["attributes"]; given != "" {
 			if err := json.Unmarshal([]byte(given), &attributes); err != nil {
-				return problem.Invalid("must be a JSON object of strings", "query", "attributes")
+				return problem.Invalid("must be a JSON object whose values are strings", "query", "attributes")
 			}
 		}
 		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no record has the id 0

@@ -63,7 +63,7 @@ func (p param) wrong() (value string, said []string) {
 	switch {
 	case p.schema.Enum != nil:
 		first := p.schema.Enum[0]
-		return first[:len(first)-1] + "~", append([]string{"no such value: did you mean " + first + "?"}, p.schema.Enum...)
+		return first[:len(first)-1] + "~", append([]string{"unknown value: did you mean " + first + "?"}, p.schema.Enum...)
 	case p.schema.Is("integer"):
 		return "9223372036854775808", []string{"must be an integer, got 9223372036854775808"}
 	case p.schema.Rules.Pattern != "":
@@ -108,7 +108,7 @@ func TestParameters(t *testing.T) {
 			})
 		}
 		if !rt.handler.proxy {
-			rt.refuses(t, url.Values{"~": {"x"}}, "~", "no such parameter: ")
+			rt.refuses(t, url.Values{"~": {"x"}}, "~", "unknown parameter: ")
 		}
 	}
 }
@@ -165,8 +165,8 @@ func TestUnrouted(t *testing.T) {
 		{name: "reads only", method: "POST", path: "outbox", status: 405, header: "Allow: GET, HEAD", want: "POST is not allowed"},
 		{name: "unknown", method: "GET", path: "outbx", status: 404, want: "did you mean /_mock/outbox?"},
 		{name: "unknown below an id", method: "POST", path: "outbox/7/bonce", status: 404, want: "did you mean /_mock/outbox/7/bounce?"},
-		{name: "without the id", method: "GET", path: "outbox/", status: 404, want: "no such route: /_mock/openapi.json lists them"},
-		{name: "like nothing", method: "GET", path: "a", status: 404, want: "no such route: /_mock/openapi.json lists them"},
+		{name: "without the id", method: "GET", path: "outbox/", status: 404, want: "unknown route: see /_mock/openapi.json"},
+		{name: "like nothing", method: "GET", path: "a", status: 404, want: "unknown route: see /_mock/openapi.json"},
 		{name: "a file", method: "GET", path: "app.js", accept: "*/*", status: 200, header: "X-Console: yes", want: "the console"},
 		{name: "the page", method: "GET", path: "", status: 200, want: "the console"},
 		{name: "the page, by a browser", method: "GET", path: "", accept: browser, status: 200, want: "the console"},

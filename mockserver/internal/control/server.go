@@ -118,7 +118,7 @@ type tokenBody struct {
 
 func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {
 	if !c.Access.Revoke(in.Token) {
-		return nothing{}, problem.New(http.StatusNotFound, "not_found", "there is no such token", "body", "token")
+		return nothing{}, problem.New(http.StatusNotFound, "not_found", "the token does not exist", "body", "token")
 	}
 	return nothing{}, nil
 }

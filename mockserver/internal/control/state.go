@@ -154,7 +154,7 @@ func (c *Control) advance(r *request, in advanceBody) (view clock.View, err erro
 		}
 		err = c.AdvanceTo(ctx, to)
 	case *in.Duration < 0 || *in.Duration > maxMS:
-		return view, problem.Invalid("must be from 0 to 200 years in milliseconds", "body", "duration_ms")
+		return view, problem.Invalid("must be between 0 and 200 years, in milliseconds", "body", "duration_ms")
 	default:
 		field, err = "duration_ms", c.Advance(ctx, time.Duration(*in.Duration)*time.Millisecond)
 	}

@@ -128,7 +128,7 @@ func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited
 		return out.Total >= want
 	})
 	if err != nil {
-		return nil, waitProblem(fmt.Errorf("%w: there are %d of %d", err, out.Total, want))
+		return nil, waitProblem(fmt.Errorf("%w: found %d of %d", err, out.Total, want))
 	}
 	for _, id := range ids {
 		if record, err := kind.record(id); err == nil { // the record may have been deleted

@@ -222,7 +222,7 @@ func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	id, _ := strconv.ParseInt(webhookID, 10, 64) // no webhook has the id 0
 	q := d.queues[id]
 	if q == nil || q.once {
-		return "", fmt.Errorf("mockserver: no webhook %q", webhookID)
+		return "", fmt.Errorf("mockserver: webhook %q does not exist", webhookID)
 	}
 	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)), nil
 }

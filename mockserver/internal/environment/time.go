@@ -115,7 +115,7 @@ func (w *Environment) AdvanceToNext(ctx context.Context) error {
 	return w.advance(ctx, func(time.Time) (time.Time, error) {
 		at, ok := w.Clock.Next()
 		if !ok {
-			return at, errors.New("no work is scheduled")
+			return at, errors.New("no scheduled work")
 		}
 		return at, nil
 	})

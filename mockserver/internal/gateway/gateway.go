@@ -189,7 +189,7 @@ func (g *Gateway) authenticate(c *call, r *http.Request) (err error) {
 	case r.Header.Get("Authorization") == "":
 		err = errors.New("the Authorization header is missing")
 	case token == "":
-		err = errors.New("the Authorization header must be Bearer and an access token")
+		err = errors.New("the Authorization header must have the form \"Bearer <access token>\"")
 	}
 	return Unauthorized(err)
 }
@@ -223,7 +223,7 @@ func Unauthorized(err error) *problem.Error {
 // response.
 func CheckHost(r *http.Request) *problem.Error {
 	if OverNetwork(r) && !loopbackName(r.Host) {
-		return problem.New(http.StatusForbidden, "forbidden", "must be a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
+		return problem.New(http.StatusForbidden, "forbidden", "must be a loopback host: localhost, 127.0.0.1 or [::1]", "header", "host")
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (g *Gateway) respond(c *call, o *contract.Operation, r *http.Request, write
 // or if openapi.yaml does not allow the body or the parameters.
 func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err error) {
 	if c.token.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return problem.New(http.StatusForbidden, "forbidden", "the access token may only read", "header", "authorization")
+		return problem.New(http.StatusForbidden, "forbidden", "the access token is read-only", "header", "authorization")
 	}
 	if c.Body, err = readBody(r, o); err != nil {
 		return err

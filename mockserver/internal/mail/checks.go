@@ -36,14 +36,14 @@ func Check(m record.Message, tags Tags) []Finding {
 		}
 	}
 	report(m.HTML != "" && strings.TrimSpace(m.Text) == "", "no_text",
-		"There is no text part. Some recipients read only text, and spam filters expect a text part.")
+		"The message has no text part. Some recipients read only text, and spam filters expect a text part.")
 	listUnsubscribe := func(h record.Header) bool { return strings.EqualFold(h.Name, "List-Unsubscribe") } // RFC 8058
 	report(marketing(m) && !slices.ContainsFunc(m.Headers, listUnsubscribe), "no_unsubscribe",
-		"There is no List-Unsubscribe header, which mailbox providers require for marketing.")
+		"The message has no List-Unsubscribe header, which mailbox providers require for marketing email.")
 	report(marketing(m) && !hasUnsubscribeLink(m, tags), "no_unsubscribe_link",
-		"The message has no link to unsubscribe: add the merge tag {{unsubscribe_url}}.")
+		"The message has no unsubscribe link. Add the merge tag {{unsubscribe_url}}.")
 	report(len(m.HTML) > clipped, "clipped",
-		fmt.Sprintf("The HTML is %d kB. Some email clients cut it off after 102 kB.", len(m.HTML)/1000))
+		fmt.Sprintf("The HTML is %d kB. Some email clients clip messages larger than 102 kB.", len(m.HTML)/1000))
 	without := countWithoutAlternative(m.HTML)
 	report(without == 1, "no_alt", "An image has no alternative text in an alt attribute.")
 	report(without > 1, "no_alt", fmt.Sprintf("%d images have no alternative text in an alt attribute.", without))
@@ -78,7 +78,7 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 	case to.Scheme == "":
 		return "has no scheme; relative links do not work in messages"
 	case strings.EqualFold(to.Scheme, "javascript"):
-		return "is a script; mail programs do not run scripts"
+		return "is a script; email clients do not run scripts"
 	case (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() == "":
 		return "has no host"
 	case to.Scheme == "mailto" && !mailAddress.MatchString(to.Opaque) && !strings.Contains(to.RawQuery, "to="):

@@ -122,10 +122,10 @@ type pageRequest struct {
 func paging(page, perPage int64, withCount bool) (pageRequest, error) {
 	p := pageRequest{cmp.Or(page, 1), cmp.Or(perPage, defaultPerPage), withCount}
 	if p.page < 1 {
-		return pageRequest{}, problem.Invalid("pages are numbered from 1", "query", "page")
+		return pageRequest{}, problem.Invalid("must be 1 or more", "query", "page")
 	}
 	if p.perPage < 1 || p.perPage > maxPerPage {
-		return pageRequest{}, problem.Invalid("must be from 1 to "+strconv.Itoa(maxPerPage), "query", "per_page")
+		return pageRequest{}, problem.Invalid("must be between 1 and "+strconv.Itoa(maxPerPage), "query", "per_page")
 	}
 	return p, nil
 }

@@ -178,7 +178,7 @@ func (t *tx) listTags(r api.ListTagsRequestObject) (api.ListTagsResponseObject, 
 func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContactsResponseObject, error) {
 	if len(r.Body.Contacts) > api.MaxImport {
 		return nil, problem.New(http.StatusUnprocessableEntity, "too_many_contacts",
-			fmt.Sprintf("at most %d contacts in one import", api.MaxImport), "body", "contacts")
+			fmt.Sprintf("must contain at most %d contacts", api.MaxImport), "body", "contacts")
 	}
 	status := string(r.Body.ImportTo)
 	if status == "" {

@@ -125,7 +125,7 @@ func (t *tx) lookupState() *lookupState {
 
 func (t *tx) getEmail(r api.GetEmailRequestObject) (api.GetEmailResponseObject, error) {
 	if !t.user.Unlimited && !t.lookupState().accept(t.p.LookupLimit, t.now) {
-		err := problem.New(http.StatusTooManyRequests, "rate_limited", "one lookup per second", "path", "email_id")
+		err := problem.New(http.StatusTooManyRequests, "rate_limited", "only one lookup per second is allowed", "path", "email_id")
 		err.RetryAfter = "1"
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (t *tx) fix(ctx context.Context) error {
 	for _, id := range ids {
 		switch {
 		case id < 1 || id > maxFixedID:
-			return problem.Invalid(fmt.Sprintf("must be an id from 1 to %d, got %d", maxFixedID, id), "body")
+			return problem.Invalid(fmt.Sprintf("must be between 1 and %d, got %d", maxFixedID, id), "body")
 		case t.p.taken(id):
 			return problem.Invalid(fmt.Sprintf("the id %d is already in use", id), "body")
 		}

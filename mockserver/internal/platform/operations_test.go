@@ -71,11 +71,11 @@ func TestOperationsOnContacts(t *testing.T) {
 	in := api.ContactCreate{Email: "b@example.org", Tags: []string{"x"}}
 	expect(t, p, `"id":100`, `"status":"active"`, `"tags":["x"]`, `"interests":[]`, "Contact.Added", `"contact_id":"100"`)(
 		p.CreateContact(ctx, api.CreateContactRequestObject{ListID: 1, Body: &in}))
-	expect(t, p, "no list 9")(p.CreateContact(ctx, api.CreateContactRequestObject{ListID: 9, Body: &in}))
+	expect(t, p, "list 9 does not exist")(p.CreateContact(ctx, api.CreateContactRequestObject{ListID: 9, Body: &in}))
 	expect(t, p, `"email":"b@example.org"`)(p.GetContact(ctx, api.GetContactRequestObject{ListID: 1, ContactID: 100}))
 	remove := api.DeleteContactRequestObject{ListID: 1, ContactID: 100}
 	expect(t, p, "{}\nContact.Removed", `"user":{"id":7,"email":"u@example.org"`, `"ip":null`)(p.DeleteContact(ctx, remove))
-	expect(t, p, "no contact 100")(p.DeleteContact(ctx, remove))
+	expect(t, p, "contact 100 does not exist")(p.DeleteContact(ctx, remove))
 
 	entries := func(n int) *api.ContactImport {
 		raw := slices.Repeat([]json.RawMessage{json.RawMessage(`{"email":"a@example.org"}`)}, n)
@@ -85,7 +85,7 @@ func TestOperationsOnContacts(t *testing.T) {
 	expect(t, p, `"imported":1`, `"updated":999`, `"errors":[]`)(
 		p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 1, Body: entries(api.MaxImport)}))
 	expect(t, p, "at most 1000 contacts")(p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 1, Body: entries(api.MaxImport + 1)}))
-	expect(t, p, "no list 9")(p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 9, Body: entries(1)}))
+	expect(t, p, "list 9 does not exist")(p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: 9, Body: entries(1)}))
 }
 
 // TestContactAfterRecipientAction: a recipient action changes the contact's status unless the contact was deleted, left
@@ -125,7 +125,7 @@ func TestOperationsOnCampaigns(t *testing.T) {
 	p := restored(t, shop)
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 	content := api.MessageContent{Subject: "S", HTML: "<p>"}
-	expect(t, p, "no list 9")(p.CreateCampaign(ctx, api.CreateCampaignRequestObject{Body: &api.CampaignCreate{ListID: 9}}))
+	expect(t, p, "list 9 does not exist")(p.CreateCampaign(ctx, api.CreateCampaignRequestObject{Body: &api.CampaignCreate{ListID: 9}}))
 	expect(t, p, `"campaign_id":100`, `"html":"\u003cp\u003e"`)(p.CreateCampaign(ctx, api.CreateCampaignRequestObject{Body: &api.CampaignCreate{Content: content}}))
 	update := func(in api.CampaignUpdate) (any, error) {
 		return p.UpdateCampaign(ctx, api.UpdateCampaignRequestObject{CampaignID: 100, Body: &in})
@@ -153,7 +153,7 @@ func TestOperationsOnWorkflowsAndWebhooks(t *testing.T) {
 	p := restored(t, shop)
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 	workflow := api.WorkflowCreate{ListID: 9, Sender: api.Sender{Email: "shop@example.org"}, Content: api.MessageContent{Text: "T"}}
-	expect(t, p, "no list 9")(p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &workflow}))
+	expect(t, p, "list 9 does not exist")(p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &workflow}))
 	workflow.ListID = 4
 	expect(t, p, `"workflow_id":100`, `"status":"inactive"`)(p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &workflow}))
 	expect(t, p, "policy of list 4")(p.ActivateWorkflow(ctx, api.ActivateWorkflowRequestObject{WorkflowID: 100}))
@@ -166,7 +166,7 @@ func TestOperationsOnWorkflowsAndWebhooks(t *testing.T) {
 	expect(t, p, "{}")(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: "101"}))
 	expect(t, p, `"status":"archived"`)(p.GetWebhook(ctx, api.GetWebhookRequestObject{WebhookID: "101"}))
 	for _, unknown := range []string{"102", "0101", "+101", "101 ", "x", ""} {
-		expect(t, p, "no webhook "+unknown)(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: unknown}))
+		expect(t, p, "webhook "+unknown+" does not exist")(p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: unknown}))
 	}
 }
 

@@ -26,7 +26,7 @@ func (l *list) mayBeSentTo(loc ...any) error {
 	if l.PolicyAccepted {
 		return nil
 	}
-	return problem.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d is not accepted", l.ListID), loc...)
+	return problem.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d has not been accepted", l.ListID), loc...)
 }
 
 // The statuses of a campaign, in chronological order.

@@ -417,7 +417,7 @@ func (p *Platform) replaceAccount(with *account, from restoring) error {
 		delete(others.accounts, with.ID)
 		for id, owner := range from.owners {
 			if owner == with.ID && others.taken(id) {
-				return fmt.Errorf("account %d: another account now has the id %d", with.ID, id)
+				return fmt.Errorf("account %d: id %d now belongs to another account", with.ID, id)
 			}
 		}
 		p.accountLocked(with.ID).stopCampaigns()

@@ -111,7 +111,7 @@ func TestRestoreRecords(t *testing.T) {
 		webhook(``):                  "",
 		webhook(`,"account_id":2`):   "webhooks[0]: account_id must be 1, got 2",
 		webhook(`,"url":"app.test"`): "webhooks[0]: url must be an absolute",
-		webhook(`,"secret":""`):      "webhooks[0]: the secret is empty",
+		webhook(`,"secret":""`):      "webhooks[0]: secret must not be empty",
 		webhook(`,"rate_limit":-1`):  "webhooks[0]: rate_limit must be 0 or more, got -1",
 		messages(`{"id":"m","account_id":1,"sent_by":"email_api"},{"id":"m","account_id":1,"sent_by":"email_api"}`): `messages[1]: id "m" must be unique`,
 		messages(`{"id":"m","account_id":9,"sent_by":"email_api"}`):                                                 "messages[0]: account_id 9 does not exist",

@@ -87,7 +87,7 @@ func Conflict(kind, msg string, loc ...any) *Error {
 // NotFound returns the error for an id that does not exist in the caller's
 // account.
 func NotFound(what string, id any, loc ...any) *Error {
-	return New(http.StatusNotFound, "not_found", fmt.Sprintf("no %s %v", what, id), loc...)
+	return New(http.StatusNotFound, "not_found", fmt.Sprintf("%s %v does not exist", what, id), loc...)
 }
 
 // OfJSON returns the error for a body that encoding/json cannot decode: 400 for
@@ -97,7 +97,7 @@ func OfJSON(body []byte, err error) *Error {
 		return Invalid(typeError(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return Invalid("no such field", "body", strings.Trim(name, `"`))
+		return Invalid("unknown field", "body", strings.Trim(name, `"`))
 	}
 	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
 }

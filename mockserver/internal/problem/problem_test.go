@@ -80,10 +80,10 @@ func TestUnknown(t *testing.T) {
 		Lists     []*list `json:"lists"`
 	}
 	for _, tt := range []struct{ text, want string }{
-		{`{"lits":[]}`, "lits: no such field: did you mean lists? There are account_id, contacts, lists, name"},
-		{`{"contacts":[]}`, "contacts: no such field: there are account_id, lists"},
-		{`{"lists":[{"account_id":1}]}`, "account_id: no such field: there are contacts, name"},
-		{`{"lists":[{"nam":"x"}]}`, "nam: no such field: did you mean name? There are"},
+		{`{"lits":[]}`, "lits: unknown field: did you mean lists? Must be one of account_id, contacts, lists, name"},
+		{`{"contacts":[]}`, "contacts: unknown field: must be one of account_id, lists"},
+		{`{"lists":[{"account_id":1}]}`, "account_id: unknown field: must be one of contacts, name"},
+		{`{"lists":[{"nam":"x"}]}`, "nam: unknown field: did you mean name? Must be one of"},
 	} {
 		decoder := json.NewDecoder(strings.NewReader(tt.text))
 		decoder.DisallowUnknownFields()

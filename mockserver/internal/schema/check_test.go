@@ -62,11 +62,11 @@ func TestCheck(t *testing.T) {
 		`{"to":null}`:                  "to: must be a string, got null",
 		`{"inner":[]}`:                 "inner: must have a length of 1 or more",
 		`{"inner":[{}]}`:               "inner[0].name: required",
-		`{"inner":[{"name":"x"},{"nam":"x","name":""}]}`: "inner[1].nam: no such field: did you mean name? There are name, inner[1].name: must have a length of 1 or more",
+		`{"inner":[{"name":"x"},{"nam":"x","name":""}]}`: "inner[1].nam: unknown field: did you mean name? Must be one of name, inner[1].name: must have a length of 1 or more",
 		`{"inner":{}}`:         "inner: must be an array, got an object",
 		`{"words":["ab","é"]}`: "words[1]: must have a length of 2 or more",
-		`{"mode":""}`:          "mode: no such value: there are fast, slow",
-		`{"Mode":"fast"}`:      "Mode: no such field: did you mean mode? There are any, big, chance, count, inner, mode, on, to, words",
+		`{"mode":""}`:          "mode: unknown value: must be one of fast, slow",
+		`{"Mode":"fast"}`:      "Mode: unknown field: did you mean mode? Must be one of any, big, chance, count, inner, mode, on, to, words",
 		`[]`:                   ": must be an object, got an array",
 	} {
 		if got := strings.Join(check(t, body), ", "); got != want {

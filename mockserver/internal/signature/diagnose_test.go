@@ -39,7 +39,7 @@ func TestDiagnose(t *testing.T) {
 		want      string // expected in the reason
 	}{
 		{name: "right", signature: right},
-		{name: "missing", want: "no signature"},
+		{name: "missing", want: "is missing"},
 		{name: "hexadecimal", signature: inHex(right), want: "hexadecimal"},
 		{name: "upper-case hexadecimal", signature: strings.ToUpper(inHex(right)), want: "hexadecimal"},
 		{name: "no padding", signature: strings.TrimRight(right, "="), want: "padding"},
@@ -49,21 +49,21 @@ func TestDiagnose(t *testing.T) {
 		{name: "prefix", signature: "sha256=" + right, want: "prefix"},
 		{name: "prefix and hexadecimal", signature: "sha256=" + inHex(right), want: "hexadecimal"},
 		{name: "other hash", signature: sign(parsed(secret.Reveal(), webhook.SHA512), body), want: "sha512"},
-		{name: "secret with line feed", signature: candidate{key: secret.Reveal() + "\n", body: body}.sign(), want: "line feed at its end"},
+		{name: "secret with line feed", signature: candidate{key: secret.Reveal() + "\n", body: body}.sign(), want: "trailing line feed"},
 		{name: "secret decoded from base64", signature: sign(parsed("west", ""), body), want: "decoded from base64"},
-		{name: "empty body", signature: sign(secret, nil), want: "over nothing"},
-		{name: "body with line feed", signature: sign(secret, append(slices.Clip(body), '\n')), want: "a line feed"},
+		{name: "empty body", signature: sign(secret, nil), want: "empty body"},
+		{name: "body with line feed", signature: sign(secret, append(slices.Clip(body), '\n')), want: "a trailing line feed"},
 		{name: "other hash in hexadecimal", signature: inHex(sign(parsed(secret.Reveal(), webhook.SHA512), body)), want: "sha512"},
-		{name: "after the name of its header", signature: "X-Service-Signature: " + right, want: "name of its header"},
+		{name: "after the name of its header", signature: "X-Service-Signature: " + right, want: "header name"},
 		{name: "plain hash", signature: base64.StdEncoding.EncodeToString(sum[:]), want: "without the secret"},
-		{name: "other secret", signature: sign(parsed("east", ""), body), want: "None of the common"},
-		{name: "garbage", signature: "garbage", want: "None of the common"},
+		{name: "other secret", signature: sign(parsed("east", ""), body), want: "No common cause"},
+		{name: "garbage", signature: "garbage", want: "No common cause"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := Diagnose(secret, body, tt.signature)
 			if tt.name == "URL alphabet" && tt.signature != strings.TrimRight(right, "=") {
-				tt.want = "URL alphabet"
+				tt.want = "URL-safe"
 			}
 			if !strings.Contains(got, tt.want) || (tt.signature == right) != (got == "") {
 				t.Errorf("reason %q, want %q in it", got, tt.want)
@@ -94,14 +94,14 @@ func TestDiagnoseOtherEncoders(t *testing.T) {
 		"json_encode, UNESCAPED_UNICODE":   `{"url":"https:\/\/x.example\/?a=1&b=2","name":"José 😀, \"Z\": x","n":[1,{}]}`,
 		"json.Marshal of a map[string]any": `{"n":[1,{}],"name":"José 😀, \"Z\": x","url":"https://x.example/?a=1\u0026b=2"}`,
 	} {
-		if got := Diagnose(secret, body, sign(secret, []byte(again))); !strings.Contains(got, "encoded again") {
+		if got := Diagnose(secret, body, sign(secret, []byte(again))); !strings.Contains(got, "re-encoded") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 }
 
 func TestDiagnoseSignatureWithoutSecret(t *testing.T) {
-	if got := Diagnose(webhook.Secret{}, []byte("{}"), "x"); got != "the secret is empty" {
+	if got := Diagnose(webhook.Secret{}, []byte("{}"), "x"); got != "secret must not be empty" {
 		t.Errorf("reason %q", got)
 	}
 }

@@ -42,14 +42,14 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 		case m.sign() == signature:
 			return m.reason
 		case m.sign() == unhexed:
-			return m.reason + " It is also in hexadecimal: encode it as base64."
+			return m.reason + " The value is also encoded as hexadecimal. Encode it as base64."
 		}
 	}
 	sum := sha256.Sum256(body)
 	if signature == hex.EncodeToString(sum[:]) || signature == base64.StdEncoding.EncodeToString(sum[:]) {
-		return "It is a plain hash of the body, without the secret: compute an HMAC."
+		return "The value is a plain hash of the body, without the secret. Compute an HMAC."
 	}
-	return "None of the common candidates: check that the secret is that of this webhook, and that these are the bytes that were delivered."
+	return "No common cause was found. Check that the secret belongs to this webhook and that the body consists of exactly the delivered bytes."
 }
 
 // misencoded detects the valid signature in another encoding, or with
@@ -59,21 +59,21 @@ func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	right, _ := base64.StdEncoding.DecodeString(text)
 	switch {
 	case signature == "":
-		return "There is no signature."
+		return "The signature is missing."
 	case strings.EqualFold(signature, hex.EncodeToString(right)):
-		return "The right value in hexadecimal: encode it as base64."
+		return "The value is correct, but encoded as hexadecimal. Encode it as base64."
 	case signature == base64.RawStdEncoding.EncodeToString(right):
-		return "The right value without its padding (=)."
+		return "The value is correct, but its padding (=) is missing."
 	case signature == base64.URLEncoding.EncodeToString(right), signature == base64.RawURLEncoding.EncodeToString(right):
-		return "The right value in the URL alphabet of base64: use the standard one."
+		return "The value is correct, but in URL-safe base64. Use standard base64."
 	case signature == base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(right))):
-		return "The base64 of the hexadecimal text: encode the bytes themselves."
+		return "The value is base64 of the hexadecimal text. Encode the raw bytes as base64."
 	}
-	inner, reason := strings.TrimSpace(signature), "The right value with white space around it."
+	inner, reason := strings.TrimSpace(signature), "The value is correct, but surrounded by white space."
 	if prefix, value, _ := strings.Cut(inner, "="); inner == signature && (prefix == "sha256" || prefix == "sha512") {
-		inner, reason = value, "The right value after a prefix: the platform sends none."
+		inner, reason = value, "The value is correct, but has a prefix. The platform sends no prefix."
 	} else if _, value, ok := strings.Cut(inner, ":"); inner == signature && ok {
-		inner, reason = strings.TrimSpace(value), "The right value after the name of its header."
+		inner, reason = strings.TrimSpace(value), "The value is correct, but follows the header name."
 	}
 	if inner == signature {
 		return ""
@@ -111,23 +111,23 @@ func candidates(secret webhook.Secret, body []byte) []candidate {
 	}
 	trimmed := bytes.TrimRight(body, "\r\n")
 	out := []candidate{
-		{key, other, body, "Made with " + string(other) + ": the webhook's hash_function says otherwise."},
-		{key + "\n", function, body, "The secret has a line feed at its end."},
-		{key, function, nil, "Computed over nothing: the body had already been read."},
-		{key, function, append(bytes.Clone(body), '\n'), "Computed over the body and a line feed."},
-		{key, function, trimmed, "Computed over the body without the line feed at its end: perhaps it was added to this copy."},
-		{key, function, append([]byte("\xef\xbb\xbf"), body...), "Computed over the body after a byte order mark."},
+		{key, other, body, "The value was computed with " + string(other) + ", but the webhook's hash_function is " + string(function) + "."},
+		{key + "\n", function, body, "The secret has a trailing line feed."},
+		{key, function, nil, "The value was computed over an empty body. The body had probably been read already."},
+		{key, function, append(bytes.Clone(body), '\n'), "The value was computed over the body and a trailing line feed."},
+		{key, function, trimmed, "The value was computed over the body without its trailing line feed, which may have been added to this copy."},
+		{key, function, append([]byte("\xef\xbb\xbf"), body...), "The value was computed over a byte order mark and the body."},
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if decoded, err := encoding.DecodeString(key); err == nil {
-			out = append(out, candidate{string(decoded), function, body, "The secret was decoded from base64: use its characters as they are."})
+			out = append(out, candidate{string(decoded), function, body, "The secret was decoded from base64. Use its characters unchanged."})
 		}
 	}
 	if decoded, err := hex.DecodeString(key); err == nil {
-		out = append(out, candidate{string(decoded), function, body, "The secret was decoded from hexadecimal: use its characters as they are."})
+		out = append(out, candidate{string(decoded), function, body, "The secret was decoded from hexadecimal. Use its characters unchanged."})
 	}
 	for _, again := range reencoded(body) {
-		out = append(out, candidate{key, function, again, "Computed over JSON that was decoded and encoded again: use the bytes that were delivered."})
+		out = append(out, candidate{key, function, again, "The value was computed over JSON that was decoded and re-encoded. Use the delivered bytes."})
 	}
 	return out
 }

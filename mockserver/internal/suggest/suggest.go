@@ -29,13 +29,13 @@ func Closest(name string, known []string) string {
 // kind and all valid names. If a valid name is similar, the message suggests that name.
 func Unknown(kind, name string, known []string) string {
 	if len(known) == 0 {
-		return "no such " + kind + ": there is none here"
+		return "unknown " + kind + ": none is allowed here"
 	}
 	list := strings.Join(slices.Sorted(slices.Values(known)), ", ")
 	if right := Closest(name, known); right != "" {
-		return "no such " + kind + ": did you mean " + right + "? There are " + list
+		return "unknown " + kind + ": did you mean " + right + "? Must be one of " + list
 	}
-	return "no such " + kind + ": there are " + list
+	return "unknown " + kind + ": must be one of " + list
 }
 
 // distance returns the minimum number of edits between two names. An edit inserts,
