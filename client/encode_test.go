@@ -31,13 +31,13 @@ func TestInvalidRequestBodies(t *testing.T) {
 		"content.text: must be valid UTF-8":                  &TemplateUpdate{Content: &TemplateContentUpdate{Text: Value(latin1)}},
 		"custom_attributes.b: must be valid UTF-8":           attributes("b", latin1),
 		"custom_attributes.M\ufffdller: must be valid UTF-8": attributes(latin1, ""),
-		"custom_attributes.a: is a duplicate":         attributes("a", ""),
-		"custom_attributes.0.value: is missing":       &ContactUpdate{CustomAttributes: []CustomAttributeUpdate{{Name: "a"}}},
-		"contacts: is missing":                        &ImportBatch{},
+		"custom_attributes.a: is a duplicate":                attributes("a", ""),
+		"custom_attributes.0.value: is missing":              &ContactUpdate{CustomAttributes: []CustomAttributeUpdate{{Name: "a"}}},
+		"contacts: is missing":                               &ImportBatch{},
 		"contacts.1.tags.0: must be valid UTF-8":             &ImportBatch{Contacts: []ImportContact{{}, {Tags: []string{latin1}}}},
-		"contact_ids: is missing":                     &ContactTagging{Tags: []string{latin1}},
-		"tags: is missing":                            &ContactTagging{ContactIDs: []int64{1}},
-		"events: is missing":                          &WebhookCreate{},
+		"contact_ids: is missing":                            &ContactTagging{Tags: []string{latin1}},
+		"tags: is missing":                                   &ContactTagging{ContactIDs: []int64{1}},
+		"events: is missing":                                 &WebhookCreate{},
 	} {
 		var w jsonwrite.Writer
 		if b.write(&w); w.Err() == nil || w.Err().Error() != want {

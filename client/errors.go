@@ -17,26 +17,26 @@ import (
 // Sentinel errors for [errors.Is]. An [*Error] can match several sentinel
 // errors.
 var (
-	ErrUnauthorized      = errors.New("access token rejected")                // 401
-	ErrForbidden         = errors.New("permission denied")               // 403
+	ErrUnauthorized      = errors.New("access token rejected")                                        // 401
+	ErrForbidden         = errors.New("permission denied")                                            // 403
 	ErrNotFound          = errors.New("not found")                                                    // 404
-	ErrConflict          = errors.New("conflict with the state of the resource")         // 409
-	ErrPolicyNotAccepted = errors.New("anti-spam policy not accepted")                  // error type policy_not_accepted
-	ErrContactExists     = errors.New("contact already exists on the list")                        // error type contact_exists
+	ErrConflict          = errors.New("conflict with the state of the resource")                      // 409
+	ErrPolicyNotAccepted = errors.New("anti-spam policy not accepted")                                // error type policy_not_accepted
+	ErrContactExists     = errors.New("contact already exists on the list")                           // error type contact_exists
 	ErrValidation        = errors.New("invalid request")                                              // 400, 422, or rejected by the client
-	ErrTooLarge          = errors.New("request too large")                                     // 413
-	ErrListChanged       = errors.New("list changed during the iteration")        // see Pagination
+	ErrTooLarge          = errors.New("request too large")                                            // 413
+	ErrListChanged       = errors.New("list changed during the iteration")                            // see Pagination
 	ErrRateLimited       = errors.New("too many requests")                                            // 429
-	ErrServer            = errors.New("platform error")                                          // 5xx
+	ErrServer            = errors.New("platform error")                                               // 5xx
 	ErrInvalidResponse   = errors.New("invalid response")                                             // see Errors
 	ErrOutcomeUnknown    = errors.New("outcome unknown: the platform may have processed the request") // see Retries
-	ErrNotQueued         = errors.New("email not queued")                         // see Emails.Send
-	errResponseTooLarge  = errors.New("response too large")                                        // always an ErrInvalidResponse
-	errRedirect          = errors.New("redirect not followed")                                // always an ErrInvalidResponse
+	ErrNotQueued         = errors.New("email not queued")                                             // see Emails.Send
+	errResponseTooLarge  = errors.New("response too large")                                           // always an ErrInvalidResponse
+	errRedirect          = errors.New("redirect not followed")                                        // always an ErrInvalidResponse
 	errNoStatus          = errors.New("unexpected status")                                            // always an ErrInvalidResponse
-	errHTML              = errors.New("HTML page instead of JSON")                                 // always an ErrInvalidResponse
+	errHTML              = errors.New("HTML page instead of JSON")                                    // always an ErrInvalidResponse
 	errJSON              = errors.New("JSON instead of an HTML page")                                 // always an ErrInvalidResponse
-	errErrorInSuccess    = errors.New("error in the body of a 2xx response")                 // always an ErrInvalidResponse
+	errErrorInSuccess    = errors.New("error in the body of a 2xx response")                          // always an ErrInvalidResponse
 )
 
 const maxErrorBody = 4 << 10
@@ -238,7 +238,8 @@ func (e *lineError) Error() string { return visible(e.err.Error()) }
 func (e *lineError) Unwrap() error { return e.err }
 
 // visible escapes control characters, line separators and characters that
-// change the text direction, as strconv.Quote does.
+// change the text direction. The escapes have the syntax of a Go string
+// literal.
 func visible(s string) string {
 	hidden := func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)

@@ -88,7 +88,7 @@ func TestInvalidValues(t *testing.T) {
 	const bad = "M\xfcller"
 	for want, write := range map[string]func(w *Writer){
 		"must be valid UTF-8":              func(w *Writer) { w.String(bad) },
-		"is missing":                func(w *Writer) { Ints[int64](w, nil) },
+		"is missing":                       func(w *Writer) { Ints[int64](w, nil) },
 		"0: must be valid UTF-8":           func(w *Writer) { Strings(w, []string{bad, bad}) },
 		"2: must be valid UTF-8":           func(w *Writer) { Strings(w, []string{"\ufffd", `\"[{`, bad}) },
 		"a: must be valid UTF-8":           func(w *Writer) { object(w, "a", bad, "b", bad) },
