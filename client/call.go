@@ -45,15 +45,15 @@ func newError(r request, cause error) *Error {
 	return &Error{Op: r.op, Method: r.method, Path: r.path, cause: cause}
 }
 
-// newBadRequest returns the error of a call that sends nothing, because its
-// arguments are invalid.
+// newBadRequest returns the error for a call whose arguments are invalid.
+// The client does not send such a call.
 func newBadRequest(r request, cause error) *Error {
 	e := newError(r, cause)
 	e.badRequest = true
 	return e
 }
 
-// newConclusion returns an error that the client concludes from a successful
+// newConclusion returns an error that the client derives from a successful
 // response.
 func newConclusion(r request, cause error) *Error {
 	e := newError(r, cause)
@@ -63,7 +63,7 @@ func newConclusion(r request, cause error) *Error {
 
 func (c *call) newError(cause error) *Error {
 	e := newError(c.request, redactError(cause, c.token))
-	e.Path = redact(e.Path, c.token) // in case the application passed the token as an id
+	e.Path = redact(e.Path, c.token) // the application may have passed the token as an id
 	e.Attempts = c.attempts
 	return e
 }

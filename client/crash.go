@@ -24,7 +24,8 @@ func run(f func(), done func(crash)) {
 	c = crash{}
 }
 
-// raise repeats the panic or Goexit on the calling goroutine.
+// raise panics with the same value, or calls Goexit, on the calling
+// goroutine.
 func (c crash) raise() {
 	switch {
 	case c.panicked != nil:

@@ -200,8 +200,8 @@ func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	return contact, nil
 }
 
-// errLoneCR is the error for a CR without LF. If all lines of a file end in
-// CR, several rows look like one row.
+// errLoneCR is the error for a CR without an LF. If the lines of a file end
+// in CR alone, the parser reads several rows as one row.
 var errLoneCR = errors.New("contains a CR without an LF; line endings must be LF or CRLF")
 
 // row returns the fields of the next row that contains text. The error is
@@ -297,8 +297,8 @@ func (c *csvSource) read() ([]string, error) {
 	return fields, nil
 }
 
-// skipBlankLines skips blank lines, because encoding/csv would count them as a
-// part of the next row, which could become too long.
+// skipBlankLines skips blank lines, because encoding/csv would count them as
+// part of the next row, which could then exceed the limit.
 func (c *csvSource) skipBlankLines() {
 	for {
 		end, _ := c.text.Peek(1)
@@ -318,8 +318,8 @@ func (c *csvSource) skipBlankLines() {
 var errLongRow = fmt.Errorf("the row is longer than %d bytes; check for an unclosed quote", maxCSVRow)
 
 // rowReader returns an error when a row is too long. Each later Read returns the
-// first error again, because encoding/csv would treat later data as the rest of
-// the file.
+// same error, because encoding/csv would treat later data as the rest of the
+// file.
 type rowReader struct {
 	r   io.Reader
 	row int   // bytes read since the start of the row

@@ -87,7 +87,7 @@ func parseDetails(body, token string) (details []ErrorDetail, more int) {
 	return details, more
 }
 
-// readDetails reads a text or the first maxDetails elements of an array.
+// readDetails reads a string or the first maxDetails elements of an array.
 func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, more int) {
 	add := func() {
 		if d := readDetail(c, token); d.Msg != "" || d.Type != "" || len(d.Loc) > 0 {

@@ -322,8 +322,8 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 }
 
 // release frees the addresses of a finished batch, and removes the finished
-// batches at the beginning of the window. Import repeats the first crash of a
-// callback before it returns.
+// batches at the beginning of the window. If a callback panicked or exited,
+// Import panics with the same value, or exits, before it returns.
 func (im *importer) release(b *batch, c crash) {
 	im.mu.Lock()
 	defer im.mu.Unlock()

@@ -16,7 +16,8 @@ const (
 	// ImportNotSent means that the contact was never sent. Include the contact in
 	// the next import.
 	ImportNotSent ImportStatus = iota
-	// ImportSkipped means that the contact was skipped with ImportOptions.Skip.
+	// ImportSkipped means that the contact was skipped because of
+	// ImportOptions.Skip.
 	ImportSkipped
 	// ImportImported means that the contact is new on the list.
 	ImportImported

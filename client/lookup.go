@@ -51,7 +51,7 @@ func (l lookups) spaced(next exchange) exchange {
 			if !ok || e.StatusCode != http.StatusTooManyRequests {
 				return err
 			}
-			e.final = true // this layer has waited already, so the outer layers must not retry
+			e.final = true // this layer has already waited, so the outer layers must not retry
 			atLeast = lookupGap
 			if e.RetryAfter > 0 { // jitter, because other processes may use this token
 				atLeast = max(l.retry.delay(1, e.RetryAfter), lookupGap)

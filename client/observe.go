@@ -33,7 +33,7 @@ type Observer struct {
 type Observation struct {
 	Op         string        // operation, such as "getEmail"
 	Attempts   int           // number of requests so far
-	StatusCode int           // status of the last response; 0 if the last request got no response
+	StatusCode int           // status of the last response; 0 if the last request received no response
 	RequestID  string        // request id of the last response
 	Queued     time.Duration // time that a lookup waited for the rate limiter
 	Duration   time.Duration // time since the call began

@@ -23,8 +23,8 @@ func judge(repeatable bool, e *Error) (again, maybeDone bool) {
 		return true, false
 	case 400 <= s && s < 500 && s != http.StatusRequestTimeout:
 		return false, false
-	case s < 400, // no response, or an invalid one
-		s == http.StatusRequestTimeout, // a proxy may have sent this because it got no response
+	case s < 400, // no response, or an invalid response
+		s == http.StatusRequestTimeout, // a proxy may have sent this because it received no response
 		s == http.StatusInternalServerError, s == http.StatusBadGateway,
 		s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
 		return repeatable, true

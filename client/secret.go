@@ -66,7 +66,8 @@ func readSecret(c *jsonscan.Cursor) Secret { return NewSecret(c.String()) }
 // redact replaces token in s, even if it is escaped for JSON, a URL or HTML.
 func redact(s, token string) string { return redactFirst(s, token, math.MaxInt) }
 
-// redactFirst is like redact, but can stop when the result has n bytes.
+// redactFirst redacts the token in s and can stop when the result has n
+// bytes.
 func redactFirst(s, token string, n int) string {
 	if token == "" {
 		return s
@@ -107,7 +108,8 @@ func spelled(s, token string) int {
 	return n
 }
 
-// spelledByte is like spelled with a token of one byte.
+// spelledByte returns the length of the byte c at the beginning of s, even
+// if c is escaped. If s does not begin with c, spelledByte returns 0.
 func spelledByte(s string, c byte) int {
 	switch {
 	case s == "":

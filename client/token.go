@@ -47,8 +47,8 @@ func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil 
 // LogValue implements [slog.LogValuer].
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// life contains the times at which a token expires and must be replaced. The
-// zero value means that the token does not expire.
+// life contains the time at which a token must be replaced and the time at
+// which it expires. The zero value means that the token does not expire.
 type life struct{ refresh, expiry time.Time }
 
 func newLife(now, expiry time.Time) life {
@@ -111,7 +111,7 @@ type TokenSource func(ctx context.Context) (Token, error)
 type grant struct {
 	token string
 	life  life
-	err   error // why the token is still the previous one
+	err   error // reason why the previous token is still in use
 }
 
 // sourceKey marks the context that the client passes to a source.
@@ -274,8 +274,8 @@ func checkToken(token string) error {
 }
 
 // authorized adds a token to each request. After a 401, authorized requests a
-// new token once. A request that gets a 401 has no effect, so the client can
-// send it again.
+// new token once. A request that receives a 401 has no effect, so the client
+// can send it again.
 func (t *tokens) authorized(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		g, err := t.get(ctx, nil)

@@ -56,7 +56,7 @@ func (p *processes) Acquire(ctx context.Context, key string) (func(time.Duration
 }
 
 // warm acquires a slot from each limiter before a rule measures intervals,
-// because opening a connection may be slow. It uses other keys than c.
+// because opening a connection may be slow. It does not use the keys of c.
 func warm(c caller) error {
 	for range 3 {
 		release, _, err := newCaller(c.ctx, c.limiter).acquire()
