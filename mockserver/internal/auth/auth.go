@@ -67,7 +67,8 @@ func (s *Set) Reset(added ...record.Token) {
 	s.reset(added, func(record.Token) bool { return true })
 }
 
-// ResetAccount is like [Set.Reset], but only for the tokens of one account.
+// ResetAccount restores the configured tokens of one account, and replaces
+// its added tokens with the given tokens.
 func (s *Set) ResetAccount(account int64, added ...record.Token) {
 	s.reset(added, func(t record.Token) bool { return t.AccountID == account })
 }

@@ -114,7 +114,7 @@ func (c *Reader) next() error {
 }
 
 // IsTorn reports whether the end of a file may be a change that a killed process wrote
-// only in part. An incomplete change ends within its line or within the following
+// only partially. An incomplete change ends within its line or within the following
 // checksum line.
 func IsTorn(tail []byte) bool {
 	line, checksum, complete := bytes.Cut(tail, []byte("\n"))

@@ -33,7 +33,7 @@ type Clock struct {
 	advancing chan struct{} // held by the caller that advances the clock
 
 	mu       sync.Mutex
-	ahead    time.Duration // offset from time.Now, while the clock runs
+	ahead    time.Duration // offset from time.Now while the clock runs
 	frozenAt time.Time     // the time of a frozen clock; zero while it runs
 	frozen   bool
 	held     *Hold
@@ -48,7 +48,7 @@ type Options struct {
 	Frozen bool      // initially frozen
 
 	Changes *activity.Feed
-	Work    *activity.Work // counts alarms that are ringing
+	Work    *activity.Work // counts alarms whose functions are running
 }
 
 // New returns a clock. If the initial time is outside the valid range, New uses
@@ -88,7 +88,7 @@ func (c *Clock) nowLocked() time.Time {
 	return plain(time.Now()).Add(c.ahead)
 }
 
-// Set sets the clock to a time, which may be in the past. Alarms that become due ring
+// Set sets the clock to a time, which may be in the past. Alarms that become due fire
 // immediately. An advance in progress fails with [ErrSet].
 func (c *Clock) Set(to time.Time) error {
 	if err := Check(to); err != nil {
@@ -137,7 +137,7 @@ func (c *Clock) change(how func()) {
 	c.options.Changes.Publish(activity.Clock, func() any { return c.View() })
 }
 
-// settleLocked freezes or resumes the clock, rings the due alarms, and notifies callers
+// settleLocked freezes or resumes the clock, fires the due alarms, and notifies callers
 // of Moved. Every change to the clock calls settleLocked.
 func (c *Clock) settleLocked() {
 	c.freezeLocked()
@@ -206,8 +206,8 @@ func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 // ErrSet means that another call has set the clock.
 var ErrSet = errors.New("another call has set the clock")
 
-// To advances the clock to a time and rings the due alarms. It returns [ErrSet] if
-// another call has set the clock since Hold returned.
+// To advances the clock to a time and fires the alarms that are due. It returns
+// [ErrSet] if another call has set the clock since Hold returned.
 func (h *Hold) To(t time.Time) error {
 	c := h.clock
 	c.mu.Lock()
@@ -355,7 +355,7 @@ func (c *Clock) At(at time.Time, what string, ring func()) *Alarm {
 	return a
 }
 
-// Stop cancels an alarm that has not rung. The alarm may be nil.
+// Stop cancels an alarm that has not fired. The alarm may be nil.
 func (a *Alarm) Stop() {
 	if a == nil {
 		return
@@ -367,14 +367,14 @@ func (a *Alarm) Stop() {
 	}
 }
 
-// RingDue rings the due alarms, even if the timer has not fired yet.
+// RingDue fires the due alarms, even if the timer has not expired yet.
 func (c *Clock) RingDue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ringLocked()
 }
 
-// ringLocked rings the due alarms, in order, and sets the timer for the next alarm.
+// ringLocked fires the due alarms, in order, and sets the timer for the next alarm.
 func (c *Clock) ringLocked() {
 	now := c.nowLocked()
 	for len(c.alarms) > 0 && !c.alarms[0].at.After(now) {

@@ -109,7 +109,8 @@ func writePlain(w http.ResponseWriter, body []byte) {
 }
 
 // mailPolicy is the Content-Security-Policy for the untrusted HTML of an email. The
-// page runs no scripts, loads nothing, and has its own origin.
+// policy blocks scripts and all external resources, and gives the page an opaque
+// origin.
 const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'; "
 
@@ -122,7 +123,7 @@ const (
 var beforeHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)?(<head[^>]*>)?`)
 
 // writeMailHTML responds with untrusted HTML and a Content-Security-Policy. Links open
-// in a new tab, because the frame of an email must not show another site.
+// in a new tab, because the frame that shows an email must not show another site.
 func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -1,6 +1,6 @@
-// Package control serves the control routes under /_mock/ for tests, on the same port
-// as the API. The file manual.tmpl describes the routes. docs/control-api.md is the manual
-// with the parameters and types of each route.
+// Package control serves the control routes under /_mock/ for tests, on the same port as
+// the API. The file manual.tmpl describes the routes. The generated file
+// docs/control-api.md also contains the parameters and types of each route.
 //
 // The files form three layers. The highest layer contains all routes (this file) and
 // their OpenAPI document (openapi.go). The middle layer contains files for groups of

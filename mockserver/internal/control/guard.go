@@ -14,7 +14,7 @@ import (
 const tokenCookie = "mock_token"
 
 // inertPolicy is the Content-Security-Policy for untrusted content that a browser may
-// show as a page. The policy blocks scripts and gives the page its own origin.
+// show as a page. The policy blocks scripts and gives the page an opaque origin.
 const inertPolicy = "sandbox; default-src 'none'"
 
 // guarded rejects requests that must not access the control routes.

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// listing describes a list of records of type V. Responses contain them as type T.
+// listing describes a list of records of type V. In responses, the records have
+// type T.
 type listing[V, T any] struct {
 	find    func(*request) (n int, newest iter.Seq[V], err error)
 	id      func(V) string
@@ -32,7 +33,8 @@ func every[V any](f func() (n int, newest iter.Seq[V])) func(*request) (int, ite
 	}
 }
 
-// everyOf is like [every] for a slice.
+// everyOf returns a source of records for a listing. The function f returns
+// a slice of all records, newest first.
 func everyOf[V any](f func() []V) func(*request) (int, iter.Seq[V], error) {
 	return every(func() (int, iter.Seq[V]) {
 		newest := f()
@@ -46,12 +48,14 @@ type filter[V any] struct {
 	allows func(want string, v V) bool
 }
 
-// where returns a filter that compares a value of each record, ignoring case.
+// where returns a filter that compares the parameter with a value from each
+// record, ignoring case. The function of returns this value.
 func where[V any](p param, of func(V) string) filter[V] {
 	return filter[V]{p, func(want string, v V) bool { return strings.EqualFold(want, of(v)) }}
 }
 
-// whereID is like [where] for an integer.
+// whereID returns a filter that compares the parameter with an integer from
+// each record.
 func whereID[V any](p param, of func(V) int64) filter[V] {
 	return where(p, func(v V) string { return strconv.FormatInt(of(v), 10) })
 }
@@ -64,7 +68,7 @@ func whereAccount[V any](doc string, of func(V) int64) filter[V] {
 	return filter[V]{f.param, func(want string, v V) bool { return of(v) == 0 || f.allows(want, v) }}
 }
 
-// listParams returns the parameters of all lists.
+// listParams returns the parameters that every list accepts.
 func listParams() []param {
 	return []param{
 		text("search", "words, separated by spaces; a record matches if it contains all words, ignoring case"),
@@ -82,7 +86,7 @@ func (l listing[V, T]) params() (out []param) {
 	return append(out, listParams()...)
 }
 
-// search contains the filters and search words of a request for a list.
+// search contains the filters and search terms of a list request.
 type search[V, T any] struct {
 	query
 	list   listing[V, T] // only with the filters that the request sets
@@ -96,7 +100,7 @@ func (l listing[V, T]) search(q query) *search[V, T] {
 }
 
 // matches reports whether a record matches the filters and contains the search
-// words.
+// terms.
 func (s *search[V, T]) matches(v V) bool {
 	for _, f := range s.list.filters {
 		if !f.allows(s.query[f.name], v) {
@@ -110,7 +114,7 @@ func (s *search[V, T]) matches(v V) bool {
 	return !slices.ContainsFunc(s.words, func(word []byte) bool { return !bytes.Contains(s.buffer, word) })
 }
 
-// lines appends strings to a buffer, one per line. A search word contains no line
+// lines appends strings to a buffer, one per line. A search term contains no line
 // break, so it cannot match across two strings.
 func lines(to []byte, texts ...string) []byte {
 	for _, text := range texts {

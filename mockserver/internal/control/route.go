@@ -19,8 +19,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// route declares a control route. Requests are validated with it, and the manual and
-// /_mock/openapi.json describe it.
+// route declares a control route. Requests are validated against this declaration.
+// The manual and /_mock/openapi.json are generated from it.
 type route struct {
 	method  string // * means any method
 	path    string // including Prefix
@@ -59,7 +59,8 @@ func noInput[Out any](f func(*request) (Out, error)) handler {
 	return jsonBody(func(r *request, _ nothing) (Out, error) { return f(r) })
 }
 
-// byID is like [noInput], but calls f() with the id from the path.
+// byID returns a handler that takes no request body and calls f() with the
+// id from the path.
 func byID[Out any](f func(id string) (Out, error)) handler {
 	return noInput(func(r *request) (Out, error) { return f(r.PathValue("id")) })
 }

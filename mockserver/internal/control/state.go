@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-// maxState is the maximum size of a snapshot or a seed in bytes.
+// maxState is the maximum size of a snapshot or a seed, in bytes.
 const maxState = 1 << 30
 
 func (c *Control) stateRoutes() []route {

@@ -70,7 +70,7 @@ func (s *Snapshot) EventsSince(earlier Snapshot) []*record.FiredEvent {
 	return s.Events[max(0, len(s.Events)-(s.LastEvent-earlier.LastEvent)):]
 }
 
-// Check validates a state whose deliveries refer to the given webhooks.
+// Check validates a state. Its deliveries must refer to the given webhooks.
 func (s State) Check(hooks []Webhook) error {
 	names := map[string]bool{"": true}
 	for _, h := range hooks {

@@ -102,8 +102,8 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 	}
 }
 
-// maxBody is larger than the limit of the API, so the API still detects a body
-// that is too large.
+// maxBody is larger than the API's limit, so the API still detects a body that
+// is too large.
 const maxBody = 10<<20 + 1
 
 // errorPage is an HTML page like the error pages of proxies.

@@ -180,8 +180,8 @@ func chooseSeed(seed uint64) uint64 {
 	return seed
 }
 
-// Add appends fault rules and returns them. If any rule is invalid, Add does
-// not append rules.
+// Add appends fault rules and returns them. If any rule is invalid, Add
+// appends no rules.
 func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 	var errs FieldErrors
 	for _, f := range faults {

@@ -33,7 +33,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// MaxBody is the maximum size of a request body in bytes.
+// MaxBody is the maximum size of a request body, in bytes.
 const MaxBody = 10 << 20
 
 // Options configure a [Gateway].
@@ -84,7 +84,7 @@ func (h handlers) HandleFunc(pattern string, handler func(http.ResponseWriter, *
 func (handlers) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
 // router finds the operation for each request. All gateways share one router, because
-// its creation takes ten times as long as the rest of New.
+// creating a router takes ten times as long as the rest of New.
 var router = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, o := range contract.Operations() {

@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// maxForm is the maximum size of a form in bytes.
+// maxForm is the maximum size of a form, in bytes.
 const maxForm = 64 << 10
 
 // MailPages returns the handler for the links in emails, under /_mail/. A GET request for
@@ -72,7 +72,7 @@ func button(http.ResponseWriter, *http.Request) (int, string, string) {
 		`<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`
 }
 
-// oneClick accepts the form that a mail program sends when its user clicks
+// oneClick accepts the form that an email client sends when its user clicks
 // Unsubscribe (RFC 8058, section 3.2).
 func oneClick(unsubscribe mailPage) mailPage {
 	return func(w http.ResponseWriter, r *http.Request) (int, string, string) {

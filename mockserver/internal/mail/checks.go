@@ -62,8 +62,8 @@ func deadLinks(m record.Message) (found []Finding) {
 	return found
 }
 
-// leadsNowhere returns the reason why a mail program cannot follow a link, or "" if it
-// can. places() returns the anchors in the message.
+// leadsNowhere returns the reason why an email client cannot follow a link, or "" if
+// it can. places() returns the anchors in the message.
 func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {

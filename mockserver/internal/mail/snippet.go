@@ -121,7 +121,8 @@ func MergeText(s string, value func(name string) string) string {
 	return b.String()
 }
 
-// MergeHTML is like MergeText for HTML. It escapes the values.
+// MergeHTML replaces each {{name}} with the value of name, escaped for
+// HTML.
 func MergeHTML(s string, value func(name string) string) string {
 	if value == nil {
 		return MergeText(s, nil)

@@ -88,9 +88,9 @@ func once(name string) bool {
 }
 
 // EML returns the message as a file in the format of RFC 5322 and MIME, with
-// text and HTML as alternatives. The file is ASCII with CRLF line ends, except
-// for non-ASCII addresses (RFC 6532). EML omits invalid header fields and
-// forbidden duplicates.
+// text and HTML as alternatives. The file is ASCII with CRLF line endings,
+// except for non-ASCII addresses (RFC 6532). EML omits invalid header fields
+// and forbidden duplicates.
 func EML(m record.Message) []byte {
 	var out bytes.Buffer
 	seen := map[string]bool{}
@@ -138,7 +138,7 @@ func partHeader(kind string) textproto.MIMEHeader {
 	return textproto.MIMEHeader{"Content-Type": {kind + "; charset=utf-8"}, "Content-Transfer-Encoding": {"quoted-printable"}}
 }
 
-// quote writes text as quoted-printable, with CRLF line ends.
+// quote writes text as quoted-printable, with CRLF line endings.
 func quote(w io.Writer, text string) {
 	out := quotedprintable.NewWriter(w)
 	_, _ = io.WriteString(out, strings.NewReplacer("\r\n", "\r\n", "\r", "\r\n", "\n", "\r\n").Replace(text))
@@ -160,7 +160,7 @@ func fieldName(name string) bool {
 // are not split.
 func foldable(h record.Header) string {
 	name, value := textproto.CanonicalMIMEHeaderKey(h.Name), encoded(h)
-	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // without encoding, mail programs would decode it
+	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // without encoding, email clients would decode it
 	if !misread && !slices.ContainsFunc(strings.Fields(value), long) {
 		return value
 	}

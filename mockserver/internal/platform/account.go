@@ -154,7 +154,7 @@ func (o *outcomes) count(m *message, by int64) {
 	o.of[origin].count(m, by)
 }
 
-// by returns the results of the messages of a campaign or a workflow.
+// by returns the results of the messages from a campaign or a workflow.
 func (o *outcomes) by(origin int64) Outcome {
 	return *cmp.Or(o.of[origin], &Outcome{})
 }

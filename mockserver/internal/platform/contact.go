@@ -27,7 +27,7 @@ const (
 type contact struct {
 	api.Contact        // LastBounceType is "" instead of "none"
 	Added       int64  `json:"added"`           // sequence number of the last addition to the list
-	Before      string `json:"before,omitzero"` // status before the deletion
+	Before      string `json:"before,omitzero"` // status that a deleted contact had before
 
 	slot uint32
 }
@@ -40,8 +40,8 @@ func (c *contact) wire() api.Contact {
 	return out
 }
 
-// effectiveStatus returns the contact's status or, for a deleted contact, its status
-// before the deletion.
+// effectiveStatus returns the contact's status. If the contact is deleted,
+// effectiveStatus returns the status that it had before.
 func (c *contact) effectiveStatus() string {
 	if c.Status == statusDeleted {
 		return c.Before
@@ -98,7 +98,7 @@ func (o *orders) remove(slot uint32) {
 	o.byDate.Remove(slot)
 }
 
-// standing contains the slots of all contacts that have a certain status.
+// standing contains the slots of all contacts with one status.
 type standing struct {
 	orders
 

@@ -22,11 +22,11 @@ const (
 	recipientAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 )
 
-// fire collects an event of an unknown user.
+// fire collects an event whose user is unknown.
 func (t *tx) fire(name events.Name, data events.Data) { t.fireBy(events.User{}, name, data) }
 
-// fireActing collects an event of the user who sent the request. A recipient action has
-// no user.
+// fireActing collects an event caused by the user who sent the request. A recipient
+// action has no user.
 func (t *tx) fireActing(name events.Name, data events.Data) {
 	if t.user == nil {
 		t.fire(name, data)

@@ -87,7 +87,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 	return err
 }
 
-// simulate is like actOn, for an action that cannot fail on a sent message.
+// simulate simulates a recipient action that cannot fail on a sent message.
 func (p *Platform) simulate(emailID string, act func(t *tx, m *message)) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		act(t, m)

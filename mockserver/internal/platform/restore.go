@@ -25,8 +25,8 @@ var ErrClosed = errors.New("the server is closed")
 // Restore replaces the whole state with the state in a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
 
-// RestoreAt is like Restore. If the given clock state is not nil, it replaces the
-// clock state in the snapshot.
+// RestoreAt replaces the whole state with the state in a snapshot. If the given
+// clock state is not nil, it replaces the clock state in the snapshot.
 func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 	in, restored, err := read(r)
 	if err != nil {

@@ -246,7 +246,8 @@ func (f *Follower) Write(w io.Writer) error {
 	return out.close()
 }
 
-// Close releases the memory of the last written state.
+// Close releases the last written state, which the Follower keeps in
+// memory.
 func (f *Follower) Close() { f.last = nil }
 
 // stateWriter writes one JSON object, record by record, so only one encoded

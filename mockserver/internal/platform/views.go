@@ -67,7 +67,8 @@ func (p *Platform) messageNow(id string) *message {
 // deleted email, and its events and deliveries remain.
 func (p *Platform) DeleteMessage(id string) error { return p.setDeleted(id, true) }
 
-// RestoreMessage returns a deleted message to the outbox.
+// RestoreMessage restores a deleted message to its original position in the
+// outbox.
 func (p *Platform) RestoreMessage(id string) error { return p.setDeleted(id, false) }
 
 func (p *Platform) setDeleted(id string, deleted bool) error {
@@ -349,7 +350,8 @@ func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html,
 	})
 }
 
-// FilledCampaign is like FilledTemplate, but renders the parts of a campaign.
+// FilledCampaign returns the parts of a campaign in any account, rendered
+// with the given attributes. If ok is false, the campaign does not exist.
 func (p *Platform) FilledCampaign(id int64, attributes map[string]string) (html, text string, ok bool) {
 	return p.filled(attributes, func(a *account) *api.MessageContent {
 		if found := a.Campaigns.get(id); found != nil {
