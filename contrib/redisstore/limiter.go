@@ -29,8 +29,8 @@ const (
 	// taken its slot.
 	grace = 500 * time.Millisecond
 	// leastLease is the minimum lease. A process renews its lease three times in a
-	// lease period. So the time from the last renewal of a crashed process to the
-	// next slot is longer than gap.
+	// lease period. Therefore, the time from the last renewal of a crashed process
+	// to the next slot is longer than gap.
 	leastLease = 2 * time.Second
 )
 

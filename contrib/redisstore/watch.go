@@ -87,7 +87,7 @@ func (ws *watchers) join(ctx context.Context, rdb Client, channel string, w *wai
 	}
 }
 
-// joinReady is like join, but only if the subscription exists.
+// joinReady subscribes w to the notifications if the subscription exists.
 func (ws *watchers) joinReady(channel string, w *waiter) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -39,9 +39,8 @@ CREATE TABLE IF NOT EXISTS emailplatform_pauses (
 );
 `
 
-// find returns the record of a key, or a zero Output if there is none. It also sets the job's id in the record. If the state
-// is sending, the process that sent the request has ended. find then changes the
-// state to unknown, and isNew is true.
+// find returns the record for a key, or a zero Output if there is none. It also sets the job's id in the record. If the
+// state is sending, the process that sent the request has ended. find then changes the state to unknown, and isNew is true.
 func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r Output, isNew bool, err error) {
 	err = j.pool.QueryRow(ctx, `
 		UPDATE emailplatform_sends SET job_id = $2,
@@ -57,9 +56,9 @@ func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r Output, isN
 }
 
 // begin records that the request is about to be sent. It returns the time of
-// the record. The time identifies the record, because the key can get another
-// record later. If another job already has a record of the key, begin returns
-// the zero time.
+// the record. The time identifies the record, because the key can have
+// another record later. If another job already has a record for the key,
+// begin returns the zero time.
 func (j *Jobs) begin(ctx context.Context, args SendArgs, jobID int64) (started time.Time, err error) {
 	err = j.pool.QueryRow(ctx, `
 		INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient, subject)

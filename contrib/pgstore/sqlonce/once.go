@@ -159,8 +159,8 @@ func (tx *transaction) begin(ctx context.Context, sum []byte, lock int64) (known
 	return known, nil
 }
 
-// explain returns the error of a handler. It adds ErrTxManaged if the handler
-// ended the transaction.
+// explain returns the error from a handler. It adds ErrTxManaged if the
+// handler ended the transaction.
 func (tx *transaction) explain(ctx context.Context, err error) error {
 	guarded := false
 	failed := tx.QueryRowContext(ctx, handled.Guarded, tx.guard).Scan(&guarded)
