@@ -62,9 +62,10 @@ func (a *pending) forward(in *bufio.Reader, w io.Writer) error {
 }
 
 // messages returns the messages in a line. A batch contains several messages.
-// The protocol had batches until 2025-06-18. With a later version, the SDK
-// ends at a batch. It also never completes a batch that contains a
-// notification. This function splits a batch, so each request gets a response.
+// Protocol versions before 2025-06-18 have batches. If the session uses a
+// later version, the SDK stops when it receives a batch. It also never
+// completes a batch that contains a notification. This function splits a
+// batch, so each request gets a response.
 func messages(line []byte) []json.RawMessage {
 	var batch []json.RawMessage
 	if line[0] == '[' && len(line) <= maxLine && json.Unmarshal(line, &batch) == nil && 0 < len(batch) && len(batch) <= maxBatch {
