@@ -40,7 +40,7 @@ func fail(context.Context) error { return errFn }
 
 func newKey() string { return "webhooktest-" + rand.Text() }
 
-// expect calls Do and compares the result.
+// expect calls Do and compares the result with the expected result.
 func expect(
 	ctx context.Context, once webhook.Once, key string, fn func(context.Context) error, wantRan bool, wantErr error,
 ) error {
@@ -105,7 +105,7 @@ func otherKeysDoNotWait(ctx context.Context, once webhook.Once, key string) erro
 	return errors.Join(inside, first, expect(ctx, once, other, succeed, false, nil))
 }
 
-// distinctKeys returns a check that the store treats each variant of a key as a key of its own.
+// distinctKeys returns a check that the store treats each variant of a key as a separate key.
 func distinctKeys(variants func(key string) []string) check {
 	return func(ctx context.Context, once webhook.Once, key string) error {
 		var errs []error
@@ -226,8 +226,8 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once, key string) e
 	return errors.Join(errs...)
 }
 
-// untilHandled repeats a delivery until the event is handled, as the platform
-// does.
+// untilHandled simulates the platform, which repeats a delivery until the
+// event is handled.
 func untilHandled(ctx context.Context, once webhook.Once, key string, fn func(context.Context) error) error {
 	for ctx.Err() == nil {
 		_, err := once.Do(ctx, key, fn)
