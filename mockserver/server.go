@@ -59,8 +59,8 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// build connects the layers from the bottom up. Each layer gets the layers
-// below it. The control routes and this package are the top layers.
+// build connects the layers from the bottom up. Each layer receives the
+// layers below it. The control routes and this package are the top layers.
 func build(cfg Config, base func() string) *environment.Environment {
 	changes := &activity.Feed{} // all layers publish their changes here
 	work := &activity.Work{}    // counts the work that Wait waits for

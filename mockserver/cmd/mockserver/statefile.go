@@ -30,8 +30,8 @@ const (
 // stateFile stores the state of a server in a file, for one process at a time.
 // The file contains a whole state, followed by lines with later changes. When
 // the changes are as long as the state, stateFile writes the whole state to a
-// new file, which atomically replaces the old file. So the file is always
-// readable.
+// new file, which atomically replaces the old file. Therefore, the file is
+// always readable.
 type stateFile struct {
 	name   string
 	unlock func() error

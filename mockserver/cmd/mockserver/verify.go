@@ -17,10 +17,10 @@ The body must be the exact bytes that were delivered.
 
 `
 
-// maxDelivery is the maximum size of a body in bytes.
+// maxDelivery is the maximum size of a body, in bytes.
 const maxDelivery = 64 << 20
 
-// verify verifies a signature. A wrong signature is an error.
+// verify verifies a signature. An invalid signature is an error.
 func verify(args []string, in io.Reader, out io.Writer) error {
 	flags := newFlags("mockserver verify", verifyUsage, out)
 	parsed := secretFlags(flags)
