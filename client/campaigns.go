@@ -22,7 +22,7 @@ const (
 	CampaignStatusDelivered  CampaignStatus = "delivered"
 )
 
-// Campaigns send one message to all active contacts of a list. (Specification:
+// Campaigns send one message to all active contacts on a list. (Specification:
 // Campaigns.)
 type Campaigns struct{ x exchange }
 

@@ -75,7 +75,7 @@ type Config struct {
 	// and, if known, request_id and error. The request record also contains duration,
 	// and the retry record contains delay. Paths and errors may contain the address
 	// of a recipient. The default is slog.Default; slog.New(slog.DiscardHandler)
-	// turns logging off.
+	// disables logging.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called at the start of each call, for traces and metrics. The
@@ -161,9 +161,9 @@ func defaultTransport() http.RoundTripper {
 
 // RetryConfig configures retries. The zero value is a good default.
 type RetryConfig struct {
-	// MaxAttempts is the maximum number of attempts. The default is 3; 1 turns retries
-	// off. MaxAttempts excludes retries with a new token after a 401 and lookups that
-	// the platform rejects with 429.
+	// MaxAttempts is the maximum number of attempts. The default is 3; 1 disables
+	// retries. MaxAttempts does not limit the retry with a new token after a 401, or
+	// the retries of lookups that the platform rejects with 429.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum

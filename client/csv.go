@@ -16,7 +16,7 @@ import (
 // CSVOptions configures [ContactsFromCSV]. The zero value is a good default.
 type CSVOptions struct {
 	// Comma separates fields. The default is ',', unless the first line specifies
-	// another character, such as "sep=;".
+	// another character, for example with "sep=;".
 	Comma rune
 
 	// Email, Tags and Interests are the headers of the columns with the address,

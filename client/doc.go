@@ -78,8 +78,7 @@
 //
 // Every 2xx status is a success. The client ignores unknown fields. An integer may be
 // encoded as a string. The client treats an optional field with the wrong type as
-// omitted. The client accepts two response formats, which the file docs/decisions.md
-// describes.
+// omitted. The client accepts two response formats; see docs/decisions.md.
 //
 // # Retries
 //
@@ -156,10 +155,10 @@
 //
 // If an item is removed from the list during an iteration, another item may be missing
 // from the result, because later items move to earlier pages. If the total number of
-// items decreases, the iteration ends with [ErrListChanged], so iterate again. The client
-// cannot detect a removal if another item is added at the same time. If an item is added
-// during an iteration, other items may be duplicated. [Contacts.All] describes how to
-// read all contacts.
+// items decreases, the iteration ends with [ErrListChanged]. Then iterate again. The
+// client cannot detect a removal if another item is added at the same time. If an item is
+// added during an iteration, other items may be duplicated. [Contacts.All] describes how
+// to read all contacts.
 //
 // # Import
 //

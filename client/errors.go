@@ -70,7 +70,7 @@ type Error struct {
 }
 
 // Error returns one line with the operation and the reasons for the failure. Control
-// characters are escaped as in [strconv.Quote].
+// characters are escaped with Go syntax (see [strconv.Quote]).
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.Path)

@@ -61,9 +61,9 @@ type ImportOptions struct {
 
 	// OnCheckpoint, if not nil, is called when the number of confirmed contacts
 	// increases. A contact is confirmed if it was imported, rejected, skipped or
-	// filtered. OnCheckpoint must store its argument, the number of confirmed
-	// contacts at the beginning of the source. After a crash, set Skip to the
-	// stored number. If OnCheckpoint returns an error, the import ends.
+	// filtered. OnCheckpoint must store its argument, the number of consecutive
+	// confirmed contacts at the beginning of the source. After a crash, set Skip
+	// to the stored number. If OnCheckpoint returns an error, the import ends.
 	//
 	// A resumed import repeats the batches that were imported after the
 	// checkpoint. If no batch failed, a resumed import repeats at most

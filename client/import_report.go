@@ -94,9 +94,9 @@ type ImportReport struct {
 	// Complete reports whether the whole source was read and sent.
 	Complete bool
 
-	// Confirmed is the number of confirmed contacts at the beginning of the
-	// source, as in [ImportOptions].OnCheckpoint. To resume the import, set
-	// [ImportOptions].Skip to Confirmed.
+	// Confirmed is the number of consecutive confirmed contacts at the
+	// beginning of the source (see [ImportOptions].OnCheckpoint). To resume
+	// the import, set [ImportOptions].Skip to Confirmed.
 	Confirmed int64
 
 	// Rejections contains the rejected contacts in no particular order. Rejections

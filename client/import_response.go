@@ -15,14 +15,14 @@ import (
 // imports any number of contacts. Importing a contact again does not create a
 // duplicate.
 //
-// If the list contains the contact, the platform updates it, except for omitted
+// If the list contains the contact, the platform updates it and keeps omitted
 // attributes, tags and interests. A contact that has unsubscribed or is pending
 // becomes active only if batch.Resubscribe is set. Contacts that complained or
-// bounced never become active. For a deleted contact, the platform uses the
-// status before its deletion. If batch.ImportTo is a status other than active,
-// all contacts get that status.
+// bounced never become active. If a contact was deleted, its status before the
+// deletion determines whether it becomes active. If batch.ImportTo is a status
+// other than active, all contacts get that status.
 //
-// The result includes each contact in Imported, Updated, Accepted or Errors. If
+// The result counts each contact in Imported, Updated, Accepted or Errors. If
 // the response does not account for each contact, the error is
 // [ErrInvalidResponse], and it is unknown which contacts were imported. The
 // platform may count duplicate addresses in the batch as one contact.

@@ -40,7 +40,7 @@ func optionsOf(ctx context.Context) options {
 // Authorization and User-Agent. The transport sets headers such as Host and
 // Content-Length. Headers such as Idempotency-Key and Range would interfere with
 // retries or with the decoding of responses. The error does not contain the value.
-// The headers do not apply to calls from a [TokenSource].
+// The headers do not apply to calls that a [TokenSource] makes.
 func WithHeader(ctx context.Context, name, value string) context.Context {
 	o := optionsOf(ctx)
 	if o.header = o.header.Clone(); o.header == nil {
@@ -53,7 +53,7 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 // WithMaxAttempts returns a copy of ctx that limits each call to n attempts. If
 // n is 1 or negative, the client does not retry. If n is 0,
 // [RetryConfig.MaxAttempts] applies. WithMaxAttempts does not apply to calls
-// from a [TokenSource]. To limit the duration of a call, use
+// that a [TokenSource] makes. To limit the duration of a call, use
 // [context.WithTimeout].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)

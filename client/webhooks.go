@@ -87,9 +87,9 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 	return old, successor, err
 }
 
-// Active returns the webhooks for a URL that are not archived, with their secrets,
-// in the order of the list. During a rotation the URL has two active webhooks. If
-// the URL has no active webhook, the error is [ErrNotFound].
+// Active returns the webhooks that have the given URL and are not archived, with
+// their secrets and in list order. During a rotation the URL has two active
+// webhooks. If the URL has no active webhook, the error is [ErrNotFound].
 func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		if err != nil {

@@ -16,8 +16,8 @@ const patience = time.Minute
 
 // TestLookupLimiter runs all rules concurrently, each with its own limiter from newLimiter, and reports each rule in
 // a subtest. The limiters can share storage, because each rule and each run uses a different key. A rule fails if it
-// does not finish within a minute. If a slot is late, the rule runs up to three times, because the cause may be a
-// busy machine.
+// does not finish within a minute. If a slot is late, the rule is tested again, up to three times in total, because
+// the cause may be a busy machine.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	results := make([]chan error, len(rules))
