@@ -47,7 +47,7 @@ func NewOnce(db DB, _ OnceOptions) *Once {
 
 // Do implements [webhook.Once]. The function fn can obtain the transaction with
 // [Tx]. An event needs two round trips to the database in addition to the
-// queries of fn.
+// queries that fn runs.
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -118,11 +118,11 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx)
 }
 
-// Forget deletes the keys of events that were handled longer ago than
-// olderThan. A good value for olderThan is one week. The minimum is 8 hours,
-// which is longer than the platform retries a delivery. Forget deletes keys in
-// batches of 5,000, so it does not block handlers for long. Forget returns the
-// number of deleted keys, even if an error occurs. Concurrent calls are safe.
+// Forget deletes the keys of events that were handled more than olderThan ago.
+// A good value for olderThan is one week. The minimum is 8 hours, which is
+// longer than the platform retries a delivery. Forget deletes keys in batches
+// of 5,000, so it does not block handlers for long. Forget returns the number
+// of deleted keys, even if an error occurs. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	deleted, err = handled.ForgetAll(olderThan, func(seconds float64) (int64, error) {
 		tag, err := o.db.Exec(ctx, handled.Forget, seconds)

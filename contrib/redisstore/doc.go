@@ -18,7 +18,7 @@
 //
 // All times come from the Redis server, so the clocks of the processes can
 // differ. If the server's clock jumps, for example after a failover, a caller
-// waits for at most the duration of a slot or a lease.
+// waits at most for the duration of a slot or a lease.
 //
 // # Leases
 //
@@ -34,9 +34,9 @@
 //
 // If Redis does not respond within 2 seconds, the limiter uses
 // [LimiterOptions].Fallback, and [Once] returns an error, so the platform
-// retries the delivery. The timeouts of the go-redis client do not affect the
-// limit of 2 seconds. No event is lost. If Redis loses the key of an event, the
-// event is handled again.
+// retries the delivery. The timeouts of the go-redis client do not affect this
+// limit. No event is lost. If Redis loses the key of an event, the event is
+// handled again.
 //
 // # Server settings
 //

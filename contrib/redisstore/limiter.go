@@ -60,7 +60,7 @@ type LimiterOptions struct {
 
 	// Logger receives a warning for each failed call to Redis. Log records never
 	// contain a token. The default is slog.Default; slog.New(slog.DiscardHandler)
-	// turns logging off.
+	// disables logging.
 	Logger *slog.Logger
 }
 
@@ -79,10 +79,10 @@ type limiter struct {
 	watchers watchers
 }
 
-// NewLookupLimiter returns a [client.LookupLimiter] for all processes that share
-// the Redis server of the client rdb. Lookups for the same user and account
-// share a first-in, first-out queue across all processes. The first token of a
-// client identifies the user, unless [LimiterOptions].Key is set.
+// NewLookupLimiter returns a [client.LookupLimiter] shared by all processes that
+// use the same Redis server as rdb. Lookups for the same user and account share
+// a first-in, first-out queue across all processes. The first token of a client
+// identifies the user, unless [LimiterOptions].Key is set.
 //
 // A waiting caller calls Redis again when its slot may be free. A lookup needs
 // about four calls to Redis, regardless of the length of the queue. If several

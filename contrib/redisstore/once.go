@@ -47,7 +47,7 @@ type OnceOptions struct {
 
 	// Logger receives an error for each event that two processes may have handled,
 	// and a warning for each failed call to Redis. The default is slog.Default;
-	// slog.New(slog.DiscardHandler) turns logging off.
+	// slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger
 }
 

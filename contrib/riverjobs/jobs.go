@@ -119,9 +119,10 @@ const (
 // SendArgs contains the arguments of a job that sends an email. Insert the arguments with the
 // InsertTx method of a River client, in the same transaction as the email's data.
 type SendArgs struct {
-	// Key identifies the email, for example "order-17". If the key is not valid
-	// UTF-8 with 1 to 255 bytes, the insertion fails. If a job with the same key
-	// exists, River skips the new job, even if the submissions differ.
+	// Key identifies the email, for example "order-17". The key must be valid
+	// UTF-8 and 1 to 255 bytes long. Otherwise the insertion fails. If a job
+	// with the same key exists, River skips the new job, even if the submissions
+	// differ.
 	Key string `json:"key" river:"unique"`
 
 	// Submission is the email.

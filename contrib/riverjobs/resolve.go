@@ -95,8 +95,8 @@ func (j *Jobs) wake(ctx context.Context, tx pgx.Tx, jobID int64) (gone bool, err
 	return false, wrap(err)
 }
 
-// Forget deletes the records of emails that were sent longer ago than olderThan,
-// and returns their number. An email whose record was deleted can be sent again.
+// Forget deletes the records of emails that were sent more than olderThan ago, and
+// returns their number. An email whose record was deleted can be sent again.
 // Therefore olderThan must exceed the time during which the application may insert
 // the same key again. The minimum is one hour. Forget does not delete records of
 // unsent emails or unknown outcomes. Concurrent calls are safe.
