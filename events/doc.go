@@ -57,7 +57,7 @@
 //     which contains the error and the valid fields.
 //
 // Parse never panics. Its time and memory are proportional to the length of the body,
-// which the caller must limit, as the handler in package webhook does.
+// so limit the length. The handler in package webhook does this.
 //
 // # Encoding
 //

@@ -12,11 +12,11 @@ const (
 	// SendingTypeWorkflow means that a workflow sent the email, or that the email
 	// is the confirmation email for a double opt-in.
 	SendingTypeWorkflow SendingType = "workflow"
-	// SendingTypeTransactional means that the deprecated endpoint POST /emails
-	// sent the email.
+	// SendingTypeTransactional means that the email was sent with the
+	// deprecated POST /emails.
 	SendingTypeTransactional SendingType = "transactional"
-	// SendingTypeEmailAPI means that the endpoint POST /v2/emails sent the email,
-	// including for automations.
+	// SendingTypeEmailAPI means that the email was sent with POST /v2/emails,
+	// including by an automation.
 	SendingTypeEmailAPI SendingType = "email_api"
 )
 
@@ -50,7 +50,7 @@ func (c BounceCategory) Soft() bool {
 	return false
 }
 
-// Description returns the name of the category in the specification, such as
+// Description returns the specification's name for the category, such as
 // "mailbox full". It returns an unknown category unchanged.
 func (c BounceCategory) Description() string {
 	switch c {

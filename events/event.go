@@ -20,9 +20,9 @@ type Event struct {
 	// Name is the name of the event, such as [NameEmailBounced].
 	Name Name
 
-	// Time is the time of the event. In the compliance envelope, the time is in
-	// the field created_on, in Unix seconds. In the general envelope, the time is
-	// in the field timestamp, in ISO 8601.
+	// Time is the time of the event. In the compliance envelope, the field
+	// created_on contains the time in Unix seconds. In the general envelope, the
+	// field timestamp contains the time in ISO 8601 format.
 	Time time.Time
 
 	// AccountID is the id of the account that owns the event, or 0 in the general

@@ -126,8 +126,8 @@ func readInt(c *jsonscan.Cursor) Null[int64] {
 	return Null[int64]{V: n, Valid: ok}
 }
 
-// Null is a value that may be null, as in [database/sql.Null].
-// The zero Null is null.
+// Null is a value that may be null, similar to
+// [database/sql.Null]. The zero Null is null.
 type Null[T any] struct {
 	V     T    // the zero value if null
 	Valid bool // not null

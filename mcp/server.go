@@ -39,13 +39,13 @@ type Options struct {
 	MaxConcurrent int
 
 	// Logger receives protocol errors, without tokens, arguments and results. The
-	// default is slog.Default; slog.New(slog.DiscardHandler) turns logging off.
+	// default is slog.Default; slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger
 }
 
 // NewServer returns a server whose tools use the token of c, which must not be nil.
-// Run the server over any transport of the MCP SDK. The server sends no request to
-// the platform before a tool is called. (Specification: What the service does.)
+// Run the server over any transport from the MCP SDK. The server sends no request
+// to the platform before a tool is called. (Specification: What the service does.)
 func NewServer(c *client.Client, opts Options) *sdk.Server {
 	return newServer(func(*sdk.CallToolRequest) (*client.Client, error) { return c, nil }, opts)
 }

@@ -24,10 +24,10 @@
 //
 // Every delivery has the header X-Service-Signature with the base64-encoded HMAC of
 // its body, keyed with the secret of the webhook (specification, "Authentication").
-// The handler verifies the exact bytes before it parses them. [ParseSecret] sets the
-// hash function of a secret, sha256 or sha512, so a request cannot choose it. If
-// several webhooks use one URL, pass all secrets to [NewVerifier]. If secrets change
-// while the program runs, use [NewVerifierFunc].
+// The handler verifies the exact bytes before it parses them. The secret determines
+// the hash function (SHA-256 or SHA-512; see [ParseSecret]), so a request cannot
+// choose it. If several webhooks use one URL, pass all secrets to [NewVerifier]. If
+// secrets change while the program runs, use [NewVerifierFunc].
 //
 // Printing, logging or encoding a [Secret] does not reveal its text. Only
 // [Secret.Reveal] returns the text.
@@ -84,8 +84,8 @@
 // # Limits
 //
 // The handler stops reading a body at [Options].MaxBodyBytes, and allocates
-// memory as the body arrives. To limit the duration of a request, set ReadTimeout
-// of [http.Server].
+// memory as the body arrives. To limit the time for reading a request, set
+// [http.Server.ReadTimeout].
 //
 // # Concurrency
 //

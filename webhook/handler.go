@@ -36,10 +36,10 @@ type Options struct {
 	// platform retries.
 	Once Once
 
-	// Key returns the deduplication key of an event. If Key is nil or returns "", the
-	// key is the id of the event. If there is no id, or if the id contains U+FFFD
-	// because it was not valid UTF-8, the key is "sha256:" followed by the SHA-256 of
-	// the body in hex. Two events without ids count as one if their bodies are
+	// Key returns the deduplication key for an event. If Key is nil or returns "",
+	// the key is the id of the event. If there is no id, or the id contains U+FFFD
+	// (the replacement for invalid UTF-8), the key is "sha256:" followed by the
+	// body's SHA-256 in hex. Two events without ids count as one if their bodies are
 	// identical. If different handlers share a store, each handler needs its own
 	// keys. Otherwise only one of them receives each event.
 	Key func(event *events.Event, body []byte) string
@@ -47,8 +47,8 @@ type Options struct {
 	// Logger receives one record for each delivery. The level is warn for a
 	// rejected delivery, error for a failure of the function or the store, and
 	// debug for all other deliveries. Records never contain a body, a signature or
-	// a secret. The default is slog.Default; slog.New(slog.DiscardHandler) turns
-	// logging off.
+	// a secret. The default is slog.Default; slog.New(slog.DiscardHandler)
+	// disables logging.
 	Logger *slog.Logger
 
 	// Observe, if not nil, is called with the outcome of each request before the

@@ -12,7 +12,7 @@ import (
 // patience is the maximum duration of a subtest, long enough for a slow database.
 const patience = 30 * time.Second
 
-// TestOnce tests each rule of [webhook.Once] in a subtest, with a separate store
+// TestOnce runs a subtest for each rule of [webhook.Once], with a separate store
 // from newOnce(). The stores can share a database, because each subtest uses its
 // own keys in each run. A subtest that takes longer than 30 seconds fails.
 func TestOnce(t *testing.T, newOnce func(t *testing.T) webhook.Once) {
