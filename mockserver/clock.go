@@ -30,8 +30,8 @@ func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 // not respond, each attempt delays Advance by [Config.AttemptTimeout].
 func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.env.Advance(ctx, d) }
 
-// AdvanceTo is like [Server.Advance], but accepts a time instead of a duration.
-// It returns an error if t is in the past.
+// AdvanceTo advances the clock to t; see [Server.Advance]. It returns an error
+// if t is in the past.
 func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.env.AdvanceTo(ctx, t) }
 
 // AdvanceToNext advances the clock to the time of the next scheduled work,
@@ -51,10 +51,10 @@ func (s *Server) SetNow(t time.Time) error {
 	return nil
 }
 
-// FreezeClock freezes the clock until [Server.ResumeClock]. [Server.Advance]
-// and [Server.SetNow] still change the time of a frozen clock. While the clock
-// is frozen, a rate limit never resets, so a client that waits for Retry-After
-// and retries is rejected again.
+// FreezeClock freezes the clock until [Server.ResumeClock] is called.
+// [Server.Advance] and [Server.SetNow] still change the time of a frozen
+// clock. While the clock is frozen, a rate limit never resets, so a client
+// that waits for Retry-After and retries is rejected again.
 func (s *Server) FreezeClock() { s.env.Clock.Freeze(true) }
 
 // ResumeClock resumes a frozen clock.

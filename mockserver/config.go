@@ -28,7 +28,7 @@ type Config struct {
 	// Tokens are the valid access tokens. The default is a single token, DefaultToken.
 	Tokens []Token
 	// RetrySchedule contains the delay before each retry of a failed delivery. The
-	// default is DefaultRetrySchedule; an empty slice turns retries off.
+	// default is DefaultRetrySchedule; an empty slice disables retries.
 	RetrySchedule []time.Duration
 	// DeliveryConcurrency is the maximum number of concurrent attempts per
 	// webhook. The default is 4. If the value is 1, the deliveries of a
@@ -72,18 +72,18 @@ type Config struct {
 	// [Server.FaultSeed] returns. The server logs the seed when a rule with a
 	// probability is added.
 	FaultSeed uint64
-	// RecordEvents makes the server also record events that no webhook
+	// RecordEvents enables the recording of events that no webhook
 	// subscribes to; see [Server.Events].
 	RecordEvents bool
 	// Console serves GET requests under /_mock/ that no control route handles.
 	// If Console is set, the server redirects browsers from / to the console.
 	Console http.Handler
-	// SkipValidation turns off the validation of requests against the OpenAPI
-	// document, for benchmarks. It does not turn off the checks in the request
+	// SkipValidation disables the validation of requests against the OpenAPI
+	// document, for benchmarks. It does not disable the checks in the request
 	// handlers.
 	SkipValidation bool
-	// RejectUnknownFields makes the server reject requests with unknown fields or
-	// parameters with status 422. By default, the server ignores unknown fields and
+	// RejectUnknownFields enables the response 422 to requests that contain unknown
+	// fields or parameters. By default, the server ignores unknown fields and
 	// parameters, and lists them in [Request]. RejectUnknownFields has no effect with
 	// SkipValidation.
 	RejectUnknownFields bool
@@ -96,7 +96,7 @@ type Config struct {
 	// concurrently.
 	OnRequest func(Request)
 	// Logger logs work that is not part of a request. By default, [New] uses the
-	// current slog.Default; slog.New(slog.DiscardHandler) turns logging off.
+	// current slog.Default; slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger
 }
 

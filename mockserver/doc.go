@@ -85,7 +85,7 @@
 //
 // # Fault injection
 //
-// [Server.Inject] adds a fault rule, which can make a request or delivery fail
+// [Server.Inject] adds a fault rule, which can reject a request or delivery
 // before it is processed, or discard its response afterwards. The same
 // [Server.FaultSeed], rules and order of requests produce the same faults.
 //

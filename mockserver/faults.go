@@ -17,7 +17,7 @@ type FaultRule = record.FaultRule
 // FaultAction is a string that specifies the effect of a rule.
 type FaultAction = record.FaultAction
 
-// The actions of faults. For the effect of each action, see [record.FaultAction].
+// The fault actions. For the effect of each action, see [record.FaultAction].
 const (
 	// Actions for requests, or for delivery attempts if Event or WebhookID is set.
 	FaultStatus = record.FaultStatus
@@ -66,7 +66,7 @@ func (s *Server) RemoveFault(id string) error {
 	return nil
 }
 
-// EnableFault turns a rule on or off. It returns an error if no rule has this id.
+// EnableFault enables or disables a rule. It returns an error if no rule has this id.
 func (s *Server) EnableFault(id string, on bool) error {
 	if !s.env.Faults.Change(id, func(r *FaultRule) { r.Enabled = on }) {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)

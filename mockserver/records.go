@@ -55,8 +55,8 @@ func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.Outb
 // error if the message does not exist.
 func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
 
-// RestoreMessage returns a deleted message to its position in the outbox. It
-// returns an error if no deleted message has this id.
+// RestoreMessage restores a deleted message to its original position in the
+// outbox. It returns an error if no deleted message has this id.
 func (s *Server) RestoreMessage(id string) error { return s.env.Platform.RestoreMessage(id) }
 
 // Deliveries returns the past and pending deliveries to webhooks, oldest event

@@ -17,8 +17,8 @@ import (
 // Wait returns an error if ctx is canceled or expires.
 func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
 
-// WaitAccount is like [Server.Wait], but waits only for the work of one account, for
-// tests that run in parallel. It does not wait for deliveries from
+// WaitAccount waits until all due work of one account is done, for tests that run in
+// parallel; see [Server.Wait]. It does not wait for deliveries from
 // [Server.SendEventTo], which have no account. It returns an error if the account does
 // not exist.
 func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
@@ -31,8 +31,8 @@ func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 // expires, the server is closed, or the clock is frozen.
 func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx, 0) }
 
-// DrainAccount is like [Server.Drain], but waits only for the deliveries of one account.
-// It returns an error if the account does not exist.
+// DrainAccount waits until every delivery of one account has succeeded or failed
+// permanently; see [Server.Drain]. It returns an error if the account does not exist.
 func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 	return s.env.Drain(ctx, accountID)
 }
@@ -148,8 +148,8 @@ func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} 
 
 // Follower writes the state of a server to an [io.Writer], and later the changes to
 // that state. It is not safe for concurrent use. A server can have several followers,
-// and processes requests while they write. Close a Follower after use, because it
-// keeps the last written state in memory.
+// and processes requests while they write. Close a Follower after use to release the
+// state that it keeps in memory.
 type Follower struct{ follower *platform.Follower }
 
 // Write writes the whole state on the first call, in the format of [Server.Snapshot].
