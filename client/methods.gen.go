@@ -189,7 +189,7 @@ func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
 }
 
-// Create creates a campaign. [Campaigns.Update] can set omitted fields later.
+// Create creates a campaign. Use [Campaigns.Update] to set omitted fields later.
 func (s *Campaigns) Create(ctx context.Context, campaign CampaignCreate) (Campaign, error) {
 	return do(ctx, s.x, createCampaignRequest(campaign), readCampaign)
 }

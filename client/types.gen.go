@@ -34,7 +34,7 @@ const (
 	WorkflowTriggerSubscribed WorkflowTrigger = "subscribed"
 )
 
-// Campaign is one message to all active contacts of a list.
+// Campaign is one message to all active contacts on a list.
 type Campaign struct {
 	// The campaign's id.
 	ID int64 `json:"campaign_id"`
@@ -109,7 +109,7 @@ type CampaignUpdate struct {
 	Sender *Sender `json:"sender,omitzero"`
 }
 
-// Contact is a contact of a list.
+// Contact is a contact on a list.
 type Contact struct {
 	// The contact's id.
 	ID int64 `json:"id"`
@@ -487,7 +487,7 @@ type SubmittedEmail struct {
 	Status EmailStatus `json:"status,omitzero"`
 }
 
-// SuppressedEmail is an entry of the suppression list.
+// SuppressedEmail is an entry on the suppression list.
 type SuppressedEmail struct {
 	// When the entry was added.
 	CreatedOn time.Time `json:"created_on,omitzero"`

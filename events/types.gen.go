@@ -127,7 +127,7 @@ type BouncedContact struct {
 	Status Null[ContactStatus] `json:"status"`
 }
 
-// CampaignBounce is the data of Email.Bounced for an email of a campaign.
+// CampaignBounce is the data of Email.Bounced for a campaign email.
 type CampaignBounce struct {
 	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`
@@ -148,7 +148,7 @@ type CampaignBounce struct {
 	Context ActionContext `json:"context"`
 }
 
-// CampaignComplaint is the data of Email.ReportedAsSpam for an email of a campaign.
+// CampaignComplaint is the data of Email.ReportedAsSpam for a campaign email.
 type CampaignComplaint struct {
 	// The feedback loop that reported the complaint.
 	FBL FeedbackLoop `json:"fbl"`
@@ -540,7 +540,7 @@ type Segment struct {
 	Query Null[json.RawMessage] `json:"query"`
 }
 
-// SuppressedAddress is an entry of the suppression list.
+// SuppressedAddress is an entry on the suppression list.
 type SuppressedAddress struct {
 	// The address that was added; `*@domain` and `local@*` match all addresses with the domain or the local part.
 	Email string `json:"email"`
@@ -548,7 +548,7 @@ type SuppressedAddress struct {
 
 // SuppressedEmailAdded is the data of SuppressedEmail.Added.
 type SuppressedEmailAdded struct {
-	// An entry of the suppression list.
+	// An entry on the suppression list.
 	SuppressedEmail SuppressedAddress `json:"suppressedEmail"`
 }
 
@@ -654,7 +654,7 @@ type TransactionalEmail struct {
 	EnvelopeFrom string `json:"envelope_from"`
 }
 
-// WorkflowBounce is the data of Email.Bounced for an email of a workflow, including the double opt-in confirmation.
+// WorkflowBounce is the data of Email.Bounced for a workflow email, including the double opt-in confirmation.
 type WorkflowBounce struct {
 	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`
@@ -678,7 +678,7 @@ type WorkflowBounce struct {
 	Context ActionContext `json:"context"`
 }
 
-// WorkflowComplaint is the data of Email.ReportedAsSpam for an email of a workflow.
+// WorkflowComplaint is the data of Email.ReportedAsSpam for a workflow email.
 type WorkflowComplaint struct {
 	// The feedback loop that reported the complaint.
 	FBL FeedbackLoop `json:"fbl"`

@@ -25,7 +25,7 @@ type Request struct {
 	Query             string        `json:"query,omitzero" doc:"the query string, as sent"`
 	Operation         string        `json:"operation,omitzero" doc:"the operationId; omitted if no operation matches the request"`
 	AccountID         int64         `json:"account_id,omitzero" doc:"the account of the access token; omitted if the token is unknown"`
-	Status            int           `json:"status" doc:"HTTP status of the response; 0 if the connection was lost"`
+	Status            int           `json:"status" doc:"the HTTP status of the response; 0 if the connection was lost"`
 	Fault             string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
 	Body              Text          `json:"body,omitzero" doc:"the body of the request, up to 64 KiB"`
 	Response          Text          `json:"response,omitzero" doc:"the body of an error response, up to 4 KiB"`
@@ -38,7 +38,7 @@ type Message struct {
 	ID                 string                `json:"id" doc:"the id of the message"`
 	SentBy             events.SendingType    `json:"sent_by" doc:"the sending type of the message"`
 	AccountID          int64                 `json:"account_id" doc:"the account that sent the message"`
-	Time               time.Time             `json:"time" doc:"the time when the message was sent, in whole seconds"`
+	Time               time.Time             `json:"time" doc:"when the message was sent, in whole seconds"`
 	FromName           string                `json:"from_name,omitzero" doc:"the sender's name"`
 	FromEmail          string                `json:"from_email" doc:"the sender's address"`
 	To                 string                `json:"to" doc:"the recipient's address"`
@@ -137,7 +137,7 @@ const (
 type Attempt struct {
 	Time     time.Time     `json:"time" doc:"the time of the attempt"`
 	Duration time.Duration `json:"-"` // 0 if the system's clock is too coarse
-	Status   int           `json:"status,omitzero" doc:"HTTP status of the response; omitted if there was no response"`
+	Status   int           `json:"status,omitzero" doc:"the HTTP status of the response; omitted if there was no response"`
 	Response string        `json:"response,omitzero" doc:"the first 4 KiB of the response body"`
 	Error    string        `json:"error,omitzero" doc:"the reason why there was no response"`
 	Manual   bool          `json:"manual,omitzero" doc:"whether a redelivery caused the attempt"`
@@ -163,7 +163,7 @@ type Token struct {
 	UserEmail string
 	// AccountID is the account. The default is 1.
 	AccountID int64
-	// ReadOnly makes the server reject write requests with 403.
+	// ReadOnly means that write requests return 403.
 	ReadOnly bool
 	// ExpiresIn is the lifetime of the token. The lifetime begins when the server
 	// is created or a seed adds the token, and again after each reset or clear.
@@ -193,7 +193,7 @@ type Fault struct {
 	// For FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
 	AfterProcessing bool          `json:"after_processing,omitzero" doc:"whether to process the request or delivery before the action; only for status, reset, hang, not_json and redirect"`
 	Delay           time.Duration `json:"-"` // a delay before the action, at most 24 h
-	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"HTTP status of the response; the default depends on the action"`
+	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"the HTTP status of the response; the default depends on the action"`
 	RetryAfter      string        `json:"retry_after,omitzero" pattern:"line" doc:"the Retry-After header of the response, sent unchanged"`
 	// The default is the error format of the API, or an HTML page for FaultNotJSON.
 	Body     string `json:"body,omitzero" doc:"the body of the response, sent unchanged; for internal_error, the end of the error message"`
@@ -204,7 +204,7 @@ type Fault struct {
 // FaultAction is the action of a fault rule.
 type FaultAction string
 
-// Actions for requests, or for attempts of deliveries if the rule has Event or
+// Actions for requests, or for delivery attempts if the rule has Event or
 // WebhookID. A selected attempt fails without a request to the receiver, unless
 // AfterProcessing is set. The server then retries the delivery on the schedule.
 // The rule counts each attempt.

@@ -149,7 +149,7 @@ func (e WorkflowTrigger) Valid() bool {
 	}
 }
 
-// Campaign One message to all active contacts of a list.
+// Campaign One message to all active contacts on a list.
 type Campaign struct {
 	// CampaignID The campaign's id.
 	CampaignID int64 `json:"campaign_id"`
@@ -224,7 +224,7 @@ type CampaignUpdate struct {
 	Sender *Sender `json:"sender,omitzero"`
 }
 
-// Contact A contact of a list.
+// Contact A contact on a list.
 type Contact struct {
 	// BouncesCount The number of bounces of emails to the contact.
 	BouncesCount int64 `json:"bounces_count"`
@@ -614,7 +614,7 @@ type SubmittedEmail struct {
 	Status string `json:"status,omitzero"`
 }
 
-// SuppressedEmail An entry of the suppression list.
+// SuppressedEmail An entry on the suppression list.
 type SuppressedEmail struct {
 	// CreatedOn When the entry was added, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`

@@ -73,7 +73,7 @@ type eventBody struct {
 	WebhookID    string               `json:"webhook_id,omitzero" doc:"the id of the webhook; required unless url is set"`
 	URL          string               `json:"url,omitzero" doc:"the http or https URL that receives the event; not valid with webhook_id"`
 	Secret       string               `json:"secret,omitzero" doc:"the signing secret; required if url is set"`
-	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function for the signature, if url is set; by default the configured hash function of the server"`
+	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function for the signature, if url is set; by default the server's configured hash function"`
 }
 
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {

@@ -201,7 +201,7 @@ func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
 }
 
 // plural changes the type of list items to its plural form.
-var plural = strings.NewReplacer("string", "strings", "integer", "integers")
+var plural = strings.NewReplacer("string with", "strings, each with", "string", "strings", "integer", "integers")
 
 func describe(s *schema.Schema) string {
 	if s.Null {

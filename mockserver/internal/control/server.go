@@ -198,7 +198,7 @@ const maxWaiting = 100
 type overview struct {
 	Now        time.Time          `json:"now" doc:"the time of the virtual clock"`
 	Messages   platform.Outcome   `json:"messages" doc:"the number of sent messages, and the number of messages with each result"`
-	Contacts   platform.Contacts  `json:"contacts" doc:"the number of contacts in all lists, by status"`
+	Contacts   platform.Contacts  `json:"contacts" doc:"the number of contacts on all lists, by status"`
 	Deliveries deliveryCounts     `json:"deliveries" doc:"the number of deliveries, by state"`
 	Resources  platform.Resources `json:"resources" doc:"the number of resources, by type"`
 	Events     int64              `json:"events" doc:"the number of events; after a restore, the number of events in the snapshot"`

@@ -248,7 +248,7 @@ type Summary struct {
 	Body     *struct{}     `json:"body,omitempty"` // hides Delivery.Body
 	Attempts []AttemptWire `json:"attempts" doc:"the attempts, oldest first"`
 	Waiting  string        `json:"waiting,omitzero" doc:"the reason why the delivery is waiting: retry, rate_limit, archived or delay"`
-	Until    time.Time     `json:"waiting_until,omitzero" doc:"the time when the wait ends, if known"`
+	Until    time.Time     `json:"waiting_until,omitzero" doc:"when the wait ends, if known"`
 }
 
 // Record is a delivery with all details.

@@ -118,7 +118,7 @@ type seedContent struct {
 type seedWebhook struct {
 	ID     string               `json:"webhook_id,omitzero" pattern:"id" doc:"the id of the webhook; by default the mock server assigns an id"`
 	Secret string               `json:"secret,omitzero" pattern:"text" doc:"the signing secret; random by default"`
-	Hash   webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function for signatures; by default the configured hash function of the server"`
+	Hash   webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function for signatures; by default the server's configured hash function"`
 	URL    string               `json:"url" pattern:"url" doc:"the http or https URL that receives the events"`
 	Events []api.EventName      `json:"events" min:"1" doc:"the names of the subscribed events"`
 	Limit  int64                `json:"rate_limit,omitzero" min:"1" doc:"the maximum number of deliveries per period; unlimited by default"`

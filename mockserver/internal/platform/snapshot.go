@@ -26,10 +26,10 @@ const snapshotVersion = 4
 // all messages of a campaign have the same content.
 type state struct {
 	Version int `json:"version,omitzero" doc:"the version of the format"`
-	Change  int `json:"change,omitzero" doc:"the number of a change in a -state file"`
+	Change  int `json:"change,omitzero" doc:"the sequence number of a change in the -state file"`
 	head
 	Accounts []accountState       `json:"accounts" doc:"the accounts with their templates, lists, campaigns, workflows and webhooks"`
-	Contacts []contactState       `json:"contacts" doc:"the contacts of all lists"` // by list, in ascending order of ids
+	Contacts []contactState       `json:"contacts" doc:"the contacts on all lists"` // by list, in ascending order of ids
 	Contents []api.MessageContent `json:"contents" doc:"the contents of the messages"`
 	Messages []messageState       `json:"messages" doc:"the messages, oldest first"`
 	delivery.State

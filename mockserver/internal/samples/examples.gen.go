@@ -12,8 +12,8 @@ func examples() map[string]map[string]example {
 			"contact_unsubscribed": {"From a list", `{"event":"Contact.Unsubscribed","timestamp":"2025-11-20T15:31:00Z","data":{"contact_id":"90210","list_id":"42","email_address":"ada@example.org","unsubscribed_at":"2025-11-20T15:30:59Z"}}`},
 		},
 		"Email.Opened": {
-			"email_opened":            {"Of a campaign", `{"event":"Email.Opened","timestamp":"2025-11-20T15:32:00Z","data":{"email_id":"e-771","contact_id":"90210","campaign_id":"5001","list_id":"42","email_address":"ada@example.org","opened_at":"2025-11-20T15:31:59Z"}}`},
-			"email_opened_no_contact": {"Of the Email API, not to a list contact", `{"event":"Email.Opened","timestamp":"2025-11-20T15:33:00Z","data":{"email_id":"01JD5K7Z8Q9WXYZ4T6N2M3B1CD","contact_id":null,"campaign_id":null,"list_id":null,"email_address":"ada@example.org","opened_at":"2025-11-20T15:32:59Z"}}`},
+			"email_opened":            {"From a campaign", `{"event":"Email.Opened","timestamp":"2025-11-20T15:32:00Z","data":{"email_id":"e-771","contact_id":"90210","campaign_id":"5001","list_id":"42","email_address":"ada@example.org","opened_at":"2025-11-20T15:31:59Z"}}`},
+			"email_opened_no_contact": {"From the Email API, not to a list contact", `{"event":"Email.Opened","timestamp":"2025-11-20T15:33:00Z","data":{"email_id":"01JD5K7Z8Q9WXYZ4T6N2M3B1CD","contact_id":null,"campaign_id":null,"list_id":null,"email_address":"ada@example.org","opened_at":"2025-11-20T15:32:59Z"}}`},
 		},
 		"Email.Clicked": {
 			"email_clicked": {"In a campaign", `{"event":"Email.Clicked","timestamp":"2025-11-20T15:34:00Z","data":{"email_id":"e-771","contact_id":"90210","campaign_id":"5001","list_id":"42","email_address":"ada@example.org","url":"https://shop.example/offers?week=47&ref=mail","clicked_at":"2025-11-20T15:33:59.25Z"}}`},
