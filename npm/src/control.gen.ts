@@ -145,7 +145,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A delivery with its body and signature, and the secret and the hash function of the webhook. */
+        /** A delivery with its body and signature, and with the webhook's secret and hash function. */
         get: operations["getDeliveriesId"];
         put?: never;
         post?: never;
@@ -336,7 +336,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The contacts of a list. `search` matches parts of addresses. */
+        /** The contacts on a list. `search` matches parts of addresses. */
         get: operations["getListsIdContacts"];
         put?: never;
         post?: never;
@@ -439,7 +439,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Probable problems in a message, such as merge tags without a value, links without a valid target, and images without alternative text. The problems also include a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support. For marketing email, the problems include a missing List-Unsubscribe header and a missing unsubscribe link. */
+        /** Likely problems in a message, such as merge tags without a value, links without a valid target, and images without alternative text. The problems also include a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support. For marketing email, the problems include a missing List-Unsubscribe header and a missing unsubscribe link. */
         get: operations["getOutboxIdChecks"];
         put?: never;
         post?: never;
@@ -475,7 +475,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Simulates the recipient reporting the message as spam. */
+        /** Simulates a spam report by the recipient. */
         post: operations["postOutboxIdComplain"];
         delete?: never;
         options?: never;
@@ -577,7 +577,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores a deleted message at its previous position in the outbox. */
+        /** Restores a deleted message to its original position in the outbox. */
         post: operations["postOutboxIdRestore"];
         delete?: never;
         options?: never;
@@ -730,7 +730,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. Records in a seed have the format of request bodies in the API. Records can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. The route stops at the first error, and does not remove the records that it has already added. */
+        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. Records in a seed have the format of request bodies in the API. Records can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. The route stops at the first error and keeps the records that it has already added. */
         post: operations["postSeed"];
         delete?: never;
         options?: never;
@@ -747,7 +747,7 @@ export interface paths {
         };
         /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests continue during the snapshot. */
         get: operations["getState"];
-        /** Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. An invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A snapshot of more than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log. */
+        /** Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. If the snapshot is invalid, for example because of an unknown field or a wrong checksum, nothing changes. A snapshot of more than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
         post?: never;
         /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route clears only one account and its fault rules, and does not change other fault rules, the clock or the sequence of ids. */
@@ -889,7 +889,7 @@ export interface components {
             manual?: boolean;
             /** @description the first 4 KiB of the response body */
             response?: string;
-            /** @description HTTP status of the response; omitted if there was no response */
+            /** @description the HTTP status of the response; omitted if there was no response */
             status?: number;
             /**
              * Format: date-time
@@ -947,7 +947,7 @@ export interface components {
             waiting?: string;
             /**
              * Format: date-time
-             * @description the time when the wait ends, if known
+             * @description when the wait ends, if known
              */
             waiting_until?: string;
             /** @description the id of the webhook; empty if the event was sent to a URL without a webhook */
@@ -995,7 +995,7 @@ export interface components {
             waiting?: string;
             /**
              * Format: date-time
-             * @description the time when the wait ends, if known
+             * @description when the wait ends, if known
              */
             waiting_until?: string;
             /** @description the id of the webhook; empty if the event was sent to a URL without a webhook */
@@ -1092,7 +1092,7 @@ export interface components {
             retry_after?: string;
             /** @description the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB */
             size?: number;
-            /** @description HTTP status of the response; the default depends on the action */
+            /** @description the HTTP status of the response; the default depends on the action */
             status?: number;
             /** @description the maximum number of selections; 0 means no limit */
             times?: number;
@@ -1141,7 +1141,7 @@ export interface components {
             retry_after?: string;
             /** @description the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB */
             size?: number;
-            /** @description HTTP status of the response; the default depends on the action */
+            /** @description the HTTP status of the response; the default depends on the action */
             status?: number;
             /** @description the maximum number of selections; 0 means no limit */
             times?: number;
@@ -1212,7 +1212,7 @@ export interface components {
             text?: string;
             /**
              * Format: date-time
-             * @description the time when the message was sent, in whole seconds
+             * @description when the message was sent, in whole seconds
              */
             time: string;
             /** @description the recipient's address */
@@ -1271,7 +1271,7 @@ export interface components {
             template_id?: number;
             /**
              * Format: date-time
-             * @description the time when the message was sent, in whole seconds
+             * @description when the message was sent, in whole seconds
              */
             time: string;
             /** @description the recipient's address */
@@ -1320,7 +1320,7 @@ export interface components {
             query?: string;
             /** @description the body of an error response, up to 4 KiB */
             response?: string;
-            /** @description HTTP status of the response; 0 if the connection was lost */
+            /** @description the HTTP status of the response; 0 if the connection was lost */
             status: number;
             /**
              * Format: date-time
@@ -1349,7 +1349,7 @@ export interface components {
             path: string;
             /** @description the query string, as sent */
             query?: string;
-            /** @description HTTP status of the response; 0 if the connection was lost */
+            /** @description the HTTP status of the response; 0 if the connection was lost */
             status: number;
             /**
              * Format: date-time
@@ -1483,7 +1483,7 @@ export interface components {
             /** @description the names of the subscribed events */
             events: ("Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added")[];
             /**
-             * @description the hash function for signatures; by default the configured hash function of the server
+             * @description the hash function for signatures; by default the server's configured hash function
              * @enum {string}
              */
             hash_function?: "sha256" | "sha512";
@@ -1600,7 +1600,7 @@ export interface components {
                     workflow_id: number;
                 }[];
             }[];
-            /** @description the number of a change in a -state file */
+            /** @description the sequence number of a change in the -state file */
             change?: number;
             /** @description the state of the clock */
             clock?: {
@@ -1608,7 +1608,7 @@ export interface components {
                 /** Format: date-time */
                 frozen_at?: string;
             };
-            /** @description the contacts of all lists */
+            /** @description the contacts on all lists */
             contacts: {
                 added: number;
                 before?: string;
@@ -2374,7 +2374,7 @@ export interface operations {
                     /** @description the body of the event; any JSON */
                     body: unknown;
                     /**
-                     * @description the hash function for the signature, if url is set; by default the configured hash function of the server
+                     * @description the hash function for the signature, if url is set; by default the server's configured hash function
                      * @enum {string}
                      */
                     hash_function?: "sha256" | "sha512";
@@ -3570,7 +3570,7 @@ export interface operations {
                     "application/json": {
                         /** @description the number of delivery attempts */
                         attempts: number;
-                        /** @description the number of contacts in all lists, by status */
+                        /** @description the number of contacts on all lists, by status */
                         contacts: {
                             /** @description contacts that receive messages */
                             active: number;
