@@ -32,8 +32,8 @@ type CSVOptions struct {
 	// number of fields. If OnBadRow returns nil, the source skips the row. If
 	// OnBadRow returns an error, the source yields this error and stops. By
 	// default, the source stops at the first invalid row. The source always stops
-	// at a row that has a misplaced quote or is larger than 1 MiB, because it
-	// cannot find the start of the next row.
+	// at a row with a misplaced quote or more than 1 MiB, because it cannot find
+	// the next row.
 	OnBadRow func(*CSVError) error
 }
 

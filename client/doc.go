@@ -39,10 +39,10 @@
 //
 // Printed and logged values of this package's types do not contain a token or a webhook's
 // secret, except in three cases. An [Error] can contain a token that you pass as an id.
-// If one of your types has a [Config] or a [Token] in an unexported field, package fmt
-// prints the token, because it does not call the methods of unexported fields. Give your
-// type a Format or String method, or store a [Client] instead. Package fmt also prints
-// the token for the verb %p, which go vet reports.
+// Package fmt does not call the methods of unexported fields, so it prints the token if a
+// [Config] or a [Token] is in an unexported field. Give your type a Format or String
+// method, or store a [Client] instead. Package fmt also prints the token for the verb %p,
+// which go vet reports.
 //
 // # Errors
 //
@@ -146,19 +146,18 @@
 // requests pages in advance.
 //
 // The client checks that the list is complete. It requests the total number of items. If
-// the responses do not contain this number, the client also requests the page after a
-// short page, which has fewer items than the page size. After the last page, the platform
-// must return an empty page, reject the request ([ErrNotFound] or [ErrValidation]) or
-// repeat the last page. The error is [ErrInvalidResponse] if the list has fewer items
-// than the platform reports, or if a response contains a wrong page number or the items
-// of an earlier page.
+// the responses do not contain this number, the client also requests the page after each
+// page with fewer items than the page size. After the last page, the platform must return
+// an empty page, reject the request ([ErrNotFound] or [ErrValidation]) or repeat the last
+// page. The error is [ErrInvalidResponse] if the list has fewer items than the platform
+// reports, or if a response contains a wrong page number or the items of an earlier page.
 //
-// If an item is removed from the list during an iteration, another item may be missing
-// from the result, because later items move to earlier pages. If the total number of
-// items decreases, the iteration ends with [ErrListChanged]. Then iterate again. The
-// client cannot detect a removal if another item is added at the same time. If an item is
-// added during an iteration, other items may be duplicated. [Contacts.All] describes how
-// to read all contacts.
+// If an item is removed from the list during an iteration, later items move to earlier
+// pages, so another item may be missing. If the total number of items decreases, the
+// iteration ends with [ErrListChanged]. Then iterate again. The client cannot detect a
+// removal if another item is added at the same time. If an item is added during an
+// iteration, other items may be duplicated. [Contacts.All] describes how to read all
+// contacts.
 //
 // # Import
 //
@@ -183,9 +182,9 @@
 //
 // A [Client], its services and its iterators are immutable and safe for concurrent use.
 // The client does not change arguments or use them after the call, and the caller owns
-// all results. The client's goroutines end before the call or loop that started them,
-// except for a call to the [TokenSource] that replaces a token before it expires. This
-// call ends after at most [Config.Timeout], unless the source ignores its context.
+// all results. The client's goroutines end before the call or loop that started them.
+// The only exception is a [TokenSource] call that replaces a token before it expires.
+// This call ends after at most [Config.Timeout], unless the source ignores its context.
 //
 // If a callback on another goroutine panics or calls [runtime.Goexit] (for example, in
 // testing.T.FailNow), the call waits for its pending requests. The caller's goroutine

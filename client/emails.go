@@ -78,7 +78,7 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 
 // GetAll looks up emails sequentially and yields them in the given order. If a
 // lookup fails, GetAll yields the error with an Email that contains only the
-// id, and continues unless the context was canceled or has expired.
+// id. It continues unless the context was canceled or has expired.
 func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Email, error] {
 	return func(yield func(Email, error) bool) {
 		for id := range ids {

@@ -50,7 +50,7 @@ type Webhooks struct{ x exchange }
 // therefore get the same webhook.
 //
 // If another active webhook has the same URL and one of the events, the error is
-// [ErrConflict], because both webhooks would deliver this event with different
+// [ErrConflict]. Both webhooks would deliver this event, with different
 // signatures. If Ensure detects the conflict after it has created a webhook,
 // Ensure archives the new webhook. Archive the other webhook before you call
 // Ensure again, because the API cannot change a webhook.

@@ -14,10 +14,10 @@ import (
 // patience is the time limit for each rule.
 const patience = time.Minute
 
-// TestLookupLimiter runs all rules concurrently, each with its own limiter from newLimiter, and reports each rule in
-// a subtest. The limiters can share storage, because each rule and each run uses a different key. A rule fails if it
-// does not finish within a minute. If a slot is late, the rule is tested again, up to three times in total, because
-// the cause may be a busy machine.
+// TestLookupLimiter tests all rules concurrently, each with its own limiter from newLimiter, and reports each result
+// in a subtest. The limiters can share storage, because each test uses a different key in each run. A test fails if
+// it does not finish within a minute. If a slot is late, the rule is tested again, up to three times in total,
+// because the cause may be a busy machine.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	results := make([]chan error, len(rules))
@@ -36,7 +36,8 @@ func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.Lookup
 }
 
 // TestSharedLookupLimiter runs [TestLookupLimiter] for limiters that several
-// processes share. Each rule acquires its slots from three limiters in turn.
+// processes share. The test of each rule acquires slots from three limiters
+// in turn.
 func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	TestLookupLimiter(t, func(t *testing.T) client.LookupLimiter {

@@ -750,7 +750,7 @@ export interface paths {
         /** Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. If the snapshot is invalid, for example because of an unknown field or a wrong checksum, nothing changes. A snapshot of more than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
         post?: never;
-        /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route clears only one account and its fault rules, and does not change other fault rules, the clock or the sequence of ids. */
+        /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route clears only one account and its fault rules. Other fault rules, the clock and the sequence of ids do not change. */
         delete: operations["deleteState"];
         options?: never;
         head?: never;
