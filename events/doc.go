@@ -80,6 +80,6 @@
 // # Concurrency and memory
 //
 // Parse and all read-only methods of an event are safe for concurrent use. All strings
-// of an event share one copy of its body, so use strings.Clone for strings that your
+// in an event share one copy of its body, so use strings.Clone for strings that your
 // program keeps for a long time.
 package events

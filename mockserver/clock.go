@@ -22,9 +22,9 @@ func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 // progress. Concurrent calls run one after the other.
 //
 // Advance returns an error if d is negative, if the new time is after the year
-// 2199, if ctx is canceled, or if a concurrent call, for example to
-// [Server.Reset], sets the clock. After an error, the clock remains at the time
-// that it has reached.
+// 2199, or if ctx is canceled. It also returns an error if a concurrent call,
+// for example to [Server.Reset], sets the clock. After an error, the clock
+// remains at the time that it has reached.
 //
 // Advance waits in real time for the responses of receivers. If a receiver does
 // not respond, each attempt delays Advance by [Config.AttemptTimeout].

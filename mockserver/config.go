@@ -152,7 +152,7 @@ func (s *Server) RevokeToken(token string) error {
 	return nil
 }
 
-// SetTarget sets or replaces the handler for deliveries to a host, as in
+// SetTarget sets or replaces the handler for deliveries to a host; see
 // [Config].Targets. If handler is nil, deliveries to the host use the network.
 // Attempts in progress continue with the previous handler. [Server.Reset] does
 // not remove the handler.

@@ -37,10 +37,10 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 	return s.env.Drain(ctx, accountID)
 }
 
-// WaitFor calls f immediately, and then after every change to a message, a delivery, an
-// event, a request, a fault, the clock or the whole state, until f returns true. Use
-// WaitFor to test applications that do work in the background. The context ctx limits
-// the waiting time, which does not depend on the virtual clock.
+// WaitFor calls f immediately and after every change, until f returns true. A change
+// affects a message, a delivery, an event, a request, a fault, the clock or the whole
+// state. Use WaitFor to test applications that do work in the background. The context
+// ctx limits the waiting time, which does not depend on the virtual clock.
 //
 // WaitFor calls f on the caller's goroutine. The function f can call the server's
 // methods, such as [Server.OutboxTo]. It must not send requests to the API, because each
@@ -48,12 +48,13 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // expires, or if the server is shut down or closed.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
 
-// Snapshot writes the whole state as one JSON object: all records of all accounts,
-// messages, the logs of events and deliveries, pending deliveries, the clock, and the
-// secrets of webhooks. Protect the snapshot, because it contains these secrets. It
-// does not contain fault rules, access tokens or the request log. A delivery with an
-// attempt in progress is stored as pending. After a restore, pending deliveries from
-// [Server.SendEventTo] fail, because the snapshot does not contain their secrets.
+// Snapshot writes the whole state as one JSON object. The object contains all records
+// of all accounts, messages, event and delivery logs, pending deliveries, the clock,
+// and the secrets of webhooks. Protect the snapshot, because it contains these
+// secrets. It does not contain fault rules, access tokens or the request log. A
+// delivery with an attempt in progress is stored as pending. After a restore, pending
+// deliveries from [Server.SendEventTo] fail, because the snapshot does not contain
+// their secrets.
 //
 // The snapshot is consistent, and a slow writer does not delay changes to the
 // state. Until Snapshot returns, the server keeps the old versions of changed

@@ -50,7 +50,7 @@ type Secret struct {
 //
 // ParseSecret returns an error if the text is empty, or if it begins or ends with
 // white space. For example, a secret from a file often ends with a line break, which
-// would make every signature invalid. ParseSecret also returns an error if the hash
+// would invalidate every signature. ParseSecret also returns an error if the hash
 // function is not SHA256 or SHA512. In FIPS 140-only mode (GODEBUG=fips140=only), the
 // text must be at least 14 bytes long. The error does not contain the secret.
 func ParseSecret(text, hashFunction string) (Secret, error) {

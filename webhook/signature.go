@@ -16,7 +16,7 @@ import (
 	"sync"
 )
 
-// The errors of [Verifier.Verify] contain neither a key nor an expected signature.
+// Errors from [Verifier.Verify] contain neither a key nor an expected signature.
 var (
 	// ErrMissingSignature means that the delivery has no signature or an empty
 	// signature.

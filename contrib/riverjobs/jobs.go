@@ -158,7 +158,7 @@ func (a SendArgs) MarshalJSON() ([]byte, error) {
 // LookupArgs contains the arguments of a job that looks up an email and calls
 // [Options.OnLookup].
 type LookupArgs struct {
-	// EmailID is the id of the email, as in its [Output] and its events.
+	// EmailID is the id of the email, which its [Output] and events contain.
 	EmailID string `json:"email_id"`
 }
 
