@@ -117,7 +117,7 @@ type Contact struct {
 	// The contact's address.
 	Email string `json:"email"`
 
-	// The number of bounces of emails to the contact.
+	// The number of emails to the contact that bounced.
 	BouncesCount int64 `json:"bounces_count,omitzero"`
 
 	// Custom attributes of the contact, for merge tags.
@@ -243,7 +243,7 @@ type Email struct {
 	// The internal error that happened before the email was queued.
 	Error string `json:"error,omitzero"`
 
-	// Whether the recipient unsubscribed from all email with this email.
+	// Whether the recipient unsubscribed from all email through this email.
 	GlobalUnsubscribed bool `json:"global_unsubscribed,omitzero"`
 
 	// The number of opens.
@@ -270,7 +270,7 @@ type Email struct {
 	// The kind of email: marketing or transactional.
 	Type EmailType `json:"type,omitzero"`
 
-	// Whether the recipient unsubscribed from the list with this email.
+	// Whether the recipient unsubscribed from the list through this email.
 	Unsubscribed bool `json:"unsubscribed,omitzero"`
 }
 
@@ -351,7 +351,7 @@ type ImportContact struct {
 	// Tags to add.
 	Tags []string `json:"tags,omitzero"`
 
-	// Line number of the contact in its file, starting at 1, or 0 if there is none. It is not sent. An ImportRejection contains it.
+	// The line number of the contact in its file, starting at 1, or 0 if there is none. It is not sent. An ImportRejection contains it.
 	Line int `json:"-"`
 }
 
@@ -384,7 +384,7 @@ type ImportResult struct {
 	// The number of contacts that were already on the list.
 	Updated int64 `json:"updated"`
 
-	// Number of accepted contacts if the response does not distinguish imported from updated contacts. The client calculates it.
+	// The number of accepted contacts if the response does not distinguish imported from updated contacts. The client calculates it.
 	Accepted int64 `json:"-"`
 }
 

@@ -518,7 +518,7 @@ type RemovedContact struct {
 	// When the contact joined the list.
 	SubscribedOn time.Time `json:"subscribed_on"`
 
-	// The number of bounces of emails to the contact.
+	// The number of emails to the contact that bounced.
 	BouncesCount int64 `json:"bounces_count"`
 
 	// The attributes of the contact.

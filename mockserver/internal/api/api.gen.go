@@ -226,7 +226,7 @@ type CampaignUpdate struct {
 
 // Contact A contact on a list.
 type Contact struct {
-	// BouncesCount The number of bounces of emails to the contact.
+	// BouncesCount The number of emails to the contact that bounced.
 	BouncesCount int64 `json:"bounces_count"`
 
 	// CustomAttributes Custom attributes of the contact, for merge tags.
@@ -343,7 +343,7 @@ type Email struct {
 	// Error The internal error that happened before the email was queued.
 	Error string `json:"error,omitzero"`
 
-	// GlobalUnsubscribed Whether the recipient unsubscribed from all email with this email.
+	// GlobalUnsubscribed Whether the recipient unsubscribed from all email through this email.
 	GlobalUnsubscribed bool `json:"global_unsubscribed"`
 
 	// ID The email's id.
@@ -379,7 +379,7 @@ type Email struct {
 	// Type The kind of email: marketing or transactional.
 	Type string `json:"type,omitzero"`
 
-	// Unsubscribed Whether the recipient unsubscribed from the list with this email.
+	// Unsubscribed Whether the recipient unsubscribed from the list through this email.
 	Unsubscribed bool `json:"unsubscribed"`
 }
 
