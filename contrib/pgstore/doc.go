@@ -46,7 +46,7 @@
 //
 // If the connection is lost during the commit, the platform delivers the event
 // again. If the commit succeeded, the store detects the second delivery as a
-// duplicate. With synchronous_commit off, a crash of the database can lose
+// duplicate. With synchronous_commit off, a database crash can lose
 // acknowledged events.
 //
 // # PgBouncer

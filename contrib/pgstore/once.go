@@ -135,9 +135,9 @@ func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int
 }
 
 // ErrTxManaged means that a handler tried to end the transaction itself. The
-// methods Commit and Rollback of the transaction return ErrTxManaged and have
-// no effect. [Once.Do] returns ErrTxManaged if the handler ended the
-// transaction with SQL or through the connection.
+// transaction's Commit and Rollback methods return ErrTxManaged and have no
+// effect. [Once.Do] returns ErrTxManaged if the handler ended the transaction
+// with SQL or through the connection.
 var ErrTxManaged = handled.ErrManaged
 
 type txKey struct{}

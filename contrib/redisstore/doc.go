@@ -43,7 +43,7 @@
 // Redis must not evict keys (maxmemory-policy noeviction, the default). If Redis
 // evicts keys, events can be handled again without a warning, and lookups lose
 // their order. With noeviction, Redis returns an error when its memory is full,
-// and the package logs the error. Without persistence, a restart of Redis
-// deletes all keys. With appendfsync everysec, a crash of Redis loses the keys
-// from the last second.
+// and the package logs the error. Without persistence, a Redis restart deletes
+// all keys. With appendfsync everysec, a Redis crash loses the keys from the
+// last second.
 package redisstore

@@ -90,5 +90,5 @@
 //
 // Insert a [LookupArgs] to look up an email. The worker calls [Options.OnLookup]
 // with the result in the transaction that completes the job. The client limits the
-// rate of lookups. For several replicas, use a shared [client.LookupLimiter].
+// lookup rate. For several replicas, use a shared [client.LookupLimiter].
 package riverjobs
