@@ -53,8 +53,8 @@ func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 // RawData returns the unchanged field "data" of the body that e was parsed from,
 // or nil if the body does not have this field. To read a field that this package
 // does not define, unmarshal the data into your own struct. Do not embed a type
-// of this package in the struct, because its UnmarshalJSON method would not read
-// your fields.
+// from this package in the struct, because its UnmarshalJSON method would not
+// read your fields.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
 // Mismatch returns a [*ParseError] for the first envelope field that had the

@@ -540,7 +540,7 @@ type Segment struct {
 	Query Null[json.RawMessage] `json:"query"`
 }
 
-// SuppressedAddress is an entry on the suppression list.
+// SuppressedAddress is an entry in the suppression list.
 type SuppressedAddress struct {
 	// The address that was added; `*@domain` and `local@*` match all addresses with the domain or the local part.
 	Email string `json:"email"`
@@ -548,7 +548,7 @@ type SuppressedAddress struct {
 
 // SuppressedEmailAdded is the data of SuppressedEmail.Added.
 type SuppressedEmailAdded struct {
-	// An entry on the suppression list.
+	// An entry in the suppression list.
 	SuppressedEmail SuppressedAddress `json:"suppressedEmail"`
 }
 

@@ -27,9 +27,9 @@ type SourceOptions struct {
 	// seconds.
 	Timeout time.Duration
 
-	// OnError, if not nil, is called after each failure of the function, except
-	// a failure of the first call. It must be safe for concurrent use. By
-	// default failures are logged with slog.Default at warn level.
+	// OnError, if not nil, is called after each failed call to the function,
+	// except the first call. It must be safe for concurrent use. By default
+	// failures are logged with slog.Default at warn level.
 	OnError func(error)
 }
 
