@@ -487,7 +487,7 @@ type SubmittedEmail struct {
 	Status EmailStatus `json:"status,omitzero"`
 }
 
-// SuppressedEmail is an entry on the suppression list.
+// SuppressedEmail is an entry in the suppression list.
 type SuppressedEmail struct {
 	// When the entry was added.
 	CreatedOn time.Time `json:"created_on,omitzero"`

@@ -40,8 +40,8 @@ type Webhooks struct{ x exchange }
 //
 // An existing webhook matches if it is not archived and has the same URL, events and
 // rate limit. Ensure ignores the order of the events. If RateLimitPeriod is empty,
-// any period of the rate limit matches. If several webhooks match, Ensure returns
-// the first in the list.
+// any rate limit period matches. If several webhooks match, Ensure returns the first
+// in the list.
 //
 // Several processes can call Ensure at the same time. After it has created a
 // webhook, Ensure lists the webhooks again. If another process created a matching

@@ -32,7 +32,7 @@ type Config struct {
 	RetrySchedule []time.Duration
 	// DeliveryConcurrency is the maximum number of concurrent attempts per
 	// webhook. The default is 4. If the value is 1, the deliveries of a
-	// webhook arrive in order.
+	// webhook arrive in order unless one must be retried.
 	DeliveryConcurrency int
 	// AttemptTimeout is the maximum duration of a delivery attempt, including the
 	// response, in real time. The default is 10 s.
@@ -82,7 +82,7 @@ type Config struct {
 	// document, for benchmarks. It does not disable the checks in the request
 	// handlers.
 	SkipValidation bool
-	// RejectUnknownFields enables the response 422 to requests that contain unknown
+	// RejectUnknownFields enables 422 responses to requests that contain unknown
 	// fields or parameters. By default, the server ignores unknown fields and
 	// parameters, and lists them in [Request]. RejectUnknownFields has no effect with
 	// SkipValidation.

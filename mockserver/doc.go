@@ -66,10 +66,10 @@
 //
 // Each webhook has its own queue. Up to [Config.DeliveryConcurrency] attempts
 // run concurrently, so deliveries can arrive out of order. If there is no 2xx
-// response within [Config.AttemptTimeout], the server retries the delivery on
-// [Config.RetrySchedule], with the same bytes and signature. The webhook's rate
-// limit is a sliding window that counts attempts. The queue of an archived
-// webhook is paused.
+// response within [Config.AttemptTimeout], the server retries the delivery
+// according to [Config.RetrySchedule], with the same bytes and signature. The
+// webhook's rate limit is a sliding window that counts attempts. The queue of
+// an archived webhook is paused.
 //
 // By default, the server delivers only to loopback addresses and to handlers in
 // [Config.Targets]. [Config.AllowTargets], [Config.AllowTargetHosts] and

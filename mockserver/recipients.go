@@ -45,14 +45,14 @@ func (s *Server) Click(emailID, url string) error { return s.env.Platform.Click(
 
 // Unsubscribe simulates the recipient unsubscribing from the list through the
 // link or the List-Unsubscribe header. It fires Contact.Removed and
-// Contact.Unsubscribed. For a message of the Email API, it also fires
+// Contact.Unsubscribed. For a message from the Email API, it also fires
 // Email.Unsubscribed. It returns an error if the recipient of the message is
 // not a contact on a list. Repeated calls have no effect.
 func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsubscribe(emailID) }
 
 // GlobalUnsubscribe simulates the recipient unsubscribing from all email. It
 // adds the address to the suppression list and fires SuppressedEmail.Added. For
-// a message of the Email API, it also fires Email.GlobalUnsubscribed, and the
+// a message from the Email API, it also fires Email.GlobalUnsubscribed, and the
 // contact does not change. For a message from a campaign or workflow, it
 // unsubscribes the contact and fires Contact.Removed and Contact.Unsubscribed.
 // Repeated calls have no effect.

@@ -24,7 +24,7 @@ type (
 	Delivery = record.Delivery
 	// DeliveryState is the state of a delivery.
 	DeliveryState = record.DeliveryState
-	// Attempt is one attempt of a [Delivery], with the response or error.
+	// Attempt is one attempt at a [Delivery], with the response or error.
 	Attempt = record.Attempt
 )
 

@@ -27,8 +27,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Server is an in-memory mock server of the platform. It is an [http.Handler].
-// All methods are safe for concurrent use.
+// Server is an in-memory mock server for the platform. It is an
+// [http.Handler]. All methods are safe for concurrent use.
 type Server struct {
 	cfg Config
 	env *environment.Environment

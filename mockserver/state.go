@@ -27,8 +27,8 @@ func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 
 // Drain waits until every delivery has succeeded or failed permanently, including
 // retries and rate limits. Drain ignores deliveries to archived webhooks. Drain
-// returns an error that lists the remaining deliveries if ctx is canceled or
-// expires, the server is closed, or the clock is frozen.
+// returns an error if ctx is canceled or expires, if the server is closed, or if
+// the clock is frozen. The error lists the remaining deliveries.
 func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx, 0) }
 
 // DrainAccount waits until every delivery of one account has succeeded or failed

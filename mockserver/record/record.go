@@ -133,7 +133,7 @@ const (
 	DeliveryDropped   DeliveryState = "dropped"    // dropped by a fault rule; no attempt was made
 )
 
-// Attempt is one attempt of a [Delivery], with the response or error.
+// Attempt is one attempt at a [Delivery], with the response or error.
 type Attempt struct {
 	Time     time.Time     `json:"time" doc:"the time of the attempt"`
 	Duration time.Duration `json:"-"` // 0 if the system's clock is too coarse
@@ -231,7 +231,7 @@ const (
 	FaultRedirect FaultAction = "redirect"
 )
 
-// FaultInternalError applies to messages of the Email API. The status in the
+// FaultInternalError applies to messages from the Email API. The status in the
 // response is "error", and Email.Error fires. The error text in the event ends
 // with Body, or with a default text if Body is empty.
 const FaultInternalError FaultAction = "internal_error"

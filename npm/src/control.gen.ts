@@ -711,7 +711,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A sample of each variant of each event. To send a sample, change its body as needed and use `POST /_mock/events`. */
+        /** A sample for each variant of each event. To send a sample, change its body as needed and use `POST /_mock/events`. */
         get: operations["getSamples"];
         put?: never;
         post?: never;

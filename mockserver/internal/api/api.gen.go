@@ -614,7 +614,7 @@ type SubmittedEmail struct {
 	Status string `json:"status,omitzero"`
 }
 
-// SuppressedEmail An entry on the suppression list.
+// SuppressedEmail An entry in the suppression list.
 type SuppressedEmail struct {
 	// CreatedOn When the entry was added, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`
