@@ -230,8 +230,8 @@ func (s *scale) lists(n int) {
 	s.measure("flat/create", func(int) { s.post("/lists", `{"name":"L"}`) })
 	s.get("flat/get", "/lists/%s", ids[n/2])
 	s.get("flat/last_page", "/lists?page=%d&per_page=100", n/100)
-	s.send("listing/send_to_contact_of_no_list", "n1@example.com", "")
-	s.send("listing/send_to_contact_of_all_lists", "everywhere@example.com", "")
+	s.send("flat/send_to_contact_of_no_list", "n1@example.com", "")
+	s.send("flat/send_to_contact_of_all_lists", "everywhere@example.com", "")
 }
 
 func (s *scale) templates(n int) {

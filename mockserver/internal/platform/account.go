@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -78,16 +79,18 @@ type account struct {
 	Webhooks    collection[int64, delivery.Webhook]
 	Suppression suppressionList
 	Tags        map[string]bool
+	addressees  addressees
 	lookups     map[int64]*lookupState // by user
 	outcomes    outcomes
 }
 
 func newAccount(id int64) *account {
 	return &account{
-		ID:       id,
-		Tags:     map[string]bool{},
-		lookups:  map[int64]*lookupState{},
-		outcomes: newOutcomes(),
+		ID:         id,
+		Tags:       map[string]bool{},
+		addressees: addressees{},
+		lookups:    map[int64]*lookupState{},
+		outcomes:   newOutcomes(),
 	}
 }
 
@@ -159,15 +162,29 @@ func (o *outcomes) by(origin int64) Outcome {
 	return *cmp.Or(o.of[origin], &Outcome{})
 }
 
-// addressee returns the contact that receives an email without a list id, and its list.
-// If the address is on several lists, the recipient is the contact that was added last.
-func (a *account) addressee(address string) (l *list, c *contact) {
-	for other := range a.Lists.all() {
-		if found := other.contacts.at(address); found != nil && (c == nil || c.Added < found.Added) {
-			l, c = other, found
-		}
+// addressees maps an address to the contact that receives an email without a list id.
+// Keys are lower-case addresses. If an address is on several lists, the recipient is
+// the contact that was added last. Entries are never removed, because a deleted
+// contact stays on its list.
+type addressees map[string]addressee
+
+type addressee struct {
+	list *list
+	slot uint32 // of the contact
+}
+
+func (a addressees) added(l *list, c *contact) {
+	if _, last := a.find(c.Email); last == nil || last.Added < c.Added {
+		a[strings.ToLower(c.Email)] = addressee{l, c.slot}
 	}
-	return l, c
+}
+
+func (a addressees) find(address string) (*list, *contact) {
+	found, ok := a[strings.ToLower(address)]
+	if !ok {
+		return nil, nil
+	}
+	return found.list, found.list.contacts.slot(found.slot)
 }
 
 // LookupLimit is an algorithm for the lookup rate limit, which allows one
@@ -187,15 +204,12 @@ const (
 	LookupFixedWindow
 )
 
-func lookupNames() []string { return []string{"min_interval", "token_bucket", "fixed_window"} }
+func lookupNames() map[LookupLimit]string {
+	return map[LookupLimit]string{LookupMinInterval: "min_interval", LookupTokenBucket: "token_bucket", LookupFixedWindow: "fixed_window"}
+}
 
 // String returns min_interval, token_bucket or fixed_window.
-func (l LookupLimit) String() string {
-	if l < LookupMinInterval || l > LookupFixedWindow {
-		l = LookupMinInterval
-	}
-	return lookupNames()[l]
-}
+func (l LookupLimit) String() string { return cmp.Or(lookupNames()[l], "min_interval") }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (l LookupLimit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
@@ -203,12 +217,13 @@ func (l LookupLimit) MarshalText() ([]byte, error) { return []byte(l.String()), 
 // UnmarshalText implements [encoding.TextUnmarshaler]. The valid values are
 // min_interval, token_bucket and fixed_window.
 func (l *LookupLimit) UnmarshalText(text []byte) error {
-	i := slices.Index(lookupNames(), string(text))
-	if i < 0 {
-		return fmt.Errorf("mockserver: lookup limit: must be min_interval, token_bucket or fixed_window, got %q", text)
+	for limit, name := range lookupNames() {
+		if name == string(text) {
+			*l = limit
+			return nil
+		}
 	}
-	*l = LookupLimit(i)
-	return nil
+	return fmt.Errorf("mockserver: lookup limit: must be min_interval, token_bucket or fixed_window, got %q", text)
 }
 
 type lookupState struct {

@@ -253,7 +253,7 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 	case !isNew && !mayBecomeActive(c, resubscribe):
 	default:
 		if !isNew && c.Status != statusPending {
-			c.Added = t.nextID()
+			t.addAgain(l, c)
 		}
 		t.activate(l, c)
 	}

@@ -143,7 +143,7 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 		}
 	}
 	for address, want := range latest {
-		if l, c := a.addressee(address); c != want || l.contacts.find(c.ID) != want {
+		if l, c := a.addressees.find(address); c != want || l.contacts.find(c.ID) != want {
 			t.Errorf("%s means %+v, want %+v", address, c, want)
 		}
 	}

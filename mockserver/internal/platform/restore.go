@@ -215,7 +215,7 @@ func (s *state) records() (r restoring, err error) {
 	for _, step := range []func() error{
 		func() error { return each("accounts", s.Accounts, r.account) },
 		func() error { return each("contacts", s.Contacts, r.contact) },
-		func() error { return each("accounts", s.Accounts, r.campaigns) },
+		func() error { return each("accounts", s.Accounts, r.index) },
 		func() error {
 			return each("messages", s.Messages, func(m *messageState) error { return r.message(m, s.Contents) })
 		},
@@ -321,9 +321,15 @@ func (r *restoring) contact(c *contactState) error {
 	return r.id(c.ID, r.owners[c.ListID])
 }
 
-// campaigns checks the campaigns of an account, whose contacts must already be restored.
-func (r *restoring) campaigns(in *accountState) error {
+// index builds the indexes of an account and checks its campaigns. The account's
+// contacts must already be restored.
+func (r *restoring) index(in *accountState) error {
 	a := r.accounts[in.ID]
+	for l := range a.Lists.all() {
+		for c := range l.contacts.all.All() {
+			a.addressees.added(l, c)
+		}
+	}
 	return each("campaigns", in.Campaigns, func(c *campaign) error {
 		contacts := 0
 		if l := a.Lists.get(c.ListID); l != nil {

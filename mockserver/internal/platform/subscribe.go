@@ -23,7 +23,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 	case c.effectiveStatus() == statusUnsubscribed && !resubscribe:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s has unsubscribed from the list", c.Email), "body", "email")
 	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
-		c.Added = t.nextID()
+		t.addAgain(l, c)
 		l.contacts.setStatus(c, statusPending)
 	default:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("the list already contains %s, with the status %s", c.Email, c.Status), "body", "email")
@@ -45,7 +45,13 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	}
 	c := &contact{Contact: api.Contact{ID: id, Email: email, Status: status, SubscribedOn: t.unix()}, Added: added}
 	l.contacts.add(c)
+	t.account.addressees.added(l, c)
 	return c
+}
+
+func (t *tx) addAgain(l *list, c *contact) {
+	c.Added = t.nextID()
+	t.account.addressees.added(l, c)
 }
 
 func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tags, interests []string) {
