@@ -111,7 +111,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupMinInterval,
 		"`mode` that enforces one lookup per second: min_interval, token_bucket or fixed_window")
 	flags.IntVar(&o.config.DeliveryConcurrency, "delivery-concurrency", delivery.DefaultConcurrency,
-		"maximum `number` of concurrent attempts to one webhook; 1 delivers in order")
+		"maximum `number` of concurrent attempts to one webhook; with 1, only retries change the order")
 	flags.DurationVar(&o.config.AttemptTimeout, "attempt-timeout", delivery.DefaultTimeout, "maximum `duration` of a delivery attempt")
 	flags.Func("clock", "clock `mode` at startup: running or frozen (default running)", oneOf(&o.clock, "running", "frozen"))
 	flags.Func("now", "initial `timestamp` of the clock, such as 2026-01-02T15:04:05Z", o.setNow)
