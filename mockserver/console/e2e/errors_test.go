@@ -36,7 +36,7 @@ func TestRowContents(t *testing.T) {
 func TestErrorMessageFormat(t *testing.T) {
 	_, p := start(t, "#/inbox")
 	for place, want := range map[string]string{
-		"inbox": "No message", "campaigns": "Campaign 77 does not exist.", "workflows": "Workflow 77 does not exist.", "templates": "Not found",
+		"inbox": "Message 77 does not exist.", "campaigns": "Campaign 77 does not exist.", "workflows": "Workflow 77 does not exist.", "templates": "Not found",
 	} {
 		p.goTo("#/"+place+"/77").says(".detail", want)
 		p.until(`!document.querySelector('.detail').textContent.includes('path.')`)

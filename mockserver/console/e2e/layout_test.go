@@ -56,7 +56,7 @@ func TestChipsMarkProblems(t *testing.T) {
 	w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"))
 	w.ask("GET", "/lists/99", "")
 	p := open(t, w.srv.URL(), "#/overview", desk)
-	for place, chip := range map[string]string{"inbox": "bounced", "deliveries": "again", "requests": "404", "contacts": ""} {
+	for place, chip := range map[string]string{"inbox": "bounced", "deliveries": "retry", "requests": "404", "contacts": ""} {
 		p.goTo("#/overview").until(`!document.querySelector('.rows')`)
 		p.goTo("#/" + place).until(`document.querySelectorAll('.rows a').length >= 2`)
 		p.equal(eval[string](p, `[...document.querySelectorAll('.rows .chip')].map(c => c.textContent.replace(/ in .*/, '')).join()`), chip)
@@ -120,9 +120,9 @@ func TestPhoneReachesEveryPlace(t *testing.T) {
 		p.click("nav a", title).says("h1", title)
 		p.until(`!document.querySelector(':popover-open')`)
 	}
-	p.click("nav button", "More").says(":popover-open", "running", "+1 h", "Live", "Theme", "Keys")
+	p.click("nav button", "More").says(":popover-open", "running", "+1 h", "Live", "Theme", "Keyboard shortcuts")
 	p.largeEnough("body")
-	p.click("nav button", "Keys").until(`document.querySelector('dialog').open`)
+	p.click("nav button", "Keyboard shortcuts").until(`document.querySelector('dialog').open`)
 }
 
 // TestPhoneCutsNothing: on a phone, menus and the help are fully visible.

@@ -98,7 +98,7 @@ func TestAccounts(t *testing.T) {
 	other := open(t, w.srv.URL(), "#/overview?account=2", desk)
 	other.says(".tiles", "on 2 lists")
 
-	other.goTo("#/inbox?account=77&q=second").says("main", "No account 77")
+	other.goTo("#/inbox?account=77&q=second").says("main", "Account 77 does not exist")
 	other.until(`!document.querySelector('main').textContent.includes('From the second')`)
 	other.click("main button", "Show account 2").says(".rows", "From the second")
 	other.until(`location.hash.includes('account=2') && location.hash.includes('q=second')`)

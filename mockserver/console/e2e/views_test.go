@@ -26,7 +26,7 @@ func TestSignature(t *testing.T) {
 	p := open(t, w.srv.URL(), "#/deliveries/"+d.ID+"/signature", desk)
 	p.says(".detail", "Signature computed by your receiver")
 	for _, tt := range []struct{ field, typed, verdict string }{
-		{"theirs", d.Signature, "the same"},
+		{"theirs", d.Signature, "matches"},
 		{"theirs", hex.EncodeToString(raw), "The value is correct, but encoded as hexadecimal. Encode it as base64."},
 		{"theirs", "nonsense", "No common cause was found"},
 		{"secret", hook.Secret.Reveal(), "matches"},
@@ -57,15 +57,15 @@ func TestFaults(t *testing.T) {
 	_, err := w.submit("ada@example.org", "Hello", order)
 	p.equal(errors.Is(err, client.ErrOutcomeUnknown), true)
 	p.equal(len(w.srv.Outbox()), 1)
-	p.says(".rules", "1 of 1 hit")
+	p.says(".rules", "1 of 1 affected")
 	p.do(focus(".rules input"))
-	p.press(" ").says(".toasts", "is off")
+	p.press(" ").says(".toasts", "disabled")
 	p.equal(w.srv.Faults()[0].Enabled, false)
 	p.do(focus(".form button.main"))
 	p.press("\r").says(".rules li:nth-child(2)", "503")
 	p.pick("Selection", "probability")
 	p.fill("input[type=number]", "0.5")
-	p.click("button", "Add rule").says(".rules li:nth-child(3)", "0.5 % at random")
+	p.click("button", "Add rule").says(".rules li:nth-child(3)", "0.5% at random")
 	p.click("button", "Remove all").says(".page", "No faults")
 	w.list("Readers", reader("grace@example.org", "Grace"))
 	w.check(w.srv.SetBaseline())
@@ -182,9 +182,9 @@ func TestRetryNow(t *testing.T) {
 		p.says(".next", "in ")
 	}
 	p := open(t, w.srv.URL(), "#/deliveries", desk)
-	p.says(".rows", "again in 11")
+	p.says(".rows", "retry in 11")
 	p.click("button", "Archive").says(".cards", "archived").says(".rows", "archived")
-	p.click("button", "Unarchive").says(".rows", "again in 11")
+	p.click("button", "Unarchive").says(".rows", "retry in 11")
 	w.status.Store(0)
 	p.click(".passing button", "To next").says(".rows .num", "204")
 	if ahead := time.Until(w.srv.Now()); ahead < 14*time.Hour { // 30 minutes, 2 hours and 12 hours

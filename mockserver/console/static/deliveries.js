@@ -13,7 +13,7 @@ import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
 
-const outcome = (/** @type {Attempt} */ t) => t.status ? String(t.status) : 'no answer';
+const outcome = (/** @type {Attempt} */ t) => t.status ? String(t.status) : 'no response';
 const good = (/** @type {Attempt} */ t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
 
 /** @type {Record<string, string>} */
@@ -30,7 +30,7 @@ export function state(d) {
     case 'delivering': return chip('info', 'send', 'delivering');
   }
   if (d.waiting === 'archived') return chip('', 'archive', 'archived');
-  if (until) return chip('warn', d.state === 'retrying' ? 'retry' : 'clock', d.state === 'retrying' ? 'again in ' : 'in ', h(Countdown, { to: until }));
+  if (until) return chip('warn', d.state === 'retrying' ? 'retry' : 'clock', d.state === 'retrying' ? 'retry in ' : 'in ', h(Countdown, { to: until }));
   return chip('info', 'clock', 'waiting');
 }
 

@@ -46,8 +46,8 @@ function subject(r) {
 
 /** @param {Rule} r */
 function which(r) {
-  const parts = [r.nth && `only number ${r.nth}`, r.every && `one in every ${r.every}`, r.probability && `${+(r.probability * 100).toFixed(2)} % at random`, r.times && `at most ${counted(r.times, 'time')}`];
-  return parts.filter(Boolean).join(', ') || 'all of them';
+  const parts = [r.nth && `only match ${r.nth}`, r.every && `1 in ${r.every}`, r.probability && `${+(r.probability * 100).toFixed(2)}% at random`, r.times && `at most ${counted(r.times, 'time')}`];
+  return parts.filter(Boolean).join(', ') || 'all';
 }
 
 /** @param {Rule} r */
@@ -82,7 +82,7 @@ export function Faults() {
 const RuleRow = ({ r, change }) => li({ class: r.enabled ? '' : 'off' },
   h(Tick, { kind: 'switch', label: span({ class: 'hidden' }, `Rule ${r.id} enabled`), checked: r.enabled, onChange: enabled => change(() => call('PATCH', `/faults/${r.id}`, { enabled }), `Rule ${r.id} ${enabled ? 'enabled' : 'disabled'}.`) }),
   div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r))),
-  chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} hit`),
+  chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} affected`),
   button({ type: 'button', class: 'bare', title: 'Remove', 'aria-label': `Remove rule ${r.id}`, onClick: () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} removed.`) }, icon('trash')));
 
 /** @param {{operations: string[], events: string[], add: (f: Fault) => void}} props */
@@ -101,12 +101,12 @@ function NewRule({ operations, events, add }) {
     subject === 'request' && h(Select, { label: 'Operation', value: text('operation'), onChange: put('operation'), options: any(operations, 'Any') }),
     subject === 'delivery' && h(Select, { label: 'Event', value: text('event'), onChange: put('event'), options: any(events, 'Any') }),
     div({ class: 'pair' },
-      h(Select, { label: 'Selection', value: text('when'), onChange: put('when'), options: [['all', 'All'], ['nth', 'Only number n'], ['every', 'Every nth'], ['probability', 'Probability in %']] }),
+      h(Select, { label: 'Selection', value: text('when'), onChange: put('when'), options: [['all', 'All'], ['nth', 'Only the nth'], ['every', 'Every nth'], ['probability', 'Probability in %']] }),
       f.when !== 'all' && field('n', f.when === 'probability' ? 'Percent' : 'n', f.when === 'probability' ? { type: 'number', min: 0.01, max: 100, step: 'any' } : { type: 'number', min: 1 })),
     h(Select, { label: 'Action', value: text('action'), onChange: put('action'), options: actions[subject] }),
     f.action === 'status' && div({ class: 'pair' }, field('status', 'Status', { type: 'number', min: 200, max: 599 }), field('retry_after', 'Retry-After', { hint: 'seconds or a date' })),
     (f.action === 'delay' || f.action === 'reorder') && field('delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }),
-    f.action === 'redirect' && field('location', 'Location', { hint: 'another host if empty' }),
+    f.action === 'redirect' && field('location', 'Location', { hint: 'default: another host' }),
     f.action === 'internal_error' && field('body', 'Error text'),
     subject !== 'message' && canActFirst.has(text('action')) && h(Tick, { label: 'Process the request first, then lose the response', checked: !!f.after_processing, onChange: put('after_processing') }),
     div(button({ class: 'button main' }, icon('plus'), 'Add rule')));

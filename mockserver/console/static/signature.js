@@ -51,7 +51,7 @@ export function Signature({ d }) {
       ['Computed as', `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
       ['Secret', [span({ class: 'id' }, masked, h(Copy, { value: d.secret ?? '', label: 'Copy secret' })), button({ type: 'button', class: 'button quiet', 'aria-pressed': String(shown), onClick: () => setShown(!shown) }, 'Show')]],
     ]),
-    h(Judged, { id: 'theirs', title: 'Signature computed by your receiver', hint: 'Paste its signature', value: theirs, onInput: setTheirs, verdict, right: 'the same', wrong: 'different' }),
+    h(Judged, { id: 'theirs', title: 'Signature computed by your receiver', hint: 'Paste its signature', value: theirs, onInput: setTheirs, verdict, right: 'matches', wrong: 'does not match' }),
     h(Judged, { id: 'secret', title: 'Secret of your receiver', hint: 'Paste its secret', value: secret, onInput: setSecret, verdict: fits, right: 'matches', wrong: 'does not match' }),
     div({ class: 'field' },
       div({ class: 'label' }, 'Shell command ', h(Copy, { value: shell(d.secret ?? ''), label: 'Copy command' })),
