@@ -81,10 +81,10 @@ func newExchange(cfg Config, base string) exchange {
 	l := lookups{limiter: cfg.LookupLimiter, tokens: t, scope: base + "\x00" + cfg.Account, retry: r.RetryConfig}
 
 	x := exchange(newSender(cfg, base).send) // one request, one response
-	x = logged(cfg.Logger, x)                // outside send, so each request gets a record
+	x = logged(cfg.Logger, x)                // outside send, so each request is logged
 	x = t.authorized(x)                      // outside logged, so the log contains the 401 too
 	x = l.spaced(x)                          // outside authorized, so the token is requested after the wait for the rate limiter
-	x = r.retrying(x)                        // each attempt waits for the limiter, gets a token and is logged
+	x = r.retrying(x)                        // each attempt waits for the limiter, obtains a token and is logged
 	x = newEncoder().encoded(x)              // outside retrying, so the body is encoded once for all attempts
 	x = caused(x)                            // outside all layers that check the context
 	return observed(cfg.Observe, x)          // outermost, so it sees the final result and the whole duration

@@ -157,7 +157,7 @@ type importer struct {
 	spare    []*batch            // batches for reuse
 	batches  int                 // number of finished batches
 	failed   int
-	first    error // error of the first batch that failed
+	first    error // error from the first batch that failed
 	stopped  error // reason why the import sends no more batches
 	crash    crash // of a callback
 }

@@ -184,9 +184,9 @@ func (v *importResponse) rejected() map[int64]bool {
 	return entries
 }
 
-// result returns the result of a batch of n contacts. After a retry, contacts
-// that the platform counts as updated may have been imported by an earlier
-// attempt.
+// result returns the result for a batch of n contacts. After a retry,
+// contacts that the platform counts as updated may have been imported by an
+// earlier attempt.
 func (v *importResponse) result(n int64, retried bool) ImportResult {
 	r, rest := v.ImportResult, n-int64(len(v.rejected()))
 	switch {

@@ -68,7 +68,7 @@ func paginate[P pager[T], T any](
 			if err == nil && w.doubts(items) {
 				var before P
 				if before, err = q.get(n - 1); err != nil {
-					w.short = false // the error of this page is not an error of page n
+					w.short = false // the error is from page n-1, not from page n
 				}
 				w.grown(before.items())
 			}

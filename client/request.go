@@ -19,7 +19,7 @@ type request struct {
 	query      string // the other parameters, escaped
 	body       body   // encoded as JSON; nil means no body
 	html       bool   // the response is HTML, not JSON
-	err        error  // error of the first invalid argument; encode checks the page
+	err        error  // error for the first invalid argument; encode checks the page
 }
 
 // setPath replaces the parameters in a path template, such as {list_id}, with

@@ -126,7 +126,7 @@ func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	case given:
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false) // the calling encoder decides about HTML escaping
+		enc.SetEscapeHTML(false) // the calling encoder decides whether to escape HTML
 		err := enc.Encode(n.value)
 		return bytes.TrimSpace(b.Bytes()), err
 	case null:
