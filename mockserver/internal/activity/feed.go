@@ -135,7 +135,7 @@ func (f *Feed) signalLocked() {
 }
 
 // Close ends all subscriptions and wakes all waiting callers. Without Close, a graceful
-// shutdown would wait for the requests of subscribers and of waiting callers. Later
+// shutdown would wait for the requests from subscribers and from waiting callers. Later
 // subscriptions end immediately.
 func (f *Feed) Close() {
 	f.mu.Lock()

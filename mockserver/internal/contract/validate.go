@@ -19,7 +19,7 @@ const tooManyItems = "too_many_items"
 type validator struct {
 	text
 	errors        []api.ProblemDetail
-	badEntries    map[int]api.ProblemDetail // errors of import entries; nil for other bodies
+	badEntries    map[int]api.ProblemDetail // errors in import entries; nil for other bodies
 	request       bool                      // the body is from a request, so unknown fields are recorded
 	unknown       []string                  // locations of unknown fields
 	rejectUnknown bool

@@ -43,7 +43,7 @@ func (h *history) countEvent(e *record.FiredEvent) {
 // Stats counts deliveries, attempts and events.
 type Stats struct {
 	States   map[record.DeliveryState]int
-	Events   int64 // since the start or the last restore
+	Events   int64 // since the server started or was last restored
 	Attempts int64
 	Failed   int64 // failed attempts
 	Minutes  map[int64]*Minute
@@ -166,7 +166,7 @@ const KeptMinutes = 24 * 60
 // PerMinute is not safe for concurrent use.
 type PerMinute struct {
 	total int64
-	by    map[int64]int64 // counts by minute, without zeros
+	by    map[int64]int64 // nonzero counts by minute
 }
 
 // Add adds an occurrence at the given time.

@@ -292,7 +292,7 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.Fault
 	defer d.mu.Unlock()
 	q.attempting--
 	d.attempting--
-	if !q.closed { // after close, another delivery may have the number
+	if !q.closed { // after a close, another delivery may have the number
 		d.settleLocked(q, d.history.edit(x.n), a)
 	}
 	if d.attempting == 0 {

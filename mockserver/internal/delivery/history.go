@@ -43,8 +43,8 @@ type history struct {
 	forgotten  int                   // number of deleted deliveries
 	events     []*record.FiredEvent  // oldest first; they are immutable
 	lastEvent  int
-	webhooks   map[int64]*counts    // counts of the deliveries, by webhook
-	fired      map[int64]*PerMinute // counts of the events, by account
+	webhooks   map[int64]*counts    // delivery counts by webhook
+	fired      map[int64]*PerMinute // event counts by account
 }
 
 func newHistory() *history {

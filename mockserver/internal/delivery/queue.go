@@ -22,7 +22,7 @@ type queue struct {
 	history *history
 	pending []int       // deliveries that are due now, in order
 	retries []int       // deliveries that are due at their NextAttempt, the earliest first
-	starts  []time.Time // start times of the attempts that count against the rate limit
+	starts  []time.Time // start times of the attempts that count toward the rate limit
 	alarm   *clock.Alarm
 	last    int // the highest place in the queue
 
@@ -146,8 +146,8 @@ func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	}
 }
 
-// If another delivery waits for an attempt of x, attempted adds the other delivery to
-// the front of the queue.
+// If another delivery waits until x is attempted, attempted adds the other delivery
+// to the front of the queue.
 func (q *queue) attempted(x *delivery) {
 	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
 		delete(q.overtakenBy, x.n)
@@ -195,7 +195,7 @@ type Webhook struct {
 // Name returns the id in the format of the API, a decimal string.
 func (h *Webhook) Name() string { return strconv.FormatInt(h.ID, 10) }
 
-// wants reports whether the webhook receives an event of an account.
+// wants reports whether the webhook receives an event from an account.
 func (h *Webhook) wants(account int64, event events.Name) bool {
 	return h.AccountID == account && !h.Archived && slices.Contains(h.Events, string(event))
 }

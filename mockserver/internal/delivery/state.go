@@ -195,7 +195,8 @@ func (s Saved) delivery() *delivery {
 	return out
 }
 
-// cutShort is the error of an attempt that was in progress when the state was saved.
+// cutShort is the error for an attempt that was in progress when the state was
+// saved.
 const cutShort = "the state was saved before there was a response"
 
 // resumeLocked adds a pending delivery to its queue. A delivery to a URL without a

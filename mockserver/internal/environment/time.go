@@ -82,7 +82,7 @@ func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan
 // start, and again after every change.
 func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 	for {
-		changed, open := w.Changes.Changed() // before holds(), because holds() may not see later changes
+		changed, open := w.Changes.Changed() // before holds(), because holds() may miss later changes
 		switch {
 		case holds():
 			return nil

@@ -17,8 +17,8 @@ import (
 // Transport passes requests to a handler in the same process. It uses no sockets and
 // leaves no goroutines running, so it supports tests with testing/synctest. Transport
 // behaves like a network connection. If the request is canceled, the handler's context
-// is canceled. If the handler aborts, the client gets a connection error. If the body
-// is shorter than its Content-Length, the client gets an unexpected EOF.
+// is canceled. If the handler aborts, the client receives a connection error. If the
+// body is shorter than its Content-Length, the client receives an unexpected EOF.
 type Transport struct{ Handler http.Handler }
 
 // RoundTrip implements [http.RoundTripper].
@@ -57,8 +57,9 @@ func received(ctx context.Context, r *http.Request) *http.Request {
 	return in
 }
 
-// responder is the handler's ResponseWriter. The client gets the response when the
-// handler returns or first calls Flush. After a Flush, writes go through a pipe.
+// responder is the handler's ResponseWriter. The client receives the response when
+// the handler returns or first calls Flush. After a Flush, writes go through a
+// pipe.
 type responder struct {
 	Recording
 	request *http.Request

@@ -259,7 +259,7 @@ type stateWriter struct {
 	apart  string        // separator between records
 	before string        // text before the next field
 	any    bool          // a record has been written
-	err    error         // errors of the encoder; out stores its own error
+	err    error         // errors from the encoder; out stores its own error
 }
 
 func newStateWriter(w io.Writer, apart string) *stateWriter {
