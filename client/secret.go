@@ -15,7 +15,7 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a string that only [Secret.Reveal] returns. In printed text, logs and
+// Secret is a string whose value only [Secret.Reveal] returns. In printed text, logs and
 // JSON, a Secret is "[redacted]", even as the key of a map. For a Secret in an
 // unexported field, package fmt prints a memory address. The == operator compares
 // the contents of two Secrets. The zero Secret is the empty string.

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// maxTokenMargin limits how long before the expiry the client replaces a token.
+// maxTokenMargin is the maximum time between the replacement of a token and its expiry.
 const maxTokenMargin = time.Minute
 
 // Token is an access token. A printed, logged or encoded Token does not contain

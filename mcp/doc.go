@@ -23,8 +23,8 @@
 //
 // Errors that an assistant can act on are tool errors, not protocol errors. A tool
 // error describes the next step: correct the arguments, retry later, or contact
-// the account's owner. If arguments are invalid, one error lists them, and the
-// server sends no request to the platform. Tool errors contain the platform's
+// the account's owner. If any arguments are invalid, a single error lists them,
+// and the server sends no request to the platform. Tool errors contain the platform's
 // error messages, each truncated to 300 characters. If the outcome of a create
 // operation is unknown, the error describes how to check the outcome.
 //

@@ -65,10 +65,9 @@ type ClockState struct {
 	Now    time.Time     // in UTC
 	Ahead  time.Duration // offset from time.Now, in whole milliseconds
 	Frozen bool
-	// Next is the time of the next scheduled work, and the field What is its
-	// description, for example "campaign 12". Next and What are zero if no work
-	// is scheduled.
+	// Next is the time of the next scheduled work, or zero if no work is scheduled.
 	Next time.Time
+	// What is the description of this work, for example "campaign 12".
 	What string
 }
 

@@ -44,8 +44,8 @@ type Secret struct {
 	hash HashFunction
 }
 
-// ParseSecret returns a [Secret]. The arguments are the fields secret and
-// hash_function of a webhook. The default hash function is SHA256. Letter case is
+// ParseSecret returns a [Secret]. The arguments are the secret and
+// hash_function fields of a webhook. The default hash function is SHA256. Letter case is
 // ignored.
 //
 // ParseSecret returns an error if the text is empty, or if it begins or ends with

@@ -16,7 +16,7 @@
 //		return err
 //	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})})
 //
-// Package sqlonce is an equivalent store for database/sql, with any driver.
+// Package sqlonce provides an equivalent store for database/sql and any driver.
 //
 // # The handler
 //

@@ -76,7 +76,7 @@ func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
 	case opts.Pause < time.Millisecond:
 		return nil, fmt.Errorf("riverjobs: Pause must be at least 1ms, got %v", opts.Pause)
 	case opts.MaxPause < opts.Pause:
-		return nil, fmt.Errorf("riverjobs: MaxPause must be at least Pause, which is %v, got %v", opts.Pause, opts.MaxPause)
+		return nil, fmt.Errorf("riverjobs: MaxPause must be at least Pause (%v), got %v", opts.Pause, opts.MaxPause)
 	}
 	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: opts.RiverSchema, Logger: opts.Logger})
 	if err != nil {

@@ -291,7 +291,7 @@ func TestNew(t *testing.T) {
 	}{
 		{s.pool, c, riverjobs.Options{SendTimeout: -time.Second}, "SendTimeout must be at least 1ms, got -1s"},
 		{s.pool, c, riverjobs.Options{Pause: time.Microsecond}, "Pause must be at least 1ms, got 1µs"},
-		{s.pool, c, riverjobs.Options{MaxPause: time.Second}, "MaxPause must be at least Pause, which is 30s, got 1s"},
+		{s.pool, c, riverjobs.Options{MaxPause: time.Second}, "MaxPause must be at least Pause (30s), got 1s"},
 		{s.pool, c, riverjobs.Options{RiverSchema: "a b"}, "Schema"},
 		{s.pool, nil, riverjobs.Options{}, "must not be nil"},
 		{nil, c, riverjobs.Options{}, "must not be nil"},

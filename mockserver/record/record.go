@@ -238,7 +238,7 @@ const FaultInternalError FaultAction = "internal_error"
 
 // Actions for deliveries.
 const (
-	// FaultDrop makes no attempt and sets the state of the delivery to dropped.
+	// FaultDrop skips the delivery attempt and sets the state of the delivery to dropped.
 	FaultDrop FaultAction = "drop"
 	// FaultDuplicate delivers the same bytes again after the receiver has
 	// accepted them.

@@ -344,7 +344,7 @@ type Alarm struct {
 
 // At sets an alarm. When the clock reaches the time, the alarm calls ring() in a new
 // goroutine. The alarm counts as work in progress until ring() returns. The parameter
-// what describes the purpose of ring().
+// what is the description of the work that ring() does.
 func (c *Clock) At(at time.Time, what string, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()

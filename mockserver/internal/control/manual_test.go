@@ -201,7 +201,7 @@ func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
 }
 
 // plural changes the type of list items to its plural form.
-var plural = strings.NewReplacer("string with", "strings, each with", "string", "strings", "integer", "integers")
+var plural = strings.NewReplacer("string with", "strings, each with", "string", "strings", "integer", "integers", "object", "objects")
 
 func describe(s *schema.Schema) string {
 	if s.Null {
@@ -220,7 +220,7 @@ func describe(s *schema.Schema) string {
 		return "`" + strings.Join(s.Enum, "` `") + "`"
 	case s.Format == "date-time":
 		return "time"
-	case s.Items != nil && (s.Items.Is("string") || s.Items.Is("integer")) && s.Items.Enum == nil:
+	case s.Items != nil && s.Items.Enum == nil && (s.Items.Is("string") || s.Items.Is("integer") || describe(s.Items) == "object"):
 		return "list of " + plural.Replace(describe(s.Items))
 	case s.Items != nil:
 		return "list of " + describe(s.Items)

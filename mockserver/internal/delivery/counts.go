@@ -185,8 +185,8 @@ func (c *PerMinute) Add(at time.Time) {
 // Total returns the total number of occurrences.
 func (c *PerMinute) Total() int64 { return c.total }
 
-// Each calls f for each minute with a count, from the first to the last minute,
-// inclusive. The order is unspecified.
+// Each calls f for each minute that has a count, from the first minute to the
+// last, inclusive. The order is unspecified.
 func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
 	for minute, n := range c.by {
 		if minute >= from && minute <= until {

@@ -199,8 +199,8 @@ var (
 	atRule      = regexp.MustCompile(`@[a-z-]+`)
 )
 
-// features maps an email client's letter to the HTML and CSS features in a message that
-// the client does not support.
+// features contains the unsupported HTML and CSS features in a message, by the letter
+// of the email client.
 type features map[rune][]string
 
 func (f features) use(kind, name string) {

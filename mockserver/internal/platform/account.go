@@ -105,8 +105,7 @@ type Outcome struct {
 	ReportedAsSpam     int64 `json:"reported_as_spam" doc:"messages that were reported as spam"`
 }
 
-// count adds a message to the counts, or subtracts the message if the
-// parameter by is -1.
+// count adds a message to the counts if by is 1, and subtracts it if by is -1.
 func (o *Outcome) count(m *message, by int64) {
 	o.Sent += by
 	for _, c := range []struct {

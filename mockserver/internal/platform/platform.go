@@ -98,7 +98,7 @@ func (p *Platform) accountLocked(id int64) *account {
 	return a
 }
 
-// Caller is the user of an API request. [WithCaller] adds the caller to a context.
+// Caller is the user who sends an API request. [WithCaller] adds the caller to a context.
 type Caller struct {
 	AccountID int64
 	UserID    int64

@@ -87,7 +87,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 	return err
 }
 
-// simulate simulates a recipient action that cannot fail on a sent message.
+// simulate simulates an action on a sent message by its recipient. The action cannot fail.
 func (p *Platform) simulate(emailID string, act func(t *tx, m *message)) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		act(t, m)

@@ -92,7 +92,7 @@ func (o Types) Of(t reflect.Type) *Schema {
 	return &Schema{Kinds: []string{"integer"}, Rules: Rules{Max: maxInt64}}
 }
 
-// The limits of Go integers, in the OpenAPI document. Other documents and errors omit them.
+// The limits of Go integers. Only the OpenAPI document contains them.
 const (
 	maxInt64  = "9223372036854775807"
 	maxUint64 = "18446744073709551615"
