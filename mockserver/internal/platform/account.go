@@ -222,7 +222,7 @@ func (l *LookupLimit) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("mockserver: lookup limit: must be min_interval, token_bucket or fixed_window, got %q", text)
+	return fmt.Errorf("mockserver: lookup limit must be min_interval, token_bucket or fixed_window, got %q", text)
 }
 
 type lookupState struct {
