@@ -65,7 +65,8 @@ func (o Observation) Outcome() Outcome {
 	return OutcomeFailed
 }
 
-// errAbandoned is the Observation.Err of a call that ended with a panic.
+// errAbandoned is the Observation.Err for a call that ended with a panic or
+// a call to runtime.Goexit.
 var errAbandoned = errors.New("a callback panicked or called runtime.Goexit")
 
 func observed(observe func(context.Context, Call) (context.Context, Observer), next exchange) exchange {

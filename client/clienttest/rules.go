@@ -40,7 +40,6 @@ type caller struct {
 	key     string
 }
 
-// newCaller returns a caller with a new key.
 func newCaller(ctx context.Context, l client.LookupLimiter) caller {
 	return caller{ctx, l, "clienttest-" + rand.Text()}
 }
