@@ -34,7 +34,6 @@ func handle(pattern string, h handler, query ...param) route {
 	return route{method, Prefix + path, h, query}
 }
 
-// name returns the name of the route in the manual.
 func (rt route) name() string { return rt.method + " " + rt.path }
 
 type request struct {

@@ -20,7 +20,7 @@ import (
 // DefaultTimeout is the maximum duration of an attempt.
 const DefaultTimeout = 10 * time.Second
 
-// maxResponse is the maximum number of bytes of a response body in the log.
+// maxResponse is the maximum size of a response body in the log, in bytes.
 const maxResponse = 4 << 10
 
 // target sends deliveries to handlers in this process, or over guarded

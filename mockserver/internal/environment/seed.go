@@ -263,7 +263,8 @@ func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created,
 	return out, nil
 }
 
-// checkIDs returns an error unless the ids of the contacts ascend, or all ids are omitted.
+// checkIDs returns an error unless the ids of the contacts are in ascending order or all
+// ids are omitted.
 func checkIDs(contacts []seedContact) error {
 	seen := map[string]bool{}
 	for i, c := range contacts {

@@ -106,7 +106,7 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 // is too large.
 const maxBody = 10<<20 + 1
 
-// errorPage is an HTML page like the error pages of proxies.
+// errorPage is an HTML page that resembles the error pages of proxies.
 const errorPage = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n" +
 	"<body><h1>502 Bad Gateway</h1><hr><p>gateway</p></body></html>\n"
 

@@ -121,7 +121,8 @@ type rule struct {
 	random *rand.Rand // a separate stream, so rules do not affect each other
 }
 
-// selects counts a match, and reports whether the rule applies its action to it.
+// selects counts a match, and reports whether the rule's action applies to this
+// match.
 func (r *rule) selects() bool {
 	r.Calls++
 	chosen := true

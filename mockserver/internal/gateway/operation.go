@@ -152,7 +152,7 @@ func (c *call) Write(b []byte) (int, error) {
 	return c.ResponseWriter.Write(b)
 }
 
-// maxErrorBody is the maximum number of bytes of an error response in the log.
+// maxErrorBody is the maximum size of an error response in the log, in bytes.
 const maxErrorBody = 4 << 10
 
 // Unwrap returns the underlying writer for [http.ResponseController].

@@ -15,9 +15,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// clipped is the maximum number of bytes in the HTML of a message that mailbox
-// providers show completely. Providers truncate longer HTML and show a link to the
-// rest.
+// clipped is the maximum size, in bytes, of HTML that mailbox providers show
+// completely. Providers truncate longer HTML and show a link to the rest.
 const clipped = 102_000
 
 // Finding is a probable problem in a message.

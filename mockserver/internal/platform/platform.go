@@ -190,5 +190,4 @@ func (t *tx) nextID() int64 {
 
 func (t *tx) unix() int64 { return t.now.Unix() }
 
-// second returns the time of the transaction, in whole seconds.
 func (t *tx) second() time.Time { return t.now.Truncate(time.Second) }

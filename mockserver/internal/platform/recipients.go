@@ -112,8 +112,8 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 
 func noEmail(id string) error { return fmt.Errorf("mockserver: email %q does not exist", id) }
 
-// contactOf returns the contact of a message and its list, or nil if there is none.
-// The caller may change the returned contact.
+// contactOf returns the contact and the list of a message, or nil if there are
+// none. The caller may change the returned contact.
 func (t *tx) contactOf(m *message) (*list, *contact) {
 	l := t.account.Lists.get(m.ListID)
 	if l == nil {

@@ -190,7 +190,7 @@ func merge[K comparable, T any](all []T, places map[K]int, changed []T, id func(
 	return all
 }
 
-// maxLastID is the greatest id that every JSON parser reads exactly.
+// maxLastID is the largest id that every JSON parser represents exactly.
 const maxLastID int64 = 1<<53 - 1
 
 // restoring builds records from a state.
