@@ -86,7 +86,7 @@ func TestNewRejectsConfig(t *testing.T) {
 		"with a query":            {Config{BaseURL: "https://example.com?x=1", Token: "t"}, "query"},
 		"with a fragment":         {Config{BaseURL: "https://example.com#x", Token: "t"}, "fragment"},
 		"plain http":              {Config{BaseURL: "http://example.com", Token: "t"}, "plain http"},
-		"no token":                {Config{BaseURL: "https://example.com"}, "Token: the access token is empty"},
+		"no token":                {Config{BaseURL: "https://example.com"}, "Token: access token must not be empty"},
 		"token with a line break": {Config{BaseURL: "https://example.com", Token: testToken + "\n"}, "byte 17"},
 		"token beyond ASCII":      {Config{BaseURL: "https://example.com", Token: testToken + "\x7f"}, "byte 17"},
 		"token with a space":      {Config{BaseURL: "https://example.com", Token: testToken + " "}, "byte 17"},

@@ -265,7 +265,7 @@ func (t *tokens) leave(a *asking) {
 // header. The error does not contain the token.
 func checkToken(token string) error {
 	if token == "" {
-		return errors.New("the access token is empty")
+		return errors.New("access token must not be empty")
 	}
 	if i := strings.IndexFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
 		return fmt.Errorf("byte %d of the access token is not a visible ASCII character", i)

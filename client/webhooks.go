@@ -145,7 +145,7 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 		return hook, err
 	}
 	if shown.Secret == (Secret{}) {
-		e := newConclusion(getWebhookRequest(hook.ID), errors.New("the secret is missing"))
+		e := newConclusion(getWebhookRequest(hook.ID), errors.New("missing secret"))
 		e.invalidResponse = true
 		return shown, e
 	}
