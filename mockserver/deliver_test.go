@@ -142,7 +142,7 @@ func TestDrainClosedServer(t *testing.T) {
 			must(t, p.Wait(t.Context()))
 			start(p.Close)
 			if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "1 deliveries to webhook") ||
-				!strings.Contains(err.Error(), "the server is closed") {
+				!strings.Contains(err.Error(), "server closed") {
 				t.Errorf("%s: got %v, want the pending deliveries and that the server is closed", name, err)
 			}
 		})

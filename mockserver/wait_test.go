@@ -56,7 +56,7 @@ func TestWaitForEnds(t *testing.T) {
 	} {
 		p := newProbe(t, mockserver.Config{})
 		go end(p.Server)
-		if err := p.WaitFor(t.Context(), never); err == nil || !strings.Contains(err.Error(), "the server is closed") {
+		if err := p.WaitFor(t.Context(), never); err == nil || !strings.Contains(err.Error(), "server closed") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // ErrClosed means that the platform is closed.
-var ErrClosed = errors.New("the server is closed")
+var ErrClosed = errors.New("server closed")
 
 // Restore replaces the whole state with the state in a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
