@@ -81,8 +81,8 @@ type Snapshot struct {
 // deliveries, because there can be millions of them.
 func (p *Platform) Snapshot() *Snapshot { return p.snapshot(nil) }
 
-// snapshot is like Snapshot, but shares the resources with an earlier snapshot if there
-// was no transaction since.
+// snapshot returns the current state. If no transaction has taken place since the
+// earlier snapshot, both snapshots share their resources.
 func (p *Platform) snapshot(earlier *Snapshot) *Snapshot {
 	p.whole.Lock() // so the records and the deliveries are consistent
 	defer p.whole.Unlock()
