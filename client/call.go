@@ -132,7 +132,7 @@ func perform(ctx context.Context, x exchange, r request, decode func([]byte) err
 	return x(ctx, &call{request: r, decode: decode})
 }
 
-// readNothing reads a response without required fields, and fails only if the
+// readNothing reads a response that has no required fields. It fails only if the
 // response contains an error.
 func readNothing(body []byte) error {
 	c := jsonscan.New(string(body))

@@ -74,9 +74,9 @@ func withoutSecrets(address string) string {
 	return address
 }
 
-// retryAfter parses a Retry-After header that contains seconds or a date.
-// retryAfter subtracts the Date header from a date, because the clocks of the
-// client and the server may differ. Any other value is ignored.
+// retryAfter parses a Retry-After header, which contains seconds or a date. The
+// delay until a date is the difference from the Date header, because the clocks
+// of the client and the server may differ. Any other value is ignored.
 func retryAfter(h http.Header) (d time.Duration, ok bool) {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if v == "" {

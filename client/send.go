@@ -22,8 +22,8 @@ func withoutRedirects(h *http.Client) *http.Client {
 	return &c
 }
 
-// hidesLocation hides the Location header from http.Client, because an error
-// from http.Client would contain an invalid Location.
+// hidesLocation hides the Location header from http.Client. Otherwise, an invalid
+// Location would be part of the error from http.Client.
 type hidesLocation struct{ http.RoundTripper }
 
 // hiddenLocation is not a valid header field name, so no server can send it.

@@ -111,8 +111,8 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 	return active, nil
 }
 
-// ensure implements Ensure. The parameter after is the id of the last webhook to
-// skip, or "" to search all webhooks.
+// ensure implements Ensure. It skips all webhooks up to the one whose id is after.
+// If after is "", it searches all webhooks.
 func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, error) {
 	id, err := s.find(ctx, want, after, "")
 	if err != nil {

@@ -50,8 +50,8 @@ type Event struct {
 // fields. It returns nil if e was not parsed.
 func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 
-// RawData returns the unchanged field "data" of the body that e was parsed from,
-// or nil if the body does not have this field. To read a field that this package
+// RawData returns the raw "data" field of the body that e was parsed from, or nil
+// if the body does not have this field. To read a field that this package
 // does not define, unmarshal the data into your own struct. Do not embed a type
 // from this package in the struct, because its UnmarshalJSON method would not
 // read your fields.

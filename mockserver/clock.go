@@ -40,9 +40,8 @@ func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.en
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
 // SetNow sets the clock. It returns an error if the year is outside the range
-// 1970–2199. Unlike [Server.AdvanceTo], SetNow does not run work at its
-// scheduled time. Work that becomes due runs immediately, in no particular
-// order. If t is in the past, completed work is not undone, and the times of
+// 1970–2199. Unlike [Server.AdvanceTo], SetNow does not stop at each scheduled
+// time. All work that becomes due runs at the new time, in no particular order. If t is in the past, completed work is not undone, and the times of
 // scheduled work do not change.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.env.SetNow(t); err != nil {

@@ -139,7 +139,7 @@ func (r *running) track(next http.Handler) http.Handler {
 // maxRunning is the maximum number of method and path pairs that String lists.
 const maxRunning = 10
 
-// String counts the requests by method and path. It omits the query, which may
+// String returns the number of requests for each method and path. It omits the query, which may
 // contain a token.
 func (r *running) String() string {
 	counts := map[string]int{}

@@ -12,9 +12,9 @@ import (
 
 // SourceOptions configures [NewVerifierFunc]. The zero value is a good default.
 type SourceOptions struct {
-	// MaxAge is the age at which the next verification reloads the secrets. A
-	// removed secret can stay valid for up to MaxAge. 0 or a negative value means
-	// 1 minute.
+	// MaxAge is the maximum age of the loaded secrets. If they are older, the next
+	// verification reloads them. A removed secret can stay valid for up to MaxAge.
+	// 0 or a negative value means 1 minute.
 	MaxAge time.Duration
 
 	// MinInterval is the minimum time between two calls to the function. If a

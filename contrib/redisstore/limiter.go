@@ -46,7 +46,7 @@ type LimiterOptions struct {
 	// process sooner.
 	Lease time.Duration
 
-	// Key identifies the user and account for all callers of the limiter. By
+	// Key identifies the user and account that all callers of the limiter share. By
 	// default, each client computes its key from the base URL, Config.Account and
 	// its first token. Set Key if the processes use a TokenSource, because each
 	// process then has a different first token. Key is not secret.

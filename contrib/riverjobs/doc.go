@@ -81,9 +81,9 @@
 //
 // An email is sent at most once for each key. River skips a job if it already
 // stores a job with the same key. By default, River deletes completed and canceled
-// jobs, with their output, after a day. After a completed job, a second job with
-// the same key finds the email's record and completes without sending. After a
-// canceled job, a second job sends the email. Call [Jobs.Forget] to delete old
+// jobs, with their output, after a day. After a job has completed, a second job
+// with the same key finds the email's record and does not send the email again.
+// After a job has been canceled, a second job sends the email. Call [Jobs.Forget] to delete old
 // records.
 //
 // # Lookups

@@ -113,7 +113,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work. If no work is scheduled, a request with `"next"` returns 409. Work that becomes due runs in order, each item at its scheduled time. The response contains the clock after the work is complete. The route returns 504 if the work takes longer than one minute of real time. */
+        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work. If no work is scheduled, a request with `"next"` returns 409. Work that becomes due runs in order, each item at its scheduled time. The response contains the state of the clock after all work is complete. The route returns 504 if the work takes longer than one minute of real time. */
         post: operations["postClockAdvance"];
         delete?: never;
         options?: never;

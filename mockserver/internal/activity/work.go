@@ -9,8 +9,8 @@ import (
 const EveryAccount = -1
 
 // Work counts the work in progress, in total and by account. Unlike
-// [sync.WaitGroup], its method Wait accepts a context and reports whether there
-// was any work. The zero value is ready to use.
+// [sync.WaitGroup.Wait], its Wait method accepts a context and reports whether
+// there was any work. The zero value is ready to use.
 type Work struct {
 	mu    sync.Mutex
 	total int

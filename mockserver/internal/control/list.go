@@ -48,8 +48,7 @@ type filter[V any] struct {
 	allows func(want string, v V) bool
 }
 
-// where returns a filter that compares the parameter with a value from each
-// record, ignoring case. The function of returns this value.
+// where returns a filter that compares the parameter with of(record), ignoring case.
 func where[V any](p param, of func(V) string) filter[V] {
 	return filter[V]{p, func(want string, v V) bool { return strings.EqualFold(want, of(v)) }}
 }

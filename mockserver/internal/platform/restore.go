@@ -348,7 +348,7 @@ func (r *restoring) message(in *messageState, contents []api.MessageContent) err
 	m, a := &in.message, r.accounts[in.AccountID]
 	switch {
 	case m.ID == "" || r.records.message(m.ID) != nil:
-		return fmt.Errorf("id %q must be unique, and not empty", m.ID)
+		return fmt.Errorf("id %q must be unique and must not be empty", m.ID)
 	case in.Content < 0 || in.Content >= len(contents):
 		return errNoContent
 	case a == nil:

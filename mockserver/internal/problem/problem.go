@@ -102,8 +102,8 @@ func OfJSON(body []byte, err error) *Error {
 	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
 }
 
-// If a JSON value has the wrong type, Plainly returns an error without the
-// names of Go types. Otherwise it returns err unchanged.
+// Plainly returns err without the names of Go types, if a JSON value has the wrong
+// type. Otherwise, it returns err unchanged.
 func Plainly(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
