@@ -272,7 +272,7 @@ func TestUnique(t *testing.T) {
 		t.Errorf("%+v and %+v, %d emails", first, out, len(s.platform.Outbox()))
 	}
 	for key, want := range map[string]string{
-		"": "SendArgs.Key must be 1 to 255 bytes, got 0", strings.Repeat("k", 256): "1 to 255 bytes, got 256", "\xff": "valid UTF-8",
+		"": "SendArgs.Key must be 1 to 255 bytes long, got 0", strings.Repeat("k", 256): "1 to 255 bytes long, got 256", "\xff": "valid UTF-8",
 	} {
 		if _, err := jobs.Insert(t.Context(), riverjobs.SendArgs{Key: key}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("key %q: %v", key, err)
