@@ -256,7 +256,7 @@ const FaultDelay FaultAction = "delay"
 type FaultRule struct {
 	ID string `json:"id" doc:"the id of the rule"`
 	Fault
-	Enabled bool `json:"enabled" doc:"whether the rule is enabled; the server ignores disabled rules"`
+	Enabled bool `json:"enabled" doc:"whether the rule is enabled"`
 	Calls   int  `json:"calls" doc:"the number of requests, messages, deliveries or delivery attempts that matched the rule"`
 	Hits    int  `json:"hits" doc:"how often the rule was applied"`
 }

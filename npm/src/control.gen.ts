@@ -59,7 +59,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The HTML of a campaign, rendered with the values in `attributes`. A Content-Security-Policy header blocks scripts and remote content. */
+        /** The rendered HTML of a campaign. A Content-Security-Policy header blocks scripts and remote content. */
         get: operations["getCampaignsIdHtml"];
         put?: never;
         post?: never;
@@ -76,7 +76,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The text part of a campaign, rendered with the values in `attributes`. */
+        /** The rendered text part of a campaign. */
         get: operations["getCampaignsIdText"];
         put?: never;
         post?: never;
@@ -95,7 +95,7 @@ export interface paths {
         };
         /** The virtual time, its offset from real time, and the next scheduled work. */
         get: operations["getClock"];
-        /** `frozen` freezes or resumes the clock. `now` sets the clock to any time, including an earlier time. Work that becomes due runs immediately, at the new time and in any order. Returns the clock. */
+        /** Sets, freezes or resumes the clock. `now` can be an earlier time. Work that becomes due runs immediately, at the new time and in any order. */
         put: operations["putClock"];
         post?: never;
         delete?: never;
@@ -145,7 +145,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A delivery with its body and signature, and with the webhook's secret and hash function. */
+        /** Returns a delivery with its body. */
         get: operations["getDeliveriesId"];
         put?: never;
         post?: never;
@@ -199,7 +199,7 @@ export interface paths {
         /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. */
         get: operations["getEvents"];
         put?: never;
-        /** Sends an event with the given body, and returns the delivery. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. */
+        /** Sends an event with the given body. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. */
         post: operations["postEvents"];
         delete?: never;
         options?: never;
@@ -231,10 +231,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rules in the order of evaluation, with the valid actions and operations. */
+        /** The rules, and the valid actions and operations. */
         get: operations["getFaults"];
         put?: never;
-        /** Adds a rule, and returns the rule with its id. */
+        /** Adds a rule. */
         post: operations["postFaults"];
         /** Removes all rules, or only the rules with this `account_id`. */
         delete: operations["deleteFaults"];
@@ -251,7 +251,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets the seed for random faults, and resets the counts and random numbers of all rules in all accounts. If the seed is 0, the server chooses a random seed. Returns the seed. */
+        /** Sets the seed for random faults, and resets the counts and random numbers of all rules in all accounts. */
         put: operations["putFaultsSeed"];
         post?: never;
         delete?: never;
@@ -285,7 +285,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Checks that the server is running. This route requires no token. */
+        /** Checks that the server is running. */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -404,7 +404,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A message with its text, HTML, headers, links and events. The route also returns rejected messages. */
+        /** Returns a message, even if it was rejected. */
         get: operations["getOutboxId"];
         put?: never;
         post?: never;
@@ -424,7 +424,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Simulates a bounce of the message, by default a hard bounce. */
+        /** Simulates a bounce of the message. */
         post: operations["postOutboxIdBounce"];
         delete?: never;
         options?: never;
@@ -643,7 +643,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The OpenAPI 3.1 document for the email API, with every endpoint and every event. The second server in this OpenAPI document is `/_mock/accounts/{account_id}/api`. */
+        /** The OpenAPI 3.1 document for the email API, with every endpoint and every event. */
         get: operations["getPlatformYaml"];
         put?: never;
         post?: never;
@@ -677,7 +677,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A request with its body. If the response is an error, the record also contains the response body. If no operation matches the request, the record contains the most similar operation. */
+        /** Returns a request with its body. */
         get: operations["getRequestsId"];
         put?: never;
         post?: never;
@@ -696,7 +696,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. After a reset, the ids, secrets, clock and tokens are the same as in the baseline. A reset also restores tokens from the configuration, and clears fault rules and the request log. With `account_id`, a reset applies to one account, for tests that run in parallel. A reset of one account clears its logs and fault rules, and does not change shared data. The route returns 409 if another account uses an id from this account's baseline. */
+        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. After a reset, the ids, secrets, clock and tokens are the same as in the baseline. A reset also restores tokens from the configuration, and clears fault rules and the request log. With `account_id`, a reset applies to one account, including its logs and fault rules, and does not change shared data. The route returns 409 if another account uses an id from this account's baseline. */
         post: operations["postReset"];
         delete?: never;
         options?: never;
@@ -747,7 +747,7 @@ export interface paths {
         };
         /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests continue during the snapshot. */
         get: operations["getState"];
-        /** Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. If the snapshot is invalid, for example because of an unknown field or a wrong checksum, nothing changes. A snapshot of more than 1 GiB is rejected with 413. Restoring does not change fault rules, tokens or the request log. */
+        /** Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. If the snapshot is invalid, for example because of an unknown field or a wrong checksum, nothing changes. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
         post?: never;
         /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route clears only one account and its fault rules. Other fault rules, the clock and the sequence of ids do not change. */
@@ -781,7 +781,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The HTML of a template, rendered with the values in `attributes`. A Content-Security-Policy header blocks scripts and remote content. */
+        /** The rendered HTML of a template. A Content-Security-Policy header blocks scripts and remote content. */
         get: operations["getTemplatesIdHtml"];
         put?: never;
         post?: never;
@@ -798,7 +798,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The text part of a template, rendered with the values in `attributes`. */
+        /** The rendered text part of a template. */
         get: operations["getTemplatesIdText"];
         put?: never;
         post?: never;
@@ -817,7 +817,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revokes an access token. Requests with a revoked token return 401. A reset restores the tokens from the configuration and the baseline. To add tokens, use `POST /_mock/seed`. */
+        /** Revokes an access token. Requests with a revoked token return 401. To add tokens, use `POST /_mock/seed`. */
         post: operations["postTokensRevoke"];
         delete?: never;
         options?: never;
@@ -851,7 +851,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Waits for background work in the application or the mock server. With `for`, the route waits until `count` messages, deliveries, requests or events match the filters. The response contains the latest `count` matches, newest first, and the total number of matches in `total`. Without `for`, the route returns 204 as soon as no campaign or delivery is due or in progress. With `drain`, the route returns 204 when every delivery has succeeded or failed permanently. With `account_id`, the route ignores the work and records of other accounts. The route returns 504 after the timeout. If a drain would wait for a frozen clock, the route returns 409 immediately. Fields of the body override query parameters. To wait for more than one minute, repeat the request. */
+        /** Waits for background work in the application or the mock server. With `for`, the route waits until `count` messages, deliveries, requests or events match the filters. Without `for`, the route returns 204 as soon as no campaign or delivery is due or in progress. With `drain`, the route returns 204 when every delivery has succeeded or failed permanently. With `account_id`, the route ignores the work and records of other accounts. The route returns 504 after the timeout. If a drain would wait for a frozen clock, the route returns 409 immediately. Fields of the body override query parameters. To wait for more than one minute, repeat the request. */
         post: operations["postWait"];
         delete?: never;
         options?: never;
@@ -1115,7 +1115,7 @@ export interface components {
             calls: number;
             /** @description a delay before the action, in milliseconds */
             delay_ms?: number;
-            /** @description whether the rule is enabled; the server ignores disabled rules */
+            /** @description whether the rule is enabled */
             enabled: boolean;
             /** @description the event name of the deliveries; * matches all events */
             event?: string;
@@ -2527,7 +2527,7 @@ export interface operations {
     deleteFaults: {
         parameters: {
             query?: {
-                /** @description the account of the rules; by default the route removes all rules */
+                /** @description the account of the rules */
                 account_id?: number;
             };
             header?: never;
@@ -4315,7 +4315,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description the latest matching records, newest first */
+                        /** @description the latest matching records, newest first; at most count records */
                         data: unknown[];
                         /** @description the number of matching records */
                         total: number;

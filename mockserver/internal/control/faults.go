@@ -18,7 +18,7 @@ func (c *Control) faultRoutes() []route {
 		handle("POST faults", jsonBody(c.inject)),
 		handle("PATCH faults/{id}", jsonBody(c.switchFault)),
 		handle("DELETE faults/{id}", byID(c.removeFault)),
-		handle("DELETE faults", noInput(c.removeFaults), ofAccount("the account of the rules; by default the route removes all rules")),
+		handle("DELETE faults", noInput(c.removeFaults), ofAccount("the account of the rules")),
 		handle("PUT faults/seed", jsonBody(c.seedFaults)),
 		handle("PUT lookup-limit", jsonBody(c.setLookupLimit)),
 	}

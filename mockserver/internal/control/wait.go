@@ -68,7 +68,7 @@ func (f waitFilters) values() url.Values {
 }
 
 type waited struct {
-	Data  []any `json:"data" doc:"the latest matching records, newest first"`
+	Data  []any `json:"data" doc:"the latest matching records, newest first; at most count records"`
 	Total int   `json:"total" doc:"the number of matching records"`
 }
 
