@@ -168,7 +168,7 @@ type ImportBatch struct {
 	// The status of the imported contacts, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Whether an import with the status active also activates unsubscribed and pending contacts. By default, these contacts keep their status.
+	// Whether an import with the status active also activates unsubscribed and pending contacts.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -777,10 +777,10 @@ type ListContactsParams struct {
 	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 
-	// `field:asc` or `field:desc`, where the field is id, email, status or subscribed_on. By default the oldest contact is first.
+	// `field:asc` or `field:desc`, where the field is id, email, status or subscribed_on.
 	Sort string
 
-	// `field:value`, where the field is status, email, tag or interest, and the value is everything after the first colon. By default all contacts match.
+	// `field:value`, where the field is status, email, tag or interest, and the value is everything after the first colon.
 	Filter string
 }
 
@@ -804,7 +804,7 @@ type ListSuppressedEmailsParams struct {
 	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 
-	// `email:value`, where the value is everything after the colon. By default all entries match.
+	// `email:value`, where the value is everything after the colon.
 	Filter string
 }
 

@@ -277,7 +277,7 @@ type ContactImport struct {
 	// ImportTo The status of the imported contacts, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Resubscribe Whether an import with the status active also activates unsubscribed and pending contacts. By default, these contacts keep their status.
+	// Resubscribe Whether an import with the status active also activates unsubscribed and pending contacts.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -955,10 +955,10 @@ type ListContactsParams struct {
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 
-	// Sort `field:asc` or `field:desc`, where the field is id, email, status or subscribed_on. By default the oldest contact is first.
+	// Sort `field:asc` or `field:desc`, where the field is id, email, status or subscribed_on.
 	Sort ContactSort `form:"sort,omitempty" json:"sort,omitempty,omitzero"`
 
-	// Filter `field:value`, where the field is status, email, tag or interest, and the value is everything after the first colon. By default all contacts match.
+	// Filter `field:value`, where the field is status, email, tag or interest, and the value is everything after the first colon.
 	Filter ContactFilter `form:"filter,omitempty" json:"filter,omitempty,omitzero"`
 }
 
@@ -982,7 +982,7 @@ type ListSuppressedEmailsParams struct {
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 
-	// Filter `email:value`, where the value is everything after the colon. By default all entries match.
+	// Filter `email:value`, where the value is everything after the colon.
 	Filter SuppressionFilter `form:"filter,omitempty" json:"filter,omitempty,omitzero"`
 }
 
