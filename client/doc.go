@@ -101,10 +101,10 @@
 //
 // "Maybe done" means that the platform may have processed the request. If any attempt of
 // a failed call is "maybe done", the error matches [ErrOutcomeUnknown], unless the call
-// is a GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means that
-// the request changed nothing. ErrNotQueued means that the platform did not send the
-// email and stores only a record of it. The client does not retry after ErrNotQueued. The
-// file docs/errors.md describes how to resolve an unknown outcome.
+// is a GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means
+// that the request changed nothing. ErrNotQueued means that the platform did not send
+// the email and stores only a record of it. The file docs/errors.md describes how to
+// resolve an unknown outcome.
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource] is set,
 // the client requests a new token once. It sends the request again only if the new token

@@ -29,9 +29,6 @@
 // choose it. If several webhooks use one URL, pass all secrets to [NewVerifier]. If
 // secrets change while the program runs, use [NewVerifierFunc].
 //
-// Printing, logging or encoding a [Secret] does not reveal its text. Only
-// [Secret.Reveal] returns the text.
-//
 // # Responses
 //
 // Without a 2xx response, the platform retries the delivery for more than 7 hours.
