@@ -117,7 +117,7 @@ func (w *world) places() []string {
 // visit opens a view and waits until the previous view is gone.
 func (p *page) visit(hash string) *page {
 	p.Helper()
-	p.goTo("#/requests/nothing").says(".detail", "Not here")
+	p.goTo("#/requests/nothing").says(".detail", "does not exist")
 	p.goTo(hash).until(`!document.querySelector('main').textContent.includes('Not found')`)
 	p.rest()
 	return p

@@ -241,9 +241,12 @@ func TestDueCampaignIsWork(t *testing.T) {
 			return nil
 		})
 		time.Sleep(time.Second)
-		if c := p.accounts[1].Campaigns.get(3); c.Status != campaignDelivered {
-			t.Errorf("the campaign is %s", c.Status)
-		}
+		within(t, p, func(tx *tx) error {
+			if c := tx.account.Campaigns.get(3); c.Status != campaignDelivered {
+				t.Errorf("the campaign is %s", c.Status)
+			}
+			return nil
+		})
 	})
 }
 
