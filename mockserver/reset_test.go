@@ -3,6 +3,7 @@ package mockserver_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
@@ -11,7 +12,7 @@ import (
 // Each method has the same effect as its route.
 func TestResetMethods(t *testing.T) {
 	changed := func() probe {
-		p := newProbe(t, mockserver.Config{})
+		p := newProbe(t, mockserver.Config{Now: time.Unix(1_800_000_000, 0), FreezeClock: true})
 		must(t, p.Seed(strings.NewReader(`{"account_id":2,"tokens":[{"token":"two"}],"lists":[{"name":"News"}]}`)))
 		must(t, p.SetBaseline())
 		for _, token := range []string{p.token, "two"} {
