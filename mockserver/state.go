@@ -61,7 +61,7 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.en
 // records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
-// Restore replaces the whole state with the state in a snapshot (version 4) or in
+// Restore replaces the whole state with the state in a snapshot (version 3 or 4) or in
 // the output of a [Follower]. Deliveries that were pending before the restore are
 // deleted. The server resumes pending deliveries and campaigns from the snapshot.
 // A running clock in the snapshot keeps its offset from time.Now. A frozen clock

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +17,9 @@ import (
 
 // decode decodes one JSON object into s, or returns io.EOF at the end of the input. It
 // decodes each record separately, so an error contains the position of the record. An
-// unknown field is an error, because its data would be lost.
-func (s *state) decode(d *json.Decoder) error {
+// unknown field is an error, because its data would be lost. The format of a change is
+// the version of the preceding whole state.
+func (s *state) decode(d *json.Decoder, version int) error {
 	start, err := d.Token()
 	if err != nil {
 		return err
@@ -36,7 +38,11 @@ func (s *state) decode(d *json.Decoder) error {
 		if !known {
 			return fmt.Errorf("%s: %s", name, suggest.Unknown("field", name, slices.Collect(maps.Keys(fields))))
 		}
-		if err := decodeField(d, field); err != nil {
+		decodeRecord := decodeInto
+		if cmp.Or(s.Version, version) == olderVersion {
+			decodeRecord = upgrader(name)
+		}
+		if err := decodeField(d, field, decodeRecord); err != nil {
 			return fmt.Errorf("%s%w", name, err)
 		}
 	}
@@ -56,7 +62,9 @@ func fieldsByName(v reflect.Value) map[string]reflect.Value {
 	return fields
 }
 
-func decodeField(d *json.Decoder, field reflect.Value) error {
+type recordDecoder = func(d *json.Decoder, into reflect.Value) error
+
+func decodeField(d *json.Decoder, field reflect.Value, decodeRecord recordDecoder) error {
 	if field.Kind() != reflect.Slice {
 		return placed(": ", decodeInto(d, field.Addr()))
 	}
@@ -72,7 +80,7 @@ func decodeField(d *json.Decoder, field reflect.Value) error {
 	field.SetZero()
 	for d.More() {
 		record := reflect.New(field.Type().Elem())
-		if err := decodeInto(d, record); err != nil {
+		if err := decodeRecord(d, record); err != nil {
 			return placed(fmt.Sprintf("[%d]: ", field.Len()), err)
 		}
 		field.Set(reflect.Append(field, record.Elem()))

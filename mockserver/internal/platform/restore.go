@@ -95,7 +95,7 @@ func readState(r io.Reader) (*state, error) {
 	var all mergedState
 	for n := 0; ; n++ {
 		var next state
-		err := next.decode(decoder)
+		err := next.decode(decoder, all.Version)
 		switch {
 		case errors.Is(err, io.EOF) && n > 0:
 			return &all.state, nil
@@ -107,8 +107,8 @@ func readState(r io.Reader) (*state, error) {
 			if err := all.apply(&next); err != nil {
 				return nil, fmt.Errorf("change %d: %w", next.Change, err)
 			}
-		case next.Version != snapshotVersion:
-			return nil, fmt.Errorf("version must be %d, got %d", snapshotVersion, next.Version)
+		case next.Version != snapshotVersion && next.Version != olderVersion:
+			return nil, fmt.Errorf("version must be %d or %d, got %d", olderVersion, snapshotVersion, next.Version)
 		default:
 			all = mergedState{state: next}
 		}

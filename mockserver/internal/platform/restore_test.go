@@ -104,8 +104,8 @@ func TestRestoreRecords(t *testing.T) {
 		message(`"id":"m","content":0,"list_id":7,"contact_id":2`): "messages[0]: contact_id 2 does not exist on list 7",
 		``:                            "EOF",
 		`[]`:                          "must be an object, got an array",
-		`{"version":5}`:               "version must be 4, got 5",
-		`{"change":1}`:                "version must be 4, got 0",
+		`{"version":5}`:               "version must be 3 or 4, got 5",
+		`{"change":1}`:                "version must be 3 or 4, got 0",
 		`{"version":4,"accounts":{}}`: "accounts: must be an array, got an object",
 		`{"version":4,"accounts":[{"account_id":1},{"account_id":1}]}`: "accounts[1]: account_id 1 must be unique",
 		webhook(``):                  "",
@@ -120,12 +120,41 @@ func TestRestoreRecords(t *testing.T) {
 		messages(`{"id":"m","account_id":1,"sent_by":"pigeon"}`):                                                    `messages[0]: sent_by "pigeon" does not exist`,
 		change(`{"change":2,"last_id":9}`):                                                                          "the change number must be 1",
 		change(`{"last_id":9}`):                                                                                     "the change number must be 1",
-		change(`{"version":9}`):                                                                                     "version must be 4, got 9",
+		change(`{"version":9}`):                                                                                     "version must be 3 or 4, got 9",
 		change(`{"change":1,`):                                                                                      "unexpected ", // the rest differs between releases of Go
 		change(`{"change":1,"last_id":9,"messages":[{"id":"m","account_id":1,"content":0}]}`):                       "messages[0]: content does not exist",
 		change(`{"change":1,"last_id":9,"deliveries":[{"id":"dlv-2"}]}`):                                            "deliveries[0]: id",
 		change(`{"change":1,"last_id":9,"deliveries":[{}]}`):                                                        "deliveries[0]: id",
 		change(`{"change":1,"last_id":9,"contacts":[{"id":1,"list_id":7,"email":"a@b.example"}]}`):                  "contacts[0]: list_id 7 does not exist",
+	})
+}
+
+// A state of version 3 has other field names. The change after it has them too.
+func TestRestoreOlderVersion(t *testing.T) {
+	older := `{"version":3,"last_id":9,"accounts":[{"account_id":1,
+		"templates":[{"id":2,"name":"T","html":"<p>","text":"t","created_on":8,"updated_on":9}],
+		"lists":[{"id":1,"name":"L","policy_accepted":true,"created_on":8}],
+		"campaigns":[{"id":3,"name":"C","list_id":1,"from":{"name":"N","email":"n@example.org"},"status":"incomplete"}],
+		"workflows":[{"id":4,"name":"W","list_id":1,"trigger":"subscribe","from":{"email":"n@example.org"},"active":true},
+			{"id":5,"name":"X","list_id":1,"trigger":"subscribe","from":{"email":"n@example.org"}}]}]}`
+	current := `{"version":4,"last_id":9,"accounts":[{"account_id":1,
+		"templates":[{"template_id":2,"name":"T","content":{"html":"<p>","text":"t"},"created_on":8,"updated_on":9}],
+		"lists":[{"list_id":1,"name":"L","policy_accepted":true,"created_on":8}],
+		"campaigns":[{"campaign_id":3,"name":"C","list_id":1,"sender":{"name":"N","email":"n@example.org"},"status":"incomplete"}],
+		"workflows":[{"workflow_id":4,"name":"W","list_id":1,"trigger":"subscribe","sender":{"email":"n@example.org"},"status":"active"},
+			{"workflow_id":5,"name":"X","list_id":1,"trigger":"subscribe","sender":{"email":"n@example.org"},"status":"inactive"}]}]}`
+	change := `{"change":1,"last_id":9,"contacts":[{"list_id":1,"id":6,"added":6,"email":"a@example.org","status":"active",
+		"%s":[{"name":"a","value":"b"}],"%s":2}]}`
+	var got, want strings.Builder
+	_ = restored(t, older+fmt.Sprintf(change, "attributes", "bounces")).Snapshot().Write(&got)
+	_ = restored(t, current+fmt.Sprintf(change, "custom_attributes", "bounces_count")).Snapshot().Write(&want)
+	if got.String() != want.String() {
+		t.Errorf("got\n%s\nwant\n%s", &got, &want)
+	}
+	checkRestores(t, map[string]string{
+		`{"version":3,"accounts":[{"account_id":1,"lists":[{"list":1}]}]}`: "accounts[0]: list: unknown field",
+		`{"version":3,"accounts":[{"account_id":1,"lists":7}]}`:            "accounts[0]: lists: must be",
+		`{"version":3,"contacts":[null,{"bounces":"x"}]}`:                  "bounces_count: must be an integer",
 	})
 }
 
