@@ -747,7 +747,7 @@ export interface paths {
         };
         /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests continue during the snapshot. */
         get: operations["getState"];
-        /** Restores a version 4 snapshot, or a `-state` file, which is a snapshot followed by changes. If the snapshot is invalid, for example because of an unknown field or a wrong checksum, nothing changes. Restoring does not change fault rules, tokens or the request log. */
+        /** Restores a snapshot of version 3 or 4, or a `-state` file, which is a snapshot followed by changes. If the snapshot is invalid, for example because of an unknown field or a wrong checksum, nothing changes. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
         post?: never;
         /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route clears only one account and its fault rules. Other fault rules, the clock and the sequence of ids do not change. */
