@@ -64,6 +64,11 @@ func TestCrashedHolder(t *testing.T) {
 	if _, took := acquire(t, l, key); took < 1900*time.Millisecond || took > 4*time.Second {
 		t.Errorf("after a crashed process: %v, want its lease of 2 s, not the default of 5 s", took)
 	}
+	for lease, want := range map[time.Duration]time.Duration{-1: 5 * time.Second, 0: 5 * time.Second, 1: 2 * time.Second, time.Minute: time.Minute} {
+		if got := newLimiter(l.rdb, LimiterOptions{Lease: lease}).opts.Lease; got != want {
+			t.Errorf("lease %v: %v, want %v", lease, got, want)
+		}
+	}
 }
 
 // TestCrashedWaiters: processes that crashed in the queue cost their slots and half a second.
@@ -116,6 +121,11 @@ func TestRepeatedScriptIsIdempotent(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	if p := ask(t, l, "acquire", key, "b"); !p.mine {
 		t.Errorf("after the release: %+v", p)
+	}
+	for op, want := range map[string]string{"begin": "mine", "handled": "handled"} { // the SET of a Once
+		if got, err := state(op, "r:token", "token", nil); got != want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", op, got, err, want)
+		}
 	}
 }
 
@@ -278,6 +288,13 @@ func TestManyWaiters(t *testing.T) {
 	if turn := time.Since(start) / waiters; turn > 5*gap {
 		t.Errorf("%v per slot, want about %v", turn, gap)
 	}
+	for ticket, want := range map[int64]int64{0: 1, 2: 0, 3: 0, 4: 1} { // 0: the ticket is unknown
+		w := &waiter{}
+		w.ticket.Store(ticket)
+		if new(watchers).wake(&watch{waiters: map[*waiter]bool{w: true}}, 3); w.gone.Load() != want {
+			t.Errorf("ticket %d: woken %d times after ticket 3 left, want %d", ticket, w.gone.Load(), want)
+		}
+	}
 }
 
 // TestSubscribesOnlyWhileWaiting: a process has one subscription while callers wait, and none afterwards.
@@ -287,8 +304,10 @@ func TestSubscribesOnlyWhileWaiting(t *testing.T) {
 	rdb, key := newRedis(t), rand.Text()
 	l := quick(rdb, gap, LimiterOptions{})
 	listeners := func() int64 { return rdb.PubSubNumSub(t.Context(), l.base(key)+":left").Val()[l.base(key)+":left"] }
-	release, _ := acquire(t, l, key)
-	release(0)
+	for range 2 { // the second call waits, but no caller is ahead
+		release, _ := acquire(t, l, key)
+		release(0)
+	}
 	if n := listeners(); n != 0 {
 		t.Errorf("%d connections without a waiter", n)
 	}
@@ -336,15 +355,19 @@ func TestSubscriptionAfterCancellation(t *testing.T) {
 	ctx, give := context.WithCancel(t.Context())
 	give()
 	var ws watchers
-	var old, late waiter
+	var old, late, ready waiter
 	first := make(chan error)
 	go func() { first <- ws.join(ctx, slow, channel, &old) }()
 	<-slow.asked
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	old.done()
 	gone := ws.channels[channel]
+	old.done()
+	time.Sleep(10 * time.Millisecond)
+	if !gone.idle.Stop() {
+		t.Error("the subscription without waiters must end after the linger time")
+	}
 	ws.close(gone) // as after the linger time
 	second := make(chan error)
 	go func() { second <- ws.join(t.Context(), slow, channel, &late) }()
@@ -360,6 +383,10 @@ func TestSubscriptionAfterCancellation(t *testing.T) {
 	if now == nil || now.pubsub.Ping(t.Context()) != nil {
 		t.Error("the subscription with a waiter is not open")
 	}
+	if ws.joinReady(channel, &ready); ready.leave == nil {
+		t.Error("a new waiter does not share the subscription")
+	}
+	ready.done()
 	late.done()
 	ws.close(now)
 }

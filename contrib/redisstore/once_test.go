@@ -105,7 +105,7 @@ func TestLeaseLostToAnotherProcess(t *testing.T) {
 	t.Parallel()
 	rdb, key := newRedis(t), rand.Text()
 	log, logged := newLog()
-	a, b := NewOnce(rdb, OnceOptions{Lease: time.Hour, Logger: log}), NewOnce(rdb, OnceOptions{Lease: time.Hour})
+	a, b := NewOnce(rdb, OnceOptions{Lease: time.Hour, Logger: log}), NewOnce(rdb, OnceOptions{Lease: time.Hour, Logger: log})
 	failed := errors.New("failed")
 	begun, end, other := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	ran, err := a.Do(t.Context(), key, func(context.Context) error {
@@ -125,8 +125,8 @@ func TestLeaseLostToAnotherProcess(t *testing.T) {
 		t.Errorf("Do = %v, %v; logged: %s", ran, err, logged)
 	}
 	close(end)
-	if err := <-other; !errors.Is(err, failed) {
-		t.Error(err)
+	if err := <-other; !errors.Is(err, failed) || strings.Contains(logged.String(), "level=WARN") {
+		t.Errorf("%v; logged: %s", err, logged)
 	}
 	expect(t, b, key, "handled before")
 }
@@ -135,7 +135,8 @@ func TestLeaseLostToAnotherProcess(t *testing.T) {
 func TestOnceAfterDataLoss(t *testing.T) {
 	t.Parallel()
 	rdb, key := newRedis(t), rand.Text()
-	o, other := NewOnce(rdb, OnceOptions{Lease: 2 * time.Second}), NewOnce(rdb, OnceOptions{})
+	log, logged := newLog()
+	o, other := NewOnce(rdb, OnceOptions{Lease: 2 * time.Second, Logger: log}), NewOnce(rdb, OnceOptions{})
 	ran, err := o.Do(t.Context(), key, func(ctx context.Context) error {
 		rdb.Del(t.Context(), "emailplatform:once:"+key)
 		time.Sleep(900 * time.Millisecond) // the first renewal
@@ -144,8 +145,8 @@ func TestOnceAfterDataLoss(t *testing.T) {
 		expect(t, other, key, "in flight")
 		return ctx.Err()
 	})
-	if !ran || err != nil {
-		t.Error(ran, err)
+	if !ran || err != nil || logged.String() != "" {
+		t.Errorf("Do = %v, %v; logged: %s", ran, err, logged)
 	}
 	expect(t, other, key, "handled before")
 }
