@@ -253,6 +253,9 @@ func TestForgetTooYoung(t *testing.T) {
 			t.Errorf("%v: %v", age, err)
 		}
 	}
+	if _, err := once.Forget(t.Context(), 8*time.Hour); err != nil {
+		t.Errorf("8 hours: %v", err)
+	}
 }
 
 func TestConcurrentSchema(t *testing.T) {
