@@ -90,6 +90,7 @@ func TestNewRejectsConfig(t *testing.T) {
 		"token with a line break": {Config{BaseURL: "https://example.com", Token: testToken + "\n"}, "byte 17"},
 		"token beyond ASCII":      {Config{BaseURL: "https://example.com", Token: testToken + "\x7f"}, "byte 17"},
 		"token with a space":      {Config{BaseURL: "https://example.com", Token: testToken + " "}, "byte 17"},
+		"token after a space":     {Config{BaseURL: "https://example.com", Token: " " + testToken}, "byte 0"},
 		"with an empty query":     {Config{BaseURL: "https://example.com?", Token: "t"}, "query"},
 		"plain http by address":   {Config{BaseURL: "http://192.0.2.1", Token: "t"}, "plain http"},
 		"user agent beyond ASCII": {Config{BaseURL: "https://example.com", Token: "t", UserAgent: "a\x7f"}, "UserAgent"},
