@@ -62,24 +62,11 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 	if err != nil {
 		return nil, http.StatusBadRequest, errors.New("the body could not be read")
 	}
-	if countMessages(body) > maxBatch {
+	var batch []json.RawMessage // nil unless the body is a valid array
+	if _ = json.Unmarshal(body, &batch); len(batch) > maxBatch {
 		return nil, http.StatusBadRequest, fmt.Errorf("a batch must contain at most %d messages", maxBatch)
 	}
 	return body, 0, nil
-}
-
-// countMessages returns the number of messages in a batch, or maxBatch+1 if it has
-// more.
-func countMessages(body []byte) (n int) {
-	d := json.NewDecoder(bytes.NewReader(body))
-	if start, err := d.Token(); err != nil || start != json.Delim('[') {
-		return 1
-	}
-	var skipped json.RawMessage
-	for n <= maxBatch && d.More() && d.Decode(&skipped) == nil {
-		n++
-	}
-	return n
 }
 
 type budgetKey struct{}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -20,13 +21,7 @@ type pageInput struct {
 }
 
 func (in pageInput) withDefaults() pageInput {
-	if in.Page == 0 {
-		in.Page = 1
-	}
-	if in.PerPage == 0 {
-		in.PerPage = defaultPerPage
-	}
-	return in
+	return pageInput{Page: cmp.Or(in.Page, 1), PerPage: cmp.Or(in.PerPage, defaultPerPage)}
 }
 
 type pageOutput struct {
@@ -51,13 +46,7 @@ func pageProperties() map[string]*jsonschema.Schema {
 // describes the page. If the response differs from the request, the response
 // determines the description.
 func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput) {
-	out := pageOutput{Page: in.Page, PerPage: in.PerPage}
-	if p.Page > 0 {
-		out.Page = p.Page
-	}
-	if p.PerPage > 0 {
-		out.PerPage = p.PerPage
-	}
+	out := pageOutput{Page: cmp.Or(max(p.Page, 0), in.Page), PerPage: cmp.Or(max(p.PerPage, 0), in.PerPage)}
 	more := int64(len(items)) >= out.PerPage
 	if p.Count > 0 || len(items) == 0 && out.Page == 1 {
 		out.Count = &p.Count

@@ -22,6 +22,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -64,11 +65,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 		defer platform.Close()
 		cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.HTTPClient()
 		s.token = platform.Token()
-		listID, err := createSampleList(ctx, platform)
-		if err != nil {
+		if err := platform.Seed(strings.NewReader(sampleList)); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(errs, "Using the built-in mock server. It has a sample list with the id %d. The access token is %s.\n", listID, s.token)
+		_, _ = fmt.Fprintf(errs, "Using the built-in mock server. It has a sample list with the id 1. The access token is %s.\n", s.token)
 	}
 	if s.http != "" {
 		handler, err := mcp.NewHandler(cfg, mcp.Options{AllowedHosts: s.allowedHosts, MaxConcurrent: s.concurrent, Logger: log})
@@ -143,28 +143,9 @@ func serve(ctx context.Context, address string, handler http.Handler, errs io.Wr
 	return server.Shutdown(stopping)
 }
 
-// createSampleList creates a list of sample contacts and returns its id.
-func createSampleList(ctx context.Context, platform *mockserver.Server) (listID int64, err error) {
-	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
-	if err != nil {
-		return 0, err
-	}
-	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Newsletter"})
-	if err != nil {
-		return 0, err
-	}
-	_, err = c.Contacts.ImportBatch(ctx, list.ID, client.ImportBatch{Contacts: []client.ImportContact{
-		demoContact("ada@example.com", "Ada", "vip", "beta"),
-		demoContact("grace@example.com", "Grace", "beta"),
-		demoContact("alan@example.com", "Alan"),
-	}})
-	return list.ID, err
-}
-
-func demoContact(email, firstName string, tags ...string) client.ImportContact {
-	return client.ImportContact{
-		Email:            email,
-		CustomAttributes: client.Attributes{{Name: "first_name", Value: firstName}},
-		Tags:             tags,
-	}
-}
+// sampleList is the data of -demo in the format of [mockserver.Server.Seed].
+const sampleList = `{"lists": [{"list_id": 1, "name": "Newsletter", "contacts": [
+	{"email": "ada@example.com", "custom_attributes": [{"name": "first_name", "value": "Ada"}], "tags": ["vip", "beta"]},
+	{"email": "grace@example.com", "custom_attributes": [{"name": "first_name", "value": "Grace"}], "tags": ["beta"]},
+	{"email": "alan@example.com", "custom_attributes": [{"name": "first_name", "value": "Alan"}]}
+]}]}`
