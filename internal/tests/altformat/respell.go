@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"testing/iotest"
 )
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -27,7 +28,7 @@ func Transport(next http.RoundTripper) http.RoundTripper {
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if err != nil { // the body is incomplete
-			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), brokenReader{err}))
+			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), iotest.ErrReader(err)))
 			return resp, nil //nolint:nilerr // the body says it
 		}
 		if respelled := convert(r, resp, body); respelled != nil {
@@ -40,10 +41,6 @@ func Transport(next http.RoundTripper) http.RoundTripper {
 		return resp, nil
 	})
 }
-
-type brokenReader struct{ err error }
-
-func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
 
 // convert returns the converted body, or nil if the body does not change.
 func convert(r *http.Request, resp *http.Response, body []byte) []byte {
