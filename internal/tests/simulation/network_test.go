@@ -205,13 +205,9 @@ func (e *end) die() {
 	_ = e.Close()
 }
 
-type address string
+func address(name string) net.Addr { return &net.UnixAddr{Name: name, Net: "sim"} }
 
-func (address) Network() string  { return "sim" }
-func (a address) String() string { return string(a) }
-
-func (e *end) LocalAddr() net.Addr { return address(e.conn.name) }
-
+func (e *end) LocalAddr() net.Addr  { return address(e.conn.name) }
 func (e *end) RemoteAddr() net.Addr { return address(e.conn.name) }
 
 func (e *end) SetDeadline(t time.Time) error { return e.SetReadDeadline(t) }

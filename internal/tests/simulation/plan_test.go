@@ -240,37 +240,16 @@ func (c *caller) lookUp(id, email string, cancel time.Duration) {
 	})
 }
 
-func (a Refuse) act(w *world, _ string)  { w.arm(a.On, a) }
-func (a Silence) act(w *world, _ string) { w.arm(a.On, a) }
-func (a Cut) act(w *world, _ string)     { w.arm(a.On, a) }
-func (a Handle) act(w *world, _ string)  { w.arm(a.Replica, a) }
-
-func (a Crash) act(w *world, _ string) {
-	w.process(a.Process).crash(a.For)
-}
+func (a Refuse) act(w *world, _ string)  { w.net.links[a.On].arm(a) }
+func (a Silence) act(w *world, _ string) { w.net.links[a.On].arm(a) }
+func (a Cut) act(w *world, _ string)     { w.net.links[a.On].arm(a) }
+func (a Handle) act(w *world, _ string)  { w.net.links[a.Replica].arm(a) }
+func (a Crash) act(w *world, _ string)   { w.processes[a.Process].crash(a.For) }
 
 func (a Fault) act(w *world, _ string) {
 	if _, err := w.platform.now().Inject(a.Fault); err != nil {
 		panic(fmt.Sprintf("simulation: %+v: %v", a, err))
 	}
-}
-
-func (w *world) arm(on string, a Action) { w.link(on).arm(a) }
-
-func (w *world) link(name string) *link {
-	l := w.net.links[name]
-	if l == nil {
-		panic("simulation: there is no link " + name)
-	}
-	return l
-}
-
-func (w *world) process(name string) *process {
-	p := w.processes[name]
-	if p == nil {
-		panic("simulation: there is no process " + name)
-	}
-	return p
 }
 
 // Generate returns the plan of a seed.

@@ -7,7 +7,6 @@ import (
 	"log"
 	"runtime"
 	"runtime/debug"
-	"strconv"
 	"sync"
 	"testing"
 	"testing/cryptotest"
@@ -156,7 +155,7 @@ func (w *world) tokens() []mockserver.Token {
 // storm runs the steps.
 func (w *world) storm() {
 	for i, s := range w.plan.Steps {
-		id := stepID(i)
+		id := fmt.Sprint("step", i)
 		at := s.At + w.chance.brief("step "+id)
 		w.busy(id, func() {
 			time.Sleep(at - time.Since(w.start))
@@ -170,9 +169,6 @@ func (w *world) storm() {
 	}
 	time.Sleep(last + time.Second - time.Since(w.start))
 }
-
-// stepID returns the name of a step.
-func stepID(i int) string { return "step" + strconv.Itoa(i) }
 
 // busy runs f in a goroutine that the run waits for.
 func (w *world) busy(id string, f func()) {
