@@ -88,11 +88,9 @@ type sent struct {
 
 // fill replaces the ids in a pattern.
 func (s sent) fill(pattern string) string {
-	return strings.NewReplacer("$id", s.id, "$list", strconv.FormatInt(s.list, 10), "$contact",
-		strconv.FormatInt(s.contact, 10), "$campaign", strconv.FormatInt(s.campaign, 10), "$workflow",
-		strconv.FormatInt(s.workflow, 10)).Replace(
-		pattern,
-	)
+	id := func(n int64) string { return strconv.FormatInt(n, 10) }
+	return strings.NewReplacer("$id", s.id, "$list", id(s.list), "$contact", id(s.contact), "$campaign", id(s.campaign),
+		"$workflow", id(s.workflow)).Replace(pattern)
 }
 
 type sending struct {

@@ -141,9 +141,7 @@ func (a reply) is(status int, pattern string) reply {
 	if kind := a.header.Get("Content-Type"); kind != "application/json" {
 		a.l.Errorf("%s: the content type is %q", a.request, kind)
 	}
-	for _, m := range mismatches(a.json(), pattern) {
-		a.l.Errorf("%s: %s", a.request, m)
-	}
+	a.l.matches(a.request, a.json(), pattern)
 	return a
 }
 

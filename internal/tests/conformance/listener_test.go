@@ -142,18 +142,10 @@ func (l *lab) fires(names ...string) []delivery {
 	return out
 }
 
-// data compares the data of a delivery with a pattern.
-func (l *lab) data(d delivery, pattern string) {
+// matches compares a value with a pattern.
+func (l *lab) matches(what string, got any, pattern string) {
 	l.Helper()
-	for _, m := range mismatches(d.body["data"], pattern) {
-		l.Errorf("%s: data%s", d.event, m)
-	}
-}
-
-// envelope compares the body of a delivery with a pattern.
-func (l *lab) envelope(d delivery, pattern string) {
-	l.Helper()
-	for _, m := range mismatches(d.body, pattern) {
-		l.Errorf("%s: %s", d.event, m)
+	for _, m := range mismatches(got, pattern) {
+		l.Errorf("%s: %s", what, m)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -50,16 +51,7 @@ func routes(t testing.TB) []route {
 func (r route) String() string { return r.method + " " + r.path }
 
 // at returns the path with the same value for every parameter.
-func (r route) at(value string) string {
-	var out []string
-	for segment := range strings.SplitSeq(r.path, "/") {
-		if strings.HasPrefix(segment, "{") {
-			segment = value
-		}
-		out = append(out, segment)
-	}
-	return strings.Join(out, "/")
-}
+func (r route) at(value string) string { return pathParameter.ReplaceAllLiteralString(r.path, value) }
 
 func (r route) hasParameter() bool { return strings.Contains(r.path, "{") }
 
@@ -92,12 +84,7 @@ func (r route) examples() []string {
 	}
 	media := r.operation.RequestBody.Value.Content.Get("application/json")
 	values := []any{media.Example}
-	names := make([]string, 0, len(media.Examples))
-	for name := range media.Examples {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(media.Examples)) {
 		values = append(values, media.Examples[name].Value.Value)
 	}
 	var out []string
