@@ -87,7 +87,7 @@ func New(o Options) *Engine {
 	}
 	d := &Engine{
 		Options: o,
-		target:  newTarget(o, newGuard(o.Allow)),
+		target:  newTarget(o, &guard{Allowed: o.Allow}),
 		queues:  map[int64]*queue{},
 		history: newHistory(),
 	}

@@ -20,23 +20,12 @@ type Allowed struct {
 
 // guard connects only to allowed targets.
 type guard struct {
-	public   bool
-	hosts    map[string]bool // see hostKey
-	networks []netip.Prefix  // without IPv4-mapped addresses
-	dialer   net.Dialer      // replaced in tests; its ControlContext runs after the guard
+	Allowed
+
+	dialer net.Dialer // replaced in tests; its ControlContext runs after the guard
 }
 
-func newGuard(a Allowed) *guard {
-	g := &guard{public: a.Public, hosts: map[string]bool{}}
-	for _, host := range a.Hosts {
-		g.hosts[hostKey(host)] = true
-	}
-	for _, network := range a.Networks {
-		g.networks = append(g.networks, unmapped(network))
-	}
-	return g
-}
-
+// hostKey returns the same key for equal host names.
 func hostKey(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
 
 // unmapped converts a network of IPv4-mapped IPv6 addresses to a network of
@@ -92,17 +81,18 @@ func (g *guard) mayDial(host, resolved string) error {
 // rejectReason returns the reason why deliveries to an address are not allowed, or ""
 // if they are.
 func (g *guard) rejectReason(host string, addr netip.Addr) string {
-	contains := func(network netip.Prefix) bool { return network.Contains(addr) }
+	named := func(allowed string) bool { return hostKey(allowed) == hostKey(host) }
+	contains := func(network netip.Prefix) bool { return unmapped(network).Contains(addr) }
 	switch {
 	case Metadata(addr):
 		return "cloud metadata services keep credentials there"
 	case addr.IsUnspecified() || addr.IsMulticast():
 		return "not an address of one machine"
-	case g.hosts[hostKey(host)] || slices.ContainsFunc(g.networks, contains):
+	case slices.ContainsFunc(g.Hosts, named) || slices.ContainsFunc(g.Networks, contains):
 		return ""
 	case !addr.IsGlobalUnicast() || addr.IsPrivate() || special(addr):
 		return "not a public address; -allow-target (Config.AllowTargetNetworks, AllowTargetHosts) allows it"
-	case !g.public:
+	case !g.Public:
 		return "only loopback addresses are allowed; -allow-targets (Config.AllowTargets) adds public ones"
 	}
 	return ""
@@ -116,16 +106,12 @@ func special(addr netip.Addr) bool {
 	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
 		return true
 	}
-	for _, block := range []string{
+	blocks := []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
 		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
-	} {
-		if netip.MustParsePrefix(block).Contains(addr) {
-			return true
-		}
 	}
-	return false
+	return slices.ContainsFunc(blocks, func(block string) bool { return netip.MustParsePrefix(block).Contains(addr) })
 }
 
 // Metadata reports whether addr is a cloud metadata address, which serves credentials,

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMayDial(t *testing.T) {
-	local, public := newGuard(Allowed{}), newGuard(Allowed{Public: true})
+	local, public := &guard{}, &guard{Allowed: Allowed{Public: true}}
 	for _, row := range []struct {
 		address        string
 		local, allowed bool // with AllowTargets off and on
@@ -100,7 +100,7 @@ func TestAllowedNetworks(t *testing.T) {
 		{"::/0", "[ff02::1]:80", false},
 		{"::/0", "10.0.0.1:80", false},
 	} {
-		g := newGuard(Allowed{Networks: []netip.Prefix{netip.MustParsePrefix(row.network)}})
+		g := &guard{Allowed: Allowed{Networks: []netip.Prefix{netip.MustParsePrefix(row.network)}}}
 		if err := g.mayDial("app", row.address); (err == nil) != row.allowed {
 			t.Errorf("%s with %s allowed: %v", row.address, row.network, err)
 		}
@@ -109,13 +109,13 @@ func TestAllowedNetworks(t *testing.T) {
 
 // No option allows deliveries to metadata services of clouds, in any notation of their addresses.
 func TestMetadataServicesAreRefused(t *testing.T) {
-	everything := newGuard(Allowed{
+	everything := &guard{Allowed: Allowed{
 		Public: true,
 		Hosts:  []string{"metadata.test"},
 		Networks: []netip.Prefix{
 			netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"), netip.MustParsePrefix("169.254.169.254/32"),
 		},
-	})
+	}}
 	for _, address := range []string{
 		"169.254.169.254", "169.254.169.252", "169.254.170.2", "169.254.170.23", "169.254.0.23", "169.254.42.42", "100.100.100.200",
 		"168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42",
@@ -180,7 +180,7 @@ func TestDialChecksResolvedAddresses(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var reached []string
-			g := newGuard(row.allow)
+			g := &guard{Allowed: row.allow}
 			g.dialer.Resolver = names
 			g.dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 				reached = append(reached, address)
