@@ -296,7 +296,7 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.Fault
 		d.settleLocked(q, d.history.edit(x.n), a)
 	}
 	if d.attempting == 0 {
-		d.target.idle()
+		d.target.network.CloseIdleConnections()
 	}
 }
 
@@ -414,7 +414,7 @@ func (d *Engine) Close() {
 	d.mu.Unlock()
 	d.cancel()
 	d.Work.Finish()
-	d.target.idle()
+	d.target.network.CloseIdleConnections()
 }
 
 // Done returns a channel that is closed when the engine is closed.

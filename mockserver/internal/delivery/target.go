@@ -37,13 +37,9 @@ func newTarget(o Options, g *guard) *target {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	lower := make(map[string]http.Handler, len(o.Targets))
-	for host, handler := range o.Targets {
-		lower[strings.ToLower(host)] = handler
-	}
-	return &target{
+	t := &target{
 		timeout:  o.Timeout,
-		handlers: lower,
+		handlers: map[string]http.Handler{},
 		network: &http.Transport{
 			DialContext:            g.dial,
 			DisableCompression:     true,
@@ -51,6 +47,10 @@ func newTarget(o Options, g *guard) *target {
 			MaxIdleConnsPerHost:    o.Concurrency,
 		},
 	}
+	for host, handler := range o.Targets {
+		t.set(host, handler)
+	}
+	return t
 }
 
 // set sets the handler in this process for a host, or removes it if the handler
@@ -64,8 +64,6 @@ func (t *target) set(host string, handler http.Handler) {
 		t.handlers[host] = handler
 	}
 }
-
-func (t *target) idle() { t.network.CloseIdleConnections() }
 
 // post makes one attempt. It returns the status and the beginning of the
 // response body, or an error. It does not follow redirects.
