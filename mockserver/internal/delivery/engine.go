@@ -56,13 +56,20 @@ type Engine struct {
 	ctx    context.Context // context of all attempts; canceled by Close
 	cancel context.CancelFunc
 
-	mu         sync.Mutex
-	queues     map[int64]*queue // by webhook
-	order      []*queue
-	history    *history
-	attempting int   // number of attempts in progress in all queues
-	lastTarget int64 // negative, so it differs from the ids of webhooks
-	closed     bool
+	mu          sync.Mutex
+	queues      map[int64]*queue // by webhook
+	order       []*queue
+	subscribers map[subscription][]*queue // including archived webhooks
+	history     *history
+	attempting  int   // number of attempts in progress in all queues
+	lastTarget  int64 // negative, so it differs from the ids of webhooks
+	closed      bool
+}
+
+// subscription identifies the webhooks of an account that are subscribed to an event.
+type subscription struct {
+	account int64
+	event   events.Name
 }
 
 // Options configures an engine and its callbacks.
@@ -86,10 +93,11 @@ func New(o Options) *Engine {
 		o.Concurrency = DefaultConcurrency
 	}
 	d := &Engine{
-		Options: o,
-		target:  newTarget(o, &guard{Allowed: o.Allow}),
-		queues:  map[int64]*queue{},
-		history: newHistory(),
+		Options:     o,
+		target:      newTarget(o, &guard{Allowed: o.Allow}),
+		queues:      map[int64]*queue{},
+		subscribers: map[subscription][]*queue{},
+		history:     newHistory(),
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
@@ -105,13 +113,17 @@ func (d *Engine) Open(h Webhook) {
 func (d *Engine) addLocked(q *queue) {
 	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
+	for _, event := range slices.Compact(slices.Sorted(slices.Values(q.hook.Events))) {
+		s := subscription{q.hook.AccountID, events.Name(event)}
+		d.subscribers[s] = append(d.subscribers[s], q)
+	}
 }
 
 // Wants reports whether a webhook in the account is subscribed to an event.
 func (d *Engine) Wants(account int64, event events.Name) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.ContainsFunc(d.order, func(q *queue) bool { return q.hook.wants(account, event) })
+	return slices.ContainsFunc(d.subscribers[subscription{account, event}], func(q *queue) bool { return !q.hook.Archived })
 }
 
 // Archive pauses or resumes deliveries to a webhook. Queued deliveries are
@@ -133,16 +145,7 @@ type Event struct {
 	Name      events.Name
 	ID        string // empty in the general envelope
 	What      events.Event
-	Body      []byte // set by encode, or the body that a test provides
-}
-
-// encode sets the body for all deliveries of the event.
-func (e *Event) encode() {
-	body, err := json.Marshal(e.What)
-	if err != nil { // encoding an event never fails
-		panic("mockserver: event " + string(e.Name) + ": " + err.Error())
-	}
-	e.Body = body
+	Body      []byte // set by Publish, or the body that a test provides
 }
 
 func ownEvent(account int64, body []byte) *Event {
@@ -164,24 +167,25 @@ func (d *Engine) Publish(fired []Event) {
 		return
 	}
 	for i := range fired {
-		fired[i].encode()
+		e := &fired[i]
+		body, err := json.Marshal(e.What)
+		if err != nil { // encoding an event never fails
+			panic("mockserver: event " + string(e.Name) + ": " + err.Error())
+		}
+		e.Body = body
 		if d.Check != nil {
-			d.Check(fired[i].Name, fired[i].Body)
+			d.Check(e.Name, e.Body)
 		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	byID := func(a, b *queue) int { return cmp.Compare(a.hook.ID, b.hook.ID) }
 	for i := range fired {
 		e, ids := &fired[i], []string{}
-		var subscribers []*queue
-		for _, q := range d.order {
-			if q.hook.wants(e.AccountID, e.Name) {
-				subscribers = append(subscribers, q)
+		for _, q := range slices.SortedFunc(slices.Values(d.subscribers[subscription{e.AccountID, e.Name}]), byID) {
+			if !q.hook.Archived {
+				ids = append(ids, d.pushLocked(q, e))
 			}
-		}
-		slices.SortFunc(subscribers, func(a, b *queue) int { return cmp.Compare(a.hook.ID, b.hook.ID) })
-		for _, q := range subscribers {
-			ids = append(ids, d.pushLocked(q, e))
 		}
 		fired := d.history.addEvent(e, ids)
 		d.Changes.Publish(activity.Event, func() any { return EventSummary{FiredEvent: *fired} })

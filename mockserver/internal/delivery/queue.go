@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/record"
@@ -195,19 +194,7 @@ type Webhook struct {
 // Name returns the id in the format of the API, a decimal string.
 func (h *Webhook) Name() string { return strconv.FormatInt(h.ID, 10) }
 
-// wants reports whether the webhook receives an event from an account.
-func (h *Webhook) wants(account int64, event events.Name) bool {
-	return h.AccountID == account && !h.Archived && slices.Contains(h.Events, string(event))
-}
-
 func (h *Webhook) period() time.Duration {
-	switch h.Period {
-	case "second":
-		return time.Second
-	case "minute":
-		return time.Minute
-	case "day":
-		return 24 * time.Hour
-	}
-	return time.Hour
+	periods := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "day": 24 * time.Hour}
+	return cmp.Or(periods[h.Period], time.Hour)
 }

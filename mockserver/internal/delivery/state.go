@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -122,7 +123,9 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	d.Forget()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.queues, d.order = map[int64]*queue{}, nil
+	d.order = nil
+	clear(d.queues)
+	clear(d.subscribers)
 	d.history = newHistory()
 	d.history.lastEvent = from.LastEvent
 	for _, h := range hooks {
@@ -234,6 +237,7 @@ func (d *Engine) ReplaceAccount(account int64, hooks []Webhook) {
 		}
 		return gone
 	})
+	maps.DeleteFunc(d.subscribers, func(s subscription, _ []*queue) bool { return s.account == account })
 	d.history.forget(account)
 	for _, h := range hooks {
 		d.addLocked(newQueue(h, d.history))
