@@ -57,35 +57,23 @@ type known struct {
 // [Complete].
 func New(configured []record.Token, now func() time.Time) *Set {
 	s := &Set{now: now, configured: configured}
-	s.Reset()
+	s.Reset(0)
 	return s
 }
 
-// Reset restores the configured tokens, and replaces the added tokens with the
-// given tokens. Reset restarts the lifetime of each token.
-func (s *Set) Reset(added ...record.Token) {
-	s.reset(added, func(record.Token) bool { return true })
-}
-
-// ResetAccount restores the configured tokens of one account, and replaces
-// its added tokens with the given tokens.
-func (s *Set) ResetAccount(account int64, added ...record.Token) {
-	s.reset(added, func(t record.Token) bool { return t.AccountID == account })
-}
-
-func (s *Set) reset(added []record.Token, concerned func(record.Token) bool) {
+// Reset restores the configured tokens of an account, and replaces its added
+// tokens with the given tokens. Account 0 means all accounts. Reset restarts the
+// lifetime of each token.
+func (s *Set) Reset(account int64, added ...record.Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	concerned := func(t record.Token) bool { return account == 0 || t.AccountID == account }
 	s.known = slices.DeleteFunc(s.known, func(k known) bool { return concerned(k.Token) })
-	begin := func(tokens []record.Token, added bool) {
-		for _, t := range tokens {
-			if concerned(t) {
-				s.known = append(s.known, s.begin(t, added))
-			}
+	for i, t := range slices.Concat(s.configured, added) {
+		if concerned(t) {
+			s.known = append(s.known, s.begin(t, i >= len(s.configured)))
 		}
 	}
-	begin(s.configured, false)
-	begin(added, true)
 }
 
 func (s *Set) begin(t record.Token, added bool) known {

@@ -59,7 +59,7 @@ func TestExpiry(t *testing.T) {
 		if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
 			t.Errorf("got %v, want %v", err, ErrExpired)
 		}
-		s.Reset()
+		s.Reset(0)
 		time.Sleep(time.Hour - 1)
 		if !good() {
 			t.Error("a reset did not restart its hour")
@@ -91,7 +91,7 @@ func TestAddAndRevoke(t *testing.T) {
 			t.Errorf("%s is revoked twice", secret)
 		}
 	}
-	s.Reset()
+	s.Reset(0)
 	if all := s.All(); len(all) != 1 || all[0].Value != "usual" {
 		t.Errorf("after a reset there are %d tokens, want the one of the configuration", len(all))
 	}

@@ -133,14 +133,15 @@ func (w *Environment) Reset() {
 		return
 	}
 	w.leaveTest()
-	if state, err := w.baseline.read(); err == nil {
-		// The state is valid, so an error can only mean that the server is closed.
-		_ = w.Platform.RestoreAt(w.baseline.clock(), state)
-	}
-	w.Access.Reset(w.baseline.tokens...) // last, because token lifetimes start at the time of the clock
+	// The state is valid, so an error can only mean that the server is closed.
+	_ = w.Platform.RestoreAt(w.baseline.clock(), w.baseline.read())
+	w.Access.Reset(0, w.baseline.tokens...) // last, because token lifetimes start at the time of the clock
 }
 
-func (b *baseline) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b.state)) }
+func (b *baseline) read() io.Reader {
+	r, _ := gzip.NewReader(bytes.NewReader(b.state)) // the header is valid
+	return r
+}
 
 // clock returns the state of the clock after a reset, or nil to use the state in the
 // snapshot. The snapshot of a running clock contains an offset from time.Now, so
@@ -160,45 +161,34 @@ func (w *Environment) ResetAccount(account int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.baseline == nil {
-		return w.clearAccount(account)
+		return w.replaceAccount("clear", account, w.Platform.ResetAccount)
 	}
-	if !w.hasAccount(account) {
-		return fmt.Errorf("mockserver: reset: account %d: %w", account, ErrNoAccount)
-	}
-	state, err := w.baseline.read()
-	if err == nil {
-		err = w.Platform.RestoreAccount(account, state)
-	}
-	if err != nil {
-		return fmt.Errorf("mockserver: reset: %w", err)
-	}
-	w.leaveAccount(account, w.baseline.tokens...)
-	return nil
+	restore := func(account int64) error { return w.Platform.RestoreAccount(account, w.baseline.read()) }
+	return w.replaceAccount("reset", account, restore, w.baseline.tokens...)
 }
 
 // ClearAccount deletes all data of one account, except its configured tokens.
 func (w *Environment) ClearAccount(account int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.clearAccount(account)
+	return w.replaceAccount("clear", account, w.Platform.ResetAccount)
 }
 
-func (w *Environment) clearAccount(account int64) error {
+// replaceAccount replaces the state of one account and its added tokens, and removes its
+// fault rules and logs.
+func (w *Environment) replaceAccount(
+	operation string, account int64, replace func(account int64) error, tokens ...record.Token,
+) error {
 	if !w.hasAccount(account) {
-		return fmt.Errorf("mockserver: clear: account %d: %w", account, ErrNoAccount)
+		return fmt.Errorf("mockserver: %s: account %d: %w", operation, account, ErrNoAccount)
 	}
-	if err := w.Platform.ResetAccount(account); err != nil {
-		return fmt.Errorf("mockserver: clear: %w", err)
+	if err := replace(account); err != nil {
+		return fmt.Errorf("mockserver: %s: %w", operation, err)
 	}
-	w.leaveAccount(account)
-	return nil
-}
-
-// leaveAccount removes the fault rules and logs of one account, and resets its tokens.
-func (w *Environment) leaveAccount(account int64, tokens ...record.Token) {
 	w.Faults.RemoveOf(account)
-	w.Access.ResetAccount(account, tokens...)
-	w.API.Log.ClearAccount(account)
+	w.Access.Reset(account, tokens...)
+	w.API.Log.Clear(account)
+	return nil
 }
 
 // known returns an error for an account that does not exist. Account 0 means all
@@ -230,12 +220,12 @@ func (w *Environment) Clear() {
 func (w *Environment) clear() {
 	w.leaveTest()
 	w.Platform.Reset()
-	w.Access.Reset() // last, because token lifetimes start at the time of the clock
+	w.Access.Reset(0) // last, because token lifetimes start at the time of the clock
 }
 
 // leaveTest resets the settings and logs that are not part of the state.
 func (w *Environment) leaveTest() {
 	w.Faults.Remove("")
 	w.Platform.SetLookups(w.Lookups)
-	w.API.Log.Clear()
+	w.API.Log.Clear(0)
 }

@@ -36,7 +36,7 @@ func TestLogLimits(t *testing.T) {
 	if all := queries.All(); len(all) < 25 || len(all) > maxRequestLog>>20 || all[len(all)-1].ID != "last" {
 		t.Errorf("%d requests with large queries are kept, want 25 or more, and the last one", len(all))
 	}
-	large.Clear()
+	large.Clear(0)
 	large.add(record.Request{Response: make([]byte, 9)})
 	if large.bytes != 9 {
 		t.Errorf("%d bytes are counted after it was cleared, want 9", large.bytes)

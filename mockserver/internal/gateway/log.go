@@ -52,22 +52,16 @@ func sizeOf(r *record.Request) int {
 	return size
 }
 
-// Clear removes all requests.
-func (l *Log) Clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all, l.bytes = nil, 0
-}
-
-// ClearAccount removes the requests of an account.
-func (l *Log) ClearAccount(account int64) {
+// Clear removes the requests of an account. Account 0 means all accounts.
+func (l *Log) Clear(account int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = slices.DeleteFunc(l.all, func(r *record.Request) bool {
-		if r.AccountID == account {
+		gone := account == 0 || r.AccountID == account
+		if gone {
 			l.bytes -= sizeOf(r)
 		}
-		return r.AccountID == account
+		return gone
 	})
 }
 
