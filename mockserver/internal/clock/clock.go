@@ -116,13 +116,6 @@ func Check(t time.Time) error {
 // Dated reports whether the clock has a configured initial time.
 func (c *Clock) Dated() bool { return !c.options.Start.IsZero() }
 
-// Frozen reports whether a caller has frozen the clock with Freeze.
-func (c *Clock) Frozen() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.frozen
-}
-
 // Freeze freezes or resumes the clock.
 func (c *Clock) Freeze(frozen bool) {
 	c.change(func() { c.frozen = frozen })
@@ -392,14 +385,4 @@ func (c *Clock) ringLocked() {
 	if len(c.alarms) > 0 && c.frozenAt.IsZero() {
 		c.timer = time.AfterFunc(c.alarms[0].at.Sub(now), c.RingDue)
 	}
-}
-
-// Next returns the time of the earliest alarm. If ok is false, no alarm is set.
-func (c *Clock) Next() (at time.Time, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.alarms) == 0 {
-		return time.Time{}, false
-	}
-	return c.alarms[0].at, true
 }

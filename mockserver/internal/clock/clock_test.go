@@ -59,8 +59,8 @@ func TestAlarms(t *testing.T) {
 		if got := r.at[1].Sub(start); got != time.Hour {
 			t.Errorf("the first rings after %v", got)
 		}
-		if _, ok := c.Next(); ok {
-			t.Error("an alarm is left")
+		if next := c.View().Next; next != nil {
+			t.Errorf("an alarm is left: %v", next)
 		}
 	})
 }

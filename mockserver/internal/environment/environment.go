@@ -118,7 +118,7 @@ func (w *Environment) SetBaseline() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.baseline = &baseline{state: state.Bytes(), tokens: w.Access.Added()}
-	if w.Clock.Dated() && !w.Clock.Frozen() {
+	if w.Clock.Dated() && !w.Clock.View().Frozen {
 		w.baseline.dated = w.Clock.Now()
 	}
 	return nil
@@ -188,17 +188,6 @@ func (w *Environment) replaceAccount(
 	w.Faults.RemoveOf(account)
 	w.Access.Reset(account, tokens...)
 	w.API.Log.Clear(account)
-	return nil
-}
-
-// known returns an error for an account that does not exist. Account 0 means all
-// accounts.
-func (w *Environment) known(account int64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if account != 0 && !w.hasAccount(account) {
-		return fmt.Errorf("account %d: %w", account, ErrNoAccount)
-	}
 	return nil
 }
 

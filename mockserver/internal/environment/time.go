@@ -15,11 +15,13 @@ import (
 // Wait waits until an account has no work that is in progress or due. Account 0 means
 // all accounts.
 func (w *Environment) Wait(ctx context.Context, account int64) error {
-	err := w.known(account)
-	if err == nil {
-		err = w.quiet(ctx, account)
+	w.mu.Lock()
+	known := account == 0 || w.hasAccount(account)
+	w.mu.Unlock()
+	if !known {
+		return fmt.Errorf("mockserver: wait: account %d: %w", account, ErrNoAccount)
 	}
-	if err != nil {
+	if err := w.quiet(ctx, account); err != nil {
 		return fmt.Errorf("mockserver: wait: %w", err)
 	}
 	return nil
@@ -53,7 +55,7 @@ func (w *Environment) Drain(ctx context.Context, account int64) error {
 		if what == "" {
 			return nil
 		}
-		if w.Clock.Frozen() {
+		if w.Clock.View().Frozen {
 			return fmt.Errorf("mockserver: drain: %s are due in %v: %w", what, wait, ErrFrozen)
 		}
 		if err := w.pass(ctx, wait, moved); err != nil {
@@ -112,12 +114,12 @@ func (w *Environment) AdvanceTo(ctx context.Context, to time.Time) error {
 
 // AdvanceToNext advances the clock until the next scheduled work is done.
 func (w *Environment) AdvanceToNext(ctx context.Context) error {
-	return w.advance(ctx, func(time.Time) (time.Time, error) {
-		at, ok := w.Clock.Next()
-		if !ok {
-			return at, errors.New("no scheduled work")
+	return w.advance(ctx, func(now time.Time) (time.Time, error) {
+		next := w.Clock.View().Next
+		if next == nil {
+			return now, errors.New("no scheduled work")
 		}
-		return at, nil
+		return next.At, nil
 	})
 }
 
@@ -161,9 +163,9 @@ func (w *Environment) SetNow(to time.Time) error {
 
 func (w *Environment) step(ctx context.Context, hold *clock.Hold, end time.Time) error {
 	for {
-		at, ok := w.Clock.Next()
-		if !ok || at.After(end) {
-			at = end
+		at := end
+		if next := w.Clock.View().Next; next != nil && next.At.Before(end) {
+			at = next.At
 		}
 		if err := hold.To(at); err != nil {
 			return err
