@@ -162,13 +162,6 @@ func (s *Schema) property(name []byte) int {
 	return -1
 }
 
-func (s *Schema) names() (names []string) {
-	for _, p := range s.Properties {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
 func kindOf(first byte) Kind {
 	switch first {
 	case '{':

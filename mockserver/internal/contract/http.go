@@ -56,7 +56,9 @@ func (v *validator) query(o *Operation, raw string) (unknown []string) {
 	if err != nil {
 		v.add("value_error", "malformed: "+err.Error(), "query")
 	}
+	var known []string
 	for _, p := range o.InQuery {
+		known = append(known, p.Name)
 		switch given := values[p.Name]; len(given) {
 		case 0:
 		case 1:
@@ -72,17 +74,10 @@ func (v *validator) query(o *Operation, raw string) (unknown []string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		unknown = note(unknown, name)
 		if v.rejectUnknown && !v.full() {
-			v.add("value_error", suggest.Unknown("parameter", name, o.parameterNames()), "query", name)
+			v.add("value_error", suggest.Unknown("parameter", name, known), "query", name)
 		}
 	}
 	return unknown
-}
-
-func (o *Operation) parameterNames() (names []string) {
-	for _, p := range o.InQuery {
-		names = append(names, p.Name)
-	}
-	return names
 }
 
 const malformed = "malformed value"

@@ -177,12 +177,13 @@ const (
 // accepts the name but the platform does not.
 func (v *validator) unknownField(s *Schema, field *place) {
 	name := string(field.name)
-	known := s.names()
-	for _, right := range known {
-		if strings.EqualFold(right, name) {
-			v.fail(field, "value_error", fmt.Sprintf("unknown field, use %q", right))
+	var known []string
+	for _, p := range s.Properties {
+		if strings.EqualFold(p.Name, name) {
+			v.fail(field, "value_error", fmt.Sprintf("unknown field, use %q", p.Name))
 			return
 		}
+		known = append(known, p.Name)
 	}
 	v.unknown = note(v.unknown, field.pattern())
 	if v.rejectUnknown && !v.full() && !v.knownEntry(field) { // skip slow suggestions if the error is not stored
