@@ -96,9 +96,6 @@ func OfJSON(body []byte, err error) *Error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return Invalid(typeError(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
 	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return Invalid("unknown field", "body", strings.Trim(name, `"`))
-	}
 	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
 }
 
