@@ -148,12 +148,9 @@ func quote(w io.Writer, text string) {
 // fieldName reports whether a header field can have the given name. It returns false
 // for MIME fields, because [EML] sets these fields.
 func fieldName(name string) bool {
-	for _, c := range []byte(name) {
-		if c <= ' ' || c >= 0x7f || c == ':' {
-			return false
-		}
-	}
-	return name != "" && len(name) <= nameLength && name != "Mime-Version" && !strings.HasPrefix(name, "Content-")
+	invalid := func(r rune) bool { return r <= ' ' || r >= 0x7f || r == ':' }
+	return name != "" && len(name) <= nameLength && !strings.ContainsFunc(name, invalid) &&
+		name != "Mime-Version" && !strings.HasPrefix(name, "Content-")
 }
 
 // foldable returns a header value that fold() can split into lines. Addresses and URLs
