@@ -77,7 +77,7 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	if in.For != nil {
-		return c.waitFor(ctx, r, in)
+		return c.waitFor(ctx, in)
 	}
 	account := or(in.AccountID, 0)
 	in.AccountID = nil
@@ -114,69 +114,49 @@ func waitProblem(err error) error {
 	return problem.New(http.StatusGatewayTimeout, "timeout", msg)
 }
 
-func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited, error) {
-	kind := c.waitKinds()[*in.For]
-	list, err := listRequest(kind.params, r, in)
-	if err != nil {
-		return nil, err
+// waitKind is the name of a record kind, such as "delivery".
+type waitKind string
+
+func (c *Control) waitFor(ctx context.Context, in waitBody) (*waited, error) {
+	switch *in.For {
+	case "message":
+		return waitForRecords(ctx, c, in, c.outbox(), c.message)
+	case "delivery":
+		return waitForRecords(ctx, c, in, c.deliveries(), c.delivery)
+	case "request":
+		return waitForRecords(ctx, c, in, c.requests(), c.request)
+	default:
+		return waitForRecords(ctx, c, in, c.events(), c.event)
 	}
-	want := list.query.number("limit")
-	var ids []string
-	out := &waited{Data: []any{}}
-	err = c.WaitFor(ctx, func() bool {
-		ids, out.Total = kind.list(list)
-		return out.Total >= want
-	})
-	if err != nil {
-		return nil, waitProblem(fmt.Errorf("%w: found %d of %d", err, out.Total, want))
-	}
-	for _, id := range ids {
-		if record, err := kind.record(id); err == nil { // the record may have been deleted
-			out.Data = append(out.Data, record)
-		}
-	}
-	return out, nil
 }
 
-func listRequest(params []param, r *request, in waitBody) (*request, error) {
+// waitForRecords waits until a list contains enough records that match the filters.
+func waitForRecords[V, T, R any](
+	ctx context.Context, c *Control, in waitBody, l listing[V, T], record func(id string) (R, error),
+) (*waited, error) {
 	if in.Drain != nil {
 		return nil, problem.Invalid("must not be set if `for` is set", "body", "drain")
 	}
-	filters := slices.DeleteFunc(params, func(p param) bool { return p.name == "limit" || p.name == "before" })
+	filters := slices.DeleteFunc(l.params(), func(p param) bool { return p.name == "limit" || p.name == "before" })
 	q, err := check(filters, in.values(), false, "body", "filter")
 	if err != nil {
 		return nil, err
 	}
-	q["limit"] = strconv.FormatInt(or(in.Count, 1), 10)
-	return &request{r.Request, q}, nil
-}
-
-// waitKind is the name of a record kind, such as "delivery".
-type waitKind string
-
-// waitable describes a record kind that POST /_mock/wait supports.
-type waitable struct {
-	params []param // of the list
-	list   func(*request) (ids []string, total int)
-	record func(id string) (any, error)
-}
-
-func (c *Control) waitKinds() map[waitKind]waitable {
-	return map[waitKind]waitable{
-		"message":  waitableOf(c.outbox(), c.message),
-		"delivery": waitableOf(c.deliveries(), c.delivery),
-		"request":  waitableOf(c.requests(), c.request),
-		"event":    waitableOf(c.events(), c.event),
+	want := or(in.Count, 1)
+	q["limit"] = strconv.FormatInt(want, 10)
+	var found recordList[T]
+	err = c.WaitFor(ctx, func() bool {
+		found, _ = l.page(&request{query: q}) // only the list of contacts returns errors
+		return int64(found.Total) >= want
+	})
+	if err != nil {
+		return nil, waitProblem(fmt.Errorf("%w: found %d of %d", err, found.Total, want))
 	}
-}
-
-func waitableOf[V, S, R any](l listing[V, S], record func(string) (R, error)) waitable {
-	return waitable{
-		params: l.params(),
-		list: func(r *request) ([]string, int) {
-			found, _ := l.page(r) // listRequest has checked the request
-			return found.ids, found.Total
-		},
-		record: func(id string) (any, error) { return record(id) },
+	out := &waited{[]any{}, found.Total}
+	for _, id := range found.ids {
+		if record, err := record(id); err == nil { // the record may have been deleted
+			out.Data = append(out.Data, record)
+		}
 	}
+	return out, nil
 }
