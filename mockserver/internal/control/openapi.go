@@ -144,13 +144,14 @@ func (rt route) status() string {
 
 // body returns nil if the request body has no fields.
 func (rt route) body() *schema.Schema {
-	switch {
-	case rt.handler.body != nil:
-		return rt.handler.body()
-	case rt.handler.request == nil || rt.handler.request == reflect.TypeFor[nothing]():
+	if rt.handler.body == nil {
 		return nil
 	}
-	return requestOf(rt.handler.request)
+	body := rt.handler.body()
+	if body.Is("object") && len(body.Fields) == 0 {
+		return nil
+	}
+	return body
 }
 
 func (p param) openAPI() object {

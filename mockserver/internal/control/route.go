@@ -2,6 +2,7 @@ package control
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"math"
 	"net/http"
@@ -44,8 +45,7 @@ type request struct {
 // handler serves a route. The signature of a handler function determines the types
 // of the request and response bodies, so the manual matches the code.
 type handler struct {
-	request  reflect.Type          // type of the JSON body
-	body     func() *schema.Schema // schema of a body that the function reads itself
+	body     func() *schema.Schema // schema of the JSON body
 	response reflect.Type          // type of the JSON response, if the response is JSON
 	media    string                // media type of any other response
 	optional bool                  // the response can also have the status 204
@@ -75,22 +75,34 @@ func found[T any](kind, id string, record *T) (*T, error) {
 // jsonBody returns a handler that decodes a JSON object from the request body and
 // responds with JSON.
 func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
+	h := decoded(func(w http.ResponseWriter, r *request, in In) error {
+		out, err := f(r, in)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, out)
+	})
+	h.response = reflect.TypeFor[Out]()
+	return h
+}
+
+// rawResponse returns a handler that takes no request body and writes its own response.
+func rawResponse(media string, respond func(http.ResponseWriter, *request) error) handler {
+	h := decoded(func(w http.ResponseWriter, r *request, _ nothing) error { return respond(w, r) })
+	h.media = media
+	return h
+}
+
+// decoded returns a handler that decodes a JSON object from the request body.
+func decoded[In any](serve func(http.ResponseWriter, *request, In) error) handler {
 	body := sync.OnceValue(func() *schema.Schema { return requestOf(reflect.TypeFor[In]()) })
-	return handler{
-		request:  reflect.TypeFor[In](),
-		response: reflect.TypeFor[Out](),
-		serve: func(w http.ResponseWriter, r *request) error {
-			in, err := decodeBody[In](r.Request, body())
-			if err != nil {
-				return err
-			}
-			out, err := f(r, in)
-			if err != nil {
-				return err
-			}
-			return writeJSON(w, out)
-		},
-	}
+	return handler{body: body, serve: func(w http.ResponseWriter, r *request) error {
+		in, err := decodeBody[In](r.Request, body())
+		if err != nil {
+			return err
+		}
+		return serve(w, r, in)
+	}}
 }
 
 // optional marks a handler that responds with 204 if there is no result.
@@ -99,30 +111,18 @@ func optional(h handler) handler {
 	return h
 }
 
-// rawBody returns a handler that reads its request body itself. The body contains up to
-// 1 GiB of JSON.
-func rawBody(body func() *schema.Schema, f func(*request) error) handler {
-	return handler{
-		body:     body,
-		response: reflect.TypeFor[nothing](),
-		serve: func(w http.ResponseWriter, r *request) error {
-			if err := f(r); err != nil {
-				return err
-			}
-			return writeJSON(w, nothing{})
-		},
-	}
-}
-
-// rawResponse returns a handler that takes no request body and writes its own response.
-func rawResponse(media string, respond func(http.ResponseWriter, *request) error) handler {
-	empty := reflect.TypeFor[nothing]()
-	body := sync.OnceValue(func() *schema.Schema { return requestOf(empty) })
-	return handler{request: empty, media: media, serve: func(w http.ResponseWriter, r *request) error {
-		if _, err := decodeBody[nothing](r.Request, body()); err != nil {
+// upload returns a handler that passes a request body of up to 1 GiB of JSON to read(),
+// and removes the prefix from its error messages.
+func upload(body func() *schema.Schema, read func(io.Reader) error, prefix string) handler {
+	return handler{body: body, response: reflect.TypeFor[nothing](), serve: func(w http.ResponseWriter, r *request) error {
+		in, err := limited(r.Request, maxState)
+		if err != nil {
 			return err
 		}
-		return respond(w, r)
+		if err := read(in); err != nil {
+			return bodyProblem(err, prefix)
+		}
+		return writeJSON(w, nothing{})
 	}}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"reflect"
 	"strings"
 	"time"
 
@@ -23,12 +22,12 @@ const maxState = 1 << 30
 func (c *Control) stateRoutes() []route {
 	account := ofAccount("the account; the default is all accounts")
 	return []route{
-		handle("GET state", handler{request: reflect.TypeFor[nothing](), response: platform.StateType(), serve: c.serveState}),
-		handle("PUT state", rawBody(stateSchema, upload(c.Restore, "mockserver: restore: "))),
+		handle("GET state", handler{response: platform.StateType(), serve: c.serveState}),
+		handle("PUT state", upload(stateSchema, c.Restore, "mockserver: restore: ")),
 		handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)), account),
 		handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)), account),
 		handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() })),
-		handle("POST seed", rawBody(environment.SeedSchema, upload(c.seed, "mockserver: seed: "))),
+		handle("POST seed", upload(environment.SeedSchema, c.seed, "mockserver: seed: ")),
 		handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil })),
 		handle("PUT clock", jsonBody(c.setClock)),
 		handle("POST clock/advance", jsonBody(c.advance)),
@@ -51,21 +50,6 @@ func (c *Control) seed(body io.Reader) error {
 		c.Changes.Publish(activity.Records, nil)
 	}
 	return err
-}
-
-// upload returns a function that passes a request body of up to 1 GiB to read(), and
-// removes the prefix from its error messages.
-func upload(read func(io.Reader) error, prefix string) func(*request) error {
-	return func(r *request) error {
-		body, err := limited(r.Request, maxState)
-		if err != nil {
-			return err
-		}
-		if err := read(body); err != nil {
-			return bodyProblem(err, prefix)
-		}
-		return nil
-	}
 }
 
 // oneOrAll returns a handler that calls forAccount() with the account from the
