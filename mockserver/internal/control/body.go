@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"regexp"
 	"strings"
@@ -32,8 +33,7 @@ func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 	}
 	if len(body) == 0 {
 		body = []byte("{}")
-	} else if media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(
-		strings.TrimSpace(media), "application/json") {
+	} else if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/json" {
 		return in, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json",
 			"header", "content-type")
 	}

@@ -18,7 +18,7 @@ func (c *Control) faultRoutes() []route {
 		handle("POST faults", jsonBody(c.inject)),
 		handle("PATCH faults/{id}", jsonBody(c.switchFault)),
 		handle("DELETE faults/{id}", byID(c.removeFault)),
-		handle("DELETE faults", noInput(c.removeFaults), ofAccount("the account of the rules")),
+		handle("DELETE faults", noInput(oneOrAll(c.removeFaultsOf, func() { c.Faults.Remove("") })), ofAccount("the account of the rules")),
 		handle("PUT faults/seed", jsonBody(c.seedFaults)),
 		handle("PUT lookup-limit", jsonBody(c.setLookupLimit)),
 	}
@@ -74,13 +74,9 @@ func (c *Control) removeFault(id string) (nothing, error) {
 	return nothing{}, nil
 }
 
-func (c *Control) removeFaults(r *request) (nothing, error) {
-	if account := r.query.id("account_id"); account != 0 {
-		c.Faults.RemoveOf(account)
-	} else {
-		c.Faults.Remove("")
-	}
-	return nothing{}, nil
+func (c *Control) removeFaultsOf(account int64) error {
+	c.Faults.RemoveOf(account)
+	return nil
 }
 
 type seedBody struct {

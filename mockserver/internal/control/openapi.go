@@ -102,7 +102,11 @@ func (rt route) openAPI(e entry, schemas object) object {
 		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
 	for _, p := range rt.query {
-		parameters = append(parameters, object{"name": p.name, "in": "query", "description": p.doc, "schema": p.openAPI()})
+		of := p.schema.OpenAPI(nil)
+		if p.preset != "" {
+			of["default"] = json.Number(p.preset)
+		}
+		parameters = append(parameters, object{"name": p.name, "in": "query", "description": p.doc, "schema": of})
 	}
 	success := object{"description": "Success"}
 	switch {
@@ -152,14 +156,6 @@ func (rt route) body() *schema.Schema {
 		return nil
 	}
 	return body
-}
-
-func (p param) openAPI() object {
-	out := p.schema.OpenAPI(nil)
-	if p.preset != "" {
-		out["default"] = json.Number(p.preset)
-	}
-	return out
 }
 
 // pathName matches a name in the braces of a path.
