@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"time"
 
@@ -120,12 +121,7 @@ func intactPart(file *os.File) (size, intact int64, err error) {
 	}
 	size = info.Size()
 	parts := checksum.NewReader(io.NewSectionReader(file, 0, size))
-	_, err = io.Copy(io.Discard, parts)
-	switch {
-	case err == nil && parts.Verified == 0:
-		intact, err = wholeLines(file, size)
-		return size, intact, err
-	case !errors.Is(err, checksum.ErrNone):
+	if _, err = io.Copy(io.Discard, parts); !errors.Is(err, checksum.ErrNone) {
 		return size, size, err
 	}
 	tail := make([]byte, size-parts.Verified)
@@ -133,22 +129,6 @@ func intactPart(file *os.File) (size, intact int64, err error) {
 		return size, size, errors.Join(readErr, err)
 	}
 	return size, parts.Verified, nil
-}
-
-// wholeLines returns the size of the complete lines of a file without checksums.
-func wholeLines(file *os.File, size int64) (int64, error) {
-	block := make([]byte, 64<<10)
-	for end := size; end > 0; end -= int64(len(block)) {
-		from := max(0, end-int64(len(block)))
-		n, err := file.ReadAt(block[:end-from], from)
-		if err != nil {
-			return 0, err
-		}
-		if i := bytes.LastIndexByte(block[:n], '\n'); i >= 0 {
-			return from + int64(i) + 1, nil
-		}
-	}
-	return size, nil
 }
 
 // keep saves the state and then its changes, until close is called.
@@ -338,7 +318,11 @@ func salvage(from, to string, out io.Writer) error {
 	restore := func(n int) error { return srv.Restore(bytes.NewReader(bytes.Join(lines[:n], nil))) }
 	n := len(lines)
 	if damage := restore(n); damage != nil {
-		whole := wholeState(lines)
+		isChange := func(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"change":`)) }
+		whole := slices.IndexFunc(lines, isChange)
+		if whole < 0 {
+			whole = len(lines)
+		}
 		n = whole + sort.Search(len(lines)-whole, func(k int) bool { return restore(whole+k+1) != nil })
 		if restore(n) != nil {
 			return fmt.Errorf("-state %s: %w; nothing can be salvaged", from, damage)
@@ -349,16 +333,6 @@ func salvage(from, to string, out io.Writer) error {
 	}
 	_, err = fmt.Fprintf(out, "Copied the state from %d of %d lines of %s to %s.\n", n, len(lines), from, to)
 	return err
-}
-
-// wholeState returns the number of lines before the first change.
-func wholeState(lines [][]byte) int {
-	for i, line := range lines {
-		if bytes.HasPrefix(line, []byte(`{"change":`)) {
-			return i
-		}
-	}
-	return len(lines)
 }
 
 // writeNew creates a state file. It returns an error if the file exists.

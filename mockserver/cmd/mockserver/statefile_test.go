@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/internal/checksum"
 )
 
 var kills = flag.Int("kills", 1, "how often TestKilled kills the command")
@@ -122,19 +124,22 @@ func TestStateIsLocked(t *testing.T) {
 
 // An incomplete last change is reported and omitted. Damage before the end is an error and changes nothing.
 func TestStateTruncated(t *testing.T) {
-	const whole = "{\"version\":4,\"last_id\":1,\"accounts\":[\n{\"account_id\":1,\"lists\":[{\"list_id\":1,\"name\":\"Whole\"}]}]}\n"
-	const change = `{"change":1,"last_id":2,"accounts":[{"account_id":1,"lists":[{"list_id":2,"name":"Change"}]}]}` + "\n"
+	const state = "{\"version\":4,\"last_id\":1,\"accounts\":[\n{\"account_id\":1,\"lists\":[{\"list_id\":1,\"name\":\"Whole\"}]}]}\n"
+	const change1 = `{"change":1,"last_id":2,"accounts":[{"account_id":1,"lists":[{"list_id":2,"name":"Change"}]}]}` + "\n"
+	whole, change := withChecksum(state), withChecksum(change1)
 	for name, tt := range map[string]struct{ file, want string }{
-		"whole":                     {whole, "Whole"},
-		"no newline":                {strings.TrimSuffix(whole, "\n"), "Whole"},
-		"a change":                  {whole + change, "Change"},
-		"a change without its end":  {whole + change[:len(change)/2], "Whole"},
-		"zeros":                     {whole + change + strings.Repeat("\x00", 100_000), "Change"},
-		"another whole without end": {whole + strings.ReplaceAll(whole, "\n", "")[:50], "Whole"},
-		"a change before its turn":  {whole + strings.Replace(change, `"change":1`, `"change":2`, 1), ""},
-		"a mistake in the middle":   {whole + "{\n" + change, ""},
-		"nothing":                   {"", ""},
-		"half of the whole":         {whole[:len(whole)/2], ""},
+		"whole":                      {whole, "Whole"},
+		"no checksum":                {state, "Whole"},
+		"no newline":                 {strings.TrimSuffix(state, "\n"), "Whole"},
+		"a change":                   {whole + change, "Change"},
+		"a change without its end":   {whole + change1[:len(change1)/2], "Whole"},
+		"a checksum without its end": {whole + strings.TrimSuffix(change, "\n"), "Whole"},
+		"zeros":                      {whole + change + strings.Repeat("\x00", 100_000), "Change"},
+		"another whole without end":  {whole + strings.ReplaceAll(state, "\n", "")[:50], "Whole"},
+		"a change before its turn":   {whole + withChecksum(strings.Replace(change1, `"change":1`, `"change":2`, 1)), ""},
+		"a mistake in the middle":    {whole + withChecksum("{\n") + change, ""},
+		"nothing":                    {"", ""},
+		"half of the whole":          {whole[:len(whole)/2], ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state.json")
@@ -159,6 +164,15 @@ func TestStateTruncated(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withChecksum returns a part of a state file.
+func withChecksum(text string) string {
+	var out strings.Builder
+	w := checksum.NewWriter(&out)
+	_, _ = io.WriteString(w, text)
+	_ = w.End() // a strings.Builder returns no error
+	return out.String()
 }
 
 // The file contains each saved change, even during a rewrite. After a shutdown, it contains one complete state.
