@@ -9,11 +9,10 @@ import (
 // Now returns the time of the virtual clock in UTC. The virtual clock is equal
 // to time.Now until it is advanced, set or frozen.
 //
-// The clock determines the times of records, events, messages and logs. The
-// clock also determines when scheduled work is due: retries, rate limits,
-// delayed deliveries, campaigns and the lookup rate limit. Request durations,
-// attempt durations, attempt timeouts, delays from fault rules, and
-// [Server.Drain] use real time.
+// The clock determines the times of records and logs, and when scheduled work
+// is due: retries, rate limits, delayed deliveries, campaigns and the lookup
+// rate limit. The durations of requests and attempts, attempt timeouts, delays
+// from fault rules, and [Server.Drain] use real time.
 func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 
 // Advance advances the clock by d. It runs due work in chronological order,
@@ -22,12 +21,10 @@ func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 // progress. Concurrent calls run one after the other.
 //
 // Advance returns an error if d is negative, if the new time is after the year
-// 2199, or if ctx is canceled. It also returns an error if a concurrent call,
-// for example to [Server.Reset], sets the clock. After an error, the clock
-// remains at the time that it has reached.
-//
-// Advance waits in real time for the responses of receivers. If a receiver does
-// not respond, each attempt delays Advance by [Config.AttemptTimeout].
+// 2199, if ctx is canceled, or if a concurrent call, for example to
+// [Server.Reset], sets the clock. After an error, the clock remains at the time
+// that it has reached. Advance waits in real time for the responses of
+// receivers, up to [Config.AttemptTimeout] for each attempt.
 func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.env.Advance(ctx, d) }
 
 // AdvanceTo advances the clock to t; see [Server.Advance]. It returns an error
@@ -40,8 +37,8 @@ func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.en
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
 // SetNow sets the clock. It returns an error if the year is outside the range
-// 1970–2199. Unlike [Server.AdvanceTo], SetNow does not stop at each scheduled
-// time. All work that becomes due runs at the new time, in no particular order. If t is in the past, completed work is not undone, and the times of
+// 1970–2199. All work that becomes due runs at the new time, in no particular
+// order. If t is in the past, completed work is not undone, and the times of
 // scheduled work do not change.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.env.SetNow(t); err != nil {
@@ -50,10 +47,10 @@ func (s *Server) SetNow(t time.Time) error {
 	return nil
 }
 
-// FreezeClock freezes the clock until [Server.ResumeClock] is called.
-// [Server.Advance] and [Server.SetNow] still change the time of a frozen
-// clock. While the clock is frozen, a rate limit never resets, so a client
-// that waits for Retry-After and retries is rejected again.
+// FreezeClock freezes the clock until [Server.ResumeClock] is called. Methods
+// such as [Server.Advance] still change the time. While the clock is frozen, a
+// rate limit never resets, so a client that waits for Retry-After and retries
+// is rejected again.
 func (s *Server) FreezeClock() { s.env.Clock.Freeze(true) }
 
 // ResumeClock resumes a frozen clock.

@@ -40,22 +40,10 @@
 // # Messages
 //
 // The server sends no real email. When the response to a submission arrives, the
-// outbox already contains the message. [Server.Bounce] and similar methods simulate
-// recipient actions. Recipients in the domain [MagicDomain] react to messages
-// automatically.
-//
-//	The recipient          Its contact becomes    Fires
-//	bounces hard           bounced                Email.Bounced
-//	bounces otherwise      (unchanged)            Email.Bounced
-//	complains              spam                   Email.ReportedAsSpam
-//	unsubscribes           unsubscribed           Contact.Removed, Contact.Unsubscribed,
-//	                                              from the Email API Email.Unsubscribed too
-//	unsubscribes globally  unsubscribed           SuppressedEmail.Added, Contact.Removed, Contact.Unsubscribed
-//	  from the Email API   (unchanged)            SuppressedEmail.Added, Email.GlobalUnsubscribed
-//	confirms               active                 Contact.Added
-//	opens, clicks          (unchanged)            Email.Opened, Email.Clicked
-//
-// Complaints and global unsubscribes add the address to the suppression list.
+// outbox already contains the message. [Server.Bounce], [Server.Complain],
+// [Server.Open], [Server.Click], [Server.Unsubscribe], [Server.GlobalUnsubscribe] and
+// [Server.Confirm] simulate recipient actions. Recipients in the domain [MagicDomain]
+// react to messages automatically.
 //
 // The server serves the links in messages under /_mail/: the confirmation link, the
 // merge tags {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the
@@ -64,20 +52,16 @@
 //
 // # Deliveries
 //
-// Each webhook has its own queue. Up to [Config.DeliveryConcurrency] attempts
-// run concurrently, so deliveries can arrive out of order. If there is no 2xx
-// response within [Config.AttemptTimeout], the server retries the delivery
-// according to [Config.RetrySchedule], with the same bytes and signature. The
-// webhook's rate limit is a sliding window that counts attempts. The queue of
-// an archived webhook is paused.
-//
-// By default, the server delivers only to loopback addresses and to handlers in
-// [Config.Targets]. [Config.AllowTargets], [Config.AllowTargetHosts] and
-// [Config.AllowTargetNetworks] allow deliveries to other addresses.
+// Each webhook has its own queue. If there is no 2xx response within
+// [Config.AttemptTimeout], the server retries the delivery according to
+// [Config.RetrySchedule], with the same bytes and signature. The webhook's rate
+// limit is a sliding window that counts attempts. The queue of an archived
+// webhook is paused. By default, the server delivers only to loopback addresses
+// and to handlers in [Config.Targets]; see [Config.AllowTargets].
 //
 // # Time
 //
-// [Server.Wait] waits until all due work is done. [Server.Drain] also waits for
+// [Server.Wait] waits until all due work is done, and [Server.Drain] also for
 // retries and rate limits. [Server.Advance] advances the virtual clock, so hours
 // of retries take milliseconds. In a testing/synctest bubble, a server that is
 // created by [New] and used through [Server.Transport] uses the bubble's clock.
@@ -91,11 +75,9 @@
 //
 // # State
 //
-// [Server.Seed] adds records from JSON. [Server.SetBaseline] makes the current
-// state the baseline, which [Server.Reset] restores with the same ids and
-// secrets. [Server.Snapshot] writes the whole state as JSON, [Server.Restore]
-// restores it, and [Server.Clear] deletes everything. A [Follower] writes the
-// state, and then the changes to the state.
+// [Server.Seed] adds records from JSON. [Server.Reset] restores the baseline,
+// which [Server.SetBaseline] sets. [Server.Snapshot] writes the whole state as
+// JSON, and [Server.Restore] restores it. A [Follower] also writes the changes.
 //
 // # Control API
 //

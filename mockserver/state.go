@@ -8,17 +8,15 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Wait waits until all due work is done. When Wait returns nil, every due campaign has
-// been sent. Every event has had a delivery attempt, unless its webhook is archived or
-// has exhausted its rate limit. Wait does not wait for retries, rate limits or campaigns
-// that are scheduled for later. To complete scheduled work, use [Server.Advance] or
-// [Server.Drain], or sleep in a testing/synctest bubble.
-//
-// Wait returns an error if ctx is canceled or expires.
+// Wait waits until all due work is done: every due campaign has been sent, and every
+// event has had a delivery attempt, unless its webhook is archived or has exhausted its
+// rate limit. To complete work that is scheduled for later, such as retries, use
+// [Server.Advance] or [Server.Drain], or sleep in a testing/synctest bubble. Wait
+// returns an error if ctx is canceled or expires.
 func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
 
-// WaitAccount waits until all due work of one account is done, for tests that run in
-// parallel; see [Server.Wait]. It does not wait for deliveries from
+// WaitAccount waits until all due work of one account is done, for parallel tests; see
+// [Server.Wait]. It does not wait for deliveries from
 // [Server.SendEventTo], which have no account. It returns an error if the account does
 // not exist.
 func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
@@ -37,35 +35,30 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 	return s.env.Drain(ctx, accountID)
 }
 
-// WaitFor calls f immediately and after every change, until f returns true. A change
-// affects a message, a delivery, an event, a request, a fault, the clock or the whole
-// state. Use WaitFor to test applications that do work in the background. The context
-// ctx limits the waiting time, which does not depend on the virtual clock.
-//
-// WaitFor calls f on the caller's goroutine. The function f can call the server's
-// methods, such as [Server.OutboxTo]. It must not send requests to the API, because each
-// request causes another call to f. WaitFor returns an error if ctx is canceled or
-// expires, or if the server is shut down or closed.
+// WaitFor calls f on the caller's goroutine, immediately and after every change, until f
+// returns true. A change affects a message, a delivery, an event, a request, a fault,
+// the clock or the whole state. The function f can call the server's methods, such as
+// [Server.OutboxTo], but must not send requests to the API, because each request causes
+// another call to f. WaitFor returns an error if ctx is canceled or expires in real
+// time, or if the server is shut down or closed.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
 
-// Snapshot writes the whole state as one JSON object. The object contains all records
-// of all accounts, messages, event and delivery logs, pending deliveries, the clock,
-// and the secrets of webhooks. Protect the snapshot, because it contains these
-// secrets. It does not contain fault rules, access tokens or the request log. A
-// delivery with an attempt in progress is stored as pending. After a restore, pending
-// deliveries from [Server.SendEventTo] fail, because the snapshot does not contain
-// their secrets.
+// Snapshot writes the whole state as one JSON object: all records of all accounts, the
+// logs of events and deliveries, and the clock. Protect the snapshot, because it
+// contains the secrets of webhooks. It does not contain fault rules, access tokens or
+// the request log. A delivery with an attempt in progress is stored as pending. After a
+// restore, pending deliveries from [Server.SendEventTo] fail, because the snapshot does
+// not contain their secrets.
 //
 // The snapshot is consistent, and a slow writer does not delay changes to the
 // state. Until Snapshot returns, the server keeps the old versions of changed
 // records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
-// Restore replaces the whole state with the state in a snapshot (version 3 or 4) or in
-// the output of a [Follower]. Deliveries that were pending before the restore are
-// deleted. The server resumes pending deliveries and campaigns from the snapshot.
-// A running clock in the snapshot keeps its offset from time.Now. A frozen clock
-// in the snapshot keeps its time. If the snapshot contains no clock, the clock
+// Restore replaces the whole state with the state in a snapshot (version 3 or 4) or
+// in the output of a [Follower]. The server resumes the pending deliveries and
+// campaigns in the snapshot. A running clock keeps its offset from time.Now, and a
+// frozen clock keeps its time. If the snapshot contains no clock, the clock
 // restarts with the settings in [Config]. Tokens, fault rules and the request log
 // do not change. If the snapshot is invalid, Restore changes nothing and returns
 // an error with the position of the problem.
@@ -77,31 +70,27 @@ func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 
 // Reset restores the baseline, which is the state at the last
-// [Server.SetBaseline], or the empty state of a new server. Restored records
-// keep their ids, secrets and times, and new ids continue after the ids in the
-// baseline. Reset removes all fault rules, but keeps the seed for random
-// faults. Reset clears the request log. The clock is restored as described for
-// [Server.Restore]. However, if [Config.Now] is set, a running clock returns to
-// the time of the baseline. Reset sets the lookup rate limit to
-// [Config.Lookups]. Afterwards, only the tokens in [Config.Tokens] and the
-// tokens seeded before the baseline are valid. The lifetime of each token
-// restarts. Reset does not change the targets set with [Server.SetTarget].
+// [Server.SetBaseline], or the empty state of a new server. Records keep their
+// ids, secrets and times, and new ids continue after the ids in the baseline.
+// The clock is restored as described for [Server.Restore], but if [Config.Now]
+// is set, a running clock returns to the time of the baseline. Reset removes
+// the fault rules and the request log, but keeps the seed for random faults and
+// the targets set with [Server.SetTarget]. It restores [Config.Lookups].
+// Afterwards, only the tokens in [Config.Tokens] and the tokens seeded before
+// the baseline are valid, and their lifetimes restart.
 func (s *Server) Reset() { s.env.Reset() }
 
 // Clear deletes everything except the baseline. The sequence of ids restarts, and
 // the clock restarts with the settings in [Config].
 func (s *Server) Clear() { s.env.Clear() }
 
-// ResetAccount restores the baseline of one account, for parallel tests with
-// separate accounts. The account's resources and tokens are restored from the
-// baseline, with their ids and secrets. ResetAccount deletes the account's fault
-// rules and all its messages, events, deliveries and requests, even if the
-// baseline contains them. It does not change the clock, other fault rules, the
-// lookup rate limit, or the sequence of ids, which all accounts share.
-//
-// ResetAccount returns an error if the account does not exist. After
-// [Server.Clear] or [Server.Restore], it also returns an error if an id in the
-// account's baseline now belongs to another account.
+// ResetAccount restores the resources and tokens of one account from the baseline, with
+// their ids and secrets, for parallel tests with separate accounts. It deletes the
+// account's fault rules, messages, events, deliveries and requests, even if the baseline
+// contains them. It does not change the clock, other fault rules, the lookup rate limit,
+// or the sequence of ids, which all accounts share. ResetAccount returns an error if the
+// account does not exist or if, after [Server.Clear] or [Server.Restore], an id in the
+// account's baseline belongs to another account.
 func (s *Server) ResetAccount(accountID int64) error { return s.env.ResetAccount(accountID) }
 
 // ClearAccount deletes all data of one account, including its fault rules. It also
@@ -132,37 +121,32 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 // in the same object by name. A contact can have any status that an import
 // accepts. A seed fires no events.
 //
-// A seed can set values that the platform normally chooses: ids, and the secret and hash
-// function of a webhook. A secret must not begin or end with white space. Ids are from 1
-// to 10^15 and unique across resources. If one contact in a list has an id, all contacts
-// in the list must have ids, in ascending order. Ids that the platform assigns later are
-// greater than all ids in the seed. The tokens in an object are valid for the object's
-// account. If the account does not exist, Seed creates it. Omitted fields of a token
-// have the defaults that [Token] documents.
+// A seed can set the ids of resources, and the secret and hash function of a webhook. A
+// secret must not begin or end with white space. Ids are from 1 to 10^15 and unique
+// across resources. If one contact in a list has an id, all contacts in the list must
+// have ids, in ascending order. Ids that the platform assigns later are greater than all
+// ids in the seed. The tokens in an object are valid for the object's account, which
+// Seed creates if necessary. Omitted fields of a token have the defaults that [Token]
+// documents.
 //
-// Seed stops at the first error. The error contains the position of the failed
-// record. Records added before the error remain.
+// Seed stops at the first error, which contains the position of the failed record.
+// Records added before the error remain.
 func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
 
-// Follow returns a Follower, for example to keep a file up to date.
+// Follow returns a new Follower.
 func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} }
 
-// Follower writes the state of a server to an [io.Writer], and later the changes to
-// that state. It is not safe for concurrent use. A server can have several followers,
-// and processes requests while they write. Close a Follower after use to release the
-// state that it keeps in memory.
+// Follower writes the state of a server to an [io.Writer], and later the changes, for
+// example to keep a file up to date. It is not safe for concurrent use. A server can
+// have several followers, and processes requests while they write. Close a Follower
+// after use to release the state that it keeps in memory.
 type Follower struct{ follower *platform.Follower }
 
-// Write writes the whole state on the first call, in the format of [Server.Snapshot].
-// Each later call writes the changes since the previous call as one line, or nothing if
-// there are no changes. Each line of changes depends on all previous output. After a
-// Restore or Reset, Write writes the whole state again.
-//
-// [Server.Restore] reads the combined output of all calls to Write, and restores
-// the state at the last call. Before you call Restore, remove an incomplete last
-// line.
-//
-// After an error, create a new Follower, because Write does not write the
+// Write writes the whole state on the first call, and after a Restore or Reset, in the
+// format of [Server.Snapshot]. Each other call writes the changes since the previous
+// call as one line, or nothing if there are no changes. [Server.Restore] reads the
+// combined output of all calls to Write. Before you call Restore, remove an incomplete
+// last line. After an error, create a new Follower, because Write does not write the
 // failed output again.
 func (f *Follower) Write(w io.Writer) error {
 	if err := f.follower.Write(w); err != nil {
