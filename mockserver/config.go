@@ -40,8 +40,8 @@ type Config struct {
 	// Targets maps hosts to handlers that receive deliveries in process,
 	// without a socket. The host includes the port, unless it is the default
 	// port of the scheme. When an attempt times out or the server is closed,
-	// the request's context is canceled. The server does not wait for a handler
-	// that ignores the context, so such a handler can outlive Close.
+	// the request's context is canceled, and the server does not wait for the
+	// handler.
 	Targets map[string]http.Handler
 	// AllowTargets allows deliveries to public addresses. By default only
 	// loopback addresses are allowed. Private, link-local and other special
@@ -52,25 +52,22 @@ type Config struct {
 	// port, such as "host.docker.internal". The server does not check the IP
 	// addresses of allowed hosts. Letter case is ignored.
 	AllowTargetHosts []string
-	// AllowTargetNetworks allows deliveries to addresses in these networks.
-	// The server checks the resolved IP address of the receiver. Cloud
-	// metadata addresses such as 169.254.169.254 are always blocked.
+	// AllowTargetNetworks allows deliveries to receivers whose resolved address
+	// is in these networks. Cloud metadata addresses such as 169.254.169.254
+	// are always blocked.
 	AllowTargetNetworks []netip.Prefix
 	// HashFunction is the hash function for signatures: webhook.SHA256 (default) or
 	// webhook.SHA512. [New] panics if the value is invalid.
 	HashFunction webhook.HashFunction
-	// Lookups is the algorithm for the lookup rate limit. The limit is one lookup
-	// per second.
+	// Lookups is the algorithm for the lookup rate limit of one lookup per second.
 	Lookups LookupLimit
 	// Now is the initial time of the clock. The default is time.Now. A time
 	// before 1970 or after 2199 is changed to the nearest valid time.
 	Now time.Time
-	// FreezeClock starts the server with a frozen clock. [Server.Advance] advances a
-	// frozen clock, and [Server.ResumeClock] resumes it.
+	// FreezeClock starts the server with a frozen clock; see [Server.FreezeClock].
 	FreezeClock bool
-	// FaultSeed is the seed for random faults; 0 means a random seed, which
-	// [Server.FaultSeed] returns. The server logs the seed when a rule with a
-	// probability is added.
+	// FaultSeed is the seed for random faults; 0 means a random seed. The server
+	// logs the seed when a rule with a probability is added.
 	FaultSeed uint64
 	// RecordEvents enables the recording of events that no webhook
 	// subscribes to; see [Server.Events].
@@ -83,14 +80,12 @@ type Config struct {
 	// handlers.
 	SkipValidation bool
 	// RejectUnknownFields enables 422 responses to requests that contain unknown
-	// fields or parameters. By default, the server ignores unknown fields and
-	// parameters, and lists them in [Request]. RejectUnknownFields has no effect with
-	// SkipValidation.
+	// fields or parameters. By default, the server ignores them, and lists them in
+	// [Request]. RejectUnknownFields has no effect with SkipValidation.
 	RejectUnknownFields bool
 	// OnViolation, if not nil, is called for every response and delivery that
 	// violates the OpenAPI document, possibly concurrently. OnViolation must not
-	// call Snapshot, Restore or Reset, because these methods wait until
-	// OnViolation returns.
+	// call Snapshot, Restore or Reset, because these methods wait for it.
 	OnViolation func(error)
 	// OnRequest, if not nil, is called after every request to the API, possibly
 	// concurrently.
@@ -119,9 +114,8 @@ func (cfg Config) complete() Config {
 	return cfg
 }
 
-// DefaultRetrySchedule returns the delays before the retries of a delivery: 1
-// s, 5 s, 30 s, 2 min, 10 min, 1 h and 6 h. If the last retry fails, the
-// delivery has failed permanently.
+// DefaultRetrySchedule returns the delays before the retries of a delivery: 1 s,
+// 5 s, 30 s, 2 min, 10 min, 1 h and 6 h.
 func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedule() }
 
 // LookupLimit is an algorithm for the lookup rate limit, which allows each user and
@@ -141,10 +135,9 @@ const (
 	LookupFixedWindow LookupLimit = platform.LookupFixedWindow
 )
 
-// RevokeToken revokes an access token. Requests with this token then fail with
-// 401. [Server.Reset] restores the tokens in [Config.Tokens]. RevokeToken
-// returns an error if the token does not exist. The error does not contain the
-// token.
+// RevokeToken revokes an access token, so requests with this token fail with
+// 401. RevokeToken returns an error if the token does not exist. The error does
+// not contain the token.
 func (s *Server) RevokeToken(token string) error {
 	if !s.env.Access.Revoke(token) {
 		return errors.New("mockserver: the token does not exist")
@@ -154,12 +147,10 @@ func (s *Server) RevokeToken(token string) error {
 
 // SetTarget sets or replaces the handler for deliveries to a host; see
 // [Config].Targets. If handler is nil, deliveries to the host use the network.
-// Attempts in progress continue with the previous handler. [Server.Reset] does
-// not remove the handler.
+// Attempts in progress continue with the previous handler.
 func (s *Server) SetTarget(host string, handler http.Handler) {
 	s.env.Deliveries.SetTarget(host, handler)
 }
 
-// SetLookupLimit sets the algorithm for the lookup rate limit. [Server.Reset]
-// restores [Config.Lookups].
+// SetLookupLimit sets the algorithm for the lookup rate limit.
 func (s *Server) SetLookupLimit(limit LookupLimit) { s.env.Platform.SetLookups(limit) }

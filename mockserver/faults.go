@@ -42,13 +42,12 @@ const (
 	FaultDelay = record.FaultDelay
 )
 
-// Inject appends fault rules and returns them with their ids, which
-// [Server.RemoveFault] and [Server.EnableFault] accept. If a rule is invalid, Inject
-// adds no rules and returns an error that names the invalid field.
+// Inject appends fault rules and returns them with their ids. If a rule is invalid,
+// Inject adds no rules and returns an error that names the invalid field.
 //
 // The server applies rules to a request after checking the access token and
-// before validating the request. Each rule counts its matches. If several rules
-// select a request, the first rule applies.
+// before validating the request. If several rules select a request, the first rule
+// applies.
 func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.env.Inject(faults) }
 
 // Faults returns the fault rules with their match counts, oldest first.
@@ -78,8 +77,7 @@ func (s *Server) EnableFault(id string, on bool) error {
 // the seed. Delays in progress continue.
 func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 
-// FaultSeed returns the seed for random faults. See "Fault injection" in the
-// package documentation.
+// FaultSeed returns the seed for random faults.
 func (s *Server) FaultSeed() uint64 {
 	seed, _ := s.env.Faults.List()
 	return seed

@@ -19,12 +19,11 @@ const (
 	AddressChangeBounce     = events.BounceCategoryAddressChange
 )
 
-// Bounce simulates a bounce of a message and fires Email.Bounced with the
-// payload for the message's sending type. A hard bounce sets the contact's
-// status to bounced. Every bounce increases the contact's bounce count. The
-// parameter diagnostic is the receiving server's response, by default a typical
-// response for the category. Bounce returns an error if the message does not
-// exist or was not sent.
+// Bounce simulates a bounce of a message and fires Email.Bounced. A hard bounce
+// sets the contact's status to bounced. Every bounce increases the contact's
+// bounce count. The parameter diagnostic is the receiving server's response, by
+// default a typical response for the category. Bounce returns an error if the
+// message does not exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.env.Platform.Bounce(emailID, category, diagnostic...)
 }
@@ -43,19 +42,17 @@ func (s *Server) Open(emailID string) error { return s.env.Platform.Open(emailID
 // Email.Clicked.
 func (s *Server) Click(emailID, url string) error { return s.env.Platform.Click(emailID, url) }
 
-// Unsubscribe simulates the recipient unsubscribing from the list through the
-// link or the List-Unsubscribe header. It fires Contact.Removed and
-// Contact.Unsubscribed. For a message from the Email API, it also fires
-// Email.Unsubscribed. It returns an error if the recipient of the message is
-// not a contact on a list. Repeated calls have no effect.
+// Unsubscribe simulates the recipient unsubscribing from the list. It fires
+// Contact.Removed and Contact.Unsubscribed and, for a message from the Email
+// API, Email.Unsubscribed. It returns an error if the recipient of the message
+// is not a contact on a list. Repeated calls have no effect.
 func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsubscribe(emailID) }
 
 // GlobalUnsubscribe simulates the recipient unsubscribing from all email. It
 // adds the address to the suppression list and fires SuppressedEmail.Added. For
-// a message from the Email API, it also fires Email.GlobalUnsubscribed, and the
-// contact does not change. For a message from a campaign or workflow, it
-// unsubscribes the contact and fires Contact.Removed and Contact.Unsubscribed.
-// Repeated calls have no effect.
+// a message from the Email API, it also fires Email.GlobalUnsubscribed. For
+// other messages, it unsubscribes the contact and fires Contact.Removed and
+// Contact.Unsubscribed. Repeated calls have no effect.
 func (s *Server) GlobalUnsubscribe(emailID string) error {
 	return s.env.Platform.GlobalUnsubscribe(emailID)
 }

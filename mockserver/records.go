@@ -78,15 +78,15 @@ type Sample = record.Sample
 func Samples() ([]Sample, error) { return samples.All() }
 
 // SendEvent queues a delivery with any body, signed with the webhook's secret,
-// and returns the id of the delivery. The server treats the delivery like any
-// other delivery. The body does not have to be an event or JSON.
+// and returns the id of the delivery. The body does not have to be an event or
+// JSON.
 func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, err error) {
 	return s.env.Deliveries.Send(webhookID, body)
 }
 
 // SendEventTo signs any body with the secret, and makes one attempt to deliver
-// the body to a URL. The URL does not need a webhook, and must be an absolute
-// http or https URL. The limits in [Config.AllowTargets] apply to the URL.
+// the body to an absolute http or https URL, without a webhook. The limits in
+// [Config.AllowTargets] apply to the URL.
 func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	return s.env.SendEventTo(to, secret, body)
 }
@@ -95,15 +95,11 @@ func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (del
 // state. If the delivery fails, the retry schedule starts from the beginning.
 // Redeliver returns an error if the delivery does not exist or if an attempt is
 // in progress.
-func (s *Server) Redeliver(deliveryID string) error {
-	return s.env.Deliveries.Redeliver(deliveryID)
-}
+func (s *Server) Redeliver(deliveryID string) error { return s.env.Deliveries.Redeliver(deliveryID) }
 
-// DiagnoseSignature explains why a signature is invalid. The result describes
-// the detected cause, or states that no common cause was detected. If the
-// signature is valid, the result is "". The result contains neither the secret
-// nor a signature. For an invalid secret, such as the zero Secret, the result
-// describes the error.
+// DiagnoseSignature explains why a signature or the secret is invalid. If no
+// common cause was detected, the result states this. If the signature is valid,
+// the result is "". The result contains neither the secret nor a signature.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
 	return signature.Diagnose(secret, body, given)
 }

@@ -1,7 +1,3 @@
-// Methods for tests are in recipients.go, records.go, faults.go, clock.go
-// and state.go. The server itself is in listen.go, server.go and
-// config.go.
-
 package mockserver
 
 import (
@@ -127,8 +123,8 @@ func eventCheck(violated func(error)) func(event events.Name, body []byte) {
 }
 
 // Close aborts all work in progress, and stops all goroutines, timers and
-// connections. A handler in [Config.Targets] that ignores its request's context
-// can outlive Close. Pending deliveries are lost. Close can be called repeatedly.
+// connections, except handlers in [Config.Targets] that ignore their context.
+// Pending deliveries are lost. Close can be called repeatedly.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		s.env.Faults.Close()
