@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -101,11 +102,8 @@ func (cfg Config) complete() Config {
 	if cfg.RetrySchedule == nil {
 		cfg.RetrySchedule = DefaultRetrySchedule()
 	}
-	switch cfg.HashFunction {
-	case "":
-		cfg.HashFunction = webhook.SHA256
-	case webhook.SHA256, webhook.SHA512:
-	default: // fail now instead of at the first delivery
+	cfg.HashFunction = cmp.Or(cfg.HashFunction, webhook.SHA256)
+	if cfg.HashFunction != webhook.SHA256 && cfg.HashFunction != webhook.SHA512 { // fail now instead of at the first delivery
 		panic(fmt.Sprintf("mockserver: Config.HashFunction must be sha256 or sha512, got %q", cfg.HashFunction))
 	}
 	if cfg.Logger == nil {

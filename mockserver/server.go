@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 	"sync"
 
@@ -41,11 +40,10 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg = cfg.complete()
 	s := &Server{cfg: cfg}
-	w := build(cfg, s.linkBase)
-	s.env = w
-	s.mailPages = sync.OnceValue(func() http.Handler { return w.API.MailPages(w.Platform) })
+	s.env = build(cfg, s.linkBase)
+	s.mailPages = sync.OnceValue(func() http.Handler { return s.env.API.MailPages(s.env.Platform) })
 	s.control = sync.OnceValue(func() http.Handler {
-		return control.New(w, control.Options{
+		return control.New(s.env, control.Options{
 			Console:       cfg.Console,
 			RetrySchedule: cfg.RetrySchedule,
 			NeedsToken:    s.needsToken,
@@ -149,14 +147,11 @@ func (s *Server) URL() string {
 // linkBase returns the base URL for links in messages. If the server listens on
 // all addresses of the machine, links contain a loopback address.
 func (s *Server) linkBase() string {
-	base, err := url.Parse(s.URL())
-	if err != nil { // never happens: the address of a listener is valid
-		return s.URL()
+	addr, err := netip.ParseAddrPort(strings.TrimPrefix(s.URL(), "http://"))
+	if err == nil && addr.Addr().IsUnspecified() {
+		return fmt.Sprintf("http://localhost:%d", addr.Port())
 	}
-	if ip, err := netip.ParseAddr(base.Hostname()); err == nil && ip.IsUnspecified() {
-		base.Host = net.JoinHostPort("localhost", base.Port())
-	}
-	return base.String()
+	return s.URL()
 }
 
 // Format implements [fmt.Formatter]. It does not print the tokens.
@@ -179,19 +174,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, control.Prefix):
 		s.control().ServeHTTP(w, r)
-		return
 	case s.cfg.Console != nil && r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html"):
 		gateway.Redirect(w, http.StatusSeeOther, control.Prefix[1:], "") // a browser gets the console
-		return
 	case r.URL.Path+"/" == control.Prefix: // a user may omit the slash
 		gateway.Redirect(w, http.StatusPermanentRedirect, control.Prefix[1:], r.URL.RawQuery)
-		return
-	}
-	if strings.HasPrefix(r.URL.Path, platform.LinkPrefix) {
+	case strings.HasPrefix(r.URL.Path, platform.LinkPrefix):
 		s.mailPages().ServeHTTP(w, r)
-		return
+	default:
+		s.env.API.ServeHTTP(w, r)
 	}
-	s.env.API.ServeHTTP(w, r)
 }
 
 // needsToken reports whether the control routes require a token. They require
