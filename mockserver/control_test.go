@@ -108,9 +108,7 @@ type changeReader struct {
 
 func (p probe) stream(t *testing.T, client *http.Client) changeReader {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL()+"/_mock/stream", nil)
-	must(t, err)
-	res, err := client.Do(req)
+	res, err := client.Do(request(t, "GET", p.URL()+"/_mock/stream", "", ""))
 	must(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	if kind := res.Header.Get("Content-Type"); kind != "text/event-stream" {

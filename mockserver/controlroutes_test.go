@@ -122,10 +122,8 @@ func (c controlled) filled(text string) string {
 // makes calls a control route and validates the response.
 func (c controlled) makes(doc *openapi3.T, method, path, body string) {
 	c.t.Helper()
-	req, err := http.NewRequestWithContext(c.t.Context(), method, c.URL()+"/_mock/"+path, strings.NewReader(body))
-	must(c.t, err)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := (&http.Client{Transport: c.Transport()}).Do(req)
+	req := request(c.t, method, c.URL()+"/_mock/"+path, "application/json", body)
+	res, err := c.HTTPClient().Do(req)
 	must(c.t, err)
 	defer res.Body.Close()
 	if res.StatusCode/100 != 2 {

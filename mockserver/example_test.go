@@ -89,11 +89,7 @@ func ExampleServer_Inject() {
 	ctx := context.Background()
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
-	c, err := client.New(client.Config{
-		BaseURL:    srv.URL(),
-		Token:      srv.Token(),
-		HTTPClient: &http.Client{Transport: srv.Transport()},
-	})
+	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: srv.HTTPClient()})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -136,11 +132,7 @@ func ExampleServer_Snapshot() {
 	if err := srv.Restore(&state); err != nil {
 		fmt.Println(err)
 	}
-	c, err := client.New(client.Config{
-		BaseURL:    srv.URL(),
-		Token:      srv.Token(),
-		HTTPClient: &http.Client{Transport: srv.Transport()},
-	})
+	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: srv.HTTPClient()})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -27,8 +27,8 @@ var errConnReset = map[bool]syscall.Errno{
 
 // faultyPlatform is a server with an HTTP client that uses a socket or runs in process.
 type faultyPlatform struct {
-	*testing.T
-	*mockserver.Server
+	probe
+
 	http *http.Client
 }
 
@@ -39,12 +39,12 @@ func onEachTransport(t *testing.T, test func(p faultyPlatform)) {
 		t.Cleanup(srv.Close)
 		// Each request uses a new connection, because net/http retries a GET if a reused connection is lost.
 		transport := &http.Transport{DisableKeepAlives: true}
-		test(faultyPlatform{t, srv, noRedirects(transport)})
+		test(faultyPlatform{probe{srv, t, srv.Token()}, noRedirects(transport)})
 	})
 	t.Run("in process", func(t *testing.T) {
 		srv := mockserver.New(mockserver.Config{FaultSeed: 7})
 		t.Cleanup(srv.Close)
-		test(faultyPlatform{t, srv, noRedirects(srv.Transport())})
+		test(faultyPlatform{probe{srv, t, srv.Token()}, noRedirects(srv.Transport())})
 	})
 }
 
@@ -55,23 +55,12 @@ func noRedirects(via http.RoundTripper) *http.Client {
 	}
 }
 
-func (p faultyPlatform) inject(faults ...mockserver.Fault) {
-	p.Helper()
-	if _, err := p.Inject(faults...); err != nil {
-		p.Fatal(err)
-	}
-}
-
 // try sends a request and returns the response with the part of the body that arrived.
 func (p faultyPlatform) try(ctx context.Context, method, path, body string) (*http.Response, string, error) {
-	p.Helper()
-	req, err := http.NewRequestWithContext(ctx, method, p.URL()+path, strings.NewReader(body))
-	must(p, err)
-	req.Header.Set("Authorization", "Bearer "+p.Token())
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := p.http.Do(req)
+	p.t.Helper()
+	req := request(p.t, method, p.URL()+path, "application/json", body)
+	req.Header.Set("Authorization", "Bearer "+p.token)
+	res, err := p.http.Do(req.WithContext(ctx))
 	if err != nil {
 		return nil, "", err
 	}
@@ -80,25 +69,17 @@ func (p faultyPlatform) try(ctx context.Context, method, path, body string) (*ht
 	return res, string(read), err
 }
 
-// status sends a request and returns the status of the response.
-func (p faultyPlatform) status(method, path, body string) int {
-	p.Helper()
-	res, _, err := p.try(p.Context(), method, path, body)
-	must(p, err)
-	return res.StatusCode
-}
-
 // lists removes all faults and counts the lists.
 func (p faultyPlatform) lists() int {
-	p.Helper()
+	p.t.Helper()
 	p.ClearFaults()
-	_, body, err := p.try(p.Context(), http.MethodGet, "/lists", "")
-	must(p, err)
+	_, body, err := p.try(p.t.Context(), http.MethodGet, "/lists", "")
+	must(p.t, err)
 	return strings.Count(body, `"list_id"`)
 }
 
 func (p faultyPlatform) until(done func() bool) {
-	for !done() && p.Context().Err() == nil {
+	for !done() && p.t.Context().Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -135,28 +116,28 @@ func TestFaultResponses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
 				p.inject(tt.fault)
-				res, body, err := p.try(p.Context(), http.MethodPost, "/lists", newList)
-				must(p, err)
+				res, body, err := p.try(p.t.Context(), http.MethodPost, "/lists", newList)
+				must(p.t, err)
 				name, value, _ := strings.Cut(tt.header, ": ")
 				if res.StatusCode != tt.status || res.Header.Get(name) != value || !strings.Contains(body, tt.contains) {
-					p.Errorf("got %d %v %.100s, want %d, %q and %q", res.StatusCode, res.Header, body, tt.status, tt.header,
+					p.t.Errorf("got %d %v %.100s, want %d, %q and %q", res.StatusCode, res.Header, body, tt.status, tt.header,
 						tt.contains)
 				}
 				if res.Header.Get("X-Request-Id") == "" {
-					p.Error("no X-Request-Id")
+					p.t.Error("no X-Request-Id")
 				}
 				if tt.status == http.StatusNoContent && body != "" {
-					p.Errorf("a response without a body contains %q", body)
+					p.t.Errorf("a response without a body contains %q", body)
 				}
 				if size := tt.fault.Size; size != 0 && int64(len(body)) != size {
-					p.Errorf("%d bytes, want %d", len(body), size)
+					p.t.Errorf("%d bytes, want %d", len(body), size)
 				}
 				log := p.Requests()[0]
 				if log.Status != tt.status || log.Fault != "fault-1" || tt.status >= 400 && string(log.Response) != body {
-					p.Errorf("logged as %+v, want %d by fault-1 with %s", log, tt.status, body)
+					p.t.Errorf("logged as %+v, want %d by fault-1 with %s", log, tt.status, body)
 				}
 				if acted, want := p.lists() == 1, tt.status == 201 || tt.fault.AfterProcessing; acted != want {
-					p.Errorf("processed: %v, want %v", acted, want)
+					p.t.Errorf("processed: %v, want %v", acted, want)
 				}
 			})
 		})
@@ -181,7 +162,7 @@ func TestFaultLostConnection(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
 				p.inject(tt.fault)
-				ctx, cancel := context.WithCancel(p.Context())
+				ctx, cancel := context.WithCancel(p.t.Context())
 				defer cancel()
 				if tt.want[0] == context.Canceled {
 					go func() {
@@ -192,13 +173,13 @@ func TestFaultLostConnection(t *testing.T) {
 				_, body, err := p.try(ctx, http.MethodPost, "/lists", newList)
 				p.until(func() bool { return len(p.Requests()) > 0 }) // the server has logged the request
 				if !slices.ContainsFunc(tt.want, func(want error) bool { return errors.Is(err, want) }) {
-					p.Errorf("got %v, want one of %v", err, tt.want)
+					p.t.Errorf("got %v, want one of %v", err, tt.want)
 				}
 				if tt.fault.Action == mockserver.FaultTruncate && !strings.HasPrefix(body, `{"`) {
-					p.Errorf("half of the response is %q, want the beginning of JSON", body)
+					p.t.Errorf("half of the response is %q, want the beginning of JSON", body)
 				}
 				if acted := p.lists() == 1; acted != tt.acted {
-					p.Errorf("acted: %v, want %v", acted, tt.acted)
+					p.t.Errorf("acted: %v, want %v", acted, tt.acted)
 				}
 			})
 		})
@@ -210,13 +191,13 @@ func TestFaultHangShutdown(t *testing.T) {
 		p.inject(mockserver.Fault{Action: mockserver.FaultHang})
 		done := make(chan error, 1)
 		go func() {
-			_, _, err := p.try(context.WithoutCancel(p.Context()), http.MethodPost, "/lists", newList)
+			_, _, err := p.try(context.WithoutCancel(p.t.Context()), http.MethodPost, "/lists", newList)
 			done <- err
 		}()
 		p.until(func() bool { return p.Faults()[0].Hits > 0 })
 		p.Close()
 		if err := <-done; err == nil {
-			p.Error("the request was answered")
+			p.t.Error("the request was answered")
 		}
 	})
 }
@@ -225,10 +206,10 @@ func TestFaultHangShutdown(t *testing.T) {
 func TestFaultLostResponseIsNotLogged(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
 		p.inject(mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true})
-		_, _, err := p.try(p.Context(), http.MethodPost, "/lists", `{}`) // an invalid request, with status 422
+		_, _, err := p.try(p.t.Context(), http.MethodPost, "/lists", `{}`) // an invalid request, with status 422
 		p.until(func() bool { return len(p.Requests()) > 0 })
 		if logged := p.Requests()[0].Response; err == nil || len(logged) != 0 {
-			p.Errorf("got %v and logged %s, want an error and no response", err, logged)
+			p.t.Errorf("got %v and logged %s, want an error and no response", err, logged)
 		}
 	})
 }
@@ -236,11 +217,11 @@ func TestFaultLostResponseIsNotLogged(t *testing.T) {
 // A truncated response without a body is a lost connection.
 func TestFaultTruncateEmptyBody(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
-		p.status("POST", "/lists", newList)
+		p.must("POST", "/lists", newList)
 		p.inject(mockserver.Fault{Action: mockserver.FaultTruncate})
-		_, _, err := p.try(p.Context(), http.MethodPost, "/lists/1/accept-policy", "")
+		_, _, err := p.try(p.t.Context(), http.MethodPost, "/lists/1/accept-policy", "")
 		if !errors.Is(err, io.EOF) && !errors.Is(err, errConnReset) {
-			p.Errorf("got %v, want a connection that is lost", err)
+			p.t.Errorf("got %v, want a connection that is lost", err)
 		}
 	})
 }

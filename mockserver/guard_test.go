@@ -15,8 +15,7 @@ import (
 // askControl sends a request over the network with header fields such as "Name: value". It does not follow redirects.
 func askControl(t *testing.T, method, url string, header ...string) (*http.Response, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
-	must(t, err)
+	req := request(t, method, url, "", "")
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
 		if name == "Host" {

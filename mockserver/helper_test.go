@@ -1,8 +1,6 @@
 package mockserver_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -60,32 +58,36 @@ func (a answer) id(name string) string {
 // do sends a request. The body is JSON text, "" for no body, or a value to encode.
 func (p probe) do(method, path string, body any) answer {
 	p.t.Helper()
-	var reader io.Reader
-	switch b := body.(type) {
-	case nil:
-	case string:
-		if b != "" {
-			reader = strings.NewReader(b)
-		}
-	default:
-		text, err := json.Marshal(body)
+	text, isText := body.(string)
+	if !isText && body != nil {
+		encoded, err := json.Marshal(body)
 		must(p.t, err)
-		reader = bytes.NewReader(text)
+		text = string(encoded)
 	}
-	req, err := http.NewRequestWithContext(context.Background(), method, p.URL()+path, reader)
-	must(p.t, err)
-	if reader != nil {
-		req.Header.Set("Content-Type", "application/json")
+	kind := ""
+	if text != "" {
+		kind = "application/json"
 	}
+	req := request(p.t, method, p.URL()+path, kind, text)
 	if p.token != "" {
 		req.Header.Set("Authorization", "Bearer "+p.token)
 	}
 	return p.send(req)
 }
 
+func request(t testing.TB, method, link, kind, body string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, link, strings.NewReader(body))
+	must(t, err)
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	return req
+}
+
 func (p probe) send(req *http.Request) answer {
 	p.t.Helper()
-	res, err := (&http.Client{Transport: p.Transport()}).Do(req)
+	res, err := p.HTTPClient().Do(req)
 	must(p.t, err)
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)

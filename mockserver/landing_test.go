@@ -23,16 +23,6 @@ func visit(t *testing.T, req *http.Request) (status int, header http.Header, tex
 	return res.StatusCode, res.Header, string(body)
 }
 
-func request(t *testing.T, method, link, kind, body string) *http.Request {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, link, strings.NewReader(body))
-	must(t, err)
-	if kind != "" {
-		req.Header.Set("Content-Type", kind)
-	}
-	return req
-}
-
 // listed sends an email to a list contact. It returns the link in the List-Unsubscribe header.
 func listed(t *testing.T, srv *mockserver.Server) (p probe, link string) {
 	t.Helper()
