@@ -3,7 +3,6 @@ package platform
 import (
 	"cmp"
 	"iter"
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -78,78 +77,81 @@ type contactTable struct {
 	all       table.Table[contact] // in ascending order of ids
 	byAddress map[string]uint32
 	orders    orders // of all slots
-	statuses  map[string]*standing
-	tags      map[string][]uint32
-	interests map[string][]uint32
+	statuses  map[string]orders
+	tags      map[string]*order[uint32]
+	interests map[string]*order[uint32]
 }
 
-type orders struct {
-	byEmail order[uint32] // by address
-	byDate  order[uint32] // by subscribed_on
+// orders contains the same slots in several sort orders. The keys are the sort fields
+// of a query.
+type orders map[string]*order[uint32]
+
+func (o orders) insert(slot uint32) {
+	for _, order := range o {
+		order.Insert(slot)
+	}
 }
 
-func (o *orders) insert(slot uint32) {
-	o.byEmail.Insert(slot)
-	o.byDate.Insert(slot)
-}
-
-func (o *orders) remove(slot uint32) {
-	o.byEmail.Remove(slot)
-	o.byDate.Remove(slot)
-}
-
-// standing contains the slots of all contacts with one status.
-type standing struct {
-	orders
-
-	set slotSet
+func (o orders) remove(slot uint32) {
+	for _, order := range o {
+		order.Remove(slot)
+	}
 }
 
 func newContactTable() *contactTable {
 	t := &contactTable{
 		byAddress: map[string]uint32{},
-		statuses:  map[string]*standing{},
-		tags:      map[string][]uint32{},
-		interests: map[string][]uint32{},
+		statuses:  map[string]orders{},
+		tags:      map[string]*order[uint32]{},
+		interests: map[string]*order[uint32]{},
 	}
 	t.orders = t.newOrders()
 	return t
 }
 
-func (t *contactTable) newOrders() (o orders) {
-	o.byEmail.Compare = func(a, b uint32) int {
-		return cmp.Or(strings.Compare(t.slot(a).Email, t.slot(b).Email), cmp.Compare(a, b))
+func (t *contactTable) newOrders() orders {
+	by := func(compare func(a, b *contact) int) *order[uint32] {
+		return &order[uint32]{Compare: func(a, b uint32) int {
+			return cmp.Or(compare(t.slot(a), t.slot(b)), cmp.Compare(a, b))
+		}}
 	}
-	o.byDate.Compare = func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(t.slot(a).SubscribedOn, t.slot(b).SubscribedOn), cmp.Compare(a, b))
+	return orders{
+		"id":            bySlot(),
+		"email":         by(func(a, b *contact) int { return strings.Compare(a.Email, b.Email) }),
+		"status":        by(func(a, b *contact) int { return strings.Compare(a.Status, b.Status) }),
+		"subscribed_on": by(func(a, b *contact) int { return cmp.Compare(a.SubscribedOn, b.SubscribedOn) }),
 	}
-	return o
 }
+
+// bySlot returns an empty order by slot, which is the order of ids.
+func bySlot() *order[uint32] { return &order[uint32]{Compare: cmp.Compare[uint32]} }
 
 // The id of the new contact must be greater than the ids of all other contacts.
 func (t *contactTable) add(c *contact) {
-	slot := uint32(t.all.Len())
-	c.slot = slot
+	c.slot = uint32(t.all.Len())
 	t.all.Add(c)
-	t.byAddress[strings.ToLower(c.Email)] = slot
-	t.orders.insert(slot)
-	t.mark(c.Status, slot)
-	for _, tag := range c.Tags {
-		t.tags[tag] = insertSlot(t.tags[tag], slot)
-	}
-	for _, interest := range c.Interests {
-		t.interests[interest] = insertSlot(t.interests[interest], slot)
+	t.byAddress[strings.ToLower(c.Email)] = c.slot
+	t.orders.insert(c.slot)
+	t.insertByStatus(c)
+	index(t.tags, c.Tags, c.slot)
+	index(t.interests, c.Interests, c.slot)
+}
+
+// index adds a slot to the indexes of labels.
+func index(byLabel map[string]*order[uint32], labels []string, slot uint32) {
+	for _, label := range labels {
+		if byLabel[label] == nil {
+			byLabel[label] = bySlot()
+		}
+		byLabel[label].Insert(slot)
 	}
 }
 
-func (t *contactTable) mark(status string, slot uint32) {
-	s := t.statuses[status]
-	if s == nil {
-		s = &standing{orders: t.newOrders()}
-		t.statuses[status] = s
+func (t *contactTable) insertByStatus(c *contact) {
+	if t.statuses[c.Status] == nil {
+		t.statuses[c.Status] = t.newOrders()
 	}
-	s.set.Add(slot)
-	s.insert(slot)
+	t.statuses[c.Status].insert(c.slot)
 }
 
 func (t *contactTable) find(id int64) *contact {
@@ -186,40 +188,41 @@ func (t *contactTable) setStatus(c *contact, status string) {
 	if c.Status == status {
 		return
 	}
-	before := t.statuses[c.Status]
-	before.set.Remove(c.slot)
-	before.remove(c.slot)
+	t.orders["status"].Remove(c.slot)
+	t.statuses[c.Status].remove(c.slot)
 	c.Before = ""
 	if status == statusDeleted {
 		c.Before = c.Status
 	}
 	c.Status = status
-	t.mark(status, c.slot)
+	t.orders["status"].Insert(c.slot)
+	t.insertByStatus(c)
 }
 
 func (t *contactTable) setDate(c *contact, unix int64) {
-	among := &t.statuses[c.Status].byDate
-	t.orders.byDate.Remove(c.slot)
+	all, among := t.orders["subscribed_on"], t.statuses[c.Status]["subscribed_on"]
+	all.Remove(c.slot)
 	among.Remove(c.slot)
 	c.SubscribedOn = unix
-	t.orders.byDate.Insert(c.slot)
+	all.Insert(c.slot)
 	among.Insert(c.slot)
 }
 
 // tag adds tags to a contact, without duplicates.
 func (t *contactTable) tag(c *contact, tags []string) {
-	c.Tags = addLabels(c.Tags, tags, t.tags, c.slot)
+	c.Tags = union(c.Tags, tags)
+	index(t.tags, tags, c.slot)
 }
 
 func (t *contactTable) interest(c *contact, interests []string) {
-	c.Interests = addLabels(c.Interests, interests, t.interests, c.slot)
+	c.Interests = union(c.Interests, interests)
+	index(t.interests, interests, c.slot)
 }
 
-func addLabels(have, add []string, index map[string][]uint32, slot uint32) []string {
+func union(have, add []string) []string {
 	for _, label := range add {
 		if !slices.Contains(have, label) {
 			have = append(slices.Clip(have), label)
-			index[label] = insertSlot(index[label], slot)
 		}
 	}
 	return have
@@ -235,132 +238,60 @@ type query struct {
 // pages.
 func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 	found := t.matching(q.field, q.value)
-	from, to := p.bounds(found.n)
+	all := found["id"].Len()
+	from, to := p.bounds(all)
+	if from == to {
+		return []*contact{}, all
+	}
 	if q.descending { // read the page from the other end, then reverse the order
-		from, to = found.n-to, found.n-from
+		from, to = all-to, all-from
 	}
-	n := to - from
-	out := make([]*contact, 0, n)
-	if n == 0 {
-		return out, found.n
-	}
+	out := make([]*contact, 0, to-from)
 	for slot := range t.sorted(q.sort, found, from) {
-		if out = append(out, t.slot(slot)); len(out) == n {
+		if out = append(out, t.slot(slot)); len(out) == to-from {
 			break
 		}
 	}
 	if q.descending {
 		slices.Reverse(out)
 	}
-	return out, found.n
+	return out, all
 }
 
-// match is the result of a filter: all slots, a set of slots, or a sorted
-// slice.
-type match struct {
-	n      int
-	all    bool
-	set    slotSet
-	sorted []uint32
-	orders *orders // sort orders; nil if the result is a sorted slice
-}
-
-func (t *contactTable) matching(field, value string) match {
+// matching returns the slots that match a filter. If no index contains exactly these
+// slots in every order, the result contains only the order of ids.
+func (t *contactTable) matching(field, value string) orders {
 	switch field {
 	case "":
-		return match{n: t.all.Len(), all: true, orders: &t.orders}
+		return t.orders
 	case "status":
-		if s := t.statuses[value]; s != nil {
-			return match{n: s.byEmail.Len(), set: s.set, orders: &s.orders}
-		}
-		return match{}
+		return t.statuses[value]
 	case "tag":
-		return match{n: len(t.tags[value]), sorted: t.tags[value]}
+		return orders{"id": t.tags[value]}
 	case "interest":
-		return match{n: len(t.interests[value]), sorted: t.interests[value]}
+		return orders{"id": t.interests[value]}
 	}
-	slot, ok := t.byAddress[strings.ToLower(value)]
-	if !ok {
-		return match{}
+	found := bySlot()
+	if c := t.at(value); c != nil {
+		found.Insert(c.slot)
 	}
-	return match{n: 1, sorted: []uint32{slot}}
+	return orders{"id": found}
 }
 
-// asSet returns nil if all slots match.
-func (m match) asSet() slotSet {
-	if m.all || m.set != nil {
-		return m.set
-	}
-	set := slotSet{} // not nil
-	for _, slot := range m.sorted {
-		set.Add(slot)
-	}
-	return set
-}
-
-func (m match) from(rank int) iter.Seq[uint32] {
-	if m.set != nil {
-		return m.set.From(rank, nil)
-	}
-	return func(yield func(uint32) bool) {
-		for i := rank; i < m.n; i++ {
-			slot := uint32(i)
-			if !m.all {
-				slot = m.sorted[i]
-			}
-			if !yield(slot) {
-				return
-			}
-		}
-	}
-}
-
-func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint32] {
-	among := found.orders
-	if among == nil {
-		among = &t.orders
-	}
-	switch field {
-	case "email":
-		return t.inOrder(&among.byEmail, found, rank)
-	case "subscribed_on":
-		return t.inOrder(&among.byDate, found, rank)
-	case "status":
-		return t.byStatus(found.asSet(), rank)
-	}
-	return found.from(rank)
-}
-
-// inOrder yields the matching slots in the given order, starting at the given rank. If
-// the order contains only matching slots, inOrder reads the order directly. Otherwise,
-// it sorts the matches if there are few, or searches the whole order.
-func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter.Seq[uint32] {
-	switch {
-	case found.orders != nil:
+// sorted yields the matching slots in the given order, starting at the given rank. If
+// the matches are not in that order already, sorted sorts them if there are few, or
+// searches all slots in that order.
+func (t *contactTable) sorted(field string, found orders, rank int) iter.Seq[uint32] {
+	if order := found[field]; order != nil {
 		return order.From(rank)
-	case found.n <= t.all.Len()/256:
-		found.sorted = slices.SortedFunc(slices.Values(found.sorted), order.Compare)
-		return found.from(rank)
 	}
-	return found.asSet().Ordered(order, rank)
-}
-
-// byStatus yields the slots in a set, sorted by status. A nil set means all slots.
-func (t *contactTable) byStatus(within slotSet, rank int) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		for _, status := range slices.Sorted(maps.Keys(t.statuses)) {
-			s := t.statuses[status]
-			n := s.byEmail.Len()
-			if within != nil {
-				n = s.set.Count(within)
-			}
-			skipped := min(rank, n)
-			for slot := range s.set.From(skipped, within) {
-				if !yield(slot) {
-					return
-				}
-			}
-			rank -= skipped
-		}
+	matches, all := found["id"], t.orders[field]
+	if matches.Len() <= t.all.Len()/256 {
+		return slices.Values(slices.SortedFunc(matches.From(0), all.Compare)[rank:])
 	}
+	matching := make([]uint8, t.all.Len())
+	for slot := range matches.From(0) {
+		matching[slot] = 1
+	}
+	return among(all, matching, rank)
 }

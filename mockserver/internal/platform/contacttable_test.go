@@ -3,7 +3,6 @@ package platform
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -25,6 +24,8 @@ func TestContactTable(t *testing.T) {
 				Email:        fmt.Sprintf("U%d@example.org", random.IntN(1<<30)),
 				Status:       statuses[random.IntN(len(statuses))],
 				SubscribedOn: int64(random.IntN(50)),
+				Tags:         []string{fmt.Sprint("tag", n%10)},
+				Interests:    []string{fmt.Sprint("interest", n%10)},
 			}})
 		default:
 			c := table.all.At(random.IntN(n))
@@ -43,7 +44,7 @@ func TestContactTable(t *testing.T) {
 			table.interest(c, []string{fmt.Sprint("interest", random.IntN(5))})
 		}
 	}
-	if rare := len(table.tags["rare"]); rare < 2 || rare > table.all.Len()/256 {
+	if rare := table.tags["rare"].Len(); rare < 2 || rare > table.all.Len()/256 {
 		t.Fatalf("%d contacts of %d have the rare tag", rare, table.all.Len())
 	}
 	for _, sort := range []string{"id", "email", "status", "subscribed_on"} {
@@ -133,16 +134,23 @@ func TestOrder(t *testing.T) {
 	check := func() {
 		t.Helper()
 		slices.SortFunc(want, o.Compare)
-		if got := slices.Collect(o.From(0)); !slices.Equal(got, want) {
-			t.Fatalf("%d slots, want %d in another order", len(got), len(want))
+		for _, rank := range []int{0, 1, len(want) / 2, len(want), len(want) + 1} {
+			got := slices.Collect(o.From(rank))
+			if !slices.Equal(got, want[min(rank, len(want)):]) || o.Len() != len(want) {
+				t.Fatalf("from rank %d of %d: %d slots, or others", rank, len(want), len(got))
+			}
 		}
 	}
 	check()
 	for slot := range keys {
 		o.Insert(uint32(slot))
+		o.Insert(uint32(slot)) // no effect
 		want = append(want, uint32(slot))
 	}
 	check()
+	if len(o.blocks) < 5 {
+		t.Errorf("%d items in %d blocks", len(want), len(o.blocks))
+	}
 	for n := range keys {
 		i := random.IntN(len(want))
 		o.Remove(want[i])
@@ -153,67 +161,5 @@ func TestOrder(t *testing.T) {
 	}
 	if len(o.blocks) != 0 {
 		t.Errorf("%d blocks are left", len(o.blocks))
-	}
-}
-
-func TestInsertSlot(t *testing.T) {
-	var got []uint32
-	for _, slot := range []uint32{5, 1, 9, 5, 3, 9} {
-		got = insertSlot(got, slot)
-	}
-	if want := []uint32{1, 3, 5, 9}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-// TestFrom compares ranks with indexes of a slice.
-func TestFrom(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 63, 64, 200, 5 * blockSize} {
-		o := order[uint32]{Compare: cmp.Compare[uint32]}
-		var s, within slotSet
-		for slot := range uint32(n) {
-			o.Insert(slot)
-			if random.IntN(3) > 0 {
-				s.Add(slot)
-			}
-			if random.IntN(2) > 0 && slot < uint32(n)/2 {
-				within.Add(slot)
-			}
-		}
-		within = append(slotSet{}, within...) // not nil, because nil includes all slots
-		var both []uint32
-		for slot := range s.From(0, nil) {
-			if within.Has(slot) {
-				both = append(both, slot)
-			}
-		}
-		if got := s.Count(within); got != len(both) || o.Len() != n {
-			t.Errorf("%d in both, want %d; %d of %d", got, len(both), o.Len(), n)
-		}
-		for name, row := range map[string]struct {
-			from func(rank int) iter.Seq[uint32]
-			want []uint32
-		}{
-			"a set":            {func(rank int) iter.Seq[uint32] { return s.From(rank, nil) }, slices.Collect(s.From(0, nil))},
-			"both sets":        {func(rank int) iter.Seq[uint32] { return s.From(rank, within) }, both},
-			"all":              {match{n: n, all: true}.from, slices.Collect(o.From(0))},
-			"some":             {match{n: len(both), sorted: both}.from, both},
-			"the other way":    {func(rank int) iter.Seq[uint32] { return within.From(rank, s) }, both},
-			"an order":         {func(rank int) iter.Seq[uint32] { return o.From(rank) }, slices.Collect(o.From(0))},
-			"some of an order": {func(rank int) iter.Seq[uint32] { return s.Ordered(&o, rank) }, slices.Collect(s.From(0, nil))},
-		} {
-			for _, rank := range []int{0, 1, len(row.want) / 2, len(row.want) - 1, len(row.want), len(row.want) + 1} {
-				if rank < 0 {
-					continue
-				}
-				if got, want := slices.Collect(row.from(rank)), row.want[min(rank, len(row.want)):]; !slices.Equal(got, want) {
-					t.Errorf("%s of %d from %d: %d slots, want %d, or others", name, n, rank, len(got), len(want))
-				}
-				for range row.from(rank) { // a caller can stop early
-					break
-				}
-			}
-		}
 	}
 }

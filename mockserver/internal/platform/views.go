@@ -191,12 +191,7 @@ func (c *Contacts) add(t *contactTable) {
 	c.Bounced += t.count(statusBounced)
 }
 
-func (t *contactTable) count(status string) int {
-	if s := t.statuses[status]; s != nil {
-		return s.byEmail.Len()
-	}
-	return 0
-}
+func (t *contactTable) count(status string) int { return t.statuses[status]["id"].Len() }
 
 // Overview contains counts of the records in an account.
 type Overview struct {
