@@ -2,7 +2,6 @@ package mockserver_test
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -24,12 +23,7 @@ func askControl(t *testing.T, method, url string, header ...string) (*http.Respo
 		}
 		req.Header.Set(name, value)
 	}
-	res, err := http.DefaultTransport.RoundTrip(req)
-	must(t, err)
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	must(t, err)
-	return res, string(body)
+	return exchange(t, noRedirects(http.DefaultTransport), req)
 }
 
 // guarded is a request with the status that it must have.

@@ -85,18 +85,25 @@ func request(t testing.TB, method, link, kind, body string) *http.Request {
 	return req
 }
 
+// exchange sends a request and returns the response with its body.
+func exchange(t testing.TB, via *http.Client, req *http.Request) (*http.Response, string) {
+	t.Helper()
+	res, err := via.Do(req)
+	must(t, err)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	must(t, err)
+	return res, string(body)
+}
+
 func (p probe) send(req *http.Request) answer {
 	p.t.Helper()
-	res, err := p.HTTPClient().Do(req)
-	must(p.t, err)
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	must(p.t, err)
-	if found := local(string(text)); found != "" {
+	res, text := exchange(p.t, p.HTTPClient(), req)
+	if found := local(text); found != "" {
 		p.t.Errorf("%s %s: the response contains …%s, want UTC", req.Method, req.URL.Path, found)
 	}
-	a := answer{status: res.StatusCode, header: res.Header, text: string(text)}
-	_ = json.Unmarshal(text, &a.object)
+	a := answer{status: res.StatusCode, header: res.Header, text: text}
+	_ = json.Unmarshal([]byte(text), &a.object)
 	return a
 }
 

@@ -2,7 +2,6 @@ package mockserver_test
 
 import (
 	"bytes"
-	"io"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -11,17 +10,6 @@ import (
 
 	"example.com/emailplatform/mockserver"
 )
-
-// visit requests a link over the network without a token.
-func visit(t *testing.T, req *http.Request) (status int, header http.Header, text string) {
-	t.Helper()
-	res, err := http.DefaultClient.Do(req)
-	must(t, err)
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	must(t, err)
-	return res.StatusCode, res.Header, string(body)
-}
 
 // listed sends an email to a list contact. It returns the link in the List-Unsubscribe header.
 func listed(t *testing.T, srv *mockserver.Server) (p probe, link string) {
@@ -65,12 +53,12 @@ func TestOneClick(t *testing.T) {
 			defer srv.Close()
 			p, link := listed(t, srv)
 			method, query, _ := strings.Cut(row.method, "?")
-			status, header, _ := visit(t, request(t, method, link+"?"+query, row.kind, row.body))
-			if got := p.Outbox()[0].Unsubscribed; status != row.status || got != row.unsubscribed {
-				t.Errorf("status %d, unsubscribed %v, want %d, %v", status, got, row.status, row.unsubscribed)
+			res, _ := exchange(t, http.DefaultClient, request(t, method, link+"?"+query, row.kind, row.body))
+			if got := p.Outbox()[0].Unsubscribed; res.StatusCode != row.status || got != row.unsubscribed {
+				t.Errorf("status %d, unsubscribed %v, want %d, %v", res.StatusCode, got, row.status, row.unsubscribed)
 			}
-			if !strings.HasPrefix(header.Get("Content-Security-Policy"), "default-src 'none'") {
-				t.Errorf("the page's policy is %q", header.Get("Content-Security-Policy"))
+			if policy := res.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {
+				t.Errorf("the page's policy is %q", policy)
 			}
 		})
 	}
@@ -106,9 +94,9 @@ func TestInvalidLinks(t *testing.T) {
 	} {
 		req := request(t, row.method, base+row.path, "", "")
 		req.Host = row.host // "" means the host of the URL
-		status, _, text := visit(t, req)
-		if status != row.status || strings.Contains(text, "<script>") || p.Outbox()[0].Unsubscribed != row.unsubscribed {
-			t.Errorf("%+v: got %d %s", row, status, text)
+		res, text := exchange(t, http.DefaultClient, req)
+		if res.StatusCode != row.status || strings.Contains(text, "<script>") || p.Outbox()[0].Unsubscribed != row.unsubscribed {
+			t.Errorf("%+v: got %d %s", row, res.StatusCode, text)
 		}
 	}
 }
