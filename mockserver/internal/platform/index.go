@@ -36,9 +36,12 @@ func (o *order[T]) Insert(item T) {
 	}
 	b := o.block(item)
 	block := o.blocks[b]
-	i, found := slices.BinarySearchFunc(block, item, o.Compare)
-	if found {
-		return
+	i := len(block)
+	if i > 0 && o.Compare(block[i-1], item) >= 0 { // a new record usually belongs at the end
+		var found bool
+		if i, found = slices.BinarySearchFunc(block, item, o.Compare); found {
+			return
+		}
 	}
 	o.n++
 	block = slices.Insert(block, i, item)
@@ -65,7 +68,11 @@ func (o *order[T]) Remove(item T) {
 // block returns the index of the last block whose first item does not follow the given
 // item, or 0 if there is none.
 func (o *order[T]) block(item T) int {
-	return sort.Search(len(o.blocks)-1, func(i int) bool { return o.Compare(o.blocks[i+1][0], item) > 0 })
+	last := len(o.blocks) - 1
+	if last > 0 && o.Compare(o.blocks[last][0], item) <= 0 {
+		return last
+	}
+	return sort.Search(last, func(i int) bool { return o.Compare(o.blocks[i+1][0], item) > 0 })
 }
 
 // rank returns the number of items that do not follow the given item.
