@@ -35,10 +35,19 @@ func commands() map[string][]string {
 	}
 }
 
-// TestCommands checks that the packages, programs, flags and scripts in each line of shell exist.
+// inlineCommand is a command in a sentence or in a table.
+var inlineCommand = regexp.MustCompile("`(go (?:run|test) [^`…]*)`")
+
+// TestCommands checks that the packages, programs, flags, tests and scripts in each line of shell exist.
 func TestCommands(t *testing.T) {
 	seen := map[string]bool{}
-	for _, b := range blocks(t) {
+	lines := blocks(t)
+	for _, name := range documents(t) {
+		for _, m := range inlineCommand.FindAllStringSubmatch(read(t, name), -1) {
+			lines = append(lines, block{file: name, language: "sh", code: m[1]})
+		}
+	}
+	for _, b := range lines {
 		if b.language != "sh" {
 			continue
 		}
@@ -168,9 +177,10 @@ func source(dir, pattern string) string {
 	return all.String()
 }
 
-// testFlags checks that each flag is a flag of go test or of the tests, and that the folders exist.
+// testFlags checks that each flag is a flag of go test or of the tests, and that the folders and tests exist.
 func (l line) testFlags(dirs, words []string) {
 	own := []string{"bench", "benchtime", "count", "parallel", "race", "run", "short", "tags", "timeout", "v"}
+	kinds := map[string]string{"-run": "Test", "-bench": "Benchmark"}
 	tests := ""
 	for _, w := range append(slices.Clone(words), ".") {
 		for _, dir := range dirs {
@@ -180,10 +190,21 @@ func (l line) testFlags(dirs, words []string) {
 			l.fail("there is no folder " + w)
 		}
 	}
-	for _, w := range words {
+	for i, w := range words {
 		m := flagName.FindStringSubmatch(w)
 		if m != nil && !slices.Contains(own, m[1]) && !regexp.MustCompile(`flag\.\w+\("`+m[1]+`"`).MatchString(tests) {
 			l.fail("no test has a flag -" + m[1])
 		}
+		if kind := kinds[w]; kind != "" && i+1 < len(words) {
+			l.pattern(kind, words[i+1], tests)
+		}
+	}
+}
+
+// pattern checks that a pattern of -run or -bench matches a function whose name begins with kind.
+func (l line) pattern(kind, pattern, tests string) {
+	name, _, _ := strings.Cut(strings.Trim(pattern, "'^$"), "/")
+	if !regexp.MustCompile(`func ` + kind + `\w*` + strings.TrimPrefix(name, kind)).MatchString(tests) {
+		l.fail("no " + kind + " matches " + pattern)
 	}
 }
