@@ -94,6 +94,10 @@ func TestRestoreRecords(t *testing.T) {
 		return stateText("9", `"webhooks":[{"id":7,"hash_function":"sha256","url":"http://app.test/","secret":"s","account_id":1`+fields+`}]`)
 	}
 	change := func(text string) string { return `{"version":4}` + "\n" + text }
+	changed := func(content string) string {
+		return messages(`{"id":"m","account_id":1,"sent_by":"email_api","content":0}`) +
+			`{"change":1,"last_id":9,"contents":[{}],"messages":[{"id":"n","account_id":1,"sent_by":"email_api","content":` + content + `}]}`
+	}
 	checkRestores(t, map[string]string{
 		message(`"id":"m","content":0`):                            "",
 		message(`"id":"","content":0`):                             `messages[0]: id "" must be unique`,
@@ -122,10 +126,12 @@ func TestRestoreRecords(t *testing.T) {
 		change(`{"last_id":9}`):                                                                                     "the change number must be 1",
 		change(`{"version":9}`):                                                                                     "version must be 3 or 4, got 9",
 		change(`{"change":1,`):                                                                                      "unexpected ", // the rest differs between releases of Go
-		change(`{"change":1,"last_id":9,"messages":[{"id":"m","account_id":1,"content":0}]}`):                       "messages[0]: content does not exist",
+		changed("0"):                                                                                                "",
+		changed("1"):                                                                                                "messages[0]: content does not exist",
+		changed("-1"):                                                                                               "messages[0]: content does not exist",
 		change(`{"change":1,"last_id":9,"deliveries":[{"id":"dlv-2"}]}`):                                            "deliveries[0]: id",
 		change(`{"change":1,"last_id":9,"deliveries":[{}]}`):                                                        "deliveries[0]: id",
-		change(`{"change":1,"last_id":9,"contacts":[{"id":1,"list_id":7,"email":"a@b.example"}]}`):                  "contacts[0]: list_id 7 does not exist",
+		change(`{"change":1,"last_id":9,"contacts":[{"id":1,"list_id":7,"email":"a@b.example"}]}`): "contacts[0]: list_id 7 does not exist",
 	})
 }
 

@@ -111,6 +111,34 @@ func TestImportUpdatesLastAdded(t *testing.T) {
 	})
 }
 
+// A contact that has left the list can be added again. A contact that has unsubscribed needs resubscribe.
+func TestAddKnownContact(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	within(t, p, func(t *tx) error {
+		l := t.account.Lists.get(1)
+		for _, row := range []struct {
+			before, status          string
+			resubscribe, isConflict bool
+		}{
+			{statusActive, statusActive, true, true},
+			{statusPending, statusPending, true, true},
+			{statusActive, statusDeleted, false, false},
+			{statusUnsubscribed, statusUnsubscribed, false, true},
+			{statusUnsubscribed, statusUnsubscribed, true, false},
+			{statusUnsubscribed, statusDeleted, false, true},
+			{statusUnsubscribed, statusDeleted, true, false},
+		} {
+			c := t.newContact(l, fmt.Sprintf("c%d@example.org", t.nextID()), row.before)
+			l.contacts.setStatus(c, row.status)
+			added, err := t.addContact(l, api.ContactCreate{Email: c.Email}, false, row.resubscribe)
+			if (err != nil) != row.isConflict || err == nil && added.Status != statusActive {
+				return fmt.Errorf("%+v: %+v, %v", row, added, err)
+			}
+		}
+		return nil
+	})
+}
+
 // Emails to a list have a List-Unsubscribe header, except confirmations and transactional emails.
 func TestListUnsubscribe(t *testing.T) {
 	for _, row := range []struct {
