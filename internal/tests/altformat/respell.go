@@ -29,7 +29,7 @@ func Transport(next http.RoundTripper) http.RoundTripper {
 		_ = resp.Body.Close()
 		if err != nil { // the body is incomplete
 			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), iotest.ErrReader(err)))
-			return resp, nil //nolint:nilerr // the body says it
+			return resp, nil // reading the body returns err
 		}
 		if respelled := convert(r, resp, body); respelled != nil {
 			body, resp.Header = respelled, resp.Header.Clone()
