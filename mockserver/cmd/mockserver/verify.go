@@ -17,6 +17,9 @@ The body must be the exact bytes that were delivered.
 
 `
 
+// maxDelivery is the maximum size of a body, in bytes.
+const maxDelivery = 64 << 20
+
 // verify verifies a signature. An invalid signature is an error.
 func verify(args []string, in io.Reader, out io.Writer) error {
 	flags := newFlags("mockserver verify", verifyUsage, out)
@@ -29,9 +32,12 @@ func verify(args []string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	body, err := io.ReadAll(in)
+	body, err := io.ReadAll(io.LimitReader(in, maxDelivery+1))
 	if err != nil {
 		return err
+	}
+	if len(body) > maxDelivery {
+		return fmt.Errorf("the body is larger than %d bytes", maxDelivery)
 	}
 	if reason := mockserver.DiagnoseSignature(secret, body, *signature); reason != "" {
 		return errors.New("invalid signature: " + reason)
