@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/auth"
@@ -102,6 +103,9 @@ func (cfg Config) complete() Config {
 	if cfg.RetrySchedule == nil {
 		cfg.RetrySchedule = DefaultRetrySchedule()
 	}
+	cfg.RetrySchedule = slices.Clone(cfg.RetrySchedule)
+	cfg.AllowTargetHosts = slices.Clone(cfg.AllowTargetHosts)
+	cfg.AllowTargetNetworks = slices.Clone(cfg.AllowTargetNetworks)
 	cfg.HashFunction = cmp.Or(cfg.HashFunction, webhook.SHA256)
 	if cfg.HashFunction != webhook.SHA256 && cfg.HashFunction != webhook.SHA512 { // fail now instead of at the first delivery
 		panic(fmt.Sprintf("mockserver: Config.HashFunction must be sha256 or sha512, got %q", cfg.HashFunction))

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 func TestUnknownHashFunction(t *testing.T) {
@@ -31,6 +33,27 @@ func TestUnknownHashFunction(t *testing.T) {
 		}
 	}()
 	mockserver.New(mockserver.Config{HashFunction: "md5"}).Close()
+}
+
+// A server keeps its configuration if the caller changes the slices of the Config.
+func TestConfigIsCopied(t *testing.T) {
+	cfg := mockserver.Config{
+		RetrySchedule: []time.Duration{time.Second}, AllowTargetNetworks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+		AllowTargetHosts: []string{"a.test"},
+	}
+	p := newProbe(t, cfg)
+	cfg.RetrySchedule[0], cfg.AllowTargetNetworks[0], cfg.AllowTargetHosts[0] = time.Hour, netip.MustParsePrefix("192.168.0.0/16"), "192.168.0.1"
+	secret, err := webhook.ParseSecret("secret", "")
+	must(t, err)
+	_, err = p.SendEventTo("http://192.168.0.1/", secret, nil)
+	must(t, err)
+	must(t, p.Wait(t.Context()))
+	if attempts := p.Deliveries()[0].Attempts; !strings.Contains(attempts[0].Error, "not a public address") {
+		t.Errorf("%+v, want a blocked address", attempts)
+	}
+	if info := p.must("GET", "/_mock/info", nil).text; !strings.Contains(info, `"retry_schedule_ms":[1000]`) {
+		t.Errorf("%s, want retry_schedule_ms 1000", info)
+	}
 }
 
 func TestLargeCampaign(t *testing.T) {
