@@ -304,6 +304,7 @@ func (p *page) clickAt(js string, options ...chromedp.MouseOption) {
 // clickFrame clicks into the frame of an email, at a distance in pixels from the middle of its upper edge.
 func (p *page) clickFrame(right, down int, options ...chromedp.MouseOption) {
 	p.Helper()
+	p.until(`document.querySelector('iframe')`)
 	p.rest()
 	p.clickAt(fmt.Sprintf(`(r => [r.x + r.width / 2 + %d, r.y + %d])(document.querySelector('iframe').getBoundingClientRect())`, right, down), options...)
 	p.actions++
