@@ -243,7 +243,7 @@ func liveOnce(t *testing.T, seed uint64) {
 	must(t, err)
 	_, err = srv.Inject(
 		mockserver.Fault{Operation: "importContacts", Probability: 0.2, Action: mockserver.FaultReset, AfterProcessing: true},
-		mockserver.Fault{Operation: "importContacts", Probability: 0.6, Action: mockserver.FaultReset},
+		mockserver.Fault{Operation: "importContacts", Probability: 0.3, Action: mockserver.FaultReset},
 		mockserver.Fault{Operation: "listContacts", Probability: 0.1, Action: mockserver.FaultStatus, Status: 502},
 	)
 	must(t, err)
