@@ -219,7 +219,7 @@ func (s *scale) deliveries(n int) {
 	s.get("flat/console_deliveries", "/_mock/deliveries")
 	s.get("listing/console_deliveries,search", "/_mock/deliveries?search=ann")
 	s.get("flat/console_events", "/_mock/events")
-	s.get("flat/console_message", "/_mock/outbox/%s", ids[1])
+	s.get("listing/console_message", "/_mock/outbox/%s", ids[1]) // lists its events among the newest 10,000
 }
 
 func (s *scale) lists(n int) {
@@ -256,7 +256,7 @@ func (s *scale) webhooks(n int) {
 	id := s.fill(n, "/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Clicked"]}`)[n-1]
 	s.get("flat/get", "/webhooks/%s", id)
 	s.get("flat/last_page", "/webhooks?page=%d&per_page=100", n/100)
-	s.measure("listing/event_without_subscriber", func(i int) { s.post("/suppressed-emails", `{"email":"n%d@example.com"}`, i) })
+	s.measure("flat/event_without_subscriber", func(i int) { s.post("/suppressed-emails", `{"email":"n%d@example.com"}`, i) })
 	s.measure("flat/archive_and_unarchive", func(int) {
 		s.post("/webhooks/"+id+"/archive", "")
 		s.post("/webhooks/"+id+"/unarchive", "")
