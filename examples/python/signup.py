@@ -2,7 +2,7 @@
 more email to addresses that do not exist or do not want it. Its state is in memory.
 
     POST /signups {"email": …}    sends a welcome email
-    GET  /signups/{email}         {"status": "welcomed" | "unknown" | "refused" | "gone"}
+    GET  /signups/{email}         {"status": "welcomed" | "unknown" | "rejected" | "gone"}
     POST /hook                    receives the platform's events
 """
 
@@ -23,7 +23,7 @@ MAX_BODY = 1 << 20  # bytes
 EVENTS = ["Email.Bounced", "Email.ReportedAsSpam", "SuppressedEmail.Added"]
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """The platform rejected a request and did nothing: the status and the response."""
 
 
@@ -32,7 +32,7 @@ class OutcomeUnknown(Exception):
 
 
 class Platform:
-    """The calls of the platform's API that this application makes."""
+    """A client for the parts of the platform's API that this application uses."""
 
     def __init__(self, base_url, token, timeout=10):
         self.base_url, self.token, self.timeout = base_url.rstrip("/"), token, timeout
@@ -42,7 +42,7 @@ class Platform:
             "email": email, "sender": {"name": "The Shop", "email": "hello@shop.example"},
             "content": {"subject": subject, "text": text, "type": "transactional"}})
         if sent["status"] == "error":  # an internal error before the email was queued
-            raise Refused(201, "the email was not queued")
+            raise Rejected(201, "the email was not queued")
         return sent
 
     def look_up(self, message_id):
@@ -52,10 +52,10 @@ class Platform:
         """Finds the webhook, or creates it. Only one process may do this at a time."""
         found, page, more = None, 1, True
         while more and not found:
-            answer = self._call("GET", f"/webhooks?page={page}&per_page=100")
-            found = next((hook["webhook_id"] for hook in answer["data"] if hook["url"] == url
+            response = self._call("GET", f"/webhooks?page={page}&per_page=100")
+            found = next((hook["webhook_id"] for hook in response["data"] if hook["url"] == url
                           and hook["status"] != "archived" and set(events) <= set(hook["events"])), None)
-            page, more = page + 1, len(answer["data"]) >= answer["pagination"]["per_page"]
+            page, more = page + 1, len(response["data"]) >= response["pagination"]["per_page"]
         found = found or self._call("POST", "/webhooks", {"url": url, "events": events})["webhook_id"]
         return self._call("GET", f"/webhooks/{found}")
 
@@ -63,24 +63,24 @@ class Platform:
         headers = {"Authorization": "Bearer " + self.token, "Content-Type": "application/json"}
         call = request.Request(self.base_url + path, json.dumps(body).encode() if body else None, headers, method=method)
         try:
-            with request.urlopen(call, timeout=self.timeout) as answer:
-                return json.load(answer)
+            with request.urlopen(call, timeout=self.timeout) as response:
+                return json.load(response)
         except request.HTTPError as error:
-            # A 503 with Retry-After comes from before the work; any other 5xx may come from after it.
+            # A 503 with Retry-After means that the platform did nothing. With any other 5xx, it may have processed the request.
             if error.code < 500 or error.code == 503 and error.headers["Retry-After"]:
-                raise Refused(error.code, error.read(300).decode(errors="replace")) from error
+                raise Rejected(error.code, error.read(300).decode(errors="replace")) from error
             raise OutcomeUnknown(f"{method} {path}: status {error.code}") from error
         except (OSError, ValueError, HTTPException) as error:  # connection lost, or not JSON
             raise OutcomeUnknown(f"{method} {path}: {error}") from error
 
 
 class Signups:
-    """The addresses that signed up, and their status. Threads may share it."""
+    """The addresses that signed up, with their statuses. It is safe for concurrent use."""
 
     def __init__(self, platform, pause=time.sleep):
         self.platform, self._pause = platform, pause
         self.secret = self.hash = None  # of the webhook
-        self.handled = {}  # the names of the events that were handled, by their keys
+        self.handled = {}  # names of handled events, by their deduplication keys
         self.lookups = queue.Queue()  # ids of emails
         self.statuses = {}  # by address
         self._lock = threading.Lock()
@@ -95,26 +95,26 @@ class Signups:
         with self._lock:
             if key in self.statuses:
                 return self.statuses[key]
-            self.statuses[key] = "unknown"  # even if this process dies, the email may be sent
+            self.statuses[key] = "unknown"  # the email may be sent even if this process crashes
         try:
             sent = self.platform.send(email, "Welcome!", "Thank you for signing up.")
-        except Refused:
+        except Rejected:
             self.statuses.pop(key)
             raise
         except OutcomeUnknown:
             return "unknown"
         with self._lock:
-            if self.statuses[key] == "unknown":  # an event may have been faster
-                self.statuses[key] = "welcomed" if sent["status"] != "rejected" else "refused"
+            if self.statuses[key] == "unknown":  # an event may have arrived before the response
+                self.statuses[key] = "welcomed" if sent["status"] != "rejected" else "rejected"
             return self.statuses[key]
 
     def is_signed(self, body, signature):
-        """Whether the platform signed exactly these bytes."""
+        """Reports whether the platform signed exactly these bytes."""
         digest = hmac.new(self.secret.encode(), body, getattr(hashlib, self.hash)).digest()
         return hmac.compare_digest(base64.b64encode(digest), signature.encode())
 
     def handle(self, body):
-        """Handles an event once. Lookups are left to look_up_all: they would take too long here."""
+        """Handles an event and ignores duplicates. look_up_all sends the lookups, because they take too long here."""
         event = json.loads(body)
         key, name, data = event.get("id") or hashlib.sha256(body).hexdigest(), event["event"], event["data"]
         with self._lock:
@@ -122,12 +122,12 @@ class Signups:
                 return
             if name == "SuppressedEmail.Added":
                 self.statuses[data["suppressedEmail"]["email"].lower()] = "gone"
-            elif name in EVENTS and isinstance(data.get("email"), dict):  # of /v2/emails: it contains only the id
+            elif name in EVENTS and isinstance(data.get("email"), dict):  # an event of POST /v2/emails contains only the id
                 self.lookups.put(data["email"]["id"])
             self.handled[key] = name
 
     def look_up_all(self):
-        """Looks up emails one after the other, forever, and repeats lookups that failed."""
+        """Looks up emails one at a time, forever, and retries failed lookups."""
         while True:
             message_id = self.lookups.get()
             try:
@@ -136,7 +136,7 @@ class Signups:
                     with self._lock:
                         self.statuses[email["email"].lower()] = "gone"
             except Exception as error:
-                if error.args[:1] != (404,):  # else it is not an email of this account
+                if error.args[:1] != (404,):  # 404 means that the email is not from this account
                     self.lookups.put(message_id)
             self._pause(1.05)  # the platform allows one lookup per second
             self.lookups.task_done()
@@ -147,30 +147,30 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         status = self.server.signups.statuses.get(parse.unquote(self.path.removeprefix("/signups/")).lower())
-        self._answer(200 if status else 404, {"status": status})
+        self._respond(200 if status else 404, {"status": status})
 
     def do_POST(self):
         signups, size = self.server.signups, int(self.headers["Content-Length"] or 0)
         if size > MAX_BODY or self.path not in ("/hook", "/signups"):
-            return self._answer(413 if size > MAX_BODY else 404, {})
+            return self._respond(413 if size > MAX_BODY else 404, {})
         body = self.rfile.read(size)
         if self.path == "/signups":
             return self._sign_up(body)
         if not signups.is_signed(body, self.headers["X-Service-Signature"] or ""):
-            return self._answer(401, {})
+            return self._respond(401, {})
         signups.handle(body)  # if it raises, the platform delivers the event again
-        self._answer(200, {})
+        self._respond(200, {})
 
     def _sign_up(self, body):
         try:
             status = self.server.signups.sign_up(json.loads(body)["email"])
-            self._answer(409 if status in ("gone", "refused") else 202, {"status": status})
+            self._respond(409 if status in ("gone", "rejected") else 202, {"status": status})
         except (ValueError, KeyError, TypeError, AttributeError):
-            self._answer(400, {"error": 'want {"email": …}'})
-        except Refused as error:
-            self._answer(502, {"error": str(error)})
+            self._respond(400, {"error": 'want {"email": …}'})
+        except Rejected as error:
+            self._respond(502, {"error": str(error)})
 
-    def _answer(self, status, body):
+    def _respond(self, status, body):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.end_headers()

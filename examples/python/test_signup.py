@@ -1,4 +1,4 @@
-"""The tests of the application, end to end, against the platform in a box:
+"""End-to-end tests of the application with the mock server:
 
     python3 -m unittest
 """
@@ -15,23 +15,23 @@ import urllib.request
 from datetime import datetime
 
 import signup
-from box import Box
+from mock_server import MockServer
 
 ADA = "ada@example.org"
 
 
 def setUpModule():
-    global box
-    box = Box("-seed", pathlib.Path(__file__).with_name("seed.json"))
-    unittest.addModuleCleanup(box.close)
+    global mock
+    mock = MockServer("-seed", pathlib.Path(__file__).with_name("seed.json"))
+    unittest.addModuleCleanup(mock.close)
 
 
 class SignupTest(unittest.TestCase):
     def setUp(self):
-        """A platform as new, and an application that asks it for events."""
-        box.reset()
+        """Resets the mock server, and starts an application that subscribes to its events."""
+        mock.reset()
         # A pause advances the platform's clock, so the test does not wait for lookups.
-        self.signups = signup.Signups(signup.Platform(box.url, box.token), lambda s: box.advance(duration_ms=int(1000 * s)))
+        self.signups = signup.Signups(signup.Platform(mock.url, mock.token), lambda s: mock.advance(duration_ms=int(1000 * s)))
         server = signup.server_of(("127.0.0.1", 0), self.signups)
         self.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -44,8 +44,8 @@ class SignupTest(unittest.TestCase):
     def ask(self, method, path, body=None, **headers):
         request = urllib.request.Request(self.url + path, method=method, data=body, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
-                return answer.status, json.load(answer)
+            with urllib.request.urlopen(request, timeout=10) as response:
+                return response.status, json.load(response)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
 
@@ -56,36 +56,36 @@ class SignupTest(unittest.TestCase):
         self.signups.lookups.join()
         return self.ask("GET", "/signups/" + email)[1]["status"]
 
-    def test_whoever_signs_up_is_welcomed_once(self):
+    def test_one_welcome_email_per_address(self):
         self.assertEqual(self.sign_up(ADA), (202, {"status": "welcomed"}))
         self.assertEqual(self.sign_up("Ada@Example.org"), (202, {"status": "welcomed"}))
-        [mail] = box.outbox(ADA)
+        [mail] = mock.outbox(ADA)
         self.assertEqual(mail["subject"], "Welcome!")
 
-    def test_whoever_is_suppressed_is_refused(self):
-        self.assertEqual(self.sign_up("never@example.org"), (409, {"status": "refused"}))
-        self.assertEqual(box.outbox("never@example.org"), [])
+    def test_suppressed_address_is_rejected(self):
+        self.assertEqual(self.sign_up("never@example.org"), (409, {"status": "rejected"}))
+        self.assertEqual(mock.outbox("never@example.org"), [])
 
-    def test_a_hard_bounce_ends_writing(self):
+    def test_hard_bounce_stops_email(self):
         self.sign_up(ADA)
-        box.act(box.outbox(ADA)[0], "bounce", category="bounce_hb")
-        box.wait()
+        mock.act(mock.outbox(ADA)[0], "bounce", category="bounce_hb")
+        mock.wait()
         self.assertEqual(self.status(ADA), "gone")
         self.assertEqual(self.sign_up(ADA), (409, {"status": "gone"}))
-        self.assertEqual(len(box.outbox(ADA)), 1)
+        self.assertEqual(len(mock.outbox(ADA)), 1)
 
-    def test_sixty_bounces_at_once_are_all_known(self):
+    def test_sixty_bounces_at_once(self):
         addresses = [f"gone{i}@example.org" for i in range(60)]
         for address in addresses:
             self.sign_up(address)
         for address in addresses:
-            box.act(box.outbox(address)[0], "bounce", category="bounce_hb")
-        box.wait()
+            mock.act(mock.outbox(address)[0], "bounce", category="bounce_hb")
+        mock.wait()
         self.assertEqual([self.status(address) for address in addresses], ["gone"] * 60)
-        self.assertEqual({d["state"] for d in box.deliveries()}, {"delivered"})
-        self.assertEqual(box.control("GET", "requests?operation=getEmail")["total"], 60)  # none was too early
+        self.assertEqual({d["state"] for d in mock.deliveries()}, {"delivered"})
+        self.assertEqual(mock.control("GET", "requests?operation=getEmail")["total"], 60)  # no lookup was rate limited
 
-    def test_a_second_start_finds_its_webhook(self):
+    def test_restart_finds_the_webhook(self):
         for i in range(120):  # more than a page
             self.signups.platform.subscribe(f"{self.url}/{i}", signup.EVENTS)
         second = signup.Signups(self.signups.platform)
@@ -94,91 +94,91 @@ class SignupTest(unittest.TestCase):
         second.subscribe(self.url + "/119")
         self.assertNotEqual(second.secret, self.signups.secret)
 
-    def test_a_soft_bounce_does_not(self):
+    def test_soft_bounce_does_not_stop_email(self):
         self.sign_up(ADA)
-        box.act(box.outbox(ADA)[0], "bounce", category="bounce_fm")
-        box.wait()
+        mock.act(mock.outbox(ADA)[0], "bounce", category="bounce_fm")
+        mock.wait()
         self.assertEqual((self.status(ADA), [*self.signups.handled.values()]), ("welcomed", ["Email.Bounced"]))
 
-    def test_a_complaint_ends_writing(self):
+    def test_complaint_stops_email(self):
         self.sign_up("Ada@Example.org")
-        box.act(box.outbox("Ada@Example.org")[0], "complain")
-        box.wait()
+        mock.act(mock.outbox("Ada@Example.org")[0], "complain")
+        mock.wait()
         self.assertEqual(self.status(ADA), "gone")
 
-    def test_an_event_that_comes_twice_counts_once(self):
-        box.fault(action="duplicate", event="Email.Bounced")
+    def test_duplicate_delivery_is_handled_once(self):
+        mock.fault(action="duplicate", event="Email.Bounced")
         self.sign_up(ADA)
-        box.act(box.outbox(ADA)[0], "bounce")
-        box.wait()
-        [delivery] = box.deliveries()
+        mock.act(mock.outbox(ADA)[0], "bounce")
+        mock.wait()
+        [delivery] = mock.deliveries()
         self.assertEqual([a["status"] for a in delivery["attempts"]], [200, 200])
         self.signups.lookups.join()
-        self.assertEqual(box.control("GET", "requests?operation=getEmail")["total"], 1)
+        self.assertEqual(mock.control("GET", "requests?operation=getEmail")["total"], 1)
 
-    def test_an_outage_of_seven_hours_loses_nothing(self):
-        schedule = box.control("GET", "info")["retry_schedule_ms"]
+    def test_outage_of_seven_hours_loses_nothing(self):
+        schedule = mock.control("GET", "info")["retry_schedule_ms"]
         secret, self.signups.secret = self.signups.secret, "another"
         self.sign_up(ADA)
-        box.act(box.outbox(ADA)[0], "bounce")
-        box.wait()
+        mock.act(mock.outbox(ADA)[0], "bounce")
+        mock.wait()
         for _ in schedule[1:]:
-            box.advance(to="next")
+            mock.advance(to="next")
         self.assertEqual(self.status(ADA), "welcomed")
         self.signups.secret = secret
-        box.advance(to="next")
+        mock.advance(to="next")
         self.assertEqual(self.status(ADA), "gone")
-        [delivery] = box.deliveries()
+        [delivery] = mock.deliveries()
         times = [datetime.fromisoformat(a["time"][:19]) for a in delivery["attempts"]]
         waits = [(b - a).total_seconds() * 1000 for a, b in zip(times, times[1:])]
         self.assertEqual(len(waits), len(schedule))
         for wait, planned in zip(waits, schedule):
-            self.assertAlmostEqual(wait, planned, delta=2000)  # attempts take a moment, and times are cut to seconds
+            self.assertAlmostEqual(wait, planned, delta=2000)  # attempts take some time, and times are truncated to seconds
         self.assertGreater(sum(waits), 7 * 3600 * 1000)
 
-    def test_a_forged_event_is_refused(self):
+    def test_forged_event_is_rejected(self):
         self.sign_up(ADA)
         body = json.dumps({"id": "1", "event": "SuppressedEmail.Added", "data": {"suppressedEmail": {"email": ADA}}}).encode()
         forged = base64.b64encode(hmac.new(b"a guess", body, hashlib.sha256).digest()).decode()
         for signature in (forged, "", "é", self.signups.secret):
             code, _ = self.ask("POST", "/hook", body, **{"X-Service-Signature": signature})
             self.assertEqual((code, self.status(ADA)), (401, "welcomed"), signature)
-        verdict = box.control("POST", "verify", {"body": body.decode(), "signature": forged,
+        verdict = mock.control("POST", "verify", {"body": body.decode(), "signature": forged,
                                                  "secret": self.signups.secret, "hash_function": self.signups.hash})
         self.assertFalse(verdict["valid"])
 
-    def test_both_hash_functions_are_known(self):
+    def test_both_hash_functions(self):
         for name in ("sha256", "sha512"):
             self.signups.secret, self.signups.hash = "a secret", name
-            sent = box.control("POST", "events", {"body": {"event": "Contact.Added", "data": {}}, "url": self.url + "/hook",
+            sent = mock.control("POST", "events", {"body": {"event": "Contact.Added", "data": {}}, "url": self.url + "/hook",
                                                   "secret": "a secret", "hash_function": name})
-            box.wait()
-            self.assertEqual(box.control("GET", "deliveries/" + sent["id"])["state"], "delivered", name)
+            mock.wait()
+            self.assertEqual(mock.control("GET", "deliveries/" + sent["id"])["state"], "delivered", name)
 
-    def test_every_event_there_is_can_be_taken(self):
-        for sample in box.control("GET", "samples")["data"]:
-            sent = box.control("POST", "events", {"body": sample["body"], "url": self.url + "/hook",
+    def test_every_kind_of_event(self):
+        for sample in mock.control("GET", "samples")["data"]:
+            sent = mock.control("POST", "events", {"body": sample["body"], "url": self.url + "/hook",
                                                   "secret": self.signups.secret, "hash_function": self.signups.hash})
-            box.wait()
-            state = box.control("GET", "deliveries/" + sent["id"])["state"]
+            mock.wait()
+            state = mock.control("GET", "deliveries/" + sent["id"])["state"]
             self.assertEqual(state, "delivered", f"{sample['event']} {sample['variant']}")
         self.signups.lookups.join()  # the emails of the samples were never sent
 
-    def test_an_answer_that_is_lost_sends_nothing_twice(self):
-        box.fault(action="reset", operation="submitEmail", after_processing=True, times=1)
+    def test_lost_response_sends_no_second_email(self):
+        mock.fault(action="reset", operation="submitEmail", after_processing=True, times=1)
         self.assertEqual(self.sign_up(ADA), (202, {"status": "unknown"}))
         self.assertEqual(self.sign_up(ADA), (202, {"status": "unknown"}))
-        self.assertEqual(len(box.outbox(ADA)), 1)
+        self.assertEqual(len(mock.outbox(ADA)), 1)
 
-    def test_an_email_that_is_not_queued_can_be_sent_again(self):
-        box.fault(action="internal_error", times=1)
+    def test_email_with_an_internal_error_can_be_sent_again(self):
+        mock.fault(action="internal_error", times=1)
         self.assertNotIn("status", self.sign_up(ADA)[1])
-        self.assertEqual(box.outbox(ADA), [])
+        self.assertEqual(mock.outbox(ADA), [])
         self.assertEqual(self.sign_up(ADA), (202, {"status": "welcomed"}))
-        self.assertEqual(len(box.outbox(ADA)), 1)
+        self.assertEqual(len(mock.outbox(ADA)), 1)
 
-    def test_faults_of_a_sign_up(self):
-        """One email, or at most one if the outcome is unknown, under each fault."""
+    def test_faults_during_sign_up(self):
+        """After each fault, the application sends one email, or at most one if the outcome is unknown."""
         faults = [{"action": "status", "status": status} for status in (401, 403, 409, 422, 429, 500, 502)]
         faults += [{"action": "status", "status": 503, "retry_after": "1"}]
         faults += [{"action": action} for action in ("reset", "truncate", "not_json")]
@@ -186,24 +186,24 @@ class SignupTest(unittest.TestCase):
         faults += [{"action": "status", "status": 500, "after_processing": True}]
         for i, fault in enumerate(faults):
             address = f"reader{i}@example.org"
-            box.fault(operation="submitEmail", times=1, **fault)
+            mock.fault(operation="submitEmail", times=1, **fault)
             statuses = [self.sign_up(address)[1].get("status") for _ in range(3)]
-            sent = len(box.outbox(address))
+            sent = len(mock.outbox(address))
             if statuses[-1] == "unknown":
                 self.assertLessEqual(sent, 1, fault)
             else:
                 self.assertEqual((statuses[-1], sent), ("welcomed", 1), fault)
 
-    def test_faults_of_a_lookup(self):
-        """A hard bounce is known after each fault."""
+    def test_faults_during_lookup(self):
+        """After each fault, the application still processes the hard bounce."""
         for i, status in enumerate((401, 403, 409, 422, 429, 500, 503)):
             address = f"gone{i}@example.org"
             self.sign_up(address)
-            box.fault(action="status", operation="getEmail", status=status, times=2)
-            box.fault(action="not_json", operation="getEmail", times=1)
-            box.fault(action="reset", operation="getEmail", times=1)
-            box.act(box.outbox(address)[0], "bounce", category="bounce_hb")
-            box.wait()
+            mock.fault(action="status", operation="getEmail", status=status, times=2)
+            mock.fault(action="not_json", operation="getEmail", times=1)
+            mock.fault(action="reset", operation="getEmail", times=1)
+            mock.act(mock.outbox(address)[0], "bounce", category="bounce_hb")
+            mock.wait()
             self.assertEqual(self.status(address), "gone", status)
 
 

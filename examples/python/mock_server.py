@@ -1,5 +1,5 @@
-"""The platform in a box: starts the command mockserver on a free port, and does by
-its control routes what a test does beside the application. Take it along."""
+"""A mock server for tests: runs the command mockserver on a free port and calls its
+control routes. Copy this file into your own tests."""
 
 import json
 import os
@@ -13,8 +13,8 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-class Box:
-    """A platform of this process's own. Use it in a with statement, or close it."""
+class MockServer:
+    """A mock server with its own process. Use it in a with statement, or call close()."""
 
     def __init__(self, *flags):
         self._folder = tempfile.TemporaryDirectory()
@@ -23,7 +23,7 @@ class Box:
         ready = folder / "ready.json"
         self._process = subprocess.Popen([command, "-addr", "127.0.0.1:0", "-ready-file", ready, "-quiet", *flags],
                                          stdout=subprocess.DEVNULL)
-        while not ready.exists():  # it appears whole, once the platform can be asked
+        while not ready.exists():  # the file appears when the server is ready
             if self._process.poll() is not None:
                 raise RuntimeError("mockserver did not start")
             time.sleep(0.005)
@@ -32,7 +32,7 @@ class Box:
 
     @staticmethod
     def _build(folder):
-        command = folder / "mockserver.exe"  # by that name, any system runs it
+        command = folder / "mockserver.exe"  # Windows needs the extension; other systems ignore it
         subprocess.run(["go", "build", "-o", command, "./mockserver/cmd/mockserver"], cwd=ROOT, check=True)
         return command
 
@@ -48,40 +48,40 @@ class Box:
         self.close()
 
     def control(self, method, path, body=None):
-        """Calls a control route, see docs/control-api.md. What it refuses fails the test."""
+        """Calls a control route; see docs/control-api.md. An error response fails the test."""
         request = urllib.request.Request(f"{self.url}/_mock/{path}", method=method, headers={"Content-Type": "application/json"},
                                          data=None if body is None else json.dumps(body).encode())
         try:
-            with urllib.request.urlopen(request, timeout=70) as answer:
-                text = answer.read()
+            with urllib.request.urlopen(request, timeout=70) as response:
+                text = response.read()
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{method} {path}: {error.code} {error.read().decode()}") from error
         return json.loads(text) if text else None
 
     def reset(self):
-        """Goes back to the start: what the flag -seed says, no messages, no faults, the clock as it was."""
+        """Restores the state after -seed. Deletes all messages and fault rules, and resets the clock."""
         self.control("POST", "reset")
 
     def outbox(self, to):
-        """The messages that an address got, the newest first."""
+        """Returns the messages to an address, newest first."""
         return self.control("GET", f"outbox?to={urllib.request.quote(to)}")["data"]
 
     def act(self, message, what, **how):
-        """Does what a recipient does with a message: bounce, complain, open, click …"""
+        """Simulates an action of the recipient: bounce, complain, open, click …"""
         return self.control("POST", f"outbox/{message['id']}/{what}", how)
 
     def fault(self, **rule):
-        """Makes something go wrong."""
+        """Adds a fault rule."""
         return self.control("POST", "faults", rule)
 
     def wait(self):
-        """Waits until every delivery that is due has been made."""
+        """Waits until all deliveries that are due are complete."""
         self.control("POST", "wait")
 
     def advance(self, **to):
-        """Moves the clock: advance(duration_ms=1000), advance(to="next"). What falls due meanwhile happens, in order."""
+        """Advances the clock: advance(duration_ms=1000), advance(to="next"). Alarms fire in the order of their times."""
         return self.control("POST", "clock/advance", to)
 
     def deliveries(self):
-        """All deliveries with their attempts, the newest first."""
+        """Returns all deliveries with their attempts, newest first."""
         return [self.control("GET", f"deliveries/{d['id']}") for d in self.control("GET", "deliveries")["data"]]
