@@ -1,8 +1,8 @@
-// A newsletter with double opt-in: a small web application on the platform's API.
+// A newsletter with double opt-in: a small web application that uses the platform's API.
 //
 //   POST /readers {"email": …}                 requests a confirmation email for an address
 //   GET  /readers                              {"ada@example.org": "pending" | "active" | "gone"}
-//   POST /issues  {"subject", "text", "at"}    sends an issue to all active readers, at a time in Unix seconds or now
+//   POST /issues  {"subject", "text", "at"}    sends an issue to all active readers, now or at a time in Unix seconds
 //   POST /hook                                 receives the platform's events
 
 import {createHash, createHmac, timingSafeEqual} from 'node:crypto';
@@ -14,18 +14,18 @@ const EVENTS = ['Contact.Added', 'Contact.Unsubscribed', 'Email.Bounced'];
 const SENDER = {name: 'The Letter', email: 'letter@shop.example'};
 
 /** The platform rejected a request and did nothing. */
-export class Refused extends Error {
-  constructor(status, answer) {
-    super(`the platform responded with ${status}: ${answer.slice(0, 300)}`);
+export class Rejected extends Error {
+  constructor(status, body) {
+    super(`the platform responded with ${status}: ${body.slice(0, 300)}`);
     this.status = status;
-    try { this.types = JSON.parse(answer).detail.map(({type}) => type); } catch { this.types = []; }
+    try { this.types = JSON.parse(body).detail.map(({type}) => type); } catch { this.types = []; }
   }
 }
 
-/** The platform may have done it, or not: doing it again could do it twice. */
+/** The platform may have processed a request: repeating it could duplicate its effect. */
 export class OutcomeUnknown extends Error {}
 
-/** The platform's API. */
+/** A client for the platform's API. */
 export class Platform {
   constructor(baseURL, token, timeout = 10_000) {
     Object.assign(this, {baseURL: baseURL.replace(/\/$/, ''), token, timeout});
@@ -46,9 +46,9 @@ export class Platform {
     } catch (error) {
       throw new OutcomeUnknown(`${method} ${path}`, {cause: error});
     }
-    // A 503 with Retry-After comes from before the work; any other 5xx may come from after it.
+    // A 503 with Retry-After means that the platform did nothing. With any other 5xx, it may have processed the request.
     if (response.status < 500 || (response.status === 503 && response.headers.has('Retry-After'))) {
-      throw new Refused(response.status, text);
+      throw new Rejected(response.status, text);
     }
     throw new OutcomeUnknown(`${method} ${path}: status ${response.status}`);
   }
@@ -63,18 +63,18 @@ export class Platform {
   }
 }
 
-/** The newsletter: who reads it, and what they are sent. */
+/** The newsletter: its readers and its issues. */
 export class Newsletter {
   readers = new Map(); // "pending", "active" or "gone" by address
   issues = new Map(); // "scheduled" or "unknown" by subject
-  #seen = new Set(); // keys of events
+  #seen = new Set(); // deduplication keys of handled events
   #changed = new Map(); // time of the last event by address
 
   constructor(platform) {
     this.platform = platform;
   }
 
-  /** Finds its list and its webhook at a URL, or creates the webhook. Only one process may do this at a time. */
+  /** Finds the list and the webhook, or creates the webhook. Only one process may do this at a time. */
   async open(listName, hookURL) {
     for await (const list of this.platform.all('/lists')) if (list.name === listName) this.list ??= list.list_id;
     if (!this.list) throw new Error(`there is no list ${listName}`);
@@ -87,20 +87,20 @@ export class Newsletter {
     ({secret: this.secret, hash_function: this.hash} = await this.platform.call('GET', `/webhooks/${id}`));
   }
 
-  /** Requests a confirmation email, unless the address is on the list already. */
+  /** Requests a confirmation email, unless the address is already on the list. */
   async subscribe(email) {
     const key = email.toLowerCase();
     try {
       await this.platform.call('POST', `/lists/${this.list}/contacts?send_double_opt_in=true`, {email});
-    } catch (error) { // another 409 means that the list's policy is not accepted, so nobody can subscribe
-      if (!(error instanceof Refused && error.types.includes('contact_exists'))) throw error;
+    } catch (error) { // another 409 means that the list's policy is not accepted, so subscribing is impossible
+      if (!(error instanceof Rejected && error.types.includes('contact_exists'))) throw error;
       return this.readers.get(key) ?? 'known';
     }
-    if (this.readers.get(key) !== 'active') this.readers.set(key, 'pending'); // an event may have been faster
+    if (this.readers.get(key) !== 'active') this.readers.set(key, 'pending'); // an event may have arrived before the response
     return this.readers.get(key);
   }
 
-  /** Sends an issue, once: one that may have been scheduled is not scheduled again. */
+  /** Schedules an issue at most once, even if the outcome of a request is unknown. */
   async publish({subject, text, at}) {
     if (this.issues.has(subject)) return this.issues.get(subject);
     this.issues.set(subject, 'unknown');
@@ -118,14 +118,14 @@ export class Newsletter {
     return this.issues.get(subject);
   }
 
-  /** Whether the platform signed exactly these bytes. */
+  /** Reports whether the platform signed exactly these bytes. */
   isSigned(body, signature) {
     const want = createHmac(this.hash, this.secret).update(body).digest('base64');
     const [a, b] = [want, signature].map((text) => Buffer.from(text));
     return a.length === b.length && timingSafeEqual(a, b);
   }
 
-  /** Handles an event once. Events can arrive in any order. */
+  /** Handles an event and ignores duplicates. Events can arrive in any order. */
   handle(body) {
     const {id, event, timestamp, data} = JSON.parse(body);
     const key = id ?? createHash('sha256').update(body).digest('hex');
@@ -144,15 +144,15 @@ export class Newsletter {
   }
 }
 
-/** The application over HTTP. */
+/** Returns the HTTP server of the application. */
 export function serverOf(newsletter) {
   return createServer(async (request, response) => {
-    const [status, answer] = await answerTo(newsletter, request).catch(mistake);
-    response.writeHead(status, {'Content-Type': 'application/json'}).end(JSON.stringify(answer));
+    const [status, body] = await respond(newsletter, request).catch(errorResponse);
+    response.writeHead(status, {'Content-Type': 'application/json'}).end(JSON.stringify(body));
   });
 }
 
-async function answerTo(newsletter, request) {
+async function respond(newsletter, request) {
   switch (`${request.method} ${request.url}`) {
     case 'GET /readers':
       return [200, Object.fromEntries(newsletter.readers)];
@@ -161,7 +161,7 @@ async function answerTo(newsletter, request) {
     case 'POST /issues':
       return [202, {status: await newsletter.publish(JSON.parse(await bodyOf(request)))}];
     case 'POST /hook': {
-      const body = await bodyOf(request); // the bytes as they came: they are what is signed
+      const body = await bodyOf(request); // the platform signs the bytes as sent
       if (!newsletter.isSigned(body, request.headers['x-service-signature'] ?? '')) return [401, {}];
       newsletter.handle(body);
       return [200, {}];
@@ -170,8 +170,8 @@ async function answerTo(newsletter, request) {
   return [404, {}];
 }
 
-function mistake(error) {
-  if (error instanceof Refused) return [502, {error: error.message}];
+function errorResponse(error) {
+  if (error instanceof Rejected) return [502, {error: error.message}];
   if (error instanceof OutcomeUnknown) return [202, {status: 'unknown'}];
   return [400, {error: String(error)}];
 }
@@ -186,7 +186,7 @@ async function bodyOf(request) {
   return Buffer.concat(chunks);
 }
 
-/** Runs the application until it is told to end. */
+/** Runs the application until SIGTERM. */
 async function main({LISTEN = '127.0.0.1:8080', LIST = 'Newsletter', HOOK_URL, PLATFORM_URL, PLATFORM_TOKEN}) {
   const newsletter = new Newsletter(new Platform(PLATFORM_URL, PLATFORM_TOKEN));
   const [, host, port] = LISTEN.match(/^(.*):(\d+)$/);

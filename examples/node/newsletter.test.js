@@ -1,4 +1,4 @@
-// The tests of the application, end to end, with the mock server: node --test
+// End-to-end tests of the application with the mock server: node --test
 
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
@@ -31,13 +31,13 @@ beforeEach(async () => {
 });
 afterEach(() => { server.close(); server.closeAllConnections(); });
 
-async function ask(method, path, body, headers) {
+async function call(method, path, body, headers) {
   const response = await fetch(url + path, {method, headers, body: typeof body === 'object' ? JSON.stringify(body) : body});
   return [response.status, await response.json()];
 }
 
-const subscribe = (email) => ask('POST', '/readers', {email});
-const statusOf = async (email) => (await ask('GET', '/readers'))[1][email];
+const subscribe = (email) => call('POST', '/readers', {email});
+const statusOf = async (email) => (await call('GET', '/readers'))[1][email];
 
 async function confirmed(email) {
   await subscribe(email);
@@ -45,7 +45,7 @@ async function confirmed(email) {
   await account.wait();
 }
 
-test('who subscribes is asked once, and reads after confirming', async () => {
+test('a new reader gets one confirmation email and is active after confirming', async () => {
   assert.deepEqual(await subscribe(ADA), [202, {status: 'pending'}]);
   assert.deepEqual(await subscribe('Ada@Example.org'), [202, {status: 'pending'}]);
   const [mail, ...more] = await account.outbox({to: ADA});
@@ -56,12 +56,12 @@ test('who subscribes is asked once, and reads after confirming', async () => {
   assert.equal(await statusOf(ADA), 'active');
 });
 
-test('who is on the list already is not asked', async () => {
+test('a contact on the list gets no confirmation email', async () => {
   assert.deepEqual(await subscribe('bob@example.org'), [202, {status: 'known'}]);
   assert.deepEqual(await account.outbox({to: 'bob@example.org'}), []);
 });
 
-test('only an address that is on the list is known', async () => {
+test('subscribing fails if the policy of the list is not accepted', async () => {
   const platform = new Platform(account.url, account.token);
   newsletter.list = (await platform.call('POST', '/lists', {name: 'New'})).list_id; // its policy is not accepted
   const [status, {error}] = await subscribe(ADA);
@@ -70,7 +70,7 @@ test('only an address that is on the list is known', async () => {
   assert.equal(await statusOf(ADA), undefined);
 });
 
-test('a second start finds its list and its webhook', async () => {
+test('a restart finds the list and the webhook', async () => {
   const platform = new Platform(account.url, account.token);
   for (let i = 0; i < 120; i++) await platform.call('POST', '/lists', {name: `List ${i}`}); // more than a page
   const second = new Newsletter(platform);
@@ -81,7 +81,7 @@ test('a second start finds its list and its webhook', async () => {
   assert.equal((await platform.call('GET', '/webhooks')).data.length, 2);
 });
 
-test('an unsubscription is not undone by an earlier event that arrives later', async () => {
+test('a late event does not undo a later unsubscription', async () => {
   const event = (name, second) => JSON.stringify({event: name, timestamp: `2026-05-01T12:00:0${second}Z`, data: {email_address: ADA}});
   newsletter.handle(event('Contact.Unsubscribed', 5));
   newsletter.handle(event('Contact.Added', 1));
@@ -90,11 +90,11 @@ test('an unsubscription is not undone by an earlier event that arrives later', a
   assert.equal(await statusOf(ADA), 'active');
 });
 
-test('an issue of next week goes to those who confirmed until then', async () => {
+test('a scheduled issue goes to all readers who have confirmed by then', async () => {
   await confirmed(ADA);
   await subscribe('eve@example.org');
   const at = Math.floor(Date.now() / 1000) + WEEK;
-  assert.deepEqual(await ask('POST', '/issues', {subject: 'Spring', text: 'It is here.', at}), [202, {status: 'scheduled'}]);
+  assert.deepEqual(await call('POST', '/issues', {subject: 'Spring', text: 'It is here.', at}), [202, {status: 'scheduled'}]);
   const spring = async (to) => (await account.outbox({to})).filter(({subject}) => subject === 'Spring').length;
   await mock.advance((WEEK - 3600) * 1000);
   assert.equal(await spring(ADA), 0);
@@ -102,23 +102,23 @@ test('an issue of next week goes to those who confirmed until then', async () =>
   assert.deepEqual(await Promise.all([ADA, 'bob@example.org', 'eve@example.org'].map(spring)), [1, 1, 0]);
 });
 
-test('who unsubscribes gets no more issues', async () => {
+test('an unsubscribed reader gets no more issues', async () => {
   await confirmed(ADA);
-  await ask('POST', '/issues', {subject: 'One', text: 'One.'});
+  await call('POST', '/issues', {subject: 'One', text: 'One.'});
   await account.wait();
   await account.act((await account.outbox({to: ADA}))[0], 'unsubscribe');
   await account.wait();
   assert.equal(await statusOf(ADA), 'gone');
-  await ask('POST', '/issues', {subject: 'Two', text: 'Two.'});
+  await call('POST', '/issues', {subject: 'Two', text: 'Two.'});
   await account.wait();
   assert.deepEqual((await account.outbox({to: ADA})).map(({subject}) => subject).includes('Two'), false);
   assert.equal((await account.outbox({to: 'bob@example.org'}))[0].subject, 'Two');
 });
 
-test('a hard bounce ends reading, a soft one does not', async () => {
+test('a hard bounce removes a reader; a soft bounce does not', async () => {
   for (const [email, category, want] of [[ADA, 'bounce_hb', 'gone'], ['eve@example.org', 'bounce_fm', 'active']]) {
     await confirmed(email);
-    await ask('POST', '/issues', {subject: category, text: 'Text.'});
+    await call('POST', '/issues', {subject: category, text: 'Text.'});
     await account.wait();
     await account.act((await account.outbox({to: email}))[0], 'bounce', {category});
     await account.wait();
@@ -130,7 +130,7 @@ test('an outage of seven hours loses nothing', async () => {
   const {retry_schedule_ms: schedule} = await mock.control('GET /_mock/info');
   await subscribe(ADA);
   const {handle} = newsletter;
-  newsletter.handle = () => { throw new Error('the database is away'); };
+  newsletter.handle = () => { throw new Error('the database is down'); };
   await account.act((await account.outbox({to: ADA}))[0], 'confirm');
   await account.wait();
   for (let i = 1; i < schedule.length; i++) await mock.advance('next');
@@ -146,14 +146,14 @@ test('an outage of seven hours loses nothing', async () => {
   assert.ok(times.at(-1) - times[0] > 7 * 3600 * 1000);
 });
 
-test('an event that comes twice, or late, counts once', async () => {
+test('a duplicate delivery is handled once', async () => {
   await account.fault({action: 'duplicate', event: 'Contact.Added'});
   await confirmed(ADA);
   const [{id}] = await account.deliveries();
   const {attempts, body, signature} = await mock.control('GET /_mock/deliveries/{id}', {path: {id}});
   assert.deepEqual(attempts.map(({status}) => status), [200, 200]);
-  newsletter.readers.set(ADA, 'gone'); // which came later
-  assert.deepEqual(await ask('POST', '/hook', body, {'X-Service-Signature': signature}), [200, {}]);
+  newsletter.readers.set(ADA, 'gone'); // a later event
+  assert.deepEqual(await call('POST', '/hook', body, {'X-Service-Signature': signature}), [200, {}]);
   assert.equal(await statusOf(ADA), 'gone');
 });
 
@@ -162,18 +162,18 @@ test('a forged event is rejected', async () => {
   const valid = sign(body, newsletter.secret);
   for (const forged of ['', 'é', sign(body, 'a guess'), Buffer.from(valid, 'base64').toString('hex'), sign(`${body}\n`, newsletter.secret)]) {
     const headers = {'X-Service-Signature': Buffer.from(forged).toString('latin1')};
-    assert.equal((await ask('POST', '/hook', body, headers))[0], 401, forged);
+    assert.equal((await call('POST', '/hook', body, headers))[0], 401, forged);
   }
   assert.equal(await statusOf(ADA), undefined);
-  assert.equal((await ask('POST', '/hook', body, {'X-Service-Signature': valid}))[0], 200);
+  assert.equal((await call('POST', '/hook', body, {'X-Service-Signature': valid}))[0], 200);
   assert.equal(await statusOf(ADA), 'active');
 });
 
-test('an issue whose answer is lost is not sent again', async () => {
+test('an issue is not sent again after a lost response', async () => {
   await account.fault({action: 'reset', operation: 'scheduleCampaign', after_processing: true, times: 1});
   const issue = {subject: 'Once', text: 'Once.'};
-  assert.deepEqual(await ask('POST', '/issues', issue), [202, {status: 'unknown'}]);
-  assert.deepEqual(await ask('POST', '/issues', issue), [202, {status: 'unknown'}]);
+  assert.deepEqual(await call('POST', '/issues', issue), [202, {status: 'unknown'}]);
+  assert.deepEqual(await call('POST', '/issues', issue), [202, {status: 'unknown'}]);
   await account.wait();
   assert.equal((await account.outbox({to: 'bob@example.org'})).length, 1);
 });
@@ -187,7 +187,7 @@ test('each issue is sent at most once under each fault', async () => {
       const subject = `${operation} ${i}`;
       await account.fault({...fault, operation, times: 1});
       let status;
-      for (let n = 0; n < 3; n++) [, {status}] = await ask('POST', '/issues', {subject, text: 'Text.'});
+      for (let n = 0; n < 3; n++) [, {status}] = await call('POST', '/issues', {subject, text: 'Text.'});
       await account.wait();
       const sent = (await account.outbox({to: 'bob@example.org'})).filter((mail) => mail.subject === subject).length;
       assert.ok(status === 'scheduled' ? sent === 1 : status === 'unknown' && sent <= 1, `${subject}: ${JSON.stringify(fault)}: ${status}, ${sent} emails`);
@@ -195,16 +195,16 @@ test('each issue is sent at most once under each fault', async () => {
   }
 });
 
-test('every event there is can be taken', async () => {
+test('the application accepts every kind of event', async () => {
   for (const {event, variant, body} of (await mock.control('GET /_mock/samples')).data) {
     const hook = {url: `${url}/hook`, secret: newsletter.secret, hash_function: newsletter.hash};
     const {id} = await mock.control('POST /_mock/events', {body: {body, ...hook}});
-    await mock.control('POST /_mock/wait'); // a delivery to a URL belongs to no account
+    await mock.control('POST /_mock/wait'); // a delivery to a URL has no account
     assert.equal((await mock.control('GET /_mock/deliveries/{id}', {path: {id}})).state, 'delivered', `${event} ${variant}`);
   }
 });
 
-test('it runs as a program, until it is told to end', async (t) => {
+test('the program runs until SIGTERM', async (t) => {
   const free = createServer().listen(0, '127.0.0.1');
   await once(free, 'listening');
   const LISTEN = `127.0.0.1:${free.address().port}`;
