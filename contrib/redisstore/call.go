@@ -9,11 +9,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// patience is the maximum duration of a call to Redis. By default, go-redis has
+// timeout is the maximum duration of a call to Redis. By default, go-redis has
 // longer timeouts and ignores the context.
-const patience = 2 * time.Second
+const timeout = 2 * time.Second
 
-var errNoAnswer = errors.New("redisstore: Redis did not respond within 2 seconds")
+var errNoResponse = errors.New("redisstore: Redis did not respond within 2 seconds")
 
 type call[T any] struct {
 	done  chan struct{} // closed when value and err are set
@@ -27,7 +27,7 @@ type call[T any] struct {
 func start[T any](ctx context.Context, f func(context.Context) (T, error)) *call[T] {
 	c := &call[T]{done: make(chan struct{})}
 	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 		defer cancel()
 		c.finish(f(ctx))
 	}()
@@ -40,9 +40,9 @@ func (c *call[T]) finish(value T, err error) {
 }
 
 // wait returns the result of the call. If ctx is canceled or expires, or after
-// the duration patience, wait returns an error and the call continues.
+// the duration timeout, wait returns an error and the call continues.
 func (c *call[T]) wait(ctx context.Context) (T, error) {
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	var none T
 	select {
@@ -51,7 +51,7 @@ func (c *call[T]) wait(ctx context.Context) (T, error) {
 	case <-ctx.Done():
 		return none, ctx.Err()
 	case <-timer.C:
-		return none, errNoAnswer
+		return none, errNoResponse
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *pipe) add(c *command) {
 		go p.send([]*command{c})
 		return
 	}
-	c.expires = time.Now().Add(patience)
+	c.expires = time.Now().Add(timeout)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting = append(p.waiting, c)
@@ -141,7 +141,7 @@ func (p *pipe) take() (batch []*command) {
 }
 
 func (p *pipe) send(batch []*command) {
-	ctx, cancel := context.WithTimeout(batch[0].ctx, patience)
+	ctx, cancel := context.WithTimeout(batch[0].ctx, timeout)
 	defer cancel()
 	pipeline := p.rdb.Pipeline()
 	replies := make([]*redis.StatusCmd, len(batch))

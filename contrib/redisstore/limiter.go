@@ -118,10 +118,10 @@ func lease(d, standard time.Duration) time.Duration {
 
 // place is the position of a caller in the queue, which the script returns.
 type place struct {
-	mine   bool
-	wait   time.Duration // time until the slot can be free
-	ticket int64         // number of the place in the queue
-	ahead  int64         // number of callers ahead
+	acquired bool
+	wait     time.Duration // time until the slot can be free
+	ticket   int64         // number of the place in the queue
+	ahead    int64         // number of callers ahead
 }
 
 // base returns the prefix of all keys of a queue. The braces put the keys into
@@ -155,11 +155,11 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 	l.watchers.joinReady(l.base(key)+":left", &w)
 	for {
 		ticket := w.ticket.Load()
-		asked := start(ctx, func(ctx context.Context) (place, error) {
+		pending := start(ctx, func(ctx context.Context) (place, error) {
 			return l.run(ctx, "acquire", key, w.id, ticket, l.gap)
 		})
-		p, err := asked.wait(ctx)
-		if err == nil && p.mine && ctx.Err() == nil {
+		p, err := pending.wait(ctx)
+		if err == nil && p.acquired && ctx.Err() == nil {
 			return l.hold(ctx, key, w.id), nil
 		}
 		if err == nil {
@@ -168,7 +168,7 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 		if err == nil {
 			continue
 		}
-		asked.then(func() { l.notify(ctx, "leave", key, w.id, l.gap) }) // the call may have acquired the slot
+		pending.then(func() { l.notify(ctx, "leave", key, w.id, l.gap) }) // the call may have acquired the slot
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -234,8 +234,8 @@ func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.D
 // when its lease expires.
 func (l *limiter) notify(ctx context.Context, op, key, id string, gap time.Duration) {
 	ctx = context.WithoutCancel(ctx)
-	told := start(ctx, func(ctx context.Context) (place, error) { return l.run(ctx, op, key, id, 0, gap) })
-	if _, err := told.wait(ctx); err != nil {
+	pending := start(ctx, func(ctx context.Context) (place, error) { return l.run(ctx, op, key, id, 0, gap) })
+	if _, err := pending.wait(ctx); err != nil {
 		l.warn(ctx, op, err)
 	}
 }

@@ -58,7 +58,7 @@ func ask(t testing.TB, l *limiter, op, key, id string) place {
 func TestCrashedHolder(t *testing.T) {
 	t.Parallel()
 	l, key := quick(newRedis(t), 100*time.Millisecond, LimiterOptions{Lease: 2 * time.Second}), rand.Text()
-	if p := ask(t, l, "acquire", key, "dead"); !p.mine {
+	if p := ask(t, l, "acquire", key, "dead"); !p.acquired {
 		t.Fatalf("%+v, want the slot", p)
 	}
 	if _, took := acquire(t, l, key); took < 1900*time.Millisecond || took > 4*time.Second {
@@ -102,12 +102,12 @@ func TestRepeatedScriptIsIdempotent(t *testing.T) {
 	t.Parallel()
 	l, key := quick(newRedis(t), 100*time.Millisecond, LimiterOptions{}), rand.Text()
 	for range 2 {
-		if p := ask(t, l, "acquire", key, "a"); !p.mine {
+		if p := ask(t, l, "acquire", key, "a"); !p.acquired {
 			t.Fatalf("acquire: %+v", p)
 		}
 	}
 	first, again := ask(t, l, "acquire", key, "b"), ask(t, l, "acquire", key, "b")
-	if first.ticket == 0 || again.ahead != 0 || first.mine || again.mine {
+	if first.ticket == 0 || again.ahead != 0 || first.acquired || again.acquired {
 		t.Errorf("waiting: %+v, then %+v", first, again)
 	}
 	if c := ask(t, l, "acquire", key, "c"); c.ahead != 1 {
@@ -115,14 +115,14 @@ func TestRepeatedScriptIsIdempotent(t *testing.T) {
 	}
 	ask(t, l, "release", key, "a")
 	ask(t, l, "release", key, "a")
-	if p := ask(t, l, "renew", key, "a"); p.mine {
+	if p := ask(t, l, "renew", key, "a"); p.acquired {
 		t.Error("renewed after its end")
 	}
 	time.Sleep(100 * time.Millisecond)
-	if p := ask(t, l, "acquire", key, "b"); !p.mine {
+	if p := ask(t, l, "acquire", key, "b"); !p.acquired {
 		t.Errorf("after the release: %+v", p)
 	}
-	for op, want := range map[string]string{"begin": "mine", "handled": "handled"} { // the SET of a Once
+	for op, want := range map[string]string{"begin": "acquired", "handled": "handled"} { // the SET of a Once
 		if got, err := state(op, "r:token", "token", nil); got != want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", op, got, err, want)
 		}
@@ -291,8 +291,8 @@ func TestManyWaiters(t *testing.T) {
 	for ticket, want := range map[int64]int64{0: 1, 2: 0, 3: 0, 4: 1} { // 0: the ticket is unknown
 		w := &waiter{}
 		w.ticket.Store(ticket)
-		if new(watchers).wake(&watch{waiters: map[*waiter]bool{w: true}}, 3); w.gone.Load() != want {
-			t.Errorf("ticket %d: woken %d times after ticket 3 left, want %d", ticket, w.gone.Load(), want)
+		if new(watchers).wake(&watch{waiters: map[*waiter]bool{w: true}}, 3); w.left.Load() != want {
+			t.Errorf("ticket %d: woken %d times after ticket 3 left, want %d", ticket, w.left.Load(), want)
 		}
 	}
 }
@@ -424,7 +424,7 @@ func TestLimiterWhileRedisHangs(t *testing.T) {
 	l := quick(rdb, 50*time.Millisecond, LimiterOptions{Fallback: client.NewLookupLimiter()})
 	rdb.Ping(t.Context())
 	defer n.stall()()
-	if _, took := acquire(t, l, rand.Text()); took < patience || took > patience+time.Second {
+	if _, took := acquire(t, l, rand.Text()); took < timeout || took > timeout+time.Second {
 		t.Errorf("the fallback had the slot after %v", took)
 	}
 }

@@ -117,7 +117,7 @@ func (o *Once) start(ctx context.Context, op, key, token string, d time.Duration
 // set has the same effect as the script, but shares its round trip with the
 // commands of other callers.
 func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) *call[string] {
-	answer := &call[string]{done: make(chan struct{})}
+	result := &call[string]{done: make(chan struct{})}
 	c := &command{
 		ctx: context.WithoutCancel(ctx), key: o.opts.Prefix + "once:" + key, value: "h:" + token,
 		args: redis.SetArgs{TTL: d, Get: true},
@@ -132,13 +132,13 @@ func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) 
 		}
 		if old || redis.HasErrorPrefix(err, "OOM") { // the script reads the value of an event even if the memory is full
 			again := start(ctx, func(ctx context.Context) (string, error) { return o.run(ctx, op, key, token, d) })
-			again.then(func() { answer.finish(again.value, again.err) })
+			again.then(func() { result.finish(again.value, again.err) })
 			return
 		}
-		answer.finish(state(op, before, token, err))
+		result.finish(state(op, before, token, err))
 	}
 	o.pipe.add(c)
-	return answer
+	return result
 }
 
 // state returns what the script would return if before was the previous value.
@@ -148,7 +148,7 @@ func state(op, before, token string, err error) (string, error) {
 	case !free && err != nil:
 		return "", fmt.Errorf("redisstore: %w", err)
 	case free && op == "begin":
-		return "mine", nil
+		return "acquired", nil
 	case free:
 		return "handled", nil
 	case op == "handled":
@@ -172,7 +172,7 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 		return false, err
 	case state == "handled":
 		return false, nil
-	case state != "mine":
+	case state != "acquired":
 		return false, webhook.ErrInFlight
 	}
 	succeeded := false
@@ -216,7 +216,7 @@ func (o *Once) free(ctx context.Context, key, token string) {
 // renew renews the lease until stop is called. stop waits for the renewal in
 // progress.
 func (o *Once) renew(ctx context.Context, key, token string) (_ context.Context, stop func()) {
-	ctx, lose := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	var mu sync.Mutex // held during a renewal
 	var timer *time.Timer
 	ended := false
@@ -229,7 +229,7 @@ func (o *Once) renew(ctx context.Context, key, token string) (_ context.Context,
 		switch {
 		case ended:
 		case o.lost(ctx, key, token):
-			lose(ErrLeaseLost)
+			cancel(ErrLeaseLost)
 		default:
 			timer.Reset(o.opts.Lease/3 - time.Since(start))
 		}
@@ -239,7 +239,7 @@ func (o *Once) renew(ctx context.Context, key, token string) (_ context.Context,
 		defer mu.Unlock()
 		ended = true
 		timer.Stop()
-		lose(nil)
+		cancel(nil)
 	}
 }
 

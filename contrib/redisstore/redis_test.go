@@ -21,7 +21,7 @@ func newRedis(t testing.TB) *redis.Client {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("REDIS_ADDR is not set: CI needs a Redis")
 		}
-		t.Skip("SKIPPED, nothing was proven: set REDIS_ADDR to a Redis that may be written to")
+		t.Skip("SKIPPED, nothing was tested: set REDIS_ADDR to a Redis server that the tests can change")
 	}
 	return connect(t, addr)
 }

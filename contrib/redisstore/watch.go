@@ -17,7 +17,7 @@ const linger = 10 * time.Second
 type waiter struct {
 	id      string
 	ticket  atomic.Int64  // the place in the queue; 0 if it is unknown
-	gone    atomic.Int64  // number of callers ahead of it that have left since the last check
+	left    atomic.Int64  // number of callers ahead of it that have left since the last check
 	changed chan struct{} // capacity 1; nil before the first subscription
 	leave   func()        // nil before join
 }
@@ -35,7 +35,7 @@ func (w *waiter) sleep(ctx context.Context, wait, gap time.Duration) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-w.changed:
-			until = until.Add(-time.Duration(w.gone.Swap(0)) * gap)
+			until = until.Add(-time.Duration(w.left.Swap(0)) * gap)
 			timer.Reset(time.Until(until))
 		}
 	}
@@ -128,7 +128,7 @@ func (ws *watchers) close(s *watch) {
 // breaks, go-redis subscribes again.
 func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	pubsub := rdb.Subscribe(ctx, s.channel)
-	_, err := pubsub.ReceiveTimeout(ctx, patience)
+	_, err := pubsub.ReceiveTimeout(ctx, timeout)
 	ws.mu.Lock()
 	wanted := ws.channels[s.channel] == s // otherwise the callers have left
 	if wanted && err != nil {
@@ -155,10 +155,10 @@ func (ws *watchers) wake(s *watch, ticket int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range s.waiters {
-		if mine := w.ticket.Load(); mine != 0 && mine <= ticket {
+		if own := w.ticket.Load(); own != 0 && own <= ticket {
 			continue // the caller waits before it; a caller without a ticket may be about to get one
 		}
-		w.gone.Add(1)
+		w.left.Add(1)
 		select {
 		case w.changed <- struct{}{}:
 		default: // it has not read the last notification yet
