@@ -50,9 +50,9 @@ func TestBehindProxy(t *testing.T) {
 	p.says("[role=alert]", base+"/_mock/health responds with 502")
 }
 
-// TestBehindProxyThatMayNotBe: browsers send no Sec-Fetch-Site without TLS, so the server cannot distinguish the
+// TestRejectedOriginBehindProxy: browsers send no Sec-Fetch-Site without TLS, so the server cannot distinguish the
 // replaced Host from another site. The page explains this.
-func TestBehindProxyThatMayNotBe(t *testing.T) {
+func TestRejectedOriginBehindProxy(t *testing.T) {
 	w := newWorld(t)
 	base := w.proxied(httptest.NewServer)
 	base = strings.Replace(base, "127.0.0.1", "shop.example", 1)

@@ -168,7 +168,7 @@ func TestForms(t *testing.T) {
 			a.click("main button", form.button).until(`document.querySelector('dialog.create[open]')`)
 			a.fine("dialog.create")
 			a.click("dialog button.main", form.ok)
-			a.until(`document.querySelector('dialog :is(.wrongly, .refused, .secret)')`)
+			a.until(`document.querySelector('dialog :is(.field-error, .form-error, .secret)')`)
 			a.accessible()
 			a.press(kb.Escape).until(`!document.querySelector('dialog.create')`)
 		}
@@ -195,7 +195,7 @@ func TestOverlays(t *testing.T) {
 		a.fine("dialog[open]")
 		a.press(kb.Escape)
 		a.goTo("#/api/createList")
-		a.click(".explorer button", "Send").says(".answer .chip", "201")
+		a.click(".explorer button", "Send").says(".response .chip", "201")
 		a.fine(".explorer")
 	})
 }

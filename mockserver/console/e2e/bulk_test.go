@@ -20,7 +20,7 @@ func TestImportEditAndTag(t *testing.T) {
 	l := w.list("Readers")
 	p := open(t, w.srv.URL(), "#/contacts", desk)
 	p.click("button", "Import").focused("[name=contacts]")
-	p.click("dialog button.main", "Import").says("dialog .refused", "No address found.")
+	p.click("dialog button.main", "Import").says("dialog .form-error", "No address found.")
 	csv := "Email;first_name;tags;note\r\nada@example.org;Ada;vip,press;\"a \"\"quoted\"\"; note\"\r\nnot an address;x;;\r\ngrace@example.org;Grace;;\r\n"
 	file := filepath.Join(t.TempDir(), "contacts.csv")
 	w.check(os.WriteFile(file, []byte("\ufeff"+csv), 0o600))

@@ -20,9 +20,9 @@ func TestExplorer(t *testing.T) {
 	p.click(".rows a", "/lists").says(".explorer", "Creates an empty list")
 	p.says(".explorer .table", "name *")
 	p.fill("#request-body", `{"name": "It's \"new\" <b>"}`)
-	p.click(".explorer button", "Send").says(".answer .chip", "201")
-	p.says(".answer .pairs", "x-request-id")
-	p.says(".answer .code", `"list_id"`)
+	p.click(".explorer button", "Send").says(".response .chip", "201")
+	p.says(".response .pairs", "x-request-id")
+	p.says(".response .code", `"list_id"`)
 	p.equal(w.lists(), `[It's "new" <b>]`)
 	for _, program := range []string{"curl", "Go", "Node"} {
 		eval[bool](p, `navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }, delete window.copied`)
@@ -31,11 +31,11 @@ func TestExplorer(t *testing.T) {
 	}
 	p.equal(w.lists(), slices.Repeat(w.lists()[:1], 4))
 	p.fill("#request-body", `{"name": ""}`)
-	p.click(".explorer button", "Send").says(".answer .chip.bad", "422")
+	p.click(".explorer button", "Send").says(".response .chip.bad", "422")
 
 	p.goTo("#/api/getList").says(".explorer", "list_id (path)")
 	p.until(`document.querySelector('.explorer .pick input').value`) // the newest list
-	p.click(".explorer button", "Send").says(".answer .chip", "200")
+	p.click(".explorer button", "Send").says(".response .chip", "200")
 	p.goTo("#/api/importContacts")
 	p.until(`document.querySelector('.explorer select')?.selectedOptions[0]?.label === 'add'`)
 	p.pick("Example", "1")

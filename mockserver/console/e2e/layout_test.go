@@ -125,8 +125,8 @@ func TestPhoneReachesEveryPlace(t *testing.T) {
 	p.click("nav button", "Keyboard shortcuts").until(`document.querySelector('dialog').open`)
 }
 
-// TestPhoneCutsNothing: on a phone, menus and the help are fully visible.
-func TestPhoneCutsNothing(t *testing.T) {
+// TestPhoneShowsWholeTexts: on a phone, menus and the help are fully visible.
+func TestPhoneShowsWholeTexts(t *testing.T) {
 	w := newWorld(t)
 	id := w.send("ada@example.org", "Hello", order)
 	p := open(t, w.srv.URL(), "#/inbox/"+id, phone)

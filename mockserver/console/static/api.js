@@ -24,14 +24,14 @@ const root = new URL('.', document.baseURI).pathname.slice(0, -1);
 /** The base URL of the API. */
 export const base = new URL('..', document.baseURI).href.slice(0, -1);
 
-/** @typedef {{where: string, msg: string, type?: string}} Mistake where is the path of the field, such as body.email. */
+/** @typedef {{where: string, msg: string, type?: string}} FieldError where is the path of the field, such as body.email. */
 
-/** An error response of the server. mistakes lists the invalid fields. */
-export class Refused extends Error {
-  /** @param {number} status @param {string} answer */
-  constructor(status, answer) {
-    super(told(status, answer));
-    try { this.mistakes = mistakes(answer); } catch { this.mistakes = [{ where: '', msg: this.message }]; }
+/** An error response of the server. errors lists the invalid fields. */
+export class RequestError extends Error {
+  /** @param {number} status @param {string} body */
+  constructor(status, body) {
+    super(summary(status, body));
+    try { this.errors = errorsIn(body); } catch { this.errors = [{ where: '', msg: this.message }]; }
   }
 }
 
@@ -46,18 +46,18 @@ export class NoServer extends Error {}
  * @returns {Promise<any>}
  */
 export async function call(method, path, body) {
-  const res = await ask(path, {
+  const res = await request(path, {
     method,
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
     body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
   });
-  const answer = await res.text();
-  if (!res.ok) throw new Refused(res.status, answer);
-  return answer ? JSON.parse(answer, /** @type {any} */ (exact)) : null;
+  const text = await res.text();
+  if (!res.ok) throw new RequestError(res.status, text);
+  return text ? JSON.parse(text, /** @type {any} */ (exact)) : null;
 }
 
 /** Sends a request. The error texts of browsers differ and are unclear, so NoServer replaces them. @param {string} path @param {RequestInit} [init] */
-const ask = (path, init) => fetch(root + path, init).catch(() => { throw new NoServer('The server does not respond.'); });
+const request = (path, init) => fetch(root + path, init).catch(() => { throw new NoServer('The server does not respond.'); });
 
 /** Returns the reason why the stream is lost. A proxy can respond although the server does not. */
 const lost = () => fetch(root + '/health').then(
@@ -67,10 +67,10 @@ const lost = () => fetch(root + '/health').then(
 /** Keeps the text of an integer that is too large for a number, such as a seed. @param {string} _ @param {any} value @param {{source?: string}} [context] */
 const exact = (_, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source ?? value : value;
 
-/** The errors of a response as sentences. @param {number} status @param {string} answer */
-function told(status, answer) {
+/** The errors of a response as sentences. @param {number} status @param {string} body */
+function summary(status, body) {
   try {
-    return mistakes(answer).map(sentence).join(' ');
+    return errorsIn(body).map(sentence).join(' ');
   } catch { // the response of a proxy or a fault rule
     return `The server responded with ${status} and no error message.`;
   }
@@ -78,15 +78,15 @@ function told(status, answer) {
 
 /** An error as a sentence. It names fields of the body, but not parameters of the URL. @param {{where: string, msg: string}} m */
 function sentence({ where, msg }) {
-  const member = where.startsWith('body.') ? `${where.slice('body.'.length)}: ${msg}` : msg;
-  return member.charAt(0).toUpperCase() + member.slice(1) + (/[.!?]$/.test(member) ? '' : '.');
+  const text = where.startsWith('body.') ? `${where.slice('body.'.length)}: ${msg}` : msg;
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
 }
 
-/** The errors in a response of the API. @param {string} answer @returns {Mistake[]} */
-export const mistakes = answer => JSON.parse(answer).detail.map((/** @type {{loc?: unknown[], msg: string, type: string}} */ d) => ({ where: (d.loc ?? []).join('.'), msg: d.msg, type: d.type }));
+/** The errors in a response of the API. @param {string} body @returns {FieldError[]} */
+export const errorsIn = body => JSON.parse(body).detail.map((/** @type {{loc?: unknown[], msg: string, type: string}} */ d) => ({ where: (d.loc ?? []).join('.'), msg: d.msg, type: d.type }));
 
 /** The response of a control route as text. @param {string} path */
-export const text = async path => (await ask(path)).text();
+export const text = async path => (await request(path)).text();
 
 /** The URL of a control route, for frames and links. @param {string} path */
 export const href = path => root + path;
@@ -166,7 +166,7 @@ export function useLoss() {
 }
 
 /** Reports whether all data may have changed. @param {Change} c */
-export const anew = c => c.kind === 'hello' || c.kind === 'state';
+export const changesAll = c => c.kind === 'hello' || c.kind === 'state';
 
 /** Returns a function that runs f once, ms after the first of several calls. Further calls do not delay it. @param {() => void} f @param {number} ms */
 export function useSoon(f, ms) {
@@ -200,7 +200,7 @@ export function useRecord(path, summary) {
       record => { if (now.current === path) setGot({ path, record }); },
       e => { if (now.current === path) setGot(old => old.path === path && old.record && e instanceof NoServer ? old : { path, error: e.message }); });
   };
-  useChanges(changes => { if (changes.some(anew)) load(); });
+  useChanges(changes => { if (changes.some(changesAll)) load(); });
   useEffect(load, [path, summary]);
   return got.path === path ? got : {};
 }
@@ -224,7 +224,7 @@ export async function everyPage(path) {
  * @param {(path: string) => Promise<T>} [get] sends the request
  * @returns {{data?: T, error?: string, reload: () => void}}
  */
-export function useAnswer(path, kinds, get = once) {
+export function useFetch(path, kinds, get = once) {
   const [got, setGot] = useState(/** @type {{path: string, data?: T, error?: string}} */ ({ path: '' }));
   const now = useRef(path);
   now.current = path;
@@ -234,7 +234,7 @@ export function useAnswer(path, kinds, get = once) {
       e => { if (now.current === path) setGot(old => old.path === path && old.data && e instanceof NoServer ? old : { path, error: e.message }); });
   };
   const soon = useSoon(load, 200);
-  useChanges(changes => { if (kinds.length && changes.some(c => anew(c) || kinds.includes(c.kind))) soon(); });
+  useChanges(changes => { if (kinds.length && changes.some(c => changesAll(c) || kinds.includes(c.kind))) soon(); });
   useEffect(load, [path]);
   return { ...(got.path === path ? got : {}), reload: load };
 }

@@ -12,7 +12,7 @@ import { Inbox } from './inbox.js';
 import { density, setDensity, useDensity } from './density.js';
 import { Lists } from './lists.js';
 import { Overview } from './overview.js';
-import { ask, go, usePlace, useShared, within } from './place.js';
+import { setParams, go, usePlace, useShared, within } from './place.js';
 import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Templates } from './templates.js';
@@ -73,13 +73,13 @@ function Banner() {
     connection === 'lost' && p(icon('warn'), span('No server. ', why, ' The page shows the last known state. Actions are disabled until the server responds.')));
 }
 
-/** Replaces the page if the link names an unknown account. @param {{asked: string}} props */
-function NoAccount({ asked }) {
+/** Replaces the page if the link names an unknown account. @param {{account: string}} props */
+function NoAccount({ account }) {
   const { info } = useSession();
   const all = info?.accounts ?? [];
-  return h(Page, { title: `Account ${asked} does not exist`, children: [
+  return h(Page, { title: `Account ${account} does not exist`, children: [
     p({ class: 'lead' }, 'Choose an existing account:'),
-    p({ class: 'actions' }, all.map(a => button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`)))] });
+    p({ class: 'actions' }, all.map(a => button({ type: 'button', class: 'button', key: a.account_id, onClick: () => setParams({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`)))] });
 }
 
 /** The choice of the account, if the server has several. @param {{place: string}} props */
@@ -214,7 +214,7 @@ function App() {
     a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to content'),
     h(Banner, {}),
     h(Places, { place, children: [h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keyboard shortcuts'))] }),
-    main({ id: 'main', tabindex: -1 }, unknown ? h(NoAccount, { asked: account }) : h(place.view, { key: place.id, id, tab })),
+    main({ id: 'main', tabindex: -1 }, unknown ? h(NoAccount, { account }) : h(place.view, { key: place.id, id, tab })),
     h(Toasts, {}),
     h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));
 }

@@ -1,6 +1,6 @@
 // Campaigns and workflows: their state, their recipients and the results.
 import { h } from './vendor/preact.js';
-import { call, everyPage, useAnswer } from './api.js';
+import { call, everyPage, useFetch } from './api.js';
 import { Shares, percent } from './chart.js';
 import { Create } from './create.js';
 import { useList } from './list.js';
@@ -40,11 +40,11 @@ function Sendings({ kind, id, tab }) {
   const search = useSearch();
   const [only, setOnly] = useParam('state');
   const place = `${kind}s`;
-  const list = /** @type {ReturnType<typeof useList<Sending>>} */ (useList('/' + place, '', { search: search.asked, status: only, account_id: accountFilter() }, { open: id, also: ['records', 'message', 'clock', 'event'] }));
+  const list = /** @type {ReturnType<typeof useList<Sending>>} */ (useList('/' + place, '', { search: search.query, status: only, account_id: accountFilter() }, { open: id, also: ['records', 'message', 'clock', 'event'] }));
   return h(Split, {
     title, count: list.total, open: !!id, home: link(place), side: h(New, { kind }),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search name, subject, list' }), h(Choice, { label: 'State', value: only, onChange: setOnly, options: states })],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || only), none: empty(sign, `No ${kind}s yet`, none), row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current) }),
+    list: h(Rows, { list, current: id, filtered: !!(search.query || only), none: empty(sign, `No ${kind}s yet`, none), row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current) }),
     detail: id ? h(Opened, { key: id, kind, id, tab }) : empty(sign, `No ${kind} selected`, `Choose a ${kind} to see its recipients and results.`),
   });
 }
@@ -65,7 +65,7 @@ const found = (path, id) => async () => {
 /** @param {{kind: Kind, id: string, tab?: string}} props */
 function Opened({ kind, id, tab }) {
   const path = `/${kind}s?around=${encodeURIComponent(id)}&limit=1`;
-  const { data: s, error, reload } = /** @type {ReturnType<typeof useAnswer<Sending>>} */ (useAnswer(path, ['records', 'message', 'clock', 'event'], found(path, id)));
+  const { data: s, error, reload } = /** @type {ReturnType<typeof useFetch<Sending>>} */ (useFetch(path, ['records', 'message', 'clock', 'event'], found(path, id)));
   if (error) return empty('warn', 'Not found', error);
   if (!s) return div({ class: 'loading', 'aria-busy': 'true' });
   const set = (/** @type {string} */ what) => call('POST', ofAccount(`/workflows/${id}/${what}`)).then(reload);
@@ -100,8 +100,8 @@ const acts = m => /** @type {[unknown, string, string, string][]} */ ([
 
 /** The recipients. @param {{kind: Kind, id: string, sent: number}} props */
 function Got({ kind, id, sent }) {
-  const { data, error } = /** @type {ReturnType<typeof useAnswer<{data: Message[], total: number}>>} */ (useAnswer(sent ? `/outbox?${kind}_id=${id}&limit=100` : '', ['message']));
-  if (error) return empty('warn', 'No answer', error);
+  const { data, error } = /** @type {ReturnType<typeof useFetch<{data: Message[], total: number}>>} */ (useFetch(sent ? `/outbox?${kind}_id=${id}&limit=100` : '', ['message']));
+  if (error) return empty('warn', 'Loading failed', error);
   if (!sent) return p({ class: 'lead' }, kind === 'campaign' ? 'Not sent yet. Send it now or schedule it.' : 'Not sent yet. Add a contact to the workflow’s list.');
   return section({ class: 'part' }, h3('Recipients', span({ class: 'count' }, sent.toLocaleString('en'))),
     data && ul({ class: 'links' }, data.data.map(m => li({ key: m.id }, a({ href: `#/inbox/${m.id}` }, icon('mail'), span({ class: 'cut' }, seen(m.to)), acts(m).map(x => chip(...x)), when(m.time))))),
@@ -120,12 +120,12 @@ const Schedule = ({ s, reload }) => h(Create, {
  * @typedef {{campaign_id: number, name: string, list_id?: number, sender?: {name?: string, email?: string}, content?: {subject?: string, html?: string, text?: string, template_id?: number}, status: string}} Campaign
  */
 
-/** A campaign as the API returns it. @param {string} id @returns {ReturnType<typeof useAnswer<Campaign>>} */
-const useCampaign = id => useAnswer(ofAccount(`/campaigns/${id}`), ['records']);
+/** A campaign as the API returns it. @param {string} id @returns {ReturnType<typeof useFetch<Campaign>>} */
+const useCampaign = id => useFetch(ofAccount(`/campaigns/${id}`), ['records']);
 
 /** The number of contacts that will get the campaign. @param {{list: number}} props */
 function Reach({ list }) {
-  const { data } = /** @type {ReturnType<typeof useAnswer<{data: import('./lists.js').List[]}>>} */ (useAnswer(`/lists?around=${list}&limit=1`, ['records', 'message']));
+  const { data } = /** @type {ReturnType<typeof useFetch<{data: import('./lists.js').List[]}>>} */ (useFetch(`/lists?around=${list}&limit=1`, ['records', 'message']));
   const l = data?.data.find(found => found.id === String(list));
   return l && p({ class: 'lead' }, `${counted(l.contacts.active, 'active contact')} of ${l.name} will get it, except suppressed addresses.`);
 }
@@ -134,7 +134,7 @@ function Reach({ list }) {
 function Content({ id, tab }) {
   const { data: c } = useCampaign(id);
   const from = c?.content?.template_id;
-  const { data: t } = /** @type {ReturnType<typeof useAnswer<import('./templates.js').Template>>} */ (useAnswer(from ? ofAccount(`/templates/${from}`) : '', ['records']));
+  const { data: t } = /** @type {ReturnType<typeof useFetch<import('./templates.js').Template>>} */ (useFetch(from ? ofAccount(`/templates/${from}`) : '', ['records']));
   const content = from ? t?.content : c?.content ?? {};
   if (!c || !content) return null;
   return content.html || content.text ? h(Filled, { key: JSON.stringify(content), t: { name: c.name, content }, at: `campaigns/${id}`, tab }) : p({ class: 'lead' }, 'No content yet. Edit the campaign to add HTML, text or a template.');
@@ -162,8 +162,8 @@ function Draft({ id }) {
 
 /** The form of a campaign or a workflow. The lists and templates are loaded before it opens. @param {{kind: Kind, label: string, c?: Campaign, stands?: string, send: (body: any, values: Record<string, any>) => Promise<any>, done: Parameters<typeof Create>[0]['done']}} props */
 function Form({ kind, label, c, stands, send, done }) {
-  const lists = /** @type {ReturnType<typeof useAnswer<{data: {list_id: number, name: string}[]}>>} */ (useAnswer(ofAccount('/lists'), ['records'], everyPage)).data?.data ?? [];
-  const templates = /** @type {ReturnType<typeof useAnswer<{data: {template_id: number, name: string}[]}>>} */ (useAnswer(ofAccount('/templates?per_page=100'), ['records'])).data?.data ?? [];
+  const lists = /** @type {ReturnType<typeof useFetch<{data: {list_id: number, name: string}[]}>>} */ (useFetch(ofAccount('/lists'), ['records'], everyPage)).data?.data ?? [];
+  const templates = /** @type {ReturnType<typeof useFetch<{data: {template_id: number, name: string}[]}>>} */ (useFetch(ofAccount('/templates?per_page=100'), ['records'])).data?.data ?? [];
   const id = (/** @type {string} */ v) => v ? Number(v) : undefined;
   const own = (/** @type {Record<string, any>} */ v) => !v['content.template_id'];
   const { info, account } = useSession();

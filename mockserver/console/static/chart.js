@@ -29,7 +29,7 @@ export const Shares = ({ label, of, rows }) => table({ class: 'shares', 'aria-la
 export function Whole({ parts }) {
   const all = parts.reduce((sum, [, n]) => sum + n, 0);
   let at = 0;
-  return svg({ class: 'share whole', viewBox: '0 0 100 10', preserveAspectRatio: 'none', role: 'img', 'aria-label': all ? parts.filter(([, n]) => n).map(([name, n]) => `${n} ${name}`).join(', ') : 'nobody' },
+  return svg({ class: 'share whole', viewBox: '0 0 100 10', preserveAspectRatio: 'none', role: 'img', 'aria-label': all ? parts.filter(([, n]) => n).map(([name, n]) => `${n} ${name}`).join(', ') : 'none' },
     h('rect', { class: 'rest', width: 100, height: 10 }),
     parts.map(([name, n, kind]) => {
       const width = n / (all || 1) * 100;

@@ -1,15 +1,15 @@
 // Probable problems of a message, and HTML that email clients do not support.
-import { useAnswer } from './api.js';
+import { useFetch } from './api.js';
 import { empty, icon, seen, tags } from './ui.js';
 /** @typedef {{findings: {check: string, text: string}[]}} Checked */
 const { div, li, span, ul } = tags;
 
-/** The findings in a message. @param {string} id @returns {ReturnType<typeof useAnswer<Checked>>} */
-export const useChecks = id => useAnswer(`/outbox/${id}/checks`, []);
+/** The findings in a message. @param {string} id @returns {ReturnType<typeof useFetch<Checked>>} */
+export const useChecks = id => useFetch(`/outbox/${id}/checks`, []);
 
 /** @param {ReturnType<typeof useChecks>} props */
 export function Checks({ data, error }) {
-  if (error) return empty('warn', 'No answer', error);
+  if (error) return empty('warn', 'Loading failed', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
   if (!data.findings.length) return empty('check', 'Nothing found', 'All merge tags have values, all links have valid targets, the message has a text part, marketing emails have a List-Unsubscribe header and an unsubscribe link, the HTML is smaller than 102 kB, all images have alternative text, and common email clients support the HTML and CSS.');
   return ul({ class: 'findings' }, data.findings.map((f, n) => li({ key: n }, icon('warn'), span(seen(f.text)))));

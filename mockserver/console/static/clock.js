@@ -1,6 +1,6 @@
 // The virtual clock, which can be frozen and advanced.
 import { h, useEffect } from './vendor/preact.js';
-import { call, useAnswer } from './api.js';
+import { call, useFetch } from './api.js';
 import { Create } from './create.js';
 import { dated, local, set, useNow } from './time.js';
 import { Doing, attempt, icon, tags, useNarrow } from './ui.js';
@@ -16,7 +16,7 @@ const shown = view => { set(view); return [['Clock set to ', dated(view.now), '.
 export const pass = body => attempt(() => call('POST', '/clock/advance', body), shown);
 
 export function Clock() {
-  const { data: view } = /** @type {ReturnType<typeof useAnswer<View>>} */ (useAnswer('/clock', ['clock', 'delivery', 'message', 'records']));
+  const { data: view } = /** @type {ReturnType<typeof useFetch<View>>} */ (useFetch('/clock', ['clock', 'delivery', 'message', 'records']));
   useEffect(() => { if (view) set(view); }, [view]);
   const at = new Date(useNow()).toISOString(), narrow = useNarrow();
   if (!view) return null;

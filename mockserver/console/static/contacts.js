@@ -1,9 +1,9 @@
 // The contacts in the lists of the account.
 import { h, useEffect, useRef } from './vendor/preact.js';
-import { call, everyPage, useAnswer } from './api.js';
+import { call, everyPage, useFetch } from './api.js';
 import { Create, words } from './create.js';
 import { Import, pasted } from './import.js';
-import { ask, go, link, useParam, useSearch } from './place.js';
+import { setParams, go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { Selected, actOnEach, useSelection } from './selection.js';
 import { when } from './time.js';
@@ -63,14 +63,14 @@ function useMembers(list, contact) {
   const search = useSearch();
   const [status] = useParam('status');
   const [sort] = useParam('sort');
-  const q = search.asked.trim();
+  const q = search.query.trim();
   const part = q !== '' && !fielded(q);
   const filter = fielded(q) ? q : status && 'status:' + status;
   const pages = usePages(`${q} ${filter} ${sort}`, perPage);
   const query = new URLSearchParams(part ? { search: q, limit: String(most), ...(status && { status }) }
     : { page: String(pages.page), per_page: String(perPage), with_count: 'true', ...(filter && { filter }), ...(sort && { sort }) });
   const path = part ? `/lists/${list.list_id}/contacts?${query}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
-  const { data, error } = /** @type {ReturnType<typeof useAnswer<Page>>} */ (useAnswer(path, ['records'], part ? found : undefined));
+  const { data, error } = /** @type {ReturnType<typeof useFetch<Page>>} */ (useFetch(path, ['records'], part ? found : undefined));
   useSought(list, contact, !part && !filter && !sort, pages, data);
   return { search, status: fielded(q) ? '' : status, sort, part, filtered: !!(q || filter), pages, data, error };
 }
@@ -78,11 +78,11 @@ function useMembers(list, contact) {
 /** @param {{id?: string, tab?: string}} props the list's id and the contact's */
 export function Contacts({ id, tab }) {
   const { account } = useSession();
-  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: List[]}>>} */ (useAnswer(ofAccount('/lists'), ['records'], everyPage));
+  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<{data: List[]}>>} */ (useFetch(ofAccount('/lists'), ['records'], everyPage));
   const lists = data?.data ?? [];
   const list = id ? lists.find(l => String(l.list_id) === id) : lists[0];
   if (list) return h(Members, { key: `${account}/${list.list_id}`, list, lists, contact: tab, reload });
-  const why = error ? empty('warn', 'No answer', error)
+  const why = error ? empty('warn', 'Loading failed', error)
     : !data ? div({ class: 'loading', 'aria-busy': 'true' })
     : lists.length ? empty('people', 'List not found', `The account has no list ${id}. Choose a list above.`)
     : empty('people', 'No lists yet', 'Create a list and add contacts to it, or paste addresses here. ', h(NewList, { main: true }));
@@ -99,7 +99,7 @@ const pickList = (lists, list) => h(Select, {
 function Members({ list, lists, contact, reload }) {
   const { search, status, sort, part, filtered, pages, data, error } = useMembers(list, contact);
   const count = data?.pagination?.count;
-  const shown = page(data, `${pages.page} ${search.asked} ${status} ${sort}`);
+  const shown = page(data, `${pages.page} ${search.query} ${status} ${sort}`);
   const ranOut = useRanOut(pages, data);
   const selection = useSelection(shown.key, shown.rows);
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`Anti-spam policy of ${list.name} accepted.`]).then(reload);
@@ -111,8 +111,8 @@ function Members({ list, lists, contact, reload }) {
       pickList(lists, list),
       h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),
       div({ class: 'pair' },
-        h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
-        h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
+        h(Select, { label: 'Status', value: status, onChange: v => setParams({ status: v, ...(!part && { q: '' }) }), options: statuses }),
+        h(Select, { label: 'Order', value: sort, onChange: v => setParams({ sort: v }), options: sorts }))),
     list: [h(Rows, { select: { selection, name: (/** @type {Contact} */ c) => c.email }, list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
       none: filtered ? empty('people', 'No matching contacts', 'Enter part of an address, or a complete tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above, or paste addresses here.') }),
     h(Selected, { selection, rows: shown.rows, noun: 'contact', children: h(Acts, { list, contacts: (data?.data ?? []).filter(c => selection.has(String(c.id))), after: () => selection.set([]) }) }),
@@ -135,7 +135,7 @@ const name = c => ['first_name', 'last_name', 'name'].map(n => c.custom_attribut
 /** @param {{list: List, id: string}} props */
 function Opened({ list, id }) {
   const path = `/lists/${list.list_id}/contacts/${encodeURIComponent(id)}`;
-  const { data: c, error, reload } = /** @type {ReturnType<typeof useAnswer<Contact>>} */ (useAnswer(ofAccount(path), ['records', 'message']));
+  const { data: c, error, reload } = /** @type {ReturnType<typeof useFetch<Contact>>} */ (useFetch(ofAccount(path), ['records', 'message']));
   if (error) return empty('warn', 'Not found', error);
   if (!c) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(

@@ -1,10 +1,10 @@
 // A dialog with a form that creates a resource through the API. Errors from the server
 // appear next to the field that they name.
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
-import { Refused } from './api.js';
+import { RequestError } from './api.js';
 import { useSession } from './session.js';
 import { Doing, icon, seen, tags, toast, usePaste } from './ui.js';
-/** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed @typedef {import('./api.js').Mistake} Mistake */
+/** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed @typedef {import('./api.js').FieldError} FieldError */
 const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, span, textarea } = tags;
 
 /**
@@ -16,7 +16,7 @@ const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p
 /**
  * A button that opens a form.
  * @param {{label: string, title?: string, sign?: string, main?: boolean, ok?: string, intro?: Child, parts: Part[], send: (body: any, values: Record<string, any>) => Promise<any>,
- *   done: (answer: any) => Parameters<typeof toast>, after?: (answer: any, close: () => void) => Child, stands?: string, paste?: (text: string) => Record<string, any>|undefined}} props after returns what the dialog shows before it closes, if anything. stands is the current record that is edited. paste returns the first values for text that is pasted on the page.
+ *   done: (result: any) => Parameters<typeof toast>, after?: (result: any, close: () => void) => Child, stands?: string, paste?: (text: string) => Record<string, any>|undefined}} props after returns what the dialog shows before it closes, if anything. stands is the current record that is edited. paste returns the first values for text that is pasted on the page.
  */
 export function Create(props) {
   const [typed, open] = useState(/** @type {Record<string, any>|undefined} */ (undefined)); // the first values of the fields
@@ -31,18 +31,18 @@ export function Create(props) {
 /** @param {Parameters<typeof Create>[0] & {typed: Record<string, any>, close: () => void}} props */
 function Box(props) {
   const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
-  const [answer, setAnswer] = useState(/** @type {any} */ (undefined));
+  const [result, setResult] = useState(/** @type {any} */ (undefined));
   const id = useId();
   useLayoutEffect(() => { box.current?.showModal(); }, []);
   const close = () => box.current?.close(); // returns the focus to the button
   const sent = (/** @type {any} */ got) => {
     toast(...props.done(got));
-    if (props.after?.(got, close)) setAnswer(got ?? {});
+    if (props.after?.(got, close)) setResult(got ?? {});
     else close();
   };
   return dialog({ ref: box, class: 'help create', 'aria-labelledby': id, onClose: props.close },
     h2({ id }, seen(props.title ?? props.label)),
-    answer === undefined ? h(Form, { ...props, sent, cancel: close }) : h(After, { show: () => props.after?.(answer, close), close }));
+    result === undefined ? h(Form, { ...props, sent, cancel: close }) : h(After, { show: () => props.after?.(result, close), close }));
 }
 
 /** @param {{show: () => Child, close: () => void}} props */
@@ -52,44 +52,44 @@ function After({ show, close }) {
   return div({ class: 'after', tabindex: -1, ref: el }, show(), div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: close }, 'Close')));
 }
 
-/** @param {Parameters<typeof Create>[0] & {typed: Record<string, any>, sent: (answer: any) => void, cancel: () => void}} props */
+/** @param {Parameters<typeof Create>[0] & {typed: Record<string, any>, sent: (result: any) => void, cancel: () => void}} props */
 function Form({ typed: first, parts, send, sent, cancel, ok, intro, label: name, stands }) {
   const [began] = useState(stands);
   const [starts] = useState(() => startsOf(parts));
   const [typed, set] = useState(first);
   const values = { ...starts, ...startsOf(parts.filter(x => x.kind === 'select')), ...typed }; // the options of a select can load after the form
-  const [mistakes, setMistakes] = useState(/** @type {Mistake[]} */ ([]));
+  const [errors, setErrors] = useState(/** @type {FieldError[]} */ ([]));
   const [busy, setBusy] = useState(false);
   const el = useRef(/** @type {HTMLFormElement|null} */ (null));
-  const asked = parts.filter(x => !x.when || x.when(values));
+  const visible = parts.filter(x => !x.when || x.when(values));
   const submit = async (/** @type {Event} */ e) => {
     e.preventDefault();
     if (busy) return;
     setBusy(true);
     try {
-      sent(await send(bodyOf(asked, values), values));
+      sent(await send(bodyOf(visible, values), values));
     } catch (error) {
-      setMistakes(error instanceof Refused ? error.mistakes : [{ where: '', msg: error instanceof Error ? error.message : String(error) }]);
+      setErrors(error instanceof RequestError ? error.errors : [{ where: '', msg: error instanceof Error ? error.message : String(error) }]);
     }
     setBusy(false);
   };
-  useEffect(() => { if (mistakes.length) /** @type {HTMLElement|null|undefined} */ (el.current?.querySelector('[aria-invalid=true], .refused'))?.focus(); }, [mistakes]);
-  const general = mistakes.filter(m => !asked.some(x => isAbout(m, x, asked)));
+  useEffect(() => { if (errors.length) /** @type {HTMLElement|null|undefined} */ (el.current?.querySelector('[aria-invalid=true], .form-error'))?.focus(); }, [errors]);
+  const general = errors.filter(m => !visible.some(x => isAbout(m, x, visible)));
   const onKeyDown = (/** @type {KeyboardEvent} */ e) => { // Enter submits from the other fields without this
     if (e.key === 'Enter' && (e.ctrlKey || e.metaKey) && /** @type {Element} */ (e.target).matches('textarea')) el.current?.requestSubmit();
   };
   return form({ class: 'form', novalidate: true, ref: el, onSubmit: submit, onKeyDown },
     intro,
-    general.length > 0 && div({ class: 'refused', role: 'alert', tabindex: -1 }, general.map(m => p({ key: m.where + m.msg }, sentence(m)))),
+    general.length > 0 && div({ class: 'form-error', role: 'alert', tabindex: -1 }, general.map(m => p({ key: m.where + m.msg }, sentence(m)))),
     stands !== began && !busy && p({ class: 'changed', role: 'alert' }, icon('warn'), 'The record has changed. Saving overwrites the change.'),
-    asked.map(x => h(Field, { key: x.name, part: x, value: values[x.name], wrong: mistakes.filter(m => isAbout(m, x, asked)), onChange: v => set(old => ({ ...old, [x.name]: v })) })),
+    visible.map(x => h(Field, { key: x.name, part: x, value: values[x.name], wrong: errors.filter(m => isAbout(m, x, visible)), onChange: v => set(old => ({ ...old, [x.name]: v })) })),
     div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)), button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel')));
 }
 
 /** The first values of the fields. @param {Part[]} parts @returns {Record<string, any>} */
 const startsOf = parts => Object.fromEntries(parts.map(x => [x.name, x.start ?? (x.kind === 'ticks' ? [] : x.kind === 'tick' ? false : '')]));
 
-/** Reports whether an error belongs to a field: it names the field, a part of it, or an object whose first field it is. @param {Mistake} m @param {Part} x @param {Part[]} all */
+/** Reports whether an error belongs to a field: it names the field, a part of it, or an object whose first field it is. @param {FieldError} m @param {Part} x @param {Part[]} all */
 function isAbout({ where }, x, all) {
   const within = (/** @type {string} */ whole, /** @type {string} */ part) => (part + '.').startsWith(whole + '.');
   const at = (/** @type {Part} */ y) => (y.aside ? 'query.' : 'body.') + y.name;
@@ -97,7 +97,7 @@ function isAbout({ where }, x, all) {
   return where !== 'body' && !all.some(y => within(at(y), where)) && all.find(y => within(where, at(y))) === x;
 }
 
-/** An error of the server as a sentence. An address at its start keeps its case. @param {Mistake} m */
+/** An error of the server as a sentence. An address at its start keeps its case. @param {FieldError} m */
 const sentence = ({ msg }) => (/^\S+@/.test(msg) ? msg : msg.charAt(0).toUpperCase() + msg.slice(1)) + (/[.!?]$/.test(msg) ? '' : '.');
 
 /** The body without empty values. @param {Part[]} parts @param {Record<string, any>} values */
@@ -113,16 +113,16 @@ function bodyOf(parts, values) {
   return body;
 }
 
-/** @param {{part: Part, value: any, wrong: Mistake[], onChange: (v: any) => void}} props */
+/** @param {{part: Part, value: any, wrong: FieldError[], onChange: (v: any) => void}} props */
 function Field({ part: x, value, wrong, onChange }) {
   const id = useId();
   const about = typeof x.note === 'function' ? x.note(value) : x.note;
-  const told = wrong.length || about ? id + 'note' : undefined;
-  const common = { id, name: x.name, 'aria-invalid': wrong.length ? 'true' : undefined, 'aria-describedby': told };
+  const noteId = wrong.length || about ? id + 'note' : undefined;
+  const common = { id, name: x.name, 'aria-invalid': wrong.length ? 'true' : undefined, 'aria-describedby': noteId };
   const typed = (/** @type {Typed} */ e) => onChange(e.target.value);
-  const note = told && div({ id: told, class: 'note' }, wrong.map(m => p({ class: 'wrongly', key: m.msg }, icon('warn'), sentence(m))), about && p({ class: 'dim' }, about));
+  const note = noteId && div({ id: noteId, class: 'note' }, wrong.map(m => p({ class: 'field-error', key: m.msg }, icon('warn'), sentence(m))), about && p({ class: 'dim' }, about));
   if (x.kind === 'ticks') {
-    return fieldset({ class: 'pick', 'aria-describedby': told }, legend(x.label, ' ', button({ type: 'button', class: 'button quiet', onClick: () => onChange(value.length ? [] : x.options?.map(([v]) => v)) }, value.length ? 'None' : 'All')), note,
+    return fieldset({ class: 'pick', 'aria-describedby': noteId }, legend(x.label, ' ', button({ type: 'button', class: 'button quiet', onClick: () => onChange(value.length ? [] : x.options?.map(([v]) => v)) }, value.length ? 'None' : 'All')), note,
       div({ class: 'ticks' }, x.options?.map(([v, text], n) => label({ class: 'tick', key: v },
         input({ type: 'checkbox', checked: value.includes(v), 'aria-invalid': wrong.length && !n ? 'true' : undefined, onChange: (/** @type {Typed} */ e) => onChange(e.target.checked ? [...value, v] : value.filter((/** @type {string} */ w) => w !== v)) }), span(text)))));
   }

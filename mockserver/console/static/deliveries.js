@@ -69,7 +69,7 @@ export function Deliveries({ id, tab }) {
   const [only, setOnly] = useParam('state');
   const [event, setEvent] = useParam('event');
   const [hook, setHook] = useParam('webhook');
-  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search: search.asked, state: only, event, webhook_id: hook, account_id: accountFilter() }, { open: id === 'webhooks' ? '' : id, also: ['records'] }));
+  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search: search.query, state: only, event, webhook_id: hook, account_id: accountFilter() }, { open: id === 'webhooks' ? '' : id, also: ['records'] }));
   const most = (info?.retry_schedule_ms.length ?? 0) + 1;
   return h(Split, {
     title: 'Deliveries', count: list.total, open: !!id, home: link('deliveries'),
@@ -78,7 +78,7 @@ export function Deliveries({ id, tab }) {
       h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
       div({ class: 'tools pair' }, h(PickWebhook, { value: hook, onChange: setHook }),
         h(Select, { label: 'Event', value: event, onChange: setEvent, options: [['', 'All'], ...(info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e]))] }))],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || only || event || hook), row: (/** @type {Delivery} */ d, /** @type {boolean} */ current) => row(d, current, most), none: empty('hook', 'No deliveries yet', a({ href: '#/deliveries/webhooks' }, 'Create a webhook'), ', then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.') }),
+    list: h(Rows, { list, current: id, filtered: !!(search.query || only || event || hook), row: (/** @type {Delivery} */ d, /** @type {boolean} */ current) => row(d, current, most), none: empty('hook', 'No deliveries yet', a({ href: '#/deliveries/webhooks' }, 'Create a webhook'), ', then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.') }),
     detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d?.id === id) }) : h(Webhooks, {}),
   });
 }

@@ -1,6 +1,6 @@
 // Events in order, with or without a delivery to a webhook.
 import { h } from './vendor/preact.js';
-import { useAnswer, useRecord } from './api.js';
+import { useFetch, useRecord } from './api.js';
 import { Body, Track, about, state } from './deliveries.js';
 import { useList } from './list.js';
 import { link, useParam, useSearch } from './place.js';
@@ -24,13 +24,13 @@ export function Events({ id }) {
   const { info } = useSession();
   const search = useSearch();
   const [event, setEvent] = useParam('event');
-  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search: search.asked, event, account_id: accountFilter() }, { open: id }));
+  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search: search.query, event, account_id: accountFilter() }, { open: id }));
   return h(Split, {
     title: 'Events', count: Math.min(list.total, info?.events_kept ?? Infinity), open: !!id, home: link('events'),
     side: info && span({ class: 'dim' }, `latest ${info.events_kept.toLocaleString('en')} kept`),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
       div({ class: 'tools' }, h(Select, { label: 'Event', hidden: true, value: event, onChange: setEvent, options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))] }))],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || event), row, none: empty('pulse', 'No events yet', 'Add a contact, send a message, or simulate a recipient action in the ', a({ href: '#/inbox' }, 'inbox'), '.') }),
+    list: h(Rows, { list, current: id, filtered: !!(search.query || event), row, none: empty('pulse', 'No events yet', 'Add a contact, send a message, or simulate a recipient action in the ', a({ href: '#/inbox' }, 'inbox'), '.') }),
     detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event selected', 'Choose an event to see its body and deliveries.'),
   });
 }
@@ -55,7 +55,7 @@ function Opened({ id }) {
 
 /** One delivery of the event. @param {{id: string}} props */
 function Heard({ id }) {
-  const { data: d, error } = /** @type {ReturnType<typeof useAnswer<FullDelivery>>} */ (useAnswer('/deliveries/' + id, ['delivery']));
+  const { data: d, error } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (useFetch('/deliveries/' + id, ['delivery']));
   if (error) return li(span({ class: 'dim' }, `${id}: ${error}`));
   if (!d) return li(div({ class: 'dim' }, id));
   return li(a({ href: `#/deliveries/${id}` }, icon('hook'), span({ class: 'cut' }, `webhook ${d.webhook_id} `, span({ class: 'dim mono' }, d.url)), h(Track, { d, most: d.max_attempts }), state(d)));

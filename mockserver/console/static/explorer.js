@@ -11,7 +11,7 @@ import { Copy, Doing, Field, Heading, Search, Select, Split, chip, code, empty, 
  * @typedef {{name: string, in?: string, type: string, description: string, optional?: boolean}} Parameter
  * @typedef {{id: string, method: string, path: string, tag: string, summary: string, description: string, repeatable?: boolean, parameters?: Parameter[], body?: string, fields?: Parameter[], examples?: {name: string, value: string}[]}} Operation
  * @typedef {{method: string, url: string, token: string, body: string}} Request
- * @typedef {{status: number, statusText: string, ms: number, headers: [string, string][], body: string}} Answer
+ * @typedef {{status: number, statusText: string, ms: number, headers: [string, string][], body: string}} Result
  */
 const { a, article, button, div, form, h3, header, label, p, section, span, strong, table, tbody, td, textarea, th, thead, tr } = tags;
 
@@ -27,13 +27,13 @@ export function Explorer({ id }) {
   const [all, setAll] = useState(/** @type {Operation[]|null} */ (null));
   const search = useSearch();
   useEffect(() => { load().then(setAll); }, []);
-  const words = search.asked.toLowerCase().split(/\s+/);
+  const words = search.query.toLowerCase().split(/\s+/);
   const rows = all?.filter(o => words.every(w => `${o.id} ${o.method} ${o.path} ${o.tag} ${o.summary}`.toLowerCase().includes(w))) ?? null;
   const open = all?.find(o => o.id === id);
   return h(Split, {
     title: 'API', count: rows?.length, open: !!id, home: link('api'),
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, resource' }),
-    list: h(Rows, { list: { key: search.asked, rows, total: rows?.length ?? 0, error: '', look: () => {} }, current: id, filtered: !!search.asked, row, none: empty('book', 'No operations', 'The console has no description of the API.') }),
+    list: h(Rows, { list: { key: search.query, rows, total: rows?.length ?? 0, error: '', look: () => {} }, current: id, filtered: !!search.query, row, none: empty('book', 'No operations', 'The console has no description of the API.') }),
     detail: open ? h(Opened, { key: open.id, o: open }) : id ? all ? empty('warn', 'Not found', `The API has no operation ${id}.`) : div({ class: 'loading', 'aria-busy': 'true' }) : empty('send', 'No operation selected', 'Choose an operation to read its documentation and to send a request.'),
   });
 }
@@ -64,7 +64,7 @@ function urlOf(o, values) {
   return base + o.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? '')) + (query.size ? `?${query}` : '');
 }
 
-/** @param {Request} r @returns {Promise<Answer>} */
+/** @param {Request} r @returns {Promise<Result>} */
 async function send({ method, url, token, body }) {
   const began = performance.now();
   const res = await fetch(url, { method, headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) }, body: body || undefined });
@@ -79,11 +79,11 @@ function Opened({ o }) {
   const [token, setToken] = useState(info?.default_token ?? '');
   const [example, setExample] = useState('0');
   const [body, setBody] = useState(pretty(o.examples?.[0]?.value));
-  const [answer, setAnswer] = useState(/** @type {Answer|string|null} */ (null));
+  const [result, setResult] = useState(/** @type {Result|string|null} */ (null));
   useEffect(() => { if (info?.default_token) setToken(old => old || (info.default_token ?? '')); }, [info]);
   const missing = (o.parameters ?? []).find(x => x.in === 'path' && !values[x.name]);
   const request = { method: o.method, url: urlOf(o, values), token, body: o.body ? body : '' };
-  const submit = (/** @type {Event} */ e) => { e.preventDefault(); send(request).then(setAnswer, error => setAnswer(`No response: ${error.message}`)); };
+  const submit = (/** @type {Event} */ e) => { e.preventDefault(); send(request).then(setResult, error => setResult(`No response: ${error.message}`)); };
   return article({ class: 'explorer' },
     header({ class: 'head' }, h(Heading, { text: o.path, sign: span({ class: `method ${o.method.toLowerCase()}` }, o.method) }),
       p({ class: 'who' }, o.summary), p({ class: 'meta' }, span({ class: 'id' }, o.id), o.repeatable ? chip('ok', 'retry', 'repeatable') : chip('warn', 'warn', 'not repeatable')),
@@ -96,7 +96,7 @@ function Opened({ o }) {
       h(Field, { label: 'Access token', value: token, onInput: setToken, mono: true }),
       div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!missing, title: missing ? `Fill in ${missing.name}` : undefined }, icon('send'), 'Send')),
         Object.entries(programs).map(([name, of]) => h(Copy, { key: name, value: of(request), label: `Copy request as ${name}`, text: `Copy as ${name}` })))),
-    answer && h(Shown, { answer }),
+    result && h(Shown, { result }),
     o.fields && h(Fields, { title: 'Body fields', rows: o.fields }),
     o.parameters && h(Fields, { title: 'Parameters', rows: o.parameters }));
 }
@@ -104,14 +104,14 @@ function Opened({ o }) {
 /** @param {string} [raw] */
 const pretty = raw => raw ? JSON.stringify(JSON.parse(raw), null, 2) : '';
 
-/** @param {{answer: Answer|string}} props */
-function Shown({ answer }) {
-  if (typeof answer === 'string') return section({ class: 'part', role: 'status' }, h3('Response'), p({ class: 'refused' }, answer));
-  const good = answer.status < 400;
-  return section({ class: 'part answer', 'aria-label': 'Response' },
-    h3('Response'), p({ class: 'meta', role: 'status' }, chip(good ? 'ok' : 'bad', good ? 'check' : 'cross', `${answer.status} ${answer.statusText}`), span(took(answer.ms)), span(`${answer.body.length.toLocaleString('en')} characters`)),
-    pairs(answer.headers.map(([name, value]) => [name, seen(value)])),
-    answer.body && (answer.body.length > most ? [p({ class: 'dim' }, `Only the first ${most.toLocaleString('en')} characters are shown.`), code(answer.body.slice(0, most))] : json(answer.body, true)));
+/** @param {{result: Result|string}} props */
+function Shown({ result }) {
+  if (typeof result === 'string') return section({ class: 'part', role: 'status' }, h3('Response'), p({ class: 'form-error' }, result));
+  const good = result.status < 400;
+  return section({ class: 'part response', 'aria-label': 'Response' },
+    h3('Response'), p({ class: 'meta', role: 'status' }, chip(good ? 'ok' : 'bad', good ? 'check' : 'cross', `${result.status} ${result.statusText}`), span(took(result.ms)), span(`${result.body.length.toLocaleString('en')} characters`)),
+    pairs(result.headers.map(([name, value]) => [name, seen(value)])),
+    result.body && (result.body.length > most ? [p({ class: 'dim' }, `Only the first ${most.toLocaleString('en')} characters are shown.`), code(result.body.slice(0, most))] : json(result.body, true)));
 }
 
 /** @param {{title: string, rows: Parameter[]}} props */

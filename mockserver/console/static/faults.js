@@ -1,7 +1,7 @@
 // Fault rules, which disturb requests, messages and deliveries in a repeatable
 // way.
 import { h, useState } from './vendor/preact.js';
-import { call, useAnswer } from './api.js';
+import { call, useFetch } from './api.js';
 import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
 import { look, useSession } from './session.js';
 /**
@@ -58,10 +58,10 @@ function what(r) {
 
 export function Faults() {
   const { info } = useSession();
-  const { data: plan, error, reload } = /** @type {ReturnType<typeof useAnswer<Plan>>} */ (useAnswer('/faults', ['fault', 'request', 'delivery']));
-  if (error && !plan) return h(Page, { title: 'Faults', children: empty('warn', 'No answer', error) });
+  const { data: plan, error, reload } = /** @type {ReturnType<typeof useFetch<Plan>>} */ (useFetch('/faults', ['fault', 'request', 'delivery']));
+  if (error && !plan) return h(Page, { title: 'Faults', children: empty('warn', 'Loading failed', error) });
   if (!plan) return null;
-  const change = (/** @type {() => Promise<any>} */ f, /** @type {string} */ said) => attempt(f, () => [said]).then(reload);
+  const change = (/** @type {() => Promise<any>} */ f, /** @type {string} */ text) => attempt(f, () => [text]).then(reload);
   const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'Rule added.');
   return h(Page, {
     title: 'Faults',
@@ -76,7 +76,7 @@ export function Faults() {
   });
 }
 
-/** @typedef {(f: () => Promise<any>, said: string) => Promise<void>} Change */
+/** @typedef {(f: () => Promise<any>, text: string) => Promise<void>} Change */
 
 /** @param {{r: Rule, change: Change}} props */
 const RuleRow = ({ r, change }) => li({ class: r.enabled ? '' : 'off' },
@@ -146,16 +146,16 @@ function Settings({ seed, lookup, change }) {
     h(Reset, { change }));
 }
 
-/** Asks for confirmation before a reset. @param {{change: Change}} props */
+/** The buttons that reset the server, after a confirmation. @param {{change: Change}} props */
 function Reset({ change }) {
-  const [asked, ask] = useState('');
-  const yes = (/** @type {() => Promise<any>} */ f, /** @type {string} */ said) => { ask(''); change(f, said); };
-  const first = (/** @type {string} */ what) => button({ type: 'button', class: 'button', onClick: () => ask(what) }, icon(what === 'start' ? 'retry' : 'trash'), what === 'start' ? 'Reset' : 'Delete everything');
-  const sure = asked === 'start'
+  const [confirming, setConfirming] = useState('');
+  const yes = (/** @type {() => Promise<any>} */ f, /** @type {string} */ text) => { setConfirming(''); change(f, text); };
+  const first = (/** @type {string} */ what) => button({ type: 'button', class: 'button', onClick: () => setConfirming(what) }, icon(what === 'start' ? 'retry' : 'trash'), what === 'start' ? 'Reset' : 'Delete everything');
+  const sure = confirming === 'start'
     ? button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('POST', '/reset'), 'Baseline restored.') }, icon('retry'), 'Yes, reset')
     : button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('DELETE', '/state'), 'Everything deleted.') }, icon('trash'), 'Yes, delete everything');
   return div({ class: 'card form' }, h2('Reset'),
     p({ class: 'dim' }, 'A reset restores the baseline, for example the state after -seed. Deleting everything removes all records, logs and fault rules.'),
-    asked ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' }, sure, button({ type: 'button', class: 'button', onClick: () => ask('') }, 'Keep it'))
+    confirming ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' }, sure, button({ type: 'button', class: 'button', onClick: () => setConfirming('') }, 'Keep it'))
       : div({ class: 'actions' }, first('start'), first('all')));
 }

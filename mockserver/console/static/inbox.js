@@ -53,27 +53,27 @@ function useMarks(rows, all) {
 export function Inbox({ id, tab }) {
   useSession();
   const search = useSearch();
-  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.asked, account_id: accountFilter() }, { open: id === 'latest' ? '' : id }));
+  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.query, account_id: accountFilter() }, { open: id === 'latest' ? '' : id }));
   const open = id === 'latest' ? list.rows?.[0]?.id : id;
   const opened = list.rows?.find(m => m?.id === open);
-  const unread = useMarks(list.rows, !search.asked);
+  const unread = useMarks(list.rows, !search.query);
   useEffect(() => { if (opened) markRead(opened); }, [opened?.id]);
   const selection = useSelection(list.key, list.rows);
   return h(Split, {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
     side: [a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the latest message' }, 'Follow'), unread.markAll],
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
-    list: [h(Rows, { list, current: open, filtered: !!search.asked, tall: true, none: h(First, {}),
+    list: [h(Rows, { list, current: open, filtered: !!search.query, tall: true, none: h(First, {}),
       select: { selection, name: (/** @type {Message} */ m) => `${m.subject} to ${m.to}` },
       row: (/** @type {Message} */ m, /** @type {boolean} */ current, /** @type {number} */ n) => row(m, current, unread.is(m, n)) }),
     h(Selected, { selection, rows: list.rows, noun: 'message', children: h(Acts, { ids: selection.ids, onList: true, after: () => selection.set([]) }) })],
-    detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: opened, next: id === 'latest' ? 'latest' : beside(list.rows, open) })
+    detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: opened, next: id === 'latest' ? 'latest' : adjacent(list.rows, open) })
       : empty('inbox', 'No message selected', 'Choose a message, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
 }
 
 /** The message that opens when this one is deleted: the next, or the previous if it is the last. @param {(Message|undefined)[]|null} rows @param {string} id */
-function beside(rows, id) {
+function adjacent(rows, id) {
   const n = rows?.findIndex(m => m?.id === id) ?? -1;
   return n < 0 ? '' : (rows?.[n + 1] ?? rows?.[n - 1])?.id ?? '';
 }
@@ -123,7 +123,7 @@ const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
 const past = { bounce: 'bounced', complain: 'reported as spam', open: 'opened', click: 'clicked', unsubscribe: 'unsubscribed', 'global-unsubscribe': 'unsubscribed from all email', confirm: 'confirmed' };
 
 /** The text about actions of recipients and their events. @param {string} what @param {FullFired[][]} events of each message @returns {[string, [string, string]?]} */
-function said(what, events) {
+function resultText(what, events) {
   const subject = events.length === 1 ? 'Message' : counted(events.length, 'message');
   const all = events.flat(), sent = all.flatMap(e => e.deliveries), names = [...new Set(all.map(e => e.event))].join(' and ');
   if (!all.length) return [`${subject} ${past[what]}. No event was sent.`];
@@ -136,7 +136,7 @@ const actAs = (ids, what, body = {}) => actOnEach(ids, async id => {
   const before = /** @type {FullMessage} */ (await call('GET', `/outbox/${id}`));
   const after = /** @type {FullMessage} */ (await call('POST', `/outbox/${id}/${what}`, body));
   return after.events.slice(before.events.length);
-}, events => said(what, events));
+}, events => resultText(what, events));
 
 /** The actions for one message or for several. @param {{ids: string[], onList: boolean, after?: () => void, gone?: () => void}} props gone is called after a deletion */
 function Acts({ ids, onList, after, gone = after }) {

@@ -1,7 +1,7 @@
 // Lists of any length, newest first. Each record has a place, and only the visible
 // records are loaded. The stream keeps them up to date.
 import { useEffect, useRef, useState } from './vendor/preact.js';
-import { NoServer, anew, call, useChanges, useSoon } from './api.js';
+import { NoServer, changesAll, call, useChanges, useSoon } from './api.js';
 
 /** The number of records per request, and of records that are loaded above and below the visible ones. */
 const pageSize = 200, ahead = 60;
@@ -23,9 +23,9 @@ const pageSize = 200, ahead = 60;
  * @returns {List<T>}
  */
 export function useList(path, kind, filter, { open = '', also = [] } = {}) {
-  const asked = Object.entries(filter).filter(([, v]) => v);
-  const query = new URLSearchParams(asked).toString();
-  const searches = asked.some(([name]) => name !== 'account_id'); // the page can check only the account of a record
+  const filters = Object.entries(filter).filter(([, v]) => v);
+  const query = new URLSearchParams(filters).toString();
+  const searches = filters.some(([name]) => name !== 'account_id'); // the page can check only the account of a record
   const key = `${path}?${query}`;
   const pages = usePages(key);
   const seen = useRef(0);
@@ -33,7 +33,7 @@ export function useList(path, kind, filter, { open = '', also = [] } = {}) {
   const soon = useSoon(load, 250);
   useChanges(changes => {
     const mine = changes.filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id)).map(c => c.record);
-    if (changes.some(anew)) load();
+    if (changes.some(changesAll)) load();
     else if ((mine.length && searches) || changes.some(c => also.includes(c.kind))) soon();
     else if (mine.length) pages.change(mine);
   });

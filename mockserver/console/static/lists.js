@@ -1,6 +1,6 @@
 // Lists: the status of their contacts, and how contacts join.
 import { h } from './vendor/preact.js';
-import { call, useAnswer } from './api.js';
+import { call, useFetch } from './api.js';
 import { Whole, legend } from './chart.js';
 import { Create, words } from './create.js';
 import { Import, contactsPart, importInto, imported, pasted, rejected } from './import.js';
@@ -17,15 +17,15 @@ const statuses = [['active', 'ok'], ['pending', 'warn'], ['unsubscribed', 'mid']
 export function Lists() {
   useSession();
   const search = useSearch();
-  const query = new URLSearchParams({ limit: '200', ...(search.asked && { search: search.asked }), ...(accountFilter() && { account_id: accountFilter() }) });
-  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: List[], total: number, has_more: boolean}>>} */ (useAnswer('/lists?' + query, ['records', 'message']));
+  const query = new URLSearchParams({ limit: '200', ...(search.query && { search: search.query }), ...(accountFilter() && { account_id: accountFilter() }) });
+  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<{data: List[], total: number, has_more: boolean}>>} */ (useFetch('/lists?' + query, ['records', 'message']));
   return h(Page, {
     title: 'Lists', count: data?.total, side: h(NewList, { main: true }),
     children: [
       div({ class: 'find' }, h(Search, { value: search.typed, onInput: search.type, label: 'Search name' })),
-      error ? empty('warn', 'No answer', error)
+      error ? empty('warn', 'Loading failed', error)
         : !data ? div({ class: 'loading', 'aria-busy': 'true' })
-        : !data.data.length ? (search.asked ? empty('search', 'List not found', 'Try fewer words.') : empty('book', 'No lists yet', 'Create a list and add contacts to it, or paste addresses here. Campaigns and workflows send email to the contacts on a list.'))
+        : !data.data.length ? (search.query ? empty('search', 'List not found', 'Try fewer words.') : empty('book', 'No lists yet', 'Create a list and add contacts to it, or paste addresses here. Campaigns and workflows send email to the contacts on a list.'))
         : [ul({ class: 'cards' }, data.data.map(l => h(Card, { key: l.id, l, reload }))), data.has_more && p({ class: 'dim' }, 'Only the latest 200 are shown. Use the search to find others.')],
     ],
   });

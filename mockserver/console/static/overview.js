@@ -1,7 +1,7 @@
 // The overview: all resources, the activity per minute, and the pending work with its
 // reason.
 import { h } from './vendor/preact.js';
-import { useAnswer } from './api.js';
+import { useFetch } from './api.js';
 import { Bars, legend, percent } from './chart.js';
 import { pass } from './clock.js';
 import { First } from './first.js';
@@ -28,8 +28,8 @@ export function Overview() {
   const [span, setSpan] = useParam('span');
   const [, words, minutes] = spans.find(([name]) => name === span) ?? spans[0];
   const query = new URLSearchParams({ minutes: String(minutes), ...(accountFilter() && { account_id: accountFilter() }) });
-  const { data: view, error } = /** @type {ReturnType<typeof useAnswer<View>>} */ (useAnswer('/overview?' + query, ['message', 'delivery', 'event', 'records', 'clock', 'fault']));
-  const shown = error ? empty('warn', 'No answer', error)
+  const { data: view, error } = /** @type {ReturnType<typeof useFetch<View>>} */ (useFetch('/overview?' + query, ['message', 'delivery', 'event', 'records', 'clock', 'fault']));
+  const shown = error ? empty('warn', 'Loading failed', error)
     : !view ? div({ class: 'loading', 'aria-busy': 'true' })
     : [untouched(view) && h(First, {}), h(Counted, { view }), h(Timeline, { view, minutes, words, pick: h(Choice, { label: 'Period', value: span, onChange: setSpan, options: spans.map(([v, , , short]) => [v, short]) }) }), h(WaitingList, { all: view.waiting })];
   return h(Page, { title: 'Overview', children: div({ class: 'overview' }, shown) });

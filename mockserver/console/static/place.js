@@ -35,13 +35,13 @@ function plain(s) {
 
 /** @type {Set<(at: Place) => void>} */
 const listeners = new Set();
-const tell = () => { for (const f of listeners) f(read()); };
-addEventListener('hashchange', tell);
+const notify = () => { for (const f of listeners) f(read()); };
+addEventListener('hashchange', notify);
 
 /** Opens an address without a new entry in the history. It notifies at once, because hashchange can follow the next key press. @param {string} hash */
 export function go(hash) {
   history.replaceState(null, '', hash);
-  tell();
+  notify();
 }
 
 /** The address of a path with the current filters. @param {string} path */
@@ -61,7 +61,7 @@ export function usePlace() {
 }
 
 /** Sets parameters of the address. An empty value removes the parameter. @param {Record<string, string>} changed */
-export function ask(changed) {
+export function setParams(changed) {
   const { path, params: now } = read(), params = new URLSearchParams(now);
   for (const [name, value] of Object.entries(changed)) value ? params.set(name, value) : params.delete(name);
   go(`#${path || '/'}` + (params.size ? `?${params}` : ''));
@@ -69,21 +69,21 @@ export function ask(changed) {
 
 /** A parameter of the address, and a function that sets it. @param {string} name @returns {[string, (value: string) => void]} */
 export function useParam(name) {
-  return [usePlace().params.get(name) ?? '', value => ask({ [name]: value })];
+  return [usePlace().params.get(name) ?? '', value => setParams({ [name]: value })];
 }
 
 /**
  * The typed search. The address contains it when typing pauses.
- * @returns {{typed: string, type: (text: string) => void, asked: string}}
+ * @returns {{typed: string, type: (text: string) => void, query: string}}
  */
 export function useSearch() {
-  const [asked, setAsked] = useParam('q');
-  const [typed, type] = useState(asked);
-  const own = useRef(asked);
+  const [query, setQuery] = useParam('q');
+  const [typed, type] = useState(query);
+  const own = useRef(query);
   const rested = useRested(typed);
-  useEffect(() => { if (asked !== own.current) type(own.current = asked); }, [asked]); // the user followed a link
-  useEffect(() => { if (rested !== own.current) setAsked(own.current = rested); }, [rested]);
-  return { typed, type, asked };
+  useEffect(() => { if (query !== own.current) type(own.current = query); }, [query]); // the user followed a link
+  useEffect(() => { if (rested !== own.current) setQuery(own.current = rested); }, [rested]);
+  return { typed, type, query };
 }
 
 /**
@@ -96,8 +96,8 @@ export function useShared(name, value, set) {
   const { path, params } = usePlace();
   const seen = params.get(name);
   useEffect(() => {
-    const asked = read().params.get(name); // read the current value, because an effect runs slightly late
-    if (asked && asked !== value) set(asked);
-    else if (value && !asked) ask({ [name]: value });
+    const query = read().params.get(name); // read the current value, because an effect runs slightly late
+    if (query && query !== value) set(query);
+    else if (value && !query) setParams({ [name]: value });
   }, [path, seen, value]);
 }

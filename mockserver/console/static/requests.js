@@ -1,6 +1,6 @@
 // Requests to the API, with their responses and errors.
 import { h } from './vendor/preact.js';
-import { base, mistakes, useRecord } from './api.js';
+import { base, errorsIn, useRecord } from './api.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
@@ -26,12 +26,12 @@ export function Requests({ id, tab }) {
   useSession();
   const search = useSearch();
   const [status, setStatus] = useParam('status');
-  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search: search.asked, status, account_id: accountFilter() }, { open: id }));
+  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search: search.query, status, account_id: accountFilter() }, { open: id }));
   return h(Split, {
     title: 'Requests', count: list.total, open: !!id, home: link('requests'),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
       h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No requests yet', `Set your client's base URL to ${base} to list its requests here.`) }),
+    list: h(Rows, { list, current: id, filtered: !!(search.query || status), row, none: empty('list', 'No requests yet', `Set your client's base URL to ${base} to list its requests here.`) }),
     detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request selected', 'Choose a request to see its body, response and errors.'),
   });
 }
@@ -69,9 +69,9 @@ function unread(r) {
 /** The errors of a request, and the closest operation. @param {FullRequest} r */
 function wrong(r) {
   if (!r.response && !r.closest) return null;
-  /** @type {ReturnType<typeof mistakes>} */
+  /** @type {ReturnType<typeof errorsIn>} */
   let found = [];
-  try { found = mistakes(r.response ?? ''); } catch { /* a response that a fault made up */ }
+  try { found = errorsIn(r.response ?? ''); } catch { /* a response that a fault made up */ }
   if (!found.length && !r.closest) return null;
   return div({ class: 'wrong' },
     found.length > 0 && table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Where'), th({ scope: 'col' }, 'Errors'), th({ scope: 'col' }, 'Type'))),

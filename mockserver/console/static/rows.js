@@ -18,7 +18,7 @@ const reach = 200_000;
  * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, tall?: boolean, select?: Select}} props none is shown if the list has no records
  */
 export function Rows({ list, current, filtered, row, none, tall, select }) {
-  if (list.error) return empty('warn', 'No answer', list.error);
+  if (list.error) return empty('warn', 'Loading failed', list.error);
   if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
   if (!list.rows.length) return filtered ? empty('search', 'No matches', 'Try fewer words, or another filter.') : none;
   return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall, select });

@@ -56,9 +56,9 @@ export function Selected({ selection, rows, noun, children }) {
  * @template T
  * @param {string[]} ids
  * @param {(id: string) => Promise<T>} act
- * @param {(done: T[]) => Parameters<typeof toast>} said
+ * @param {(done: T[]) => Parameters<typeof toast>} textOf
  */
-export async function actOnEach(ids, act, said) {
+export async function actOnEach(ids, act, textOf) {
   const done = /** @type {T[]} */ ([]), failed = /** @type {string[]} */ ([]);
   for (const id of ids) {
     try {
@@ -67,7 +67,7 @@ export async function actOnEach(ids, act, said) {
       failed.push(e instanceof Error ? e.message : String(e));
     }
   }
-  const [text, ...more] = done.length ? said(done) : [''];
+  const [text, ...more] = done.length ? textOf(done) : [''];
   toast(failed.length ? [text, ' ', ids.length > 1 && `${failed.length} of ${ids.length} failed: `, failed[0]] : text, ...more);
   return !failed.length;
 }

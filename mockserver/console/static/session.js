@@ -11,7 +11,7 @@ import { call } from './api.js';
 const session = { info: /** @type {Info|null} */ (null), account: '' };
 /** @type {Set<() => void>} */
 const listeners = new Set();
-const tell = () => { for (const f of listeners) f(); };
+const notify = () => { for (const f of listeners) f(); };
 
 /** Loads the information about the server. If the server does not respond, this is called again when it is back. */
 export async function look() {
@@ -21,7 +21,7 @@ export async function look() {
   const before = sessionStorage.getItem('account') ?? '';
   session.info = info;
   session.account = all.includes(before) ? before : all[0] ?? '';
-  tell();
+  notify();
 }
 
 /** Selects another account, if it exists. @param {string} account */
@@ -29,7 +29,7 @@ export function choose(account) {
   if (!session.info?.accounts.some(a => String(a.account_id) === account)) return;
   session.account = account;
   sessionStorage.setItem('account', account);
-  tell();
+  notify();
 }
 
 /** @returns {{info: Info|null, account: string}} */

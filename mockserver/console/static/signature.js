@@ -12,7 +12,7 @@ const { button, div, input, label, p, span } = tags;
  * Verifies the typed value when typing pauses.
  * @param {FullDelivery} d
  * @param {string} typed
- * @param {{secret?: string, signature?: string}} with_ the values that replace those of the delivery
+ * @param {{secret?: string, signature?: string}} with_ values that replace the delivery's values
  */
 function useVerdict(d, typed, with_) {
   const [verdict, setVerdict] = useState(/** @type {Verdict|null} */ (null));
@@ -20,15 +20,15 @@ function useVerdict(d, typed, with_) {
   useEffect(() => {
     let gone = false;
     if (!rested) return setVerdict(null);
-    const asked = { body: d.body, secret: d.secret, hash_function: d.hash_function, signature: d.signature, ...with_ };
-    call('POST', '/verify', asked).then(v => { if (!gone) setVerdict(v); }, e => { if (!gone) setVerdict({ valid: false, reason: e.message }); });
+    const body = { body: d.body, secret: d.secret, hash_function: d.hash_function, signature: d.signature, ...with_ };
+    call('POST', '/verify', body).then(v => { if (!gone) setVerdict(v); }, e => { if (!gone) setVerdict({ valid: false, reason: e.message }); });
     return () => { gone = true; };
   }, [rested, d.id]);
   return verdict;
 }
 
 /** @param {{id: string, title: string, hint: string, value: string, onInput: (v: string) => void, verdict: Verdict|null, right: string, wrong: string}} props */
-const Judged = ({ id, title, hint, value, onInput, verdict, right, wrong }) => div({ class: 'field' },
+const VerifiedInput = ({ id, title, hint, value, onInput, verdict, right, wrong }) => div({ class: 'field' },
   label({ for: id }, title),
   input({ id, class: 'mono', value, onInput: (/** @type {import('./ui.js').Typed} */ e) => onInput(e.target.value), placeholder: hint, 'aria-describedby': id + '-verdict', autocomplete: 'off', spellcheck: false }),
   p({ id: id + '-verdict', class: 'verdict', role: 'status' }, verdict && [verdict.valid ? chip('ok', 'check', right) : chip('bad', 'cross', wrong), ' ', verdict.reason]));
@@ -51,8 +51,8 @@ export function Signature({ d }) {
       ['Computed as', `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
       ['Secret', [span({ class: 'id' }, masked, h(Copy, { value: d.secret ?? '', label: 'Copy secret' })), button({ type: 'button', class: 'button quiet', 'aria-pressed': String(shown), onClick: () => setShown(!shown) }, 'Show')]],
     ]),
-    h(Judged, { id: 'theirs', title: 'Signature computed by your receiver', hint: 'Paste its signature', value: theirs, onInput: setTheirs, verdict, right: 'matches', wrong: 'does not match' }),
-    h(Judged, { id: 'secret', title: 'Secret of your receiver', hint: 'Paste its secret', value: secret, onInput: setSecret, verdict: fits, right: 'matches', wrong: 'does not match' }),
+    h(VerifiedInput, { id: 'theirs', title: 'Signature computed by your receiver', hint: 'Paste its signature', value: theirs, onInput: setTheirs, verdict, right: 'matches', wrong: 'does not match' }),
+    h(VerifiedInput, { id: 'secret', title: 'Secret of your receiver', hint: 'Paste its secret', value: secret, onInput: setSecret, verdict: fits, right: 'matches', wrong: 'does not match' }),
     div({ class: 'field' },
       div({ class: 'label' }, 'Shell command ', h(Copy, { value: shell(d.secret ?? ''), label: 'Copy command' })),
       code(shell(masked))));

@@ -1,10 +1,10 @@
 // Suppressed addresses, which receive no email.
 import { h, useState } from './vendor/preact.js';
-import { call, useAnswer, useRested } from './api.js';
+import { call, useFetch, useRested } from './api.js';
 import { when } from './time.js';
 import { Doing, Field, Page, Pager, attempt, empty, icon, tags, usePages, useRanOut } from './ui.js';
 import { ofAccount, useSession } from './session.js';
-/** @typedef {{email: string, created_on?: number}} Entry @typedef {{data: Entry[], pagination?: {count?: number}}} Answer */
+/** @typedef {{email: string, created_on?: number}} Entry @typedef {{data: Entry[], pagination?: {count?: number}}} Entries */
 const { button, div, form, p, span, table, tbody, td, th, thead, tr } = tags;
 
 const perPage = 100;
@@ -15,7 +15,7 @@ function forms(address) {
   return at < 0 || address.includes('*') ? [address] : [address, '*' + address.slice(at), address.slice(0, at) + '@*'];
 }
 
-/** The entries that match an address. The API finds one per request. @param {string} address @returns {Promise<Answer>} */
+/** The entries that match an address. The API finds one per request. @param {string} address @returns {Promise<Entries>} */
 async function matching(address) {
   const found = await Promise.all(forms(address).map(form => call('GET', ofAccount('/suppressed-emails?filter=email:' + encodeURIComponent(form)))));
   return { data: found.flatMap(f => f.data) };
@@ -32,7 +32,7 @@ export function Suppressed() {
   const pages = usePages(filter, perPage);
   const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true' });
   const path = ofAccount(filter ? '/suppressed-emails?filter=email:' + encodeURIComponent(filter) : '/suppressed-emails?' + query);
-  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<Answer>>} */ (useAnswer(path, ['records', 'message'], filter ? () => matching(filter) : undefined));
+  const { data, error, reload } = /** @type {ReturnType<typeof useFetch<Entries>>} */ (useFetch(path, ['records', 'message'], filter ? () => matching(filter) : undefined));
   const ranOut = useRanOut(pages, data);
   const count = data?.pagination?.count ?? data?.data.length ?? 0;
   const add = async (/** @type {Event} */ e) => {
@@ -49,7 +49,7 @@ export function Suppressed() {
         form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Address or pattern to suppress, such as *@example.org', value: email, onInput: setEmail, hint: 'someone@example.org' }),
           h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add'))),
         h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' })),
-      error ? empty('warn', 'No answer', error)
+      error ? empty('warn', 'Loading failed', error)
         : !data || ranOut ? div({ class: 'loading', 'aria-busy': 'true' })
         : !data.data.length ? empty('block', filter ? 'Not suppressed' : 'No suppressed addresses', filter ? 'No entry matches. Enter a complete address or pattern.' : 'Add an address above, or simulate a global unsubscribe in the inbox.')
         : table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Address'), th({ scope: 'col' }, 'Since'), th({ scope: 'col' }, span({ class: 'hidden' }, 'Action')))),

@@ -1,7 +1,7 @@
 // Previews of templates with values for their merge tags. Scripts in a template
 // do not run.
 import { h, useState } from './vendor/preact.js';
-import { call, href, text, useAnswer, useRested } from './api.js';
+import { call, href, text, useFetch, useRested } from './api.js';
 import { Create } from './create.js';
 import { go, link } from './place.js';
 import { Rows } from './rows.js';
@@ -10,7 +10,7 @@ import { when } from './time.js';
 import { Choice, Copy, Field, Heading, Pager, Split, Tabs, code, empty, seen, tags, usePages, useRanOut } from './ui.js';
 /**
  * @typedef {{template_id: number, name: string, content: {html?: string, text?: string}, created_on?: number, updated_on?: number}} Template
- * @typedef {{data: Template[], pagination?: {count?: number}}} Answer
+ * @typedef {{data: Template[], pagination?: {count?: number}}} Page
  */
 const { a, article, div, fieldset, header, iframe, legend, p, pre, span, strong } = tags;
 
@@ -24,7 +24,7 @@ export function Templates({ id, tab }) {
   useSession();
   const pages = usePages('', perPage);
   const path = ofAccount('/templates?' + new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true' }));
-  const { data, error } = /** @type {ReturnType<typeof useAnswer<Answer>>} */ (useAnswer(path, ['records']));
+  const { data, error } = /** @type {ReturnType<typeof useFetch<Page>>} */ (useFetch(path, ['records']));
   const ranOut = useRanOut(pages, data);
   return h(Split, {
     title: 'Templates', count: data?.pagination?.count, open: !!id, home: link('templates'), side: h(NewTemplate, {}), tools: null,
@@ -33,7 +33,7 @@ export function Templates({ id, tab }) {
   });
 }
 
-/** A page of templates as Rows takes it. @param {Answer|undefined} data @param {string|undefined} error @param {number} page */
+/** A page of templates as Rows takes it. @param {Page|undefined} data @param {string|undefined} error @param {number} page */
 const shown = (data, error, page) => ({ key: String(page), rows: data ? data.data.map(t => ({ ...t, id: String(t.template_id) })) : null, total: 0, error: error ?? '', look: () => {} });
 
 /** @param {Template} t @param {boolean} current */
@@ -52,7 +52,7 @@ const samples = {
 
 /** @param {{id: string, tab?: string}} props */
 function Opened({ id, tab }) {
-  const { data: t, error, reload } = /** @type {ReturnType<typeof useAnswer<Template>>} */ (useAnswer(ofAccount('/templates/' + encodeURIComponent(id)), ['records']));
+  const { data: t, error, reload } = /** @type {ReturnType<typeof useFetch<Template>>} */ (useFetch(ofAccount('/templates/' + encodeURIComponent(id)), ['records']));
   if (error) return empty('warn', 'Not found', error);
   if (!t) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
@@ -96,8 +96,8 @@ function Preview({ name, src }) {
 
 /** @param {{path: string}} props */
 function Text({ path }) {
-  const { data, error } = /** @type {ReturnType<typeof useAnswer<string>>} */ (useAnswer(path, [], text));
-  return error ? empty('warn', 'No answer', error) : pre({ class: 'plain', tabindex: 0 }, data);
+  const { data, error } = /** @type {ReturnType<typeof useFetch<string>>} */ (useFetch(path, [], text));
+  return error ? empty('warn', 'Loading failed', error) : pre({ class: 'plain', tabindex: 0 }, data);
 }
 
 const name = { name: 'name', label: 'Name', hint: 'Welcome' };

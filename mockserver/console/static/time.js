@@ -3,20 +3,20 @@ import { h, useEffect, useState } from './vendor/preact.js';
 
 /** @typedef {{now: string, frozen: boolean, next: {at: string, what: string}|null}} View */
 
-const clock = { ahead: 0, frozen: false, stood: 0 };
+const clock = { ahead: 0, frozen: false, at: 0 };
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
 /** Sets the page's clock to the server's. @param {View} view */
 export function set({ now: at, frozen }) {
-  clock.stood = Date.parse(at);
-  clock.ahead = clock.stood - Date.now();
+  clock.at = Date.parse(at);
+  clock.ahead = clock.at - Date.now();
   clock.frozen = frozen;
   for (const f of listeners) f();
 }
 
 /** The virtual time in milliseconds. */
-export const now = () => clock.frozen ? clock.stood : Date.now() + clock.ahead;
+export const now = () => clock.frozen ? clock.at : Date.now() + clock.ahead;
 
 /** The virtual time, updated every second. */
 export function useNow() {

@@ -1,6 +1,6 @@
 // Send event: any event, edited, signed and sent to a webhook or a URL.
 import { h, useEffect, useState } from './vendor/preact.js';
-import { call, useAnswer } from './api.js';
+import { call, useFetch } from './api.js';
 import { Track, state } from './deliveries.js';
 import { Choice, Doing, Field, Page, Select, attempt, chip, code, icon, quote, tags } from './ui.js';
 import { useWebhooks } from './webhooks.js';
@@ -26,7 +26,7 @@ const pretty = (/** @type {unknown} */ v) => JSON.stringify(v, null, 2);
 
 /** @param {{id?: string}} props the event or delivery with the first body */
 export function Trigger({ id }) {
-  const { data, reload } = /** @type {ReturnType<typeof useAnswer<{data: Sample[]}>>} */ (useAnswer('/samples', []));
+  const { data, reload } = /** @type {ReturnType<typeof useFetch<{data: Sample[]}>>} */ (useFetch('/samples', []));
   const hooks = useWebhooks().data?.data ?? [];
   const [chosen, setChosen] = useState('');
   const [text, setText] = useState('');
@@ -90,7 +90,7 @@ const shell = (sample, url, hash) => [
 
 /** The result of the delivery. @param {{id: string}} props */
 function Sent({ id }) {
-  const { data: d } = /** @type {ReturnType<typeof useAnswer<FullDelivery>>} */ (useAnswer('/deliveries/' + id, ['delivery']));
+  const { data: d } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (useFetch('/deliveries/' + id, ['delivery']));
   if (!d) return null;
   const last = d.attempts.at(-1);
   return div({ class: 'sent', role: 'status' }, h(Track, { d, most: d.max_attempts }), state(d), span({ class: 'dim cut' }, last?.error || last?.response || ''), a({ href: `#/deliveries/${id}` }, 'Delivery'));

@@ -3,7 +3,7 @@ import { h, useEffect, useId, useRef, useState } from './vendor/preact.js';
 import { useConnection } from './api.js';
 import { useDensity } from './density.js';
 import { paths } from './icons.js';
-import { ask, useParam } from './place.js';
+import { setParams, useParam } from './place.js';
 
 /**
  * @typedef {import('./vendor/preact.js').Child} Child
@@ -159,7 +159,7 @@ function Density() {
   const compact = useDensity() === 'compact';
   return button({
     type: 'button', class: 'bare', 'aria-pressed': String(compact), 'aria-label': 'Compact rows', title: compact ? 'Multi-line rows' : 'Single-line rows',
-    onClick: () => ask({ density: compact ? 'comfortable' : 'compact' }),
+    onClick: () => setParams({ density: compact ? 'comfortable' : 'compact' }),
   }, icon(compact ? 'rows' : 'list'));
 }
 
@@ -229,12 +229,12 @@ export const Tick = ({ label: name, checked, onChange, kind }) => label({ class:
 /** @param {string} sign @param {string} title @param {Child[]} words */
 export const empty = (sign, title, ...words) => div({ class: 'empty' }, icon(sign), h2(title), p(...words));
 
-/** @typedef {{text: Child, link?: [string, string], undo?: () => Promise<unknown>, key: number}} Said */
-let say = (/** @type {Said} */ _) => {};
+/** @typedef {{text: Child, link?: [string, string], undo?: () => Promise<unknown>, key: number}} ToastContent */
+let show = (/** @type {ToastContent} */ _) => {};
 /** Shows a message in a corner and announces it to screen readers. undo adds a button. @param {Child} text @param {[string, string]} [link] @param {() => Promise<unknown>} [undo] */
-export const toast = (text, link, undo) => say({ text, link, undo, key: Date.now() });
+export const toast = (text, link, undo) => show({ text, link, undo, key: Date.now() });
 
-/** Performs an action, and shows its result or its error. @template T @param {() => Promise<T>} what @param {(answer: T) => Parameters<typeof toast>} done */
+/** Performs an action, and shows its result or its error. @template T @param {() => Promise<T>} what @param {(result: T) => Parameters<typeof toast>} done */
 export async function attempt(what, done) {
   try {
     toast(...done(await what()));
@@ -246,8 +246,8 @@ export async function attempt(what, done) {
 }
 
 export function Toasts() {
-  const [t, set] = useState(/** @type {Said|null} */ (null));
-  useEffect(() => { say = set; }, []);
+  const [t, set] = useState(/** @type {ToastContent|null} */ (null));
+  useEffect(() => { show = set; }, []);
   useEffect(() => {
     if (!t) return;
     const x = setTimeout(() => set(null), t.undo ? 12_000 : 6000);
@@ -263,14 +263,14 @@ const pagesOf = (count, perPage) => Math.max(1, Math.ceil(count / perPage));
 
 /**
  * The current page of a list. A new filter starts with the first page.
- * @param {string} asked
+ * @param {string} query
  * @param {number} perPage
  */
-export function usePages(asked, perPage) {
+export function usePages(query, perPage) {
   const [shown, show] = useParam('page');
-  const before = useRef(asked);
+  const before = useRef(query);
   const setPage = (/** @type {number} */ n) => show(n > 1 ? String(n) : '');
-  useEffect(() => { if (before.current !== asked) setPage(1); before.current = asked; }, [asked]);
+  useEffect(() => { if (before.current !== query) setPage(1); before.current = query; }, [query]);
   return { page: Math.max(1, Math.trunc(Number(shown)) || 1), setPage, perPage };
 }
 

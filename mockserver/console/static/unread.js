@@ -9,7 +9,7 @@ const most = 2000;
 const read = { mark: { id: '', time: '' }, opened: new Set(), count: 0, version: 0 };
 /** @type {Set<() => void>} */
 const listeners = new Set();
-const tell = () => { read.version++; for (const f of listeners) f(); };
+const notify = () => { read.version++; for (const f of listeners) f(); };
 
 /** The stored data. Another page of this origin can store invalid data under the same name. */
 function stored() {
@@ -24,14 +24,14 @@ function recall() {
   const { mark, opened } = stored();
   if (typeof mark?.id === 'string' && typeof mark.time === 'string') read.mark = mark;
   read.opened = new Set(Array.isArray(opened) ? opened : []);
-  tell();
+  notify();
 }
 recall();
 addEventListener('storage', e => { if (e.key === 'read') recall(); }); // changed in another tab
 
 function remember() {
   localStorage.setItem('read', JSON.stringify({ mark: read.mark, opened: [...read.opened].slice(-most) }));
-  tell();
+  notify();
 }
 
 /** The key of a message. Another server on this port can use the same id, but hardly at the same time. @param {Message} m */
@@ -82,5 +82,5 @@ export function unreadOf(rows) {
 export function setUnread(count) {
   if (count === read.count) return;
   read.count = count;
-  tell();
+  notify();
 }

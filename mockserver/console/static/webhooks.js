@@ -1,21 +1,21 @@
 // The webhooks of the account: their events, and whether they are archived.
 import { h } from './vendor/preact.js';
-import { call, everyPage, useAnswer } from './api.js';
+import { call, everyPage, useFetch } from './api.js';
 import { Create, number } from './create.js';
 import { Copy, Doing, Heading, attempt, chip, empty, icon, tags } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /** @typedef {{webhook_id: string, url: string, events: string[], status: string, hash_function?: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
 const { article, button, div, header, label, li, ol, p, span, strong, ul } = tags;
 
-/** The webhooks of the account. @returns {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */
+/** The webhooks of the account. @returns {ReturnType<typeof useFetch<{data: Webhook[]}>>} */
 export function useWebhooks() {
   useSession();
-  return useAnswer(ofAccount('/webhooks'), ['records'], everyPage);
+  return useFetch(ofAccount('/webhooks'), ['records'], everyPage);
 }
 
 export function Webhooks() {
   const { data, error, reload } = useWebhooks();
-  if (error) return empty('warn', 'No answer', error);
+  if (error) return empty('warn', 'Loading failed', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
     header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'Webhooks receive the events that they subscribe to. Choose a delivery to see its attempts, signature and body.'),
