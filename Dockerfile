@@ -1,12 +1,12 @@
-# The platform in a box, for applications in any language:
+# The mock server, for applications in any language:
 #
 #   docker build -t emailplatform-mock .
 #   docker run --rm -p 127.0.0.1:8026:8026 -e MOCKSERVER_TOKEN=my-token emailplatform-mock
 #
-# Flags come behind the name of the image, -h lists them. Files of -seed and -state are looked for in /state.
-# examples/python/compose.yaml has it beside an application.
+# Flags follow the name of the image, and -h lists them. Relative paths of -seed and -state start in /state.
+# examples/python/compose.yaml runs the mock server together with an application.
 #
-# It is built for any platform on any other, and -version says which commit it is when the checkout has its .git.
+# The build can run on any platform for any other platform. -version prints the commit if the checkout contains .git.
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 ARG TARGETOS TARGETARCH
 WORKDIR /src

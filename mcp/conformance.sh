@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the official conformance suite of the Model Context Protocol against the
-# server, over HTTP, for each revision of the protocol. Needs npx (Node.js).
+# server, over HTTP, for each revision of the protocol. Requires npx (Node.js).
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Uses the server as an assistant does, with the official MCP inspector: lists the
-# tools and calls each operation, over stdio and over HTTP, against the platform
-# that is built in. Needs npx (Node.js).
+# Tests the server with the official MCP inspector: lists the tools and calls each
+# operation, over stdio and over HTTP, with the built-in mock server. Requires npx
+# (Node.js).
 set -euo pipefail
 cd "$(dirname "$0")"
 
 node=node@22.23.3
 inspector=@modelcontextprotocol/inspector@2.12.0
 
-# The script runs itself again with both on its path.
+# The script runs itself again with both tools in PATH.
 if [ "${1:-}" != inside ]; then
 	exec npx --yes --loglevel=error -p "$node" -p "$inspector" -- bash "$PWD/$(basename "$0")" inside
 fi
@@ -20,26 +20,26 @@ go build -o "$work/emailplatform-mcp" ./cmd/emailplatform-mcp
 
 fail() { # fail "what went wrong"
 	echo "FAILED: $1"
-	cat "$work/answer" "$work/log"
+	cat "$work/response" "$work/log"
 	exit 1
 }
 
-inspect() { mcp-inspector --cli "${target[@]}" "$@" >"$work/answer" 2>"$work/log"; }
+inspect() { mcp-inspector --cli "${target[@]}" "$@" >"$work/response" 2>"$work/log"; }
 
-expect() { # expect "what is tried" "what the answer must hold" arguments…
+expect() { # expect "name" "text in the response" arguments…
 	local name=$1 want=$2
 	shift 2
 	inspect "$@" || fail "$name: exit status $?"
-	grep -qF -- "$want" "$work/answer" || fail "$name: no $want"
+	grep -qF -- "$want" "$work/response" || fail "$name: no $want"
 	echo "ok: $name"
 }
 
-refuse() { # refuse "what is tried" "what the tool error must say" arguments…
+expect_error() { # expect_error "name" "text of the tool error" arguments…
 	local name=$1 want=$2
 	shift 2
 	! inspect "$@" || fail "$name: exit status 0"
-	grep -qF '"isError": true' "$work/answer" || fail "$name: no tool error"
-	grep -qF -- "$want" "$work/answer" || fail "$name: does not say $want"
+	grep -qF '"isError": true' "$work/response" || fail "$name: no tool error"
+	grep -qF -- "$want" "$work/response" || fail "$name: the error does not contain $want"
 	echo "ok: $name"
 }
 
@@ -52,8 +52,8 @@ everything() {
 	expect "contacts, create" '"first_name": "Alan"' $(call contacts) --tool-arg operation=create list_id=1 \
 		email="$1" 'custom_attributes={"first_name":"Alan"}'
 	expect "tags, list" '"vip"' $(call tags) --tool-arg operation=list
-	refuse "a wrong operation" 'must be \"list\" or \"create\"' $(call contacts) --tool-arg operation=delete list_id=1
-	refuse "an unknown list" 'no list with this list_id' $(call contacts) --tool-arg operation=list list_id=999
+	expect_error "an unknown operation" 'must be \"list\" or \"create\"' $(call contacts) --tool-arg operation=delete list_id=1
+	expect_error "an unknown list" 'no list with this list_id' $(call contacts) --tool-arg operation=list list_id=999
 }
 
 echo "# stdio"
@@ -68,5 +68,5 @@ target=("$(sed -n 's/^Serving MCP at //p' "$work/server")" --transport http --he
 everything hopper@example.com
 target[4]="Authorization: Bearer unknown"
 ! inspect $(call tags) --tool-arg operation=list || fail "an unknown token: exit status 0"
-grep -qF auth_required "$work/answer" "$work/log" || fail "an unknown token: nobody asks for another"
+grep -qF auth_required "$work/response" "$work/log" || fail "an unknown token: the response does not require another token"
 echo "ok: an unknown token"

@@ -1,5 +1,4 @@
-// Command validate holds openapi.yaml, its examples included, to what kin-openapi
-// knows of OpenAPI 3.1.
+// Command validate validates openapi.yaml and its examples with kin-openapi.
 package main
 
 import (

@@ -1,6 +1,5 @@
-// Two validators' opinions on both documents: swagger-parser, which many generators
-// stand on, and the schema that the OpenAPI Initiative publishes for documents,
-// with all schemas in it held against JSON Schema 2020-12.
+// Validates both documents with swagger-parser, which many generators use, and with the
+// OpenAPI Initiative's schema of OpenAPI 3.1 and JSON Schema 2020-12.
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { validate } from '@hyperjump/json-schema/openapi-3-1'
 
@@ -9,7 +8,7 @@ for (const file of ['openapi.yaml', 'control.json']) {
 	const result = await validate('https://spec.openapis.org/oas/3.1/schema-base', await SwaggerParser.parse(file), 'BASIC')
 	if (!result.valid) {
 		console.error(result.errors)
-		throw new Error(`${file} does not keep to the OpenAPI 3.1 schema`)
+		throw new Error(`${file} does not match the OpenAPI 3.1 schema`)
 	}
 	console.log(`ok: swagger-parser, the OpenAPI 3.1 schema: ${file}`)
 }

@@ -32,7 +32,7 @@ export class Mock {
     return this.client.url;
   }
 
-  /** Creates an account with its own token. Each test file needs one, so that files can run in parallel on one server. */
+  /** Creates an account with its own token. If each test file has its own account, files can run in parallel on one server. */
   account(): Promise<Account> {
     return Account.create(this.client);
   }

@@ -78,7 +78,7 @@ function notRun(error: NodeJS.ErrnoException, binary: string): Error {
   return new Error(`cannot run ${binary} (${error.code}): ${how}`, {cause: error});
 }
 
-/** Lets this process end while the server runs. */
+/** Allows this process to exit while the server runs. */
 function letGo(child: ChildProcessWithoutNullStreams): void {
   child.stderr.pipe(process.stderr, {end: false});
   child.unref();

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Writes vectors.json: signatures made by openssl, so that the package is not its own judge.
+# Writes vectors.json: signatures of openssl, which test the package against another implementation.
 # Run it in this directory: sh vectors.sh
 set -eu
 export LC_ALL=C
 
-# sign HASH KEY: the signature of standard input. The key goes in as hex, so that any byte may be in it.
+# sign HASH KEY: prints the signature of standard input. The key is hexadecimal, so it can contain any byte.
 sign() {
 	hex=$(printf %s "$2" | od -An -v -tx1 | tr -d ' \n')
 	openssl dgst "-$1" -mac HMAC -macopt "hexkey:$hex" -binary | openssl base64 -A
 }
 
-# quote TEXT: a JSON string. The texts below hold no control characters.
+# quote TEXT: prints a JSON string. The text must not contain control characters.
 quote() { printf '"%s"' "$(printf %s "$1" | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 
 repeat() { # TEXT TIMES
@@ -18,7 +18,7 @@ repeat() { # TEXT TIMES
 }
 
 separator=''
-# row NAME SIGNER TEXT TIMES HASH KEY [HASH KEY]...: the body is TEXT, TIMES over; the secret number SIGNER signs it.
+# row NAME SIGNER TEXT TIMES HASH KEY [HASH KEY]...: the body is TEXT, repeated TIMES times; the secret with number SIGNER signs it.
 row() {
 	name=$1 signer=$2 text=$3 times=$4 secrets='' n=0 signature=''
 	shift 4

@@ -1,5 +1,5 @@
-// Command stranger uses only openapi.yaml and oapi-codegen, as a user without this
-// SDK would. It calls a platform and decodes deliveries.
+// Command program uses only code that oapi-codegen generates from openapi.yaml, as a
+// user without this SDK does. It calls the mock server and decodes deliveries.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	ctx := context.Background()
 	list := write(ctx, client)
 	read(ctx, client, list)
-	refused(ctx, client, list)
+	invalid(ctx, client, list)
 	unauthorized(ctx, base)
 	files, err := filepath.Glob(filepath.Join(deliveries, "*.json"))
 	if err != nil || len(files) < 14 {
@@ -63,8 +63,9 @@ func read(ctx context.Context, client *api.ClientWithResponses, list int64) {
 	}
 }
 
-// refused has a place in an array, whose location is of names and of a number.
-func refused(ctx context.Context, client *api.ClientWithResponses, list int64) {
+// invalid gets an error for an array element. Its location contains names and an
+// index.
+func invalid(ctx context.Context, client *api.ClientWithResponses, list int64) {
 	got, err := client.CreateContactWithResponse(ctx, list, nil, api.ContactCreate{Email: "ada@example.org", Tags: &[]string{"vip", ""}})
 	if err != nil || got.JSON422 == nil || len(got.JSON422.Detail) != 1 || len(got.JSON422.Detail[0].Loc) != 3 {
 		log.Fatalf("an empty tag: %+v, %v", got, err)
@@ -89,8 +90,8 @@ func unauthorized(ctx context.Context, base string) {
 	}
 }
 
-// receive reads a delivery as the type that its event stands for, and writes it
-// again: whatever the type had no room for is missing then.
+// receive decodes a delivery into the type of its event and encodes it again, which
+// shows whether the type lacks a field.
 func receive(file string) {
 	body, err := os.ReadFile(file)
 	if err != nil {
