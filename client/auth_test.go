@@ -102,7 +102,7 @@ func TestTokenSourceErrorOfAnotherCall(t *testing.T) {
 	err := kinds(c)["create"](t.Context())
 	var e *Error
 	if !errors.As(err, &e) || e.Op != "createTemplate" || e.Attempts != 0 || asked != 1 || inner.Attempts != 7 || !errors.Is(err, inner) {
-		t.Errorf("%v after asking %d times; %+v", err, asked, inner)
+		t.Errorf("%v after %d requests; %+v", err, asked, inner)
 	}
 }
 
@@ -247,8 +247,8 @@ func (c duringGet) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// TestTokenReplacedMeanwhile: a call uses a token that another call stored after the first check.
-func TestTokenReplacedMeanwhile(t *testing.T) {
+// TestTokenReplacedConcurrently: a call uses a token that another call stored after the first check.
+func TestTokenReplacedConcurrently(t *testing.T) {
 	tokens := newTokens("", func(context.Context) (Token, error) {
 		t.Error("the source is called")
 		return Token{}, nil

@@ -21,10 +21,10 @@ type call struct {
 	token    string
 	attempts int
 
-	status    int           // of the last response; 0 without a response
-	requestID string        // of the last response
-	queued    time.Duration // how long the call waited for the rate limiter
-	maybeDone bool          // a failed attempt may have been processed
+	status         int           // of the last response; 0 without a response
+	requestID      string        // of the last response
+	queued         time.Duration // how long the call waited for the rate limiter
+	maybeProcessed bool          // a failed attempt may have been processed
 
 	logger  *slog.Logger // set by logged; nil means slog.Default
 	onRetry []func(ctx context.Context, err error, pause time.Duration)
@@ -94,11 +94,11 @@ func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.C
 		v, err = decode(body, read)
 		return err
 	})
-	return kept(v, err)
+	return zeroUnlessUsable(v, err)
 }
 
-// kept replaces v with the zero value if the error makes v unusable.
-func kept[T any](v T, err error) (T, error) {
+// zeroUnlessUsable replaces v with the zero value if the error makes v unusable.
+func zeroUnlessUsable[T any](v T, err error) (T, error) {
 	if e, ok := ownError(err); err != nil && (!ok || !e.mismatch && !e.notQueued) {
 		var zero T
 		return zero, err
@@ -136,11 +136,11 @@ func perform(ctx context.Context, x exchange, r request, decode func([]byte) err
 // response contains an error.
 func readNothing(body []byte) error {
 	c := jsonscan.New(string(body))
-	refused := false
+	failed := false
 	for name := range c.Members() {
-		refused = isErrorField(c, name) || refused
+		failed = isErrorField(c, name) || failed
 	}
-	if refused && c.End() == nil {
+	if failed && c.End() == nil {
 		return errErrorInSuccess
 	}
 	return nil

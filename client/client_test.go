@@ -43,13 +43,13 @@ func newTestClient(t *testing.T, h http.HandlerFunc, change ...func(*Config)) *C
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	atOnce := func(cfg *Config) { cfg.LookupLimiter, cfg.Retry.BaseDelay = NoLookupLimit{}, -1 }
-	return newClient(t, srv.URL, respelled(srv.Client().Transport), append([]func(*Config){atOnce}, change...)...)
+	return newClient(t, srv.URL, altFormat(srv.Client().Transport), append([]func(*Config){atOnce}, change...)...)
 }
 
 // newBubbleClient returns a client without a socket. f responds to its requests.
 func newBubbleClient(t testing.TB, f roundTrip, change ...func(*Config)) *Client {
 	t.Helper()
-	return newClient(t, "https://example.com", respelled(f), change...)
+	return newClient(t, "https://example.com", altFormat(f), change...)
 }
 
 func withoutRetries(cfg *Config) { cfg.Retry.MaxAttempts = 1 }
@@ -509,9 +509,9 @@ func inOrder(responses ...*http.Response) roundTrip {
 	}
 }
 
-// respelled returns next. If EMAILPLATFORM_TEST_ALTFORMAT is set, it returns a transport that converts responses to the
+// altFormat returns next. If EMAILPLATFORM_TEST_ALTFORMAT is set, it returns a transport that converts responses to the
 // other known response format.
-func respelled(next http.RoundTripper) http.RoundTripper {
+func altFormat(next http.RoundTripper) http.RoundTripper {
 	if os.Getenv("EMAILPLATFORM_TEST_ALTFORMAT") == "" {
 		return next
 	}

@@ -53,7 +53,7 @@ func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmai
 		}
 		return cmp.Or(submitted.notQueued(body), err) // ignore a missing id, because the status is sufficient
 	})
-	return kept(submitted, err)
+	return zeroUnlessUsable(submitted, err)
 }
 
 // notQueued returns an error if the platform did not queue the email. The

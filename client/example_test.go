@@ -113,7 +113,7 @@ func ExampleContacts_Import() {
 	file := strings.NewReader("email,first_name,tags\nann@example.com,Ann,vip;new\nann,Bob,\n,Cy,\n")
 	contacts := client.ContactsFromCSV(file, client.CSVOptions{
 		OnBadRow: func(e *client.CSVError) error {
-			fmt.Println("left out:", e)
+			fmt.Println("filtered:", e)
 			return nil
 		},
 	})
@@ -126,7 +126,7 @@ func ExampleContacts_Import() {
 		fmt.Printf("line %d: %s: %s\n", r.Contact.Line, r.Contact.Email, r.Detail.Msg)
 	}
 	// Output:
-	// left out: line 4: email: must not be empty
+	// filtered: line 4: email: must not be empty
 	// 1 imported, 1 rejected
 	// line 3: ann: not an email address
 }

@@ -21,20 +21,20 @@ type fault struct {
 	name string
 	rule mockserver.Fault
 
-	dial    bool // the connection fails
-	refused bool // the platform did not process the request
-	hidden  bool // no effect on a response without a body
+	dial        bool // the connection fails
+	unprocessed bool // the platform did not process the request
+	hidden      bool // no effect on a response without a body
 }
 
 func faults() []fault {
 	status := func(code int) fault {
 		return fault{name: strconv.Itoa(code), rule: mockserver.Fault{Action: mockserver.FaultStatus, Status: code}}
 	}
-	later := fault{name: "503 with Retry-After", rule: mockserver.Fault{Action: mockserver.FaultStatus, Status: 503, RetryAfter: "1"}, refused: true}
+	later := fault{name: "503 with Retry-After", rule: mockserver.Fault{Action: mockserver.FaultStatus, Status: 503, RetryAfter: "1"}, unprocessed: true}
 	busy := status(429)
-	busy.refused = true
+	busy.unprocessed = true
 	all := []fault{
-		{name: "dial refused", dial: true, refused: true},
+		{name: "connection refused", dial: true, unprocessed: true},
 		{name: "reset before processing", rule: mockserver.Fault{Action: mockserver.FaultReset}},
 		{name: "reset after processing", rule: mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true}},
 		{name: "truncated", rule: mockserver.Fault{Action: mockserver.FaultTruncate}},
@@ -53,20 +53,20 @@ func faults() []fault {
 	return all
 }
 
-// dialer refuses connections if refuse returns true.
+// dialer fails if fail returns true.
 type dialer struct {
 	http.RoundTripper
-	mu     sync.Mutex
-	refuse func() bool
-	sent   int // number of requests, including refused connections
+	mu   sync.Mutex
+	fail func() bool
+	sent int // number of requests, including failed connections
 }
 
 func (d *dialer) RoundTrip(r *http.Request) (*http.Response, error) {
 	d.mu.Lock()
 	d.sent++
-	refused := d.refuse()
+	failed := d.fail()
 	d.mu.Unlock()
-	if refused {
+	if failed {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	}
 	return d.RoundTripper.RoundTrip(r)
@@ -98,10 +98,10 @@ func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f faul
 	if op.id == "renderTemplate" && f.rule.Action == mockserver.FaultNotJSON {
 		return // the operation expects HTML
 	}
-	d := &dialer{RoundTripper: p.Transport(), refuse: func() bool { return false }}
+	d := &dialer{RoundTripper: p.Transport(), fail: func() bool { return false }}
 	if f.dial {
 		left := times
-		d.refuse = func() bool { left--; return left >= 0 }
+		d.fail = func() bool { left--; return left >= 0 }
 	} else {
 		rule := f.rule
 		rule.Operation, rule.Times = op.id, times
@@ -113,17 +113,17 @@ func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f faul
 	name := fmt.Sprintf("%s, %d times %s", op.id, times, f.name)
 	checkEffect(t, name, op, err, done)
 
-	fails := times >= 3 || unsafe(op) && !f.refused
+	fails := times >= 3 || unsafe(op) && !f.unprocessed
 	switch {
 	case mayPass(op, f, err):
 	case fails && err == nil:
 		t.Errorf("%s: no error", name)
 	case !fails && err != nil:
 		t.Errorf("%s: %v", name, err)
-	case fails && unsafe(op) && errors.Is(err, ErrOutcomeUnknown) == f.refused:
-		t.Errorf("%s: %v, want the outcome to be known: %v", name, err, f.refused)
+	case fails && unsafe(op) && errors.Is(err, ErrOutcomeUnknown) == f.unprocessed:
+		t.Errorf("%s: %v, want the outcome to be known: %v", name, err, f.unprocessed)
 	}
-	if unsafe(op) && !f.refused && d.sent != 1 {
+	if unsafe(op) && !f.unprocessed && d.sent != 1 {
 		t.Errorf("%s: sent %d times", name, d.sent)
 	}
 }
@@ -203,7 +203,7 @@ func runRandomFaults(t *testing.T, p *platform, seed uint64) (hits int) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	p.SeedFaults(seed)
 	faulty := false
-	d := &dialer{RoundTripper: p.Transport(), refuse: func() bool { return faulty && random.IntN(20) == 0 }}
+	d := &dialer{RoundTripper: p.Transport(), fail: func() bool { return faulty && random.IntN(20) == 0 }}
 	c := p.client(d, func(cfg *Config) { cfg.MaxResponseBytes, cfg.Retry.Budget = 16<<10, -1 })
 	var rules []mockserver.Fault
 	for _, f := range faults() {

@@ -153,7 +153,7 @@ type importer struct {
 	report   *ImportReport
 	window   []*batch            // the batches from the first unfinished batch on, at most Concurrency
 	inFlight map[uint64]struct{} // hashes of the addresses in unfinished batches
-	landed   sync.Cond           // signals that window and inFlight have changed
+	progress sync.Cond           // signals that window and inFlight have changed
 	spare    []*batch            // batches for reuse
 	batches  int                 // number of finished batches
 	failed   int
@@ -190,7 +190,7 @@ func (im *importer) configure() error {
 	if o.OnRejected == nil {
 		o.OnRejected = func(r ImportRejection) { im.report.Rejections = append(im.report.Rejections, r) }
 	}
-	im.landed.L = &im.mu
+	im.progress.L = &im.mu
 	im.inFlight, im.seed = map[uint64]struct{}{}, maphash.MakeSeed()
 	return nil
 }
@@ -271,7 +271,7 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	for len(im.window) == im.opts.Concurrency || slices.ContainsFunc(b.hashes, inFlight) {
-		im.landed.Wait()
+		im.progress.Wait()
 	}
 	if im.stopped != nil || ctx.Err() != nil {
 		return false
@@ -341,7 +341,7 @@ func (im *importer) release(b *batch, c crash) {
 		im.spare = append(im.spare, im.window[0])
 		im.window = im.window[1:]
 	}
-	im.landed.Broadcast()
+	im.progress.Broadcast()
 }
 
 func (im *importer) fail(f ImportFailure) {

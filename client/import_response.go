@@ -29,18 +29,18 @@ import (
 // (Specification: Lists and contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
-	var answer importResponse
+	var response importResponse
 	c.decode = func(body []byte) (err error) {
-		if answer, err = decode(body, readImportResponse); err != nil {
+		if response, err = decode(body, readImportResponse); err != nil {
 			return err
 		}
-		return answer.check(batch.Contacts)
+		return response.check(batch.Contacts)
 	}
 	err := s.x(ctx, c)
 	if err != nil {
-		return kept(answer.ImportResult, err)
+		return zeroUnlessUsable(response.ImportResult, err)
 	}
-	return answer.result(int64(len(batch.Contacts)), c.maybeDone), nil
+	return response.result(int64(len(batch.Contacts)), c.maybeProcessed), nil
 }
 
 type importResponse struct {
@@ -157,9 +157,9 @@ func (v *importResponse) check(batch []ImportContact) error {
 	}
 	within := func(count int64) int64 { return max(min(count, n), 0) }
 	rejected := v.rejected()
-	told := int64(len(rejected)) + within(v.Imported) + within(v.Updated)
-	if !v.taken && told < n && told < different(batch, rejected) {
-		return fmt.Errorf("the response accounts for %d of %d contacts", told, n)
+	accounted := int64(len(rejected)) + within(v.Imported) + within(v.Updated)
+	if !v.taken && accounted < n && accounted < different(batch, rejected) {
+		return fmt.Errorf("the response accounts for %d of %d contacts", accounted, n)
 	}
 	return nil
 }

@@ -157,11 +157,11 @@ func FuzzImportResponse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		const n = 3
 		batch := []ImportContact{{Email: "a@x"}, {Email: "b@x"}, {Email: "B@x"}}
-		answer, err := decode([]byte(body), readImportResponse)
-		if err != nil || answer.check(batch) != nil {
+		response, err := decode([]byte(body), readImportResponse)
+		if err != nil || response.check(batch) != nil {
 			return
 		}
-		r := answer.result(n, false)
+		r := response.result(n, false)
 		reported := map[int64]bool{}
 		for _, e := range r.Errors {
 			reported[e.Index] = 0 <= e.Index && e.Index < n

@@ -15,9 +15,9 @@ import (
 // opLookup is the operation that the platform limits to one call per second.
 const opLookup = "getEmail"
 
-// maxRefusals is the maximum number of retries after the platform rejects a
+// maxRejections is the maximum number of retries after the platform rejects a
 // lookup as too early.
-const maxRefusals = 60
+const maxRejections = 60
 
 // lookups is the layer that waits for the rate limiter and retries rejected
 // lookups, because other processes may use the same token.
@@ -36,9 +36,9 @@ func (l lookups) spaced(next exchange) exchange {
 		if _, err := l.tokens.get(ctx, nil); err != nil {
 			return err
 		}
-		asked := time.Now()
+		start := time.Now()
 		release, err := l.limiter.Acquire(ctx, l.key())
-		c.queued += time.Since(asked)
+		c.queued += time.Since(start)
 		if err != nil {
 			return fmt.Errorf("waiting for the lookup rate limit: %w", err)
 		}
@@ -59,7 +59,7 @@ func (l lookups) spaced(next exchange) exchange {
 			if l.retry.tooLong(e.RetryAfter) {
 				return e.later()
 			}
-			if l.retry.attempts(c) == 1 || n == maxRefusals || endsWithin(ctx, atLeast) {
+			if l.retry.attempts(c) == 1 || n == maxRejections || endsWithin(ctx, atLeast) {
 				return e.joined(ctx.Err())
 			}
 			c.retries(ctx, e, atLeast)
@@ -104,7 +104,7 @@ type LookupLimiter interface {
 }
 
 // NewLookupLimiter returns a [LookupLimiter] for the clients of one process.
-func NewLookupLimiter() LookupLimiter { return &processLimiter{turns: map[string]*turn{}} }
+func NewLookupLimiter() LookupLimiter { return &processLimiter{slots: map[string]*slot{}} }
 
 // NoLookupLimit is a [LookupLimiter] that never waits, for platforms without
 // the limit.
@@ -117,13 +117,13 @@ func (NoLookupLimit) Acquire(ctx context.Context, _ string) (func(time.Duration)
 
 type processLimiter struct {
 	mu    sync.Mutex
-	turns map[string]*turn
+	slots map[string]*slot
 }
 
-// turn is the slot for a key. The channel serves its receivers in order. Unlike
+// slot is the slot for a key. The channel serves its receivers in order. Unlike
 // a caller of rate.Limiter.Wait, a receiver that stops waiting does not delay
 // the other receivers.
-type turn struct {
+type slot struct {
 	free  chan *rate.Limiter // contains the limiter while the slot is free
 	users int                // number of callers that hold the slot or wait for it
 	idle  time.Time          // time after which the slot can be deleted
@@ -169,26 +169,26 @@ func emptyLimiter(gap time.Duration) *rate.Limiter {
 	return l
 }
 
-func (p *processLimiter) enter(key string) *turn {
+func (p *processLimiter) enter(key string) *slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	for k, t := range p.turns {
+	for k, t := range p.slots {
 		if t.users == 0 && now.After(t.idle) && k != key {
-			delete(p.turns, k)
+			delete(p.slots, k)
 		}
 	}
-	t := p.turns[key]
+	t := p.slots[key]
 	if t == nil {
-		t = &turn{free: make(chan *rate.Limiter, 1)}
+		t = &slot{free: make(chan *rate.Limiter, 1)}
 		t.free <- rate.NewLimiter(rate.Inf, 1)
-		p.turns[key] = t
+		p.slots[key] = t
 	}
 	t.users++
 	return t
 }
 
-func (p *processLimiter) leave(t *turn, idle time.Time) {
+func (p *processLimiter) leave(t *slot, idle time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t.users--

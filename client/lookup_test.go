@@ -20,7 +20,7 @@ type lookupServer struct {
 	mu       sync.Mutex
 	accepted time.Time
 	lookups  int
-	refused  int
+	rejected int
 }
 
 func (s *lookupServer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -33,7 +33,7 @@ func (s *lookupServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer s.mu.Unlock()
 	id := r.URL.Path[len("/v2/emails/"):]
 	if now := time.Now(); now.Sub(s.accepted) < time.Second {
-		s.refused++
+		s.rejected++
 		return respond(429, "", "Retry-After", "1"), nil
 	}
 	s.accepted = time.Now()
@@ -63,8 +63,8 @@ func TestLookupInterval(t *testing.T) {
 		}
 		wg.Wait()
 		most := 59 * (time.Second + srv.latency) * 101 / 100
-		if d := time.Since(start); srv.refused > 0 || srv.lookups != 60 || d > most {
-			t.Errorf("%d lookups, %d refused, in %v; want 60, none, in at most %v", srv.lookups, srv.refused, d, most)
+		if d := time.Since(start); srv.rejected > 0 || srv.lookups != 60 || d > most {
+			t.Errorf("%d lookups, %d rejected, in %v; want 60, none, in at most %v", srv.lookups, srv.rejected, d, most)
 		}
 	})
 }
@@ -95,8 +95,8 @@ func TestLookupRejectionLimit(t *testing.T) {
 		})
 		start := time.Now()
 		_, err := c.Emails.Get(t.Context(), "e")
-		if !errors.Is(err, ErrRateLimited) || requests != maxRefusals+1 ||
-			time.Since(start) < maxRefusals*3*time.Second || time.Since(start) > maxRefusals*3200*time.Millisecond {
+		if !errors.Is(err, ErrRateLimited) || requests != maxRejections+1 ||
+			time.Since(start) < maxRejections*3*time.Second || time.Since(start) > maxRejections*3200*time.Millisecond {
 			t.Errorf("%v after %d requests and %v", err, requests, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -123,8 +123,8 @@ func (c lateContext) Err() error {
 	return err
 }
 
-// TestLookupCanceledAtItsTurn: a lookup that is canceled as it gets its slot does not delay the next one.
-func TestLookupCanceledAtItsTurn(t *testing.T) {
+// TestLookupCanceledWhenSlotIsFree: a lookup that is canceled as it gets its slot does not delay the next one.
+func TestLookupCanceledWhenSlotIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLookupLimiter()
 		release, err := l.Acquire(t.Context(), "k")
@@ -153,8 +153,8 @@ func TestSharedLookupLimiter(t *testing.T) {
 		for range 3 {
 			must(t)(client("a").Emails.Get(t.Context(), "e"))
 		}
-		if d := time.Since(start).Round(time.Millisecond); srv.refused != 0 || d != 2*lookupGap {
-			t.Errorf("%d lookups refused, in %v, want none in %v", srv.refused, d, 2*lookupGap)
+		if d := time.Since(start).Round(time.Millisecond); srv.rejected != 0 || d != 2*lookupGap {
+			t.Errorf("%d lookups rejected, in %v, want none in %v", srv.rejected, d, 2*lookupGap)
 		}
 		srv.accepted = time.Time{}
 		must(t)(client("b").Emails.Get(t.Context(), "e"))
@@ -193,8 +193,8 @@ func TestLimiterKeys(t *testing.T) {
 			t.Errorf("waited %v, want the interval that release required", waited)
 		}
 		time.Sleep(10 * time.Second)
-		if acquire("c")(0); len(l.turns) != 1 {
-			t.Errorf("%d keys are kept, want the last", len(l.turns))
+		if acquire("c")(0); len(l.slots) != 1 {
+			t.Errorf("%d keys are kept, want the last", len(l.slots))
 		}
 	})
 }

@@ -49,7 +49,7 @@ func TestRequiredFieldMissing(t *testing.T) {
 		"null":               `null`,
 		"an object":          `{}`,
 		"another error":      `{"error":"no"}`,
-		"an error":           `{"detail":[{"msg":"refused"}]}`,
+		"an error":           `{"detail":[{"msg":"rejected"}]}`,
 		"other items":        `{"items":[{"id":1}],"pagination":{"page":1,"per_page":50}}`,
 		"data is null":       `{"data":null,"pagination":{"page":1,"per_page":50}}`,
 		"an empty id":        `{"id":"","template_id":null,"list_id":0,"campaign_id":0,"workflow_id":"","webhook_id":null,"email":""}`,
@@ -57,7 +57,7 @@ func TestRequiredFieldMissing(t *testing.T) {
 		"an empty object":    `{"data":{}}`,
 		"items and an error": `{"data":[],"error":"the database is away"}`,
 		"error and items":    `{"error":{"code":7},"data":[]}`,
-		"items and details":  `{"data":[],"detail":[{"msg":"refused"}]}`,
+		"items and details":  `{"data":[],"detail":[{"msg":"rejected"}]}`,
 		"an array":           `[]`,
 	}
 	for _, op := range allOperations() {
@@ -76,7 +76,7 @@ func TestRequiredFieldMissing(t *testing.T) {
 			if !named && name != "an item without it" && name != "an array" {
 				t.Errorf("%s, %s: %v does not name %s", op.id, name, err, field)
 			}
-			if name == "an error" && !strings.Contains(fmt.Sprint(err), "refused") {
+			if name == "an error" && !strings.Contains(fmt.Sprint(err), "rejected") {
 				t.Errorf("%s: %v does not contain the platform's message", op.id, err)
 			}
 		}
@@ -89,16 +89,16 @@ func TestErrorInSuccessResponse(t *testing.T) {
 		"": false, "{}": false, "null": false, "[]": false, "OK": false, `{"id":1,"object":"webhook","archived":true}`: false,
 		`{"detail":[]}`: false, `{"detail":[ ]}`: false, `{"detail":"tagged"}`: false, `{"detail":null}`: false, `{"error":null,"errors":[]}`: false,
 		`{"error":""}`: false, `{"error":false}`: false, `{"error":"no"} and more`: false, `{"error":"no"`: false,
-		`{"detail":[{"msg":"refused"}]}`: true, `{"error":"no such contact"}`: true, `{"ok":false,"error":{"code":7}}`: true,
+		`{"detail":[{"msg":"rejected"}]}`: true, `{"error":"no such contact"}`: true, `{"ok":false,"error":{"code":7}}`: true,
 		`{"error":"no","more":1}`: true, `{"error":["no"]}`: true,
 	}
 	for _, op := range allOperations() {
 		if op.known[0].want != nil {
 			continue
 		}
-		for body, refused := range bodies {
+		for body, isError := range bodies {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
-			if _, err := op.call(env{c, knownFixture(), t.Context(), nil}); errors.Is(err, ErrInvalidResponse) != refused || (err != nil) != refused {
+			if _, err := op.call(env{c, knownFixture(), t.Context(), nil}); errors.Is(err, ErrInvalidResponse) != isError || (err != nil) != isError {
 				t.Errorf("%s with the response %s: %v", op.id, body, err)
 			}
 		}
@@ -108,7 +108,7 @@ func TestErrorInSuccessResponse(t *testing.T) {
 func TestRenderRequiresHTML(t *testing.T) {
 	for contentType, good := range map[string]bool{"text/html": true, "text/html; charset=utf-8": true, "": true, "application/json": false, "application/problem+json": false} {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
-			return respond(200, `{"detail":[{"msg":"refused"}]}`, "Content-Type", contentType), nil
+			return respond(200, `{"detail":[{"msg":"rejected"}]}`, "Content-Type", contentType), nil
 		}, withoutRetries)
 		html, err := c.Templates.Render(t.Context(), 1)
 		if (err == nil) != good || errors.Is(err, ErrInvalidResponse) == good || (html != "") != good {
@@ -157,7 +157,7 @@ func FuzzRequiredFields(f *testing.F) {
 	for _, op := range allOperations() {
 		f.Add(op.known[0].body)
 	}
-	f.Add(`{"detail":[{"msg":"refused"}]}`)
+	f.Add(`{"detail":[{"msg":"rejected"}]}`)
 	f.Add(`{"data":[{"name":"a"},{"tag":7},null],"data":{"id":0}}`)
 	f.Add("")
 	var body string

@@ -116,10 +116,10 @@ func TestObserveEveryEnd(t *testing.T) {
 		retries  int
 		is       error
 	}{
-		"refused before it is sent": {t.Context(), -1, 0, 0, ErrValidation},
-		"canceled":                  {canceled, 1, 0, 0, context.Canceled},
-		"not accepted":              {t.Context(), 1, 2, 1, ErrUnauthorized},
-		"a callback panics":         {abandon, 1, 1, 0, errAbandoned},
+		"rejected before it is sent": {t.Context(), -1, 0, 0, ErrValidation},
+		"canceled":                   {canceled, 1, 0, 0, context.Canceled},
+		"not accepted":               {t.Context(), 1, 2, 1, ErrUnauthorized},
+		"a callback panics":          {abandon, 1, 1, 0, errAbandoned},
 	} {
 		var o observations
 		var asked atomic.Int64

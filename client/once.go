@@ -25,13 +25,13 @@ import (
 // safe but requires GetBody. The client therefore sets GetBody only if it expects HTTP/1, for example after an HTTP/1
 // response.
 type once struct {
-	stop       context.CancelFunc
-	asked, got atomic.Bool // whether a connection was requested, and obtained
-	h2         atomic.Bool
-	written    atomic.Bool // the request was written, and no response has arrived
-	stopped    atomic.Bool
-	informed   atomic.Int64 // bytes of 1xx responses
-	trace      httptrace.ClientTrace
+	stop           context.CancelFunc
+	requested, got atomic.Bool // whether a connection was requested, and obtained
+	h2             atomic.Bool
+	written        atomic.Bool // the request was written, and no response has arrived
+	stopped        atomic.Bool
+	informational  atomic.Int64 // bytes of 1xx responses
+	trace          httptrace.ClientTrace
 }
 
 // watch returns a copy of ctx that traces a request. If the last response used
@@ -40,7 +40,7 @@ type once struct {
 // by the negotiated TLS protocol.
 func (o *once) watch(ctx context.Context, http1 bool) context.Context {
 	o.trace = httptrace.ClientTrace{
-		GetConn: func(string) { o.asked.Store(true) },
+		GetConn: func(string) { o.requested.Store(true) },
 		GotConn: o.gotConn,
 		// A custom transport may send several requests in succession, so each
 		// response resets the field written. A 1xx response is not final, so
@@ -75,10 +75,10 @@ func settledHTTP2(conn net.Conn) bool {
 	return ok && c.ConnectionState().NegotiatedProtocol == "h2"
 }
 
-// maxInformed is the maximum number of bytes of all 1xx responses to a request.
-const maxInformed = 1 << 20
+// maxInformational is the maximum number of bytes of all 1xx responses to a request.
+const maxInformational = 1 << 20
 
-// got1xx aborts a request if its 1xx responses exceed maxInformed bytes. If a
+// got1xx aborts a request if its 1xx responses exceed maxInformational bytes. If a
 // Got1xxResponse hook is set, net/http does not limit the number of 1xx
 // responses.
 func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
@@ -89,8 +89,8 @@ func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 			size += len(name) + len(v) + len(": \r\n")
 		}
 	}
-	if o.informed.Add(int64(size)) > maxInformed {
-		return fmt.Errorf("%w: limit %d bytes for 1xx responses", errResponseTooLarge, maxInformed)
+	if o.informational.Add(int64(size)) > maxInformational {
+		return fmt.Errorf("%w: limit %d bytes for 1xx responses", errResponseTooLarge, maxInformational)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (o *once) mayHaveSent(err error) bool {
 			return false
 		}
 	}
-	if o.asked.Load() {
+	if o.requested.Load() {
 		return o.got.Load()
 	}
 	return !isDialError(err)

@@ -180,7 +180,7 @@ func TestEndlessInformationalResponses(t *testing.T) {
 		for range 200_000 {
 			c.headers(stream, http.StatusEarlyHints)
 		}
-		c.answer(stream, `{"template_id":1}`)
+		c.respond(stream, `{"template_id":1}`)
 	})
 	for base, hc := range map[string]*http.Client{h1.URL: h1.Client(), p.base: p.client(t)} {
 		c := newClient(t, base, hc.Transport, withoutRetries, func(cfg *Config) { cfg.Timeout = -1 })
@@ -198,7 +198,7 @@ func TestInformationalResponseLimit(t *testing.T) {
 			o := &once{}
 			var err error
 			for i := range parts {
-				size := maxInformed / parts
+				size := maxInformational / parts
 				if i == 0 {
 					size += over
 				}
@@ -212,7 +212,7 @@ func TestInformationalResponseLimit(t *testing.T) {
 			}
 		}
 	}
-	two := textproto.MIMEHeader{"A": {strings.Repeat("x", maxInformed/2)}, "B": {strings.Repeat("x", maxInformed/2)}}
+	two := textproto.MIMEHeader{"A": {strings.Repeat("x", maxInformational/2)}, "B": {strings.Repeat("x", maxInformational/2)}}
 	if new(once).got1xx(103, two) == nil {
 		t.Error("fields of one response do not add up")
 	}
@@ -299,7 +299,7 @@ func (c h2Conn) headers(stream uint32, status int) {
 	c.frame(frameHeaders, flagEndHeaders, stream, fmt.Appendf([]byte{0x48, 3}, "%d", status))
 }
 
-func (c h2Conn) answer(stream uint32, body string) {
+func (c h2Conn) respond(stream uint32, body string) {
 	c.headers(stream, 200)
 	c.frame(frameData, flagEndStream, stream, []byte(body))
 }
@@ -413,10 +413,10 @@ func (p *h2Platform) lost(warm int, lose func(c h2Conn, stream uint32)) {
 func (p *h2Platform) request(c h2Conn, stream uint32) {
 	p.mu.Lock()
 	p.requests++
-	answered, lose := p.requests <= p.warm, p.lose
+	responds, lose := p.requests <= p.warm, p.lose
 	p.mu.Unlock()
-	if answered {
-		c.answer(stream, `{"template_id":1}`)
+	if responds {
+		c.respond(stream, `{"template_id":1}`)
 		return
 	}
 	lose(c, stream)

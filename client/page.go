@@ -65,7 +65,7 @@ func paginate[P pager[T], T any](
 			err := f.err
 			items, p := f.page.items()
 			w.shrinks(f.counted, p.Count)
-			if err == nil && w.doubts(items) {
+			if err == nil && w.followsShortPage(items) {
 				var before P
 				if before, err = q.get(n - 1); err != nil {
 					w.short = false // the error is from page n-1, not from page n
@@ -128,7 +128,7 @@ func (q *prefetch[P]) take() fetched[P] {
 		return fetched[P]{page: page, err: err, counted: q.counted}
 	}
 	for len(q.queue) <= q.depth {
-		q.ask()
+		q.send()
 	}
 	f := <-q.queue[0]
 	q.queue = q.queue[1:]
@@ -139,23 +139,23 @@ func (q *prefetch[P]) take() fetched[P] {
 	return f
 }
 
-func (q *prefetch[P]) ask() {
-	n, answer := q.next, make(chan fetched[P], 1)
+func (q *prefetch[P]) send() {
+	n, result := q.next, make(chan fetched[P], 1)
 	f := fetched[P]{counted: q.counted}
 	q.next++
-	q.queue = append(q.queue, answer)
+	q.queue = append(q.queue, result)
 	q.wg.Go(func() {
 		run(func() { f.page, f.err = q.get(n) }, func(c crash) {
 			f.crash = c
-			answer <- f
+			result <- f
 		})
 	})
 }
 
 func (q *prefetch[P]) end() {
 	q.wg.Wait()
-	for _, answer := range q.queue {
-		(<-answer).crash.raise()
+	for _, result := range q.queue {
+		(<-result).crash.raise()
 	}
 }
 
@@ -181,7 +181,7 @@ type walk[T any] struct {
 // step checks page n or the error from its request. step returns the items to
 // yield, and reports whether the iteration ends.
 func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
-	if w.isBehind(items, err) {
+	if w.isAfterLast(items, err) {
 		return nil, true, w.changed
 	}
 	if err == nil {
@@ -205,7 +205,7 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	if len(items) == 0 {
 		return nil
 	}
-	if w.doubts(items) {
+	if w.followsShortPage(items) {
 		return fmt.Errorf("page %d contained %d of %d items, but was not the last page", n-1, len(w.previous), w.full)
 	}
 	if same(items, w.previous) || same(items, w.marker) {
@@ -263,21 +263,21 @@ func (w *walk[T]) allSeen() bool {
 	return w.count > 0 && w.before(int64(w.largest))+int64(w.seen) >= w.count
 }
 
-// isBehind reports whether the response shows that the previous page was the
+// isAfterLast reports whether the response shows that the previous page was the
 // last page. Most platforms return an empty page after the last page. Other
 // platforms return an error, or ignore the page number and return the same page
 // again.
-func (w *walk[T]) isBehind(items []T, err error) bool {
+func (w *walk[T]) isAfterLast(items []T, err error) bool {
 	if err != nil {
 		return (w.short || w.allSeen()) && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrValidation))
 	}
 	return w.short && same(items, w.previous)
 }
 
-// doubts reports whether a page contains items even though the previous page
+// followsShortPage reports whether a page contains items even though the previous page
 // was short. Items may have been added to the previous page since the client
 // requested it.
-func (w *walk[T]) doubts(items []T) bool {
+func (w *walk[T]) followsShortPage(items []T) bool {
 	return w.short && w.full > 0 && len(items) > 0 && !same(items, w.previous)
 }
 

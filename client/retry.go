@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// judge implements the table under Retries in the package documentation. It
+// classify implements the table under Retries in the package documentation. It
 // reports whether the client can send a request again, and whether the platform
 // may have processed it.
-func judge(repeatable bool, e *Error) (again, maybeDone bool) {
+func classify(repeatable bool, e *Error) (again, maybeProcessed bool) {
 	switch s := e.StatusCode; {
 	case e.final, e.notQueued:
 		return false, false
 	case s == 0 && !e.reached: // no connection, or the server rejected it unprocessed over HTTP/2
 		return true, false
-	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable && e.refused:
+	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable && e.unprocessed:
 		return true, false
 	case 400 <= s && s < 500 && s != http.StatusRequestTimeout:
 		return false, false
@@ -46,12 +46,12 @@ func (p retrier) retrying(next exchange) exchange {
 				return nil
 			}
 			e := c.asError(err)
-			if c.maybeDone && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
+			if c.maybeProcessed && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
 				return nil // an earlier attempt deleted the resource
 			}
-			again, maybeDone := judge(c.repeatable, e)
-			c.maybeDone = c.maybeDone || maybeDone
-			e.unknown = c.maybeDone && c.method != http.MethodGet
+			again, maybeProcessed := classify(c.repeatable, e)
+			c.maybeProcessed = c.maybeProcessed || maybeProcessed
+			e.unknown = c.maybeProcessed && c.method != http.MethodGet
 			if !again || n >= p.attempts(c) {
 				return e
 			}

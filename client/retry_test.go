@@ -20,16 +20,16 @@ import (
 var ends = map[string][]*Error{
 	"no connection":                  {{}},
 	"rejected unprocessed by HTTP/2": {{}}, // see TestNoResendOverHTTP2
-	"429":                            {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, refused: true, RetryAfter: time.Second}},
-	"503 with Retry-After":           {{StatusCode: 503, reached: true, refused: true}},
+	"429":                            {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, unprocessed: true, RetryAfter: time.Second}},
+	"503 with Retry-After":           {{StatusCode: 503, reached: true, unprocessed: true}},
 	"408, 500, 502, 503 or 504": {
 		{StatusCode: 408},
 		{StatusCode: 500},
 		{StatusCode: 502},
 		{StatusCode: 503},
 		{StatusCode: 504},
-		{StatusCode: 408, refused: true},
-		{StatusCode: 500, refused: true},
+		{StatusCode: 408, unprocessed: true},
+		{StatusCode: 500, unprocessed: true},
 	},
 	"connection lost": {{reached: true}},
 	"invalid response": {
@@ -44,7 +44,7 @@ var ends = map[string][]*Error{
 	"another 4xx": {{StatusCode: 400}, {StatusCode: 404}, {StatusCode: 409}, {StatusCode: 422}},
 }
 
-// TestRetryTable compares judge with the retry table in doc.go.
+// TestRetryTable compares classify with the retry table in doc.go.
 func TestRetryTable(t *testing.T) {
 	src, err := os.ReadFile("doc.go")
 	fatal(t, err)
@@ -62,9 +62,9 @@ func TestRetryTable(t *testing.T) {
 		}
 		for _, e := range ends[cells[0]] {
 			for repeatable, cell := range map[bool]string{true: cells[1], false: cells[2]} {
-				again, maybeDone := judge(repeatable, e)
-				if again != strings.HasPrefix(cell, "retry") || maybeDone != strings.HasSuffix(cell, "maybe done") {
-					t.Errorf("%s: %+v, repeatable %v: retry %v, maybe done %v; want %s", cells[0], *e, repeatable, again, maybeDone, cell)
+				again, maybeProcessed := classify(repeatable, e)
+				if again != strings.HasPrefix(cell, "retry") || maybeProcessed != strings.HasSuffix(cell, "maybe done") {
+					t.Errorf("%s: %+v, repeatable %v: retry %v, maybe done %v; want %s", cells[0], *e, repeatable, again, maybeProcessed, cell)
 				}
 			}
 		}
@@ -102,18 +102,18 @@ func TestUnusableResponses(t *testing.T) {
 		response string
 		is       error // nil: any error
 	}{
-		"503 with garbage":       {"HTTP/1.1 503 x\r\nRetry-After: soon\r\n\r\n", ErrServer},
-		"closed before answer":   {"", io.EOF},
-		"closed in the header":   {"HTTP/1.1 200 OK\r\n", io.ErrUnexpectedEOF},
-		"not HTTP":               {"SSH-2.0-x\r\n", nil},
-		"truncated":              {"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"template_id\":1", io.ErrUnexpectedEOF},
-		"truncated chunk":        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"template_id\":1", io.ErrUnexpectedEOF},
-		"too large by header":    {"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", ErrInvalidResponse},
-		"too large":              {"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat(" ", 2000), ErrInvalidResponse},
-		"redirect with the body": {"HTTP/1.1 307 x\r\nLocation: /elsewhere\r\n\r\n", ErrInvalidResponse},
-		"redirect to nowhere":    {"HTTP/1.1 301 x\r\n\r\n", ErrInvalidResponse},
-		"redirect to garbage":    {"HTTP/1.1 301 x\r\nLocation: http://[\r\n\r\n", ErrInvalidResponse},
-		"not modified":           {"HTTP/1.1 304 x\r\nConnection: close\r\n\r\n", ErrInvalidResponse},
+		"503 with garbage":           {"HTTP/1.1 503 x\r\nRetry-After: soon\r\n\r\n", ErrServer},
+		"closed before the response": {"", io.EOF},
+		"closed in the header":       {"HTTP/1.1 200 OK\r\n", io.ErrUnexpectedEOF},
+		"not HTTP":                   {"SSH-2.0-x\r\n", nil},
+		"truncated":                  {"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"template_id\":1", io.ErrUnexpectedEOF},
+		"truncated chunk":            {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"template_id\":1", io.ErrUnexpectedEOF},
+		"too large by header":        {"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", ErrInvalidResponse},
+		"too large":                  {"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat(" ", 2000), ErrInvalidResponse},
+		"redirect with the body":     {"HTTP/1.1 307 x\r\nLocation: /elsewhere\r\n\r\n", ErrInvalidResponse},
+		"redirect to nowhere":        {"HTTP/1.1 301 x\r\n\r\n", ErrInvalidResponse},
+		"redirect to garbage":        {"HTTP/1.1 301 x\r\nLocation: http://[\r\n\r\n", ErrInvalidResponse},
+		"not modified":               {"HTTP/1.1 304 x\r\nConnection: close\r\n\r\n", ErrInvalidResponse},
 	} {
 		for op := range kinds(nil) {
 			t.Run(name+"/"+op, func(t *testing.T) {

@@ -87,7 +87,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		}
 		e := c.newError(o.reason(withoutURL(err)))
 		e.reached = o.mayHaveSent(err)
-		e.invalidResponse = o.informed.Load() > maxInformed
+		e.invalidResponse = o.informational.Load() > maxInformational
 		if errors.Is(attempt.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 			e.note = fmt.Sprintf("no response within %v", s.timeout)
 		}

@@ -47,24 +47,24 @@ func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil 
 // LogValue implements [slog.LogValuer].
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// life contains the time at which a token must be replaced and the time at
+// lifetime contains the time at which a token must be replaced and the time at
 // which it expires. The zero value means that the token does not expire.
-type life struct{ refresh, expiry time.Time }
+type lifetime struct{ refresh, expiry time.Time }
 
-func newLife(now, expiry time.Time) life {
+func newLifetime(now, expiry time.Time) lifetime {
 	if expiry.IsZero() {
-		return life{}
+		return lifetime{}
 	}
-	return life{refresh: expiry.Add(-min(expiry.Sub(now)/10, maxTokenMargin)), expiry: expiry}
+	return lifetime{refresh: expiry.Add(-min(expiry.Sub(now)/10, maxTokenMargin)), expiry: expiry}
 }
 
-func (l life) stale(now time.Time) bool {
+func (l lifetime) stale(now time.Time) bool {
 	return !l.expiry.IsZero() && (!now.Before(l.refresh) || l.ended(now))
 }
 
-func (l life) ended(now time.Time) bool { return !l.expiry.IsZero() && !now.Before(l.expiry) }
+func (l lifetime) ended(now time.Time) bool { return !l.expiry.IsZero() && !now.Before(l.expiry) }
 
-func (l life) prolonged(now time.Time) life {
+func (l lifetime) prolonged(now time.Time) lifetime {
 	if !l.expiry.IsZero() {
 		l.refresh = now.Add(max(l.expiry.Sub(now)/2, time.Second))
 	}
@@ -109,9 +109,9 @@ type TokenSource func(ctx context.Context) (Token, error)
 
 // grant is the result of the last call to the source.
 type grant struct {
-	token string
-	life  life
-	err   error // reason why the previous token is still in use
+	token    string
+	lifetime lifetime
+	err      error // reason why the previous token is still in use
 }
 
 // sourceKey marks the context that the client passes to a source.
@@ -125,13 +125,13 @@ type tokens struct {
 	current atomic.Pointer[grant]
 	first   atomic.Pointer[string] // the first token, which identifies the user
 
-	mu     sync.Mutex
-	asking *asking // nil unless the source is being called
-	crash  crash   // panic of the source, if no caller waited for it
+	mu      sync.Mutex
+	pending *sourceCall // nil unless the source is being called
+	crash   crash       // panic of the source, if no caller waited for it
 }
 
-// asking is a call to the token source that all waiting callers share.
-type asking struct {
+// sourceCall is a call to the token source that all waiting callers share.
+type sourceCall struct {
 	cancel     context.CancelFunc
 	waiting    int           // number of waiting callers
 	background bool          // whether the call continues without callers, because the token expires soon
@@ -159,13 +159,13 @@ func (t *tokens) keep(g *grant) {
 func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	for {
 		g := t.current.Load()
-		if t.source == nil || rejected == nil && g != nil && !g.life.stale(time.Now()) {
+		if t.source == nil || rejected == nil && g != nil && !g.lifetime.stale(time.Now()) {
 			return g, nil
 		}
 		if rejected != nil && g != rejected {
 			return g, g.err
 		}
-		valid := rejected == nil && g != nil && !g.life.ended(time.Now())
+		valid := rejected == nil && g != nil && !g.lifetime.ended(time.Now())
 		if !valid && ctx.Value(sourceKey{t}) != nil {
 			return nil, errOwnSource
 		}
@@ -192,37 +192,37 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 // join calls the source unless a call to the source is in progress. The
 // parameter background is true if the caller does not wait for the result. If
 // the grant g is no longer current, join returns nil.
-func (t *tokens) join(ctx context.Context, g *grant, background bool) *asking {
+func (t *tokens) join(ctx context.Context, g *grant, background bool) *sourceCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.current.Load() != g {
 		return nil
 	}
-	if t.asking == nil {
+	if t.pending == nil {
 		c := t.crash
 		t.crash = crash{}
 		c.raise()
-		t.asking = t.start(context.WithValue(context.WithoutCancel(ctx), optionsKey{}, nil))
+		t.pending = t.start(context.WithValue(context.WithoutCancel(ctx), optionsKey{}, nil))
 	}
 	if background {
-		t.asking.background = true
+		t.pending.background = true
 	} else {
-		t.asking.waiting++
+		t.pending.waiting++
 	}
-	return t.asking
+	return t.pending
 }
 
-func (t *tokens) start(ctx context.Context) *asking {
+func (t *tokens) start(ctx context.Context) *sourceCall {
 	ctx, cancel := bounded(ctx, t.timeout)
-	a := &asking{cancel: cancel, done: make(chan struct{})}
-	go run(func() { a.given = t.ask(ctx) }, func(c crash) {
+	a := &sourceCall{cancel: cancel, done: make(chan struct{})}
+	go run(func() { a.given = t.fetch(ctx) }, func(c crash) {
 		a.crash = c
 		t.finish(a)
 	})
 	return a
 }
 
-func (t *tokens) ask(ctx context.Context) grant {
+func (t *tokens) fetch(ctx context.Context) grant {
 	token, err := t.source(context.WithValue(ctx, sourceKey{t}, true))
 	if err == nil {
 		err = checkToken(token.Value)
@@ -230,16 +230,16 @@ func (t *tokens) ask(ctx context.Context) grant {
 	if err != nil {
 		return grant{err: fmt.Errorf("token source: %w", err)}
 	}
-	return grant{token: token.Value, life: newLife(time.Now(), token.Expiry)}
+	return grant{token: token.Value, lifetime: newLifetime(time.Now(), token.Expiry)}
 }
 
 // If the source failed, the previous token stays in use.
-func (t *tokens) finish(a *asking) {
+func (t *tokens) finish(a *sourceCall) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer close(a.done)
 	a.cancel()
-	t.asking = nil
+	t.pending = nil
 	if a.waiting == 0 {
 		t.crash = a.crash
 	}
@@ -248,11 +248,11 @@ func (t *tokens) finish(a *asking) {
 	case a.given.token != "":
 		t.keep(&a.given)
 	case before != nil && a.given.err != nil && !a.left:
-		t.keep(&grant{token: before.token, life: before.life.prolonged(time.Now()), err: a.given.err})
+		t.keep(&grant{token: before.token, lifetime: before.lifetime.prolonged(time.Now()), err: a.given.err})
 	}
 }
 
-func (t *tokens) leave(a *asking) {
+func (t *tokens) leave(a *sourceCall) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if a.waiting--; a.waiting == 0 && !a.background {

@@ -23,16 +23,16 @@ import (
 
 // issuer issues expiring tokens and accepts the last two.
 type issuer struct {
-	mu      sync.Mutex
-	life    time.Duration // lifetime of each token; 0: no expiry
-	takes   time.Duration
-	broken  error
-	issued  int
-	asked   []time.Duration // times of the calls, since start
-	start   time.Time
-	before  string // previous token
-	valid   string
-	refused int
+	mu       sync.Mutex
+	lifetime time.Duration // lifetime of each token; 0: no expiry
+	takes    time.Duration
+	broken   error
+	issued   int
+	asked    []time.Duration // times of the calls, since start
+	start    time.Time
+	before   string // previous token
+	valid    string
+	rejected int
 }
 
 func (i *issuer) fetch(ctx context.Context) (Token, error) {
@@ -49,17 +49,17 @@ func (i *issuer) fetch(ctx context.Context) (Token, error) {
 	i.issued++
 	i.before, i.valid = i.valid, fmt.Sprintf("token-%d", i.issued)
 	t := Token{Value: i.valid}
-	if i.life != 0 {
-		t.Expiry = time.Now().Add(i.life)
+	if i.lifetime != 0 {
+		t.Expiry = time.Now().Add(i.lifetime)
 	}
 	return t, nil
 }
 
-func (i *issuer) answer(r *http.Request) (*http.Response, error) {
+func (i *issuer) respond(r *http.Request) (*http.Response, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if token := r.Header.Get("Authorization"); token != "Bearer "+i.valid && token != "Bearer "+i.before {
-		i.refused++
+		i.rejected++
 		return respond(401, `{}`), nil
 	}
 	return respond(200, `{"template_id": 1}`), nil
@@ -70,7 +70,7 @@ func expiring(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		i.start = time.Now()
-		c := newBubbleClient(t, i.answer, withSource(i.fetch))
+		c := newBubbleClient(t, i.respond, withSource(i.fetch))
 		f(t, func() error {
 			_, err := c.Templates.Get(t.Context(), 1)
 			return err
@@ -81,20 +81,20 @@ func expiring(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
 // TestTokensReplacedBeforeExpiry: with one call per second for hours, no request is rejected. The client refreshes a
 // token a minute or a tenth of its lifetime before the expiry, whichever is shorter.
 func TestTokensReplacedBeforeExpiry(t *testing.T) {
-	for life, want := range map[time.Duration][]time.Duration{
+	for lifetime, want := range map[time.Duration][]time.Duration{
 		time.Hour:         {0, 59 * time.Minute, 118 * time.Minute},
 		100 * time.Second: {0, 90 * time.Second, 180 * time.Second},
 		0:                 {0},
 	} {
-		i := &issuer{life: life}
+		i := &issuer{lifetime: lifetime}
 		expiring(t, i, func(t *testing.T, get func() error) {
 			for time.Since(i.start) <= want[len(want)-1]+time.Second {
 				fatal(t, get())
 				time.Sleep(time.Second)
 			}
 			synctest.Wait()
-			if !slices.Equal(i.asked, want) || i.refused > 0 {
-				t.Errorf("a life of %v: fetched after %v, want %v; %d requests refused", life, i.asked, want, i.refused)
+			if !slices.Equal(i.asked, want) || i.rejected > 0 {
+				t.Errorf("a lifetime of %v: fetched after %v, want %v; %d requests rejected", lifetime, i.asked, want, i.rejected)
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestTokensReplacedBeforeExpiry(t *testing.T) {
 // TestTokenRefreshFails: the valid token stays in use. The client calls the source again after half of the remaining
 // lifetime. Calls fail after the token has expired.
 func TestTokenRefreshFails(t *testing.T) {
-	i := &issuer{life: time.Hour}
+	i := &issuer{lifetime: time.Hour}
 	expiring(t, i, func(t *testing.T, get func() error) {
 		fatal(t, get())
 		i.broken = errors.New("the vault is sealed")
@@ -123,7 +123,7 @@ func TestTokenRefreshFails(t *testing.T) {
 			}
 		}
 		for range 2 {
-			if err := get(); !errors.Is(err, i.broken) || i.refused > 0 {
+			if err := get(); !errors.Is(err, i.broken) || i.rejected > 0 {
 				t.Errorf("once it has ended: %v", err)
 			}
 		}
@@ -136,7 +136,7 @@ func TestTokenRefreshFails(t *testing.T) {
 
 // TestTokenRefreshHangs: no call waits while the token is valid. Config.Timeout limits calls that need a new token.
 func TestTokenRefreshHangs(t *testing.T) {
-	i := &issuer{life: time.Hour}
+	i := &issuer{lifetime: time.Hour}
 	expiring(t, i, func(t *testing.T, get func() error) {
 		fatal(t, get())
 		i.takes = 24 * time.Hour
@@ -154,8 +154,8 @@ func TestTokenRefreshHangs(t *testing.T) {
 			t.Errorf("after the token has expired: %v after %v", err, time.Since(before))
 		}
 		i.takes = 0
-		if err := get(); err != nil || i.refused > 0 {
-			t.Errorf("%v, %d requests refused", err, i.refused)
+		if err := get(); err != nil || i.rejected > 0 {
+			t.Errorf("%v, %d requests rejected", err, i.rejected)
 		}
 	})
 }
@@ -195,13 +195,13 @@ func TestTokenSourcePanicsInBackground(t *testing.T) {
 // TestExpiredTokens: only the calls that wait for the source use an expired token from it. The token may be valid if
 // the local clock is wrong.
 func TestExpiredTokens(t *testing.T) {
-	i := &issuer{life: -time.Minute}
+	i := &issuer{lifetime: -time.Minute}
 	expiring(t, i, func(t *testing.T, get func() error) {
 		for range 3 {
 			fatal(t, get())
 		}
-		if i.issued != 3 || i.refused > 0 {
-			t.Errorf("fetched %d times, %d requests refused", i.issued, i.refused)
+		if i.issued != 3 || i.rejected > 0 {
+			t.Errorf("fetched %d times, %d requests rejected", i.issued, i.rejected)
 		}
 	})
 }
@@ -212,7 +212,7 @@ func TestSourceCallsItsOwnClient(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var own, other *Client
 			valid, call := "a", false
-			answer := func(r *http.Request) (*http.Response, error) {
+			respond := func(r *http.Request) (*http.Response, error) {
 				if r.Header.Get("Authorization") != "Bearer "+valid {
 					return respond(401, `{}`), nil
 				}
@@ -228,9 +228,9 @@ func TestSourceCallsItsOwnClient(t *testing.T) {
 					return Token{Value: valid}, nil
 				}
 			}
-			own = newBubbleClient(t, answer, withSource(source(&own)))
-			around := newBubbleClient(t, answer, withSource(source(&other)))
-			other = newBubbleClient(t, answer, withSource(source(&around)))
+			own = newBubbleClient(t, respond, withSource(source(&own)))
+			around := newBubbleClient(t, respond, withSource(source(&other)))
+			other = newBubbleClient(t, respond, withSource(source(&around)))
 			for _, c := range []*Client{own, around} {
 				if rejected {
 					call, valid = false, "a"

@@ -84,7 +84,7 @@ func writeAttributes(w *jsonwrite.Writer, attributes Attributes) {
 	for i, a := range attributes {
 		w.Key(a.Name)
 		if slices.ContainsFunc(attributes[:i], func(other CustomAttribute) bool { return other.Name == a.Name }) {
-			w.Refuse("is a duplicate")
+			w.Fail("is a duplicate")
 		}
 		w.String(a.Value)
 	}
@@ -101,7 +101,7 @@ type Nullable[T any] struct {
 type nullableState uint8
 
 const (
-	leftOut nullableState = iota
+	omitted nullableState = iota
 	null
 	given
 )
@@ -113,7 +113,7 @@ func Value[T any](v T) Nullable[T] { return Nullable[T]{value: v, state: given} 
 func Null[T any]() Nullable[T] { return Nullable[T]{state: null} }
 
 // IsZero reports whether n is omitted.
-func (n Nullable[T]) IsZero() bool { return n.state == leftOut }
+func (n Nullable[T]) IsZero() bool { return n.state == omitted }
 
 // Get returns the value, and reports whether n contains a value.
 func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }

@@ -67,8 +67,8 @@ func (e *Event) Mismatch() error {
 	if e.raw == "" {
 		return nil
 	}
-	if _, mistake := parse(e.raw); mistake != nil {
-		return newParseError(mistake, nil)
+	if _, scanErr := parse(e.raw); scanErr != nil {
+		return newParseError(scanErr, nil)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
 // Email.Bounced events contain a bounce. If the email was sent through the
 // Email API, the event contains no bounce, so look up the email with
 // [Event.EmailID].
-func (e *Event) Bounce() (_ BounceDetail, told bool) {
+func (e *Event) Bounce() (_ BounceDetail, ok bool) {
 	b := bounceOf(known(e.Data))
 	return b, b != (BounceDetail{})
 }

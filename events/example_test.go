@@ -156,7 +156,7 @@ func ExampleEvent_Bounce() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if bounce, told := ev.Bounce(); told && bounce.Category.Hard() {
+	if bounce, ok := ev.Bounce(); ok && bounce.Category.Hard() {
 		fmt.Println(ev.Recipient(), "of campaign", ev.CampaignID(), "bounced:", bounce.DSNMessage)
 	}
 	// Output: ada@example.org of campaign 5001 bounced: 550 5.1.1 no such user

@@ -149,7 +149,7 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 		}
 		v := reflect.New(reflect.TypeOf(data).Elem()).Interface()
 		err = json.Unmarshal(ev.RawData(), v)
-		if _, refused := ev.Data.(*events.Unknown); refused {
+		if _, unknown := ev.Data.(*events.Unknown); unknown {
 			if err == nil {
 				t.Fatalf("encoding/json accepts %s, want an error, because Parse rejects it", ev.RawData())
 			}

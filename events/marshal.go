@@ -15,9 +15,9 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil || e.raw == "" {
 		return now, err
 	}
-	parsed, mistake := parse(e.raw)
+	parsed, scanErr := parse(e.raw)
 	if parsed == nil {
-		return nil, newParseError(mistake, nil)
+		return nil, newParseError(scanErr, nil)
 	}
 	was, err := parsed.encode()
 	if err != nil {
@@ -122,7 +122,7 @@ func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	for name := range wasMembers {
-		if _, kept := nowMembers[name]; !kept {
+		if _, exists := nowMembers[name]; !exists {
 			delete(rawMembers, name)
 		}
 	}

@@ -41,14 +41,14 @@ func (e *ParseError) Error() string {
 //
 // The caller may modify the body after the call.
 func Parse(body []byte) (*Event, error) {
-	e, mistake := parse(string(body))
+	e, scanErr := parse(string(body))
 	switch {
 	case e == nil:
-		return nil, newParseError(mistake, nil)
+		return nil, newParseError(scanErr, nil)
 	case e.Name != "":
 		return e, nil
-	case mistake != nil && (mistake.Path == "" || mistake.Path == "event"):
-		return nil, newParseError(mistake, e)
+	case scanErr != nil && (scanErr.Path == "" || scanErr.Path == "event"):
+		return nil, newParseError(scanErr, e)
 	}
 	return nil, &ParseError{Path: "event", Want: "the name of an event", Event: e}
 }
@@ -59,13 +59,13 @@ func parse(text string) (*Event, *jsonscan.Error) {
 	c := jsonscan.New(text)
 	env := envelope{Event: Event{raw: text}}
 	for name, more := c.First(); more; name, more = c.Next() {
-		env.readMember(c, name)
+		env.readField(c, name)
 	}
-	mistake := c.End()
-	if mistake != nil && mistake.Syntax {
-		return nil, mistake
+	scanErr := c.End()
+	if scanErr != nil && scanErr.Syntax {
+		return nil, scanErr
 	}
-	return env.finish(), mistake
+	return env.finish(), scanErr
 }
 
 func newParseError(err *jsonscan.Error, e *Event) *ParseError {
@@ -78,11 +78,11 @@ type envelope struct {
 	createdOn, timestamp time.Time       // zero if absent
 	data                 jsonscan.Cursor // positioned before the data
 	hasData              bool
-	shape                Name   // the event's name when the data was read
+	dataName             Name   // the event's name when the data was read
 	room                 *Event // allocated together with the data; nil if there is none
 }
 
-func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
+func (env *envelope) readField(c *jsonscan.Cursor, name string) {
 	switch name {
 	case "id":
 		env.ID = readID(c).String()
@@ -141,7 +141,7 @@ func (env *envelope) finish() *Event {
 	switch {
 	case !env.hasData:
 		env.Data = noData(env.Name)
-	case env.Data == nil || env.shape != env.Name:
+	case env.Data == nil || env.dataName != env.Name:
 		c := env.data
 		env.readData(&c)
 	}
@@ -155,16 +155,16 @@ func (env *envelope) finish() *Event {
 func (env *envelope) readData(c *jsonscan.Cursor) {
 	start := c.Offset()
 	var data Data
-	mistake := c.Isolate(func(c *jsonscan.Cursor) {
+	scanErr := c.Isolate(func(c *jsonscan.Cursor) {
 		if data, env.room = readShape(c, env.Name); env.room == nil {
 			c.Skip()
 		}
 	})
-	env.Data, env.shape, env.rawData = data, env.Name, c.Since(start)
-	if data == nil || mistake != nil {
+	env.Data, env.dataName, env.rawData = data, env.Name, c.Since(start)
+	if data == nil || scanErr != nil {
 		unknown := &Unknown{Raw: env.RawData(), Partial: data}
-		if mistake != nil {
-			unknown.Err = newParseError(mistake, nil)
+		if scanErr != nil {
+			unknown.Err = newParseError(scanErr, nil)
 		}
 		env.Data = unknown
 	}

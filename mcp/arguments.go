@@ -87,7 +87,7 @@ func parseArguments(
 		}
 		name := token.(string)
 		switch {
-		case saysNothing(value):
+		case isEmpty(value):
 		case known[name] == nil:
 			unknown = append(unknown, name)
 		default:
@@ -97,8 +97,8 @@ func parseArguments(
 	return arguments, unknown, nil
 }
 
-// saysNothing reports whether a JSON value is null or empty.
-func saysNothing(value json.RawMessage) bool {
+// isEmpty reports whether a JSON value is null or empty.
+func isEmpty(value json.RawMessage) bool {
 	switch string(value) {
 	case "null", `""`:
 		return true

@@ -113,7 +113,7 @@ func TestContactText(t *testing.T) {
 	t.Parallel()
 	const body = `{"data":[{"id":7,"email":"ada@example.com","status":"bounced","subscribed_on":1777626000,` +
 		`"tags":["vip"],"interests":["math"],"last_bounce_type":"hard","bounces_count":1}]}`
-	text, out := connectTo(t, answering(200, nil, body)).ok(t, "contacts", listing(nil))
+	text, out := connectTo(t, respondWith(200, nil, body)).ok(t, "contacts", listing(nil))
 	const want = `- 7 ada@example.com bounced, subscribed on 2026-05-01T09:00:00Z, ` +
 		`tags ["vip"], interests ["math"], last bounce hard, 1 bounces`
 	if !strings.Contains(text, want) {
@@ -183,7 +183,7 @@ func TestTolerantReader(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			s := connectTo(t, answering(200, nil, `{"data":[`+row.data+`],"pagination":`+row.pagination+`}`))
+			s := connectTo(t, respondWith(200, nil, `{"data":[`+row.data+`],"pagination":`+row.pagination+`}`))
 			text, out := s.ok(t, "contacts", listing(nil))
 			if n := len(out["contacts"].([]any)); n > 100 {
 				t.Errorf("%d contacts", n)

@@ -21,8 +21,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// answering returns a platform that always returns the same response.
-func answering(status int, header http.Header, body string) http.RoundTripper {
+// respondWith returns a platform that always returns the same response.
+func respondWith(status int, header http.Header, body string) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		h := http.Header{"Content-Type": {"application/json"}}
 		for name := range header {
@@ -173,21 +173,21 @@ func TestPlatformFails(t *testing.T) {
 		want     string
 	}{
 		{
-			"too many requests", answering(429, http.Header{"Retry-After": {"17"}}, `{}`), list,
+			"too many requests", respondWith(429, http.Header{"Retry-After": {"17"}}, `{}`), list,
 			"Nothing was changed, because too many requests were sent. Wait 17 seconds, then make the same call again.",
 		},
-		{"too many requests, no Retry-After", answering(429, nil, `{}`), create, "too many requests were sent. Wait a minute"},
-		{"a failure when listing", answering(500, nil, `{}`), list, "The platform is unavailable. Nothing was changed"},
-		{"a failure when creating", answering(500, nil, `{}`), create, "Before you create it again, look for it"},
+		{"too many requests, no Retry-After", respondWith(429, nil, `{}`), create, "too many requests were sent. Wait a minute"},
+		{"a failure when listing", respondWith(500, nil, `{}`), list, "The platform is unavailable. Nothing was changed"},
+		{"a failure when creating", respondWith(500, nil, `{}`), create, "Before you create it again, look for it"},
 		{"a lost connection when creating", lost, create, "The outcome is unknown"},
-		{"a page of a proxy", answering(200, html, "<html>"), list, "response is invalid"},
-		{"another site", answering(404, html, "<html>"), list, "The platform is unavailable"},
-		{"a repeated token, 422", answering(422, nil, echo), create, "Correct these arguments"},
-		{"a repeated token, 401", answering(401, nil, echo), create, "rejected the access token"},
-		{"a repeated token in no format", answering(418, nil, token), create, "The platform is unavailable"},
-		{"too large a request", answering(413, nil, `{}`), create, "Correct these arguments"},
-		{"an error of the whole body", answering(422, nil, whole), create, repair + "body: too deep (x)"},
-		{"a conflict of another kind", answering(409, nil, `{"detail":"list is locked"}`), create, repair + "list is locked"},
+		{"a page of a proxy", respondWith(200, html, "<html>"), list, "response is invalid"},
+		{"another site", respondWith(404, html, "<html>"), list, "The platform is unavailable"},
+		{"a repeated token, 422", respondWith(422, nil, echo), create, "Correct these arguments"},
+		{"a repeated token, 401", respondWith(401, nil, echo), create, "rejected the access token"},
+		{"a repeated token in no format", respondWith(418, nil, token), create, "The platform is unavailable"},
+		{"too large a request", respondWith(413, nil, `{}`), create, "Correct these arguments"},
+		{"an error of the whole body", respondWith(422, nil, whole), create, repair + "body: too deep (x)"},
+		{"a conflict of another kind", respondWith(409, nil, `{"detail":"list is locked"}`), create, repair + "list is locked"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +203,7 @@ func TestPlatformFails(t *testing.T) {
 func TestErrorTextLimit(t *testing.T) {
 	t.Parallel()
 	detail := `{"loc":["body","email"],"msg":"` + strings.Repeat("no ", 1000) + `","type":"x"}`
-	s := connectTo(t, answering(422, nil, `{"detail":[`+strings.Repeat(detail+",", 99)+detail+`]}`))
+	s := connectTo(t, respondWith(422, nil, `{"detail":[`+strings.Repeat(detail+",", 99)+detail+`]}`))
 	got := s.fails(t, "contacts", creating(nil))
 	if len(got) > 8000 || !strings.Contains(got, "\n- and 80 more") {
 		t.Errorf("%d bytes: %s", len(got), got)
@@ -283,7 +283,7 @@ func TestLargeIDs(t *testing.T) {
 	var path string
 	s := connectTo(t, roundTripper(func(r *http.Request) (*http.Response, error) {
 		path = r.URL.Path
-		return answering(200, nil, `{"data":[]}`).RoundTrip(r)
+		return respondWith(200, nil, `{"data":[]}`).RoundTrip(r)
 	}))
 	const id = int64(9007199254740993)
 	s.ok(t, "contacts", listing(args{"list_id": json.Number(fmt.Sprint(id))}))

@@ -95,23 +95,23 @@ func requireToken(next http.Handler) http.Handler {
 type verdict struct {
 	http.ResponseWriter
 
-	refused  atomic.Bool // whether the platform rejected the token
+	rejected atomic.Bool // whether the platform rejected the token
 	replaced bool        // whether the 401 was written
 }
 
 type verdictKey struct{}
 
-// refuseToken changes the response to 401 if ctx is from an HTTP request.
-func refuseToken(ctx context.Context) {
+// rejectToken changes the response to 401 if ctx is from an HTTP request.
+func rejectToken(ctx context.Context) {
 	if v, ok := ctx.Value(verdictKey{}).(*verdict); ok {
-		v.refused.Store(true)
+		v.rejected.Store(true)
 	}
 }
 
 // Write writes the results of all calls in a request. The SDK writes them at once,
 // but as separate events if the request contains subscriptions/listen.
 func (v *verdict) Write(b []byte) (int, error) {
-	if !v.refused.Load() {
+	if !v.rejected.Load() {
 		return v.ResponseWriter.Write(b)
 	}
 	if v.replaced {

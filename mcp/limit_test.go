@@ -72,7 +72,7 @@ func TestMaxConcurrent(t *testing.T) {
 	platform := roundTripper(func(r *http.Request) (*http.Response, error) {
 		arrived <- struct{}{}
 		<-release
-		return answering(200, nil, `{"data":[]}`).RoundTrip(r)
+		return respondWith(200, nil, `{"data":[]}`).RoundTrip(r)
 	})
 	cfg := client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}
 	handler, err := mcp.NewHandler(cfg, mcp.Options{MaxConcurrent: 2})
@@ -104,7 +104,7 @@ func TestLargeResults(t *testing.T) {
 	t.Parallel()
 	platform := func(n int) http.RoundTripper {
 		value := `{"name":"n","value":"` + strings.Repeat("x", n) + `"}`
-		return answering(200, nil, `{"data":[{"id":1,"email":"a@example.com","status":"active","custom_attributes":[`+value+`]}]}`)
+		return respondWith(200, nil, `{"data":[{"id":1,"email":"a@example.com","status":"active","custom_attributes":[`+value+`]}]}`)
 	}
 	list := func(n int) (text string, structured map[string]any, isError bool) {
 		return connectTo(t, platform(n)).call(t.Context(), t, "contacts", listing(nil))

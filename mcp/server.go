@@ -166,7 +166,7 @@ func (t *tool) call(ctx context.Context, of clientOf, req *sdk.CallToolRequest) 
 	}
 	a, err := op.run(ctx, c, arguments)
 	if errors.Is(err, client.ErrUnauthorized) {
-		refuseToken(ctx)
+		rejectToken(ctx)
 	}
 	if err != nil {
 		return toolResult{}, advise(err)

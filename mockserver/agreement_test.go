@@ -132,7 +132,7 @@ func newAgreement(t *testing.T, change func(schemas object)) *agreement {
 }
 
 // compare sends a body to an empty server. It reports whether the schema and the server agree.
-func (a *agreement) compare(name, body string) (agree, valid bool, got answer) {
+func (a *agreement) compare(name, body string) (agree, valid bool, got response) {
 	a.t.Helper()
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
 	must(a.t, err)

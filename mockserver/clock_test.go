@@ -68,7 +68,7 @@ func TestAdvanceInOrder(t *testing.T) {
 }
 
 func TestAdvanceToNext(t *testing.T) {
-	h := &hookServer{answer: func(int) int { return 500 }}
+	h := &hookServer{status: func(int) int { return 500 }}
 	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
 	p.causeDelivery()
 	must(t, p.Wait(t.Context()))
@@ -112,7 +112,7 @@ func TestAdvanceCanceled(t *testing.T) {
 // Drain continues when another goroutine advances the clock, and fails when the clock is frozen.
 func TestDrainWithFrozenClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{answer: func(int) int { return 500 }}
+		h := &hookServer{status: func(int) int { return 500 }}
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.causeDelivery()
 		start := time.Now()
@@ -126,10 +126,10 @@ func TestDrainWithFrozenClock(t *testing.T) {
 		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
 		p.FreezeClock()
 		if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "the clock is frozen") {
-			t.Errorf("a clock that stands: %v", err)
+			t.Errorf("a frozen clock: %v", err)
 		}
 		if a := p.do("POST", "/_mock/wait", `{"drain":true}`); a.status != 409 || !strings.Contains(a.text, "the clock is frozen") {
-			t.Errorf("a clock that stands, over HTTP: %d %s, want 409", a.status, a.text)
+			t.Errorf("a frozen clock, over HTTP: %d %s, want 409", a.status, a.text)
 		}
 		p.ResumeClock()
 		if err := p.Drain(t.Context()); err != nil {
@@ -170,7 +170,7 @@ func TestResetClock(t *testing.T) {
 // A snapshot contains the clock. A restore keeps the remaining time of pending work.
 func TestSnapshotClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{answer: func(int) int { return 500 }}
+		h := &hookServer{status: func(int) int { return 500 }}
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.causeDelivery()
 		p.advance(time.Hour)
@@ -200,7 +200,7 @@ func TestSnapshotClock(t *testing.T) {
 
 // A restore cancels the pending work of the replaced state.
 func TestRestoreCancelsPendingWork(t *testing.T) {
-	h := &hookServer{answer: func(int) int { return 500 }}
+	h := &hookServer{status: func(int) int { return 500 }}
 	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
 	p.advance(8 * time.Hour)
 	later := snapshotOf(t, p.Server)
@@ -217,7 +217,7 @@ func TestRestoreCancelsPendingWork(t *testing.T) {
 // A reset ends an Advance in progress.
 func TestResetEndsAdvance(t *testing.T) {
 	reached, goOn := make(chan struct{}), make(chan struct{})
-	h := &hookServer{answer: func(n int) int {
+	h := &hookServer{status: func(n int) int {
 		if n == 2 {
 			close(reached)
 			<-goOn

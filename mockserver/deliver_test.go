@@ -22,7 +22,7 @@ import (
 // hookServer is a receiver that records deliveries with their times.
 type hookServer struct {
 	mu     sync.Mutex
-	answer func(n int) int // status code of the nth response, from 0
+	status func(n int) int // status code of the nth response, from 0
 	times  []time.Time
 	bodies []string
 	sigs   []string
@@ -36,8 +36,8 @@ func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.bodies = append(h.bodies, string(body))
 	h.sigs = append(h.sigs, r.Header.Get(webhook.DefaultSignatureHeader))
 	h.mu.Unlock()
-	if h.answer != nil {
-		w.WriteHeader(h.answer(n))
+	if h.status != nil {
+		w.WriteHeader(h.status(n))
 	}
 }
 
@@ -73,7 +73,7 @@ func TestRateLimitOver32Bits(t *testing.T) {
 
 func TestRedeliver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{answer: func(n int) int { return []int{200, 500, 200}[n] }}
+		h := &hookServer{status: func(n int) int { return []int{200, 500, 200}[n] }}
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.causeDelivery()
 		must(t, p.Wait(t.Context()))
@@ -136,7 +136,7 @@ func TestDrainClosedServer(t *testing.T) {
 		"closed because": func(end func()) { go end() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
+			h := &hookServer{status: func(int) int { return http.StatusInternalServerError }}
 			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
 			p.causeDelivery()
 			must(t, p.Wait(t.Context()))
@@ -206,7 +206,7 @@ func TestIncompleteResponse(t *testing.T) {
 // A retry does not wait for another delivery.
 func TestRetryDuringOtherDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{answer: func(n int) int {
+		h := &hookServer{status: func(n int) int {
 			if n == 0 {
 				return http.StatusInternalServerError
 			}

@@ -197,7 +197,7 @@ func TestFaultHangShutdown(t *testing.T) {
 		p.until(func() bool { return p.Faults()[0].Hits > 0 })
 		p.Close()
 		if err := <-done; err == nil {
-			p.t.Error("the request was answered")
+			p.t.Error("the request got a response")
 		}
 	})
 }
@@ -354,7 +354,7 @@ func TestFaultDeliveries(t *testing.T) {
 func TestFaultReorderRetrySchedule(t *testing.T) {
 	for _, redeliver := range []bool{false, true} { // redeliver immediately instead of after the hold
 		synctest.Test(t, func(t *testing.T) {
-			h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
+			h := &hookServer{status: func(int) int { return http.StatusInternalServerError }}
 			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
 			p.webhook("SuppressedEmail.Added")
 			p.inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1})

@@ -37,7 +37,7 @@ func (p probe) as(token string) probe {
 	return p
 }
 
-type answer struct {
+type response struct {
 	status int
 	header http.Header
 	text   string
@@ -45,7 +45,7 @@ type answer struct {
 }
 
 // id returns an id field as text.
-func (a answer) id(name string) string {
+func (a response) id(name string) string {
 	switch id := a.object[name].(type) {
 	case string:
 		return id
@@ -56,7 +56,7 @@ func (a answer) id(name string) string {
 }
 
 // do sends a request. The body is JSON text, "" for no body, or a value to encode.
-func (p probe) do(method, path string, body any) answer {
+func (p probe) do(method, path string, body any) response {
 	p.t.Helper()
 	text, isText := body.(string)
 	if !isText && body != nil {
@@ -96,19 +96,19 @@ func exchange(t testing.TB, via *http.Client, req *http.Request) (*http.Response
 	return res, string(body)
 }
 
-func (p probe) send(req *http.Request) answer {
+func (p probe) send(req *http.Request) response {
 	p.t.Helper()
 	res, text := exchange(p.t, p.HTTPClient(), req)
 	if found := local(text); found != "" {
 		p.t.Errorf("%s %s: the response contains …%s, want UTC", req.Method, req.URL.Path, found)
 	}
-	a := answer{status: res.StatusCode, header: res.Header, text: text}
+	a := response{status: res.StatusCode, header: res.Header, text: text}
 	_ = json.Unmarshal([]byte(text), &a.object)
 	return a
 }
 
 // must sends a request that must succeed.
-func (p probe) must(method, path string, body any) answer {
+func (p probe) must(method, path string, body any) response {
 	p.t.Helper()
 	a := p.do(method, path, body)
 	if a.status/100 != 2 {

@@ -98,7 +98,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 // After a restore, pending deliveries are attempted at their time. Their bytes and rate limits are unchanged.
 func TestSnapshotResumesDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{answer: func(int) int { return http.StatusServiceUnavailable }}
+		h := &hookServer{status: func(int) int { return http.StatusServiceUnavailable }}
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.webhook("Email.Opened")
 		p.must("POST", "/webhooks",

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,23 +19,25 @@ func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{})
 		start := time.Now()
-		go func() {
+		var application sync.WaitGroup
+		application.Go(func() {
 			for range 3 {
 				time.Sleep(time.Hour)
 				p.email("ada@example.org")
 			}
-		}()
-		asked := 0
+		})
+		defer application.Wait()
+		calls := 0
 		err := p.WaitFor(t.Context(), func() bool {
-			asked++
+			calls++
 			return len(p.OutboxTo("ADA@example.org")) == 3
 		})
 		must(t, err)
 		if took := time.Since(start); took != 3*time.Hour {
 			t.Errorf("it took %v, want the three hours of the application", took)
 		}
-		if asked > 10 { // once, and after each message and each request
-			t.Errorf("f was asked %d times for three messages", asked)
+		if calls > 10 { // once, and after each message and each request
+			t.Errorf("%d calls for three messages", calls)
 		}
 	})
 }
@@ -115,12 +118,14 @@ func TestWaitRoute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{})
 		start := time.Now()
-		go func() { // the application
+		var application sync.WaitGroup
+		application.Go(func() {
 			for range 2 {
 				time.Sleep(time.Second)
 				p.email("bob@example.org")
 			}
-		}()
+		})
+		defer application.Wait()
 		a := p.must("POST", "/_mock/wait", `{"for":"message","to":"BOB@example.org","count":2}`)
 		if took := time.Since(start); took != 2*time.Second || a.object["total"] != 2.0 {
 			t.Errorf("after %v: %s, want 2 messages after 2 s", took, a.text)

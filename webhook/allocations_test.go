@@ -14,7 +14,7 @@ func TestVerifyAllocatesNothing(t *testing.T) {
 		v, signature := newVerifier(t, secretOf("whsec_of_last_year", hash), s), mustSign(s, body)
 		allocs := testing.AllocsPerRun(1000, func() {
 			if v.Verify(body, signature) != nil {
-				t.Fatal("refused")
+				t.Fatal("rejected")
 			}
 		})
 		if allocs != 0 {

@@ -165,12 +165,12 @@ func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
 // status returns the HTTP status for the result of the store. It never returns
 // success for an event that was not handled.
 func status(ran bool, err error) int {
-	var refused *refusal
+	var rejected *rejection
 	switch {
 	case err == nil:
 		return http.StatusNoContent
-	case errors.As(err, &refused):
-		return refused.status
+	case errors.As(err, &rejected):
+		return rejected.status
 	case !ran && errors.Is(err, ErrInFlight):
 		return http.StatusServiceUnavailable
 	}
@@ -180,8 +180,8 @@ func status(ran bool, err error) int {
 // respond sends the response, without details of internal errors.
 func respond(w http.ResponseWriter, o Outcome) {
 	text := http.StatusText(o.Status)
-	if refused := (*refusal)(nil); errors.As(o.Err, &refused) {
-		text = refused.reason.Error()
+	if rejected := (*rejection)(nil); errors.As(o.Err, &rejected) {
+		text = rejected.reason.Error()
 	}
 	switch o.Status {
 	case 0:

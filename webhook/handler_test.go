@@ -73,7 +73,7 @@ func newHandler(t testing.TB, handle func(context.Context, *events.Event) error,
 	return NewHandler(newVerifier(t, testSecret), handle, opts), o
 }
 
-var answers = []struct {
+var responses = []struct {
 	name    string
 	handle  func(context.Context, *events.Event) error // succeed if it is nil
 	once    storeFunc
@@ -118,7 +118,7 @@ var answers = []struct {
 
 // TestHandlerStatus: failures after the event is known. No failure results in a success.
 func TestHandlerStatus(t *testing.T) {
-	for _, tt := range answers {
+	for _, tt := range responses {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.handle == nil {
 				tt.handle = succeed
@@ -186,7 +186,7 @@ func unreadable(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(errors
 
 func chunked(r *http.Request) { r.ContentLength = -1 }
 
-var refusals = []struct {
+var rejections = []struct {
 	name   string
 	body   string
 	change func(*http.Request)
@@ -237,7 +237,7 @@ var refusals = []struct {
 
 // TestHandlerRejects: invalid requests do not reach the function.
 func TestHandlerRejects(t *testing.T) {
-	for _, tt := range refusals {
+	for _, tt := range rejections {
 		t.Run(tt.name, func(t *testing.T) {
 			h, outcome := newHandler(t, func(context.Context, *events.Event) error {
 				t.Error("the function is called")

@@ -49,20 +49,20 @@ func FromContext(ctx context.Context) (Delivery, bool) {
 	return *d, true
 }
 
-type refusal struct {
+type rejection struct {
 	status int
 	reason error // text of the response
 	detail error // only logged; may be nil
 }
 
-func (r *refusal) Error() string {
+func (r *rejection) Error() string {
 	if r.detail == nil {
 		return r.reason.Error()
 	}
 	return r.reason.Error() + ": " + r.detail.Error()
 }
 
-func (r *refusal) Unwrap() []error {
+func (r *rejection) Unwrap() []error {
 	if r.detail == nil {
 		return []error{r.reason}
 	}
@@ -78,7 +78,7 @@ type receiver struct {
 // parses the body.
 func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, error) {
 	if r.Method != http.MethodPost {
-		return nil, &refusal{http.StatusMethodNotAllowed, errMethod, fmt.Errorf("method %q", r.Method)}
+		return nil, &rejection{http.StatusMethodNotAllowed, errMethod, fmt.Errorf("method %q", r.Method)}
 	}
 	signature, err := rc.signature(r)
 	if err != nil {
@@ -89,11 +89,11 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 		return nil, err
 	}
 	if err := rc.verifier.Verify(body, signature); err != nil {
-		return nil, &refusal{http.StatusUnauthorized, err, nil}
+		return nil, &rejection{http.StatusUnauthorized, err, nil}
 	}
 	event, err := events.Parse(body)
 	if err != nil {
-		return nil, &refusal{http.StatusBadRequest, errNoEvent, err}
+		return nil, &rejection{http.StatusBadRequest, errNoEvent, err}
 	}
 	return &Delivery{Event: event, Body: body, Key: rc.key(event, body)}, nil
 }
@@ -105,10 +105,10 @@ func (rc *receiver) signature(r *http.Request) (string, error) {
 	values := r.Header.Values(rc.opts.SignatureHeader)
 	switch {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
-		return "", &refusal{http.StatusUnauthorized, ErrMissingSignature, nil}
+		return "", &rejection{http.StatusUnauthorized, ErrMissingSignature, nil}
 	case len(values) > 1:
 		err := fmt.Errorf("header %s must appear exactly once, got %d values", rc.opts.SignatureHeader, len(values))
-		return "", &refusal{http.StatusUnauthorized, ErrInvalidSignature, err}
+		return "", &rejection{http.StatusUnauthorized, ErrInvalidSignature, err}
 	}
 	return values[0], nil
 }
@@ -118,7 +118,7 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	limit := rc.opts.MaxBodyBytes
 	if r.ContentLength > limit {
 		err := fmt.Errorf("%d bytes, limit %d", r.ContentLength, limit)
-		return nil, &refusal{http.StatusRequestEntityTooLarge, errTooLarge, err}
+		return nil, &rejection{http.StatusRequestEntityTooLarge, errTooLarge, err}
 	}
 	if r.Body == nil {
 		return nil, nil
@@ -128,9 +128,9 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	buf := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), firstBytes)+bytes.MinRead))
 	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) { // from this reader or from an outer handler
-			return nil, &refusal{http.StatusRequestEntityTooLarge, errTooLarge, fmt.Errorf("limit %d bytes", tooLarge.Limit)}
+			return nil, &rejection{http.StatusRequestEntityTooLarge, errTooLarge, fmt.Errorf("limit %d bytes", tooLarge.Limit)}
 		}
-		return nil, &refusal{http.StatusBadRequest, errBrokenOff, err}
+		return nil, &rejection{http.StatusBadRequest, errBrokenOff, err}
 	}
 	return buf.Bytes(), nil
 }
@@ -156,7 +156,7 @@ func (rc *receiver) fresh(event *events.Event) error {
 	}
 	if time.Since(event.Time) > rc.opts.MaxAge {
 		err := fmt.Errorf("%s, limit %v", event.Time.Format(time.RFC3339), rc.opts.MaxAge)
-		return &refusal{http.StatusBadRequest, ErrTooOld, err}
+		return &rejection{http.StatusBadRequest, ErrTooOld, err}
 	}
 	return nil
 }

@@ -250,7 +250,7 @@ func FuzzVerify(f *testing.F) {
 			t.Fatalf("Verify accepts: %v, the signature is genuine: %v", got, signature == want)
 		}
 		if err := v.Verify(body, want); err != nil {
-			t.Fatalf("the genuine signature is refused: %v", err)
+			t.Fatalf("the genuine signature is rejected: %v", err)
 		}
 	})
 }

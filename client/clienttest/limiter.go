@@ -11,8 +11,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// patience is the time limit for each rule.
-const patience = time.Minute
+// timeLimit is the time limit for each rule.
+const timeLimit = time.Minute
 
 // TestLookupLimiter tests all rules concurrently, each with its own limiter from newLimiter, and reports each result
 // in a subtest. The limiters can share storage, because each test uses a different key in each run. A test fails if
@@ -87,7 +87,7 @@ func (r rule) run(ctx context.Context, l client.LookupLimiter) (err error) {
 
 // runOnce returns even if the limiter ignores its context and blocks.
 func (r rule) runOnce(ctx context.Context, l client.LookupLimiter) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	result := make(chan error, 1)
 	go func() { result <- r.check(newCaller(ctx, l)) }()
@@ -95,6 +95,6 @@ func (r rule) runOnce(ctx context.Context, l client.LookupLimiter) error {
 	case err := <-result:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("the limiter did not return within %v", patience)
+		return fmt.Errorf("the limiter did not return within %v", timeLimit)
 	}
 }

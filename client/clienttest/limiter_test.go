@@ -96,7 +96,7 @@ func failures(t *testing.T, acquire limiterFunc) (names []string) {
 			if err := r.run(t.Context(), broken{client.NewLookupLimiter(), acquire}); err != nil {
 				names = append(names, r.name)
 			}
-			time.Sleep(10 * patience) // until blocked calls have returned
+			time.Sleep(10 * timeLimit) // until blocked calls have returned
 		})
 	}
 	return names
@@ -150,7 +150,7 @@ func slow(ctx context.Context, l client.LookupLimiter, key string) (func(time.Du
 }
 
 func ignoresContext(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*timeLimit)
 	defer cancel()
 	return l.Acquire(ctx, key)
 }
@@ -217,6 +217,6 @@ func checksContextLate(ctx context.Context, l client.LookupLimiter, key string) 
 }
 
 func hangs(context.Context, client.LookupLimiter, string) (func(time.Duration), error) {
-	time.Sleep(2 * patience)
+	time.Sleep(2 * timeLimit)
 	return nil, errOwn
 }

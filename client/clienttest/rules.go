@@ -71,13 +71,13 @@ func within(what string, took, least time.Duration) error {
 }
 
 func firstIsImmediate(c caller) error {
-	asked := time.Now()
+	start := time.Now()
 	release, at, err := c.acquire()
 	if err != nil {
 		return err
 	}
 	release(0)
-	return within("first slot", at.Sub(asked), 0)
+	return within("first slot", at.Sub(start), 0)
 }
 
 // intervals returns a rule that acquires slots. It releases each slot with the next interval in atLeast.
@@ -216,13 +216,13 @@ func canceledInQueue(c caller) error {
 		}, context.Canceled},
 	} {
 		waiting, cancel := tt.ctx()
-		asked := time.Now()
+		start := time.Now()
 		_, err := c.limiter.Acquire(waiting, c.key)
 		cancel()
 		if !errors.Is(err, tt.want) && !errors.Is(err, cause) {
 			return fmt.Errorf("acquire: %w; want the context's error, %w", err, tt.want)
 		}
-		if d := time.Since(asked); d > 3*arrival+slack/2 {
+		if d := time.Since(start); d > 3*arrival+slack/2 {
 			return fmt.Errorf("acquire returned after %v, but its context ended after %v", d, 3*arrival)
 		}
 	}
@@ -236,12 +236,12 @@ func cancelDelaysNoOther(c caller) error {
 	}
 	leaving, leave := context.WithCancel(c.ctx)
 	defer leave()
-	var gone, stays sync.WaitGroup
+	var canceled, waiting sync.WaitGroup
 	var at time.Time
 	var failed error
-	crowd := func() {
+	addCallers := func() {
 		for range 5 {
-			gone.Go(func() {
+			canceled.Go(func() {
 				if release, err := c.limiter.Acquire(leaving, c.key); err == nil {
 					release(0)
 				}
@@ -249,20 +249,20 @@ func cancelDelaysNoOther(c caller) error {
 		}
 		time.Sleep(arrival)
 	}
-	crowd()
-	stays.Go(func() {
+	addCallers()
+	waiting.Go(func() {
 		var release func(time.Duration)
 		if release, at, failed = c.acquire(); failed == nil {
 			release(0)
 		}
 	})
 	time.Sleep(arrival)
-	crowd()
+	addCallers()
 	leave()
-	gone.Wait()
+	canceled.Wait()
 	released := time.Now()
 	release(0)
-	stays.Wait()
+	waiting.Wait()
 	if failed != nil {
 		return failed
 	}
@@ -281,13 +281,13 @@ func endedContext(c caller) error {
 			return fmt.Errorf("acquire = %w; want %w", err, context.Canceled)
 		}
 	}
-	asked := time.Now()
+	start := time.Now()
 	release, at, err := c.acquire()
 	if err != nil {
 		return err
 	}
 	release(0)
-	return within("first slot after three canceled calls", at.Sub(asked), 0)
+	return within("first slot after three canceled calls", at.Sub(start), 0)
 }
 
 func otherKeys(c caller) error {
@@ -296,9 +296,9 @@ func otherKeys(c caller) error {
 		return err
 	}
 	defer release(0)
-	asked := time.Now()
+	start := time.Now()
 	if err := warm(c); err != nil {
 		return err
 	}
-	return within("three slots with other keys", time.Since(asked), 0)
+	return within("three slots with other keys", time.Since(start), 0)
 }

@@ -36,7 +36,7 @@
 //	messaging.process.duration                 s          event, error.type
 //
 // The outcome of a call is success, not_queued (client.ErrNotQueued), unknown (client.ErrOutcomeUnknown) or
-// failed. The outcome of a delivery is handled, duplicate, in_flight, unverified, refused or failed. The value
+// failed. The outcome of a delivery is handled, duplicate, in_flight, unverified, rejected or failed. The value
 // of error.type is an HTTP status, not_queued, timeout, canceled, panic or _OTHER. Unknown event names are
 // recorded as _OTHER to limit the number of time series.
 //

@@ -219,8 +219,8 @@ func TestOutcomes(t *testing.T) {
 		{"failed", func(context.Context, *events.Event) error { panic(address) }, opened, same, "panic"},
 		{"unverified", succeed, opened, func(r *http.Request) { r.Header.Set(webhook.DefaultSignatureHeader, "forged") }, "-"},
 		{"unverified", succeed, opened, func(r *http.Request) { r.Header.Del(webhook.DefaultSignatureHeader) }, "-"},
-		{"refused", succeed, `{"no":"event"}`, same, "-"},
-		{"refused", succeed, opened, func(r *http.Request) { r.Method = http.MethodGet }, "-"},
+		{"rejected", succeed, `{"no":"event"}`, same, "-"},
+		{"rejected", succeed, opened, func(r *http.Request) { r.Method = http.MethodGet }, "-"},
 	} {
 		t.Run(tt.outcome+" "+tt.process, func(t *testing.T) {
 			r := record(t)

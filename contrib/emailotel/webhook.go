@@ -113,5 +113,5 @@ func outcome(o webhook.Outcome) string {
 	case o.Status >= http.StatusInternalServerError || o.Status == 0:
 		return "failed"
 	}
-	return "refused"
+	return "rejected"
 }

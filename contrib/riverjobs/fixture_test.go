@@ -61,7 +61,7 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("POSTGRES_URL is not set: CI needs a PostgreSQL")
 		}
-		t.Skip("SKIPPED, nothing was proven: set POSTGRES_URL to a PostgreSQL in which databases may be created")
+		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a PostgreSQL server where the user can create databases")
 	}
 	server, err := pgx.Connect(t.Context(), address)
 	fatal(t, err)

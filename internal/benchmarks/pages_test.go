@@ -254,5 +254,5 @@ const (
 	mailgunItem = `{"address":"contactID@example.com","name":"Ann Smith","subscribed":true,` +
 		`"vars":{"first_name":"Ann","city":"Bonn","status":"active","since":1760000000,"tags":["vip","newsletter"],"last_bounce":"none","plan":"gold","company":"Analytical"}}`
 	githubItem = `{"id":ID,"node_id":"MDU6TGFiZWwyMDgwNDU5ID","url":"https://api.github.com/repos/octo/shop/labels/ID",` +
-		`"name":"label ID","description":"What is not as it should be, and is known","color":"f29513","default":true}`
+		`"name":"label ID","description":"Something does not work, and it is known","color":"f29513","default":true}`
 )

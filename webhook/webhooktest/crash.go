@@ -24,9 +24,9 @@ func TestCrash(t *testing.T, newOnce func(t *testing.T) (once webhook.Once, cras
 	t.Helper()
 	for _, r := range crashRules {
 		t.Run(r.name, func(t *testing.T) {
-			dying, crash := newOnce(t)
+			crashing, crash := newOnce(t)
 			other, _ := newOnce(t)
-			if err := r.check(dying, crash).run(t.Context(), other); err != nil {
+			if err := r.check(crashing, crash).run(t.Context(), other); err != nil {
 				t.Error(err)
 			}
 		})
@@ -48,13 +48,13 @@ var crashRules = []crashRule{
 	{name: "store that is down runs nothing", early: true},
 }
 
-func (r crashRule) check(dying webhook.Once, crash func()) check {
+func (r crashRule) check(crashing webhook.Once, crash func()) check {
 	return func(ctx context.Context, other webhook.Once, key string) error {
 		if r.early {
 			crash()
 		}
 		called := false
-		ran, err := dying.Do(ctx, key, func(context.Context) error {
+		ran, err := crashing.Do(ctx, key, func(context.Context) error {
 			called = true
 			crash()
 			return r.result

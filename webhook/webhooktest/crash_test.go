@@ -99,12 +99,12 @@ func TestCrashRules(t *testing.T) {
 			for _, r := range crashRules {
 				synctest.Test(t, func(t *testing.T) {
 					shared := newTable(lease)
-					dying, crash := newProcess(shared, fault)
+					crashing, crash := newProcess(shared, fault)
 					other, _ := newProcess(shared, fault)
-					if r.check(dying, crash).run(t.Context(), other) != nil {
+					if r.check(crashing, crash).run(t.Context(), other) != nil {
 						reported = append(reported, r.name)
 					}
-					time.Sleep(patience) // until what hangs has ended
+					time.Sleep(timeLimit) // until what hangs has ended
 				})
 			}
 			if !slices.Equal(reported, want) {

@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// patience is the maximum duration of a subtest, long enough for a slow database.
-const patience = 30 * time.Second
+// timeLimit is the maximum duration of a subtest, long enough for a slow database.
+const timeLimit = 30 * time.Second
 
 // TestOnce runs a subtest for each rule of [webhook.Once], with a separate store
 // from newOnce(). The stores can share a database, because each subtest uses its
@@ -31,7 +31,7 @@ type check func(ctx context.Context, once webhook.Once, key string) error
 
 // run also returns if the store ignores its context and does not return.
 func (c check) run(ctx context.Context, once webhook.Once) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	result := make(chan error, 1)
 	go func() { result <- c(ctx, once, newKey()) }()
@@ -39,6 +39,6 @@ func (c check) run(ctx context.Context, once webhook.Once) error {
 	case err := <-result:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("the store did not return within %v", patience)
+		return fmt.Errorf("the store did not return within %v", timeLimit)
 	}
 }

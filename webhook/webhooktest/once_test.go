@@ -28,7 +28,7 @@ func TestSuiteCatches(t *testing.T) {
 					if err := r.check.run(t.Context(), broken); err != nil {
 						reported = append(reported, r.name)
 					}
-					time.Sleep(10 * patience) // until what hangs has ended
+					time.Sleep(10 * timeLimit) // until what hangs has ended
 				})
 			}
 			for _, name := range tt.reported {

@@ -124,7 +124,7 @@ func TestIsolate(t *testing.T) {
 	}
 }
 
-func TestFirstSyntaxErrorStays(t *testing.T) {
+func TestFirstSyntaxErrorIsReturned(t *testing.T) {
 	for name, read := range map[string]func(*Cursor){
 		"isolated": func(c *Cursor) { _ = c.Isolate(func(c *Cursor) { _ = c.String() }) },
 		"optional": func(c *Cursor) { Optional(c, (*Cursor).String) },

@@ -26,8 +26,8 @@ import (
 type Writer struct {
 	Bytes []byte
 
-	mistake string // error of the first value that cannot be sent
-	at      int    // offset of that value
+	reason string // error of the first value that cannot be sent
+	at     int    // offset of that value
 }
 
 // Reset empties w. It reuses the memory.
@@ -59,7 +59,7 @@ func (w *Writer) Null() { w.Bytes = append(w.Bytes, "null"...) }
 
 // Missing writes null instead of a required value, and records an error.
 func (w *Writer) Missing() {
-	w.Refuse("is missing")
+	w.Fail("is missing")
 	w.Null()
 }
 
@@ -95,30 +95,30 @@ func (w *Writer) Key(name string) {
 	w.String(strings.ToValidUTF8(name, "\ufffd"))
 	w.Bytes = append(w.Bytes, ':')
 	if !utf8.ValidString(name) {
-		w.Refuse(notUTF8) // after writing the name, so the path of the error contains it
+		w.Fail(notUTF8) // after writing the name, so the path of the error contains it
 	}
 }
 
 const notUTF8 = "must be valid UTF-8"
 
-// Refuse records that the next value cannot be sent. Only the first call has an effect.
-func (w *Writer) Refuse(mistake string) {
-	if w.mistake == "" {
-		w.mistake, w.at = mistake, len(w.Bytes)
+// Fail records that the next value cannot be sent. Only the first call has an effect.
+func (w *Writer) Fail(reason string) {
+	if w.reason == "" {
+		w.reason, w.at = reason, len(w.Bytes)
 	}
 }
 
 // Err returns an error for the first value that cannot be encoded, such as
 // "contacts.3.tags.0: must be valid UTF-8", or nil if there is none.
 func (w *Writer) Err() error {
-	if w.mistake == "" {
+	if w.reason == "" {
 		return nil
 	}
 	way := locate(jsonscan.New(string(w.Bytes[:w.at])), nil)
 	if len(way) == 0 {
-		return errors.New(w.mistake)
+		return errors.New(w.reason)
 	}
-	return fmt.Errorf("%s: %s", strings.Join(way, "."), w.mistake)
+	return fmt.Errorf("%s: %s", strings.Join(way, "."), w.reason)
 }
 
 // locate reads the next value in an incomplete text. If the text ends in that value,
@@ -195,7 +195,7 @@ func plain(s string) bool {
 // escaped writes a text that may need escapes.
 func (w *Writer) escaped(s string) {
 	if !utf8.ValidString(s) {
-		w.Refuse(notUTF8)
+		w.Fail(notUTF8)
 		s = string([]rune(s)) // each invalid byte becomes a replacement character, as in encoding/json
 	}
 	b := append(w.Bytes, '"')

@@ -43,7 +43,7 @@ func TestPackages(t *testing.T) {
 	for _, r := range rows {
 		imports, ok := code[r.name]
 		if !ok {
-			t.Errorf("ARCHITECTURE.md has a row for %s, which is no package", r.name)
+			t.Errorf("ARCHITECTURE.md has a row for %s, which is not a package", r.name)
 		}
 		if got := slices.Sorted(slices.Values(r.imports)); !slices.Equal(got, imports) {
 			t.Errorf("ARCHITECTURE.md: the row of %s has the imports\n%q, the code has\n%q", r.name, got, imports)

@@ -77,7 +77,7 @@ func leaking() map[string]http.HandlerFunc {
 		"JSON that echoes": say(422, "application/json",
 			`{"detail":[{"loc":["header","TOKEN"],"msg":"bad TOKEN","type":"TOKEN"}]}`),
 		"HTML that echoes": say(500, "text/html", `<pre>GET / HTTP/1.1\nAuthorization: TOKEN</pre>`),
-		"a refusal":        say(401, "text/plain", `no such token: TOKEN`),
+		"a 401 response":   say(401, "text/plain", `no such token: TOKEN`),
 		"too many":         say(429, "application/json", `"TOKEN"`),
 		"a redirect":       say(307, "text/html", `<a href="/?TOKEN">`),
 		"not JSON at all":  say(200, "text/html", `hello TOKEN`),
@@ -97,10 +97,10 @@ func leaking() map[string]http.HandlerFunc {
 
 // TestClientErrors searches the errors of the client, their fields and its log.
 func TestClientErrors(t *testing.T) {
-	for name, answer := range leaking() {
+	for name, response := range leaking() {
 		t.Run(name, func(t *testing.T) {
 			w := newWatch(t)
-			srv := httptest.NewServer(answer)
+			srv := httptest.NewServer(response)
 			defer srv.Close()
 			c, err := client.New(client.Config{
 				BaseURL: srv.URL, Token: canaryToken, Logger: w.logger("the client"),
@@ -161,11 +161,11 @@ func TestPlatformErrors(t *testing.T) {
 		"unknown control": {"GET", "/_mock/nothing", canaryToken, ""},
 		"bad fault":       {"POST", "/_mock/faults", canaryToken, `{"action":"explode"}`},
 	} {
-		status, answer := ask(w, srv, r.method, r.path, r.token, r.body)
+		status, response := ask(w, srv, r.method, r.path, r.token, r.body)
 		if status < 400 {
 			t.Errorf("%s: status %d, so no error was searched", name, status)
 		}
-		w.listen("the answer to "+name, answer)
+		w.listen("the response to "+name, response)
 	}
 	w.show("what was asked", srv.Requests())
 	w.show("the server", srv)
@@ -259,17 +259,17 @@ func TestReceiver(t *testing.T) {
 				w.plant("signature", signature)
 				req.Header.Set(webhook.DefaultSignatureHeader, signature)
 			}
-			answer := httptest.NewRecorder()
-			h.ServeHTTP(answer, req)
-			w.listen("the answer", answer.Body.String())
-			w.show("the answer's headers", answer.Header())
+			response := httptest.NewRecorder()
+			h.ServeHTTP(response, req)
+			w.listen("the response", response.Body.String())
+			w.show("the response headers", response.Header())
 			if len(outcomes) != 1 || w.heard == 0 {
 				t.Fatalf("%d outcomes, %d texts heard, want one, and some", len(outcomes), w.heard)
 			}
 			o := outcomes[0]
 			o.Event = nil // the event belongs to the application
 			w.show("the outcome", o)
-			if answer.Code/100 != 2 {
+			if response.Code/100 != 2 {
 				w.showError("the outcome's error", o.Err)
 			}
 		})

@@ -171,7 +171,7 @@ func (r *recorder) Errorf(string, ...any) { r.failures++ }
 
 type leaky struct{ secret string }
 
-func (l leaky) Error() string { return "refused: " + l.secret }
+func (l leaky) Error() string { return "rejected: " + l.secret }
 
 // TestWatchDetectsLeaks: a watch finds a secret in each kind of value and reports nothing if there is no secret.
 func TestWatchDetectsLeaks(t *testing.T) {

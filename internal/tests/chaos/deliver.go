@@ -100,7 +100,7 @@ func (d *delivery) until(ctx context.Context, body []byte) error {
 		select {
 		case <-time.After(redelive):
 		case <-ctx.Done():
-			return fmt.Errorf("still not handled, the last attempt was answered with %d: %w", status, ctx.Err())
+			return fmt.Errorf("still not handled, the last response was %d: %w", status, ctx.Err())
 		}
 	}
 }

@@ -74,7 +74,7 @@ func turns(ctx context.Context, s *stage) []figure {
 	defer cancel()
 	c.until(ctx, func(at []arrival) bool { return len(at) >= n })
 	after := scripts(ctx, s)
-	at, refused := c.lookups()
+	at, rejected := c.lookups()
 	at = at[:n]
 	shortest, each := time.Hour, map[string]int{}
 	for i, a := range at {
@@ -86,7 +86,7 @@ func turns(ctx context.Context, s *stage) []figure {
 	counts := []int{each["process-0"], each["process-1"], each["process-2"]}
 	return []figure{
 		{name: "lookups", value: float64(n)},
-		{name: "refused by the platform", value: float64(refused), bound: equal},
+		{name: "rejected by the platform", value: float64(rejected), bound: equal},
 		{name: "shortest gap at the platform", value: shortest.Seconds(), unit: "s", bound: atLeast, limit: 1},
 		{name: "a lookup takes", value: at[n-1].at.Sub(at[0].at).Seconds() / float64(n-1), unit: "s", bound: atMost, limit: 1.02, speed: true},
 		{name: "calls of Redis a turn", value: float64(after-before) / float64(n), bound: atMost, limit: 5, speed: true},
@@ -153,12 +153,12 @@ func redisRestarts(ctx context.Context, s *stage) []figure {
 		time.Sleep(5 * time.Second)
 	}
 	failed := c.failures()
-	at, refused := c.lookups()
+	at, rejected := c.lookups()
 	return []figure{
 		{name: "Redis killed", value: float64(rounds)},
 		{name: "lookups", value: float64(len(at))},
 		{name: "failed", value: float64(failed), bound: equal},
-		{name: "refused, and waited out", value: float64(refused)},
+		{name: "rejected and retried", value: float64(rejected)},
 	}
 }
 
@@ -206,9 +206,9 @@ type platform struct {
 	email string
 	held  atomic.Bool // lookups of process-0 get no response until it is killed
 
-	mu      sync.Mutex
-	refused int
-	at      []arrival
+	mu       sync.Mutex
+	rejected int
+	at       []arrival
 }
 
 // arrival is a lookup that the platform has not rejected.
@@ -242,21 +242,21 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	}
-	answer := httptest.NewRecorder()
-	p.mock.ServeHTTP(answer, r)
-	maps.Copy(w.Header(), answer.Header())
-	w.WriteHeader(answer.Code)
-	_, _ = answer.Body.WriteTo(w)
+	response := httptest.NewRecorder()
+	p.mock.ServeHTTP(response, r)
+	maps.Copy(w.Header(), response.Header())
+	w.WriteHeader(response.Code)
+	_, _ = response.Body.WriteTo(w)
 	if lookup {
-		p.note(process, at, answer.Code == http.StatusTooManyRequests)
+		p.note(process, at, response.Code == http.StatusTooManyRequests)
 	}
 }
 
-func (p *platform) note(process string, at time.Time, refused bool) {
+func (p *platform) note(process string, at time.Time, rejected bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if refused {
-		p.refused++
+	if rejected {
+		p.rejected++
 	} else {
 		p.at = append(p.at, arrival{process, at})
 	}
@@ -265,7 +265,7 @@ func (p *platform) note(process string, at time.Time, refused bool) {
 func (p *platform) lookups() ([]arrival, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clip(p.at), p.refused
+	return slices.Clip(p.at), p.rejected
 }
 
 // until waits until enough returns true for the recorded lookups.

@@ -43,7 +43,7 @@ func newStage(t *testing.T) *stage {
 	case os.Getenv("CI") == "true":
 		t.Fatal(err)
 	default:
-		t.Skip("SKIPPED, nothing was proven: ", err)
+		t.Skip("SKIPPED, nothing was tested: ", err)
 	}
 	return s
 }
@@ -59,8 +59,8 @@ func value(t *testing.T, figures []figure, name string) figure {
 	return figure{}
 }
 
-// TestLossIsSeen: the figures report lost events for a store that loses events, and none for pgstore.
-func TestLossIsSeen(t *testing.T) {
+// TestFiguresReportLoss: the figures report lost events for a store that loses events, and none for pgstore.
+func TestFiguresReportLoss(t *testing.T) {
 	s := newStage(t)
 	for _, tt := range []struct {
 		store string
@@ -73,11 +73,11 @@ func TestLossIsSeen(t *testing.T) {
 	}
 }
 
-// TestRepetitionIsSeen: replicas with separate memory stores handle duplicates, and the figures report them.
-func TestRepetitionIsSeen(t *testing.T) {
+// TestFiguresReportDuplicates: replicas with separate memory stores handle duplicates, and the figures report them.
+func TestFiguresReportDuplicates(t *testing.T) {
 	s := newStage(t)
-	nobody := func(context.Context, []*process) {}
-	figures := siege{"memory", 400, 1, nobody, false}.run(t.Context(), s)
+	noKills := func(context.Context, []*process) {}
+	figures := siege{"memory", 400, 1, noKills, false}.run(t.Context(), s)
 	if twice := value(t, figures, "handler called more than once"); twice.value == 0 {
 		t.Error("every fourth event came twice, to three memories, and none was handled twice")
 	}
@@ -104,9 +104,9 @@ func TestStreamFiguresFindErrors(t *testing.T) {
 	}
 }
 
-// TestWrongSendsAreSeen: the figures report a duplicate email, and an email that is recorded as sent but was not
+// TestFiguresReportWrongSends: the figures report a duplicate email, and an email that is recorded as sent but was not
 // sent.
-func TestWrongSendsAreSeen(t *testing.T) {
+func TestFiguresReportWrongSends(t *testing.T) {
 	s := newStage(t)
 	p := newPost(t.Context(), s, time.Second)
 	defer p.close()
@@ -193,7 +193,7 @@ func TestFullRedis(t *testing.T) {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		}
-		t.Skip("SKIPPED, nothing was proven: ", err)
+		t.Skip("SKIPPED, nothing was tested: ", err)
 	}
 	defer func() { _ = full.Close() }()
 	s := open(t.Context(), settings{Store: "redis", Redis: full.Addr})

@@ -109,7 +109,7 @@ func TestAuthentication(t *testing.T) {
 		proves(l, "endpoints/authorization", "authentication/bearer", "decision/7/401", "decision/7/403")
 		for _, r := range routes(l) {
 			for _, header := range []string{
-				"", "Bearer", "Bearer ", "Bearer nobody", "Basic " + owner, owner, "Bearer " + owner + "x",
+				"", "Bearer", "Bearer ", "Bearer unknown", "Basic " + owner, owner, "Bearer " + owner + "x",
 			} {
 				req := l.request(r.method, r.at("1"), r.example())
 				req.Header.Set("Authorization", header)
@@ -126,7 +126,7 @@ func TestAuthentication(t *testing.T) {
 	t.Run("the records of an account are invisible to other accounts", inLab(func(l *lab) {
 		proves(l, "decision/7/404-account")
 		ids := furnish(l)
-		other := l.as(stranger)
+		other := l.as(otherAccount)
 		for _, r := range routes(l) {
 			path := resolve(r.path, ids)
 			switch {

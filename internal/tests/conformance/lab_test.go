@@ -15,11 +15,11 @@ import (
 
 // Access tokens that the mock server accepts in all tests.
 const (
-	owner     = "token-of-owner"
-	sameOwner = "other-token-of-owner" // another token of the same user
-	colleague = "token-of-colleague"   // another user of the same account
-	reader    = "token-of-reader"      // read-only
-	stranger  = "token-of-stranger"    // another account
+	owner        = "token-of-owner"
+	sameOwner    = "other-token-of-owner"   // another token of the same user
+	colleague    = "token-of-colleague"     // another user of the same account
+	reader       = "token-of-reader"        // read-only
+	otherAccount = "token-of-other-account" // another account
 
 	ownerUser = `{"id":31,"email":"ops@shop.example","account_id":1204}`
 	noUser    = `{"id":null,"email":null,"account_id":null}`
@@ -31,7 +31,7 @@ func people() []mockserver.Token {
 		{Value: sameOwner, UserID: 31, UserEmail: "ops@shop.example", AccountID: 1204},
 		{Value: colleague, UserID: 32, UserEmail: "dev@shop.example", AccountID: 1204},
 		{Value: reader, UserID: 33, UserEmail: "audit@shop.example", AccountID: 1204, ReadOnly: true},
-		{Value: stranger, UserID: 41, UserEmail: "ops@rival.example", AccountID: 2000},
+		{Value: otherAccount, UserID: 41, UserEmail: "ops@rival.example", AccountID: 2000},
 	}
 }
 

@@ -32,7 +32,7 @@ type listener struct {
 	secrets  map[string]string // by path
 	got      []delivery
 	hash     func() hash.Hash                              // SHA-256 if nil
-	answer   func(http.ResponseWriter, *http.Request, int) // if non-nil; the number counts from 1
+	handle   func(http.ResponseWriter, *http.Request, int) // if non-nil; the number counts from 1
 	received int
 }
 
@@ -50,10 +50,10 @@ func (r *listener) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	r.got = append(r.got, d)
 	r.received++
-	answer, n := r.answer, r.received
+	handle, n := r.handle, r.received
 	r.mu.Unlock()
-	if answer != nil {
-		answer(w, req, n)
+	if handle != nil {
+		handle(w, req, n)
 	}
 }
 
@@ -75,10 +75,10 @@ func (r *listener) check(req *http.Request, d delivery) {
 	}
 }
 
-func (r *listener) respond(answer func(http.ResponseWriter, *http.Request, int)) {
+func (r *listener) respond(handle func(http.ResponseWriter, *http.Request, int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answer, r.received = answer, 0
+	r.handle, r.received = handle, 0
 }
 
 // drain returns the deliveries since the last call.

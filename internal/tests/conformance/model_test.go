@@ -188,7 +188,7 @@ func (m *model) submit(email string, l *modelList, transactional bool) (code int
 	default:
 		c = l.at(email)
 	}
-	reason := m.refusal(email, c, transactional)
+	reason := m.rejectionReason(email, c, transactional)
 	if reason == "" {
 		m.send(modelMessage{by: events.SendingTypeEmailAPI, to: email, contact: c, list: l})
 		return 201, "queued"
@@ -205,7 +205,7 @@ func whoOf(c *modelContact) string {
 	return c.email
 }
 
-func (m *model) refusal(email string, c *modelContact, transactional bool) string {
+func (m *model) rejectionReason(email string, c *modelContact, transactional bool) string {
 	if c != nil && c.status != "active" && (c.status != "unsubscribed" || !transactional) {
 		return c.status
 	}

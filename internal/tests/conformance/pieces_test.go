@@ -71,7 +71,7 @@ func TestPieces(t *testing.T) {
 			t.Fatalf("%s: not a quotation of %s, or not in its order: %q", p.id, p.document, p.quote)
 		}
 		if strings.ContainsFunc(skipped, isWord) {
-			t.Errorf("%s: the list leaves out, before %q: %q", p.document, p.quote, strings.TrimSpace(skipped))
+			t.Errorf("%s: before %q, the list lacks %q", p.document, p.quote, strings.TrimSpace(skipped))
 		}
 		if p.isBehaviour() && seen[p.id] {
 			t.Errorf("%s: two quotations have this id", p.id)
@@ -81,7 +81,7 @@ func TestPieces(t *testing.T) {
 	}
 	for document, text := range rest {
 		if strings.ContainsFunc(text, isWord) {
-			t.Errorf("%s: the list leaves out its end: %q", document, text)
+			t.Errorf("%s: the list lacks the end: %q", document, text)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 //	| $name | $status |           runs the scenario once for each row below, with the values of the row
 //	| ada   | active  |
 //	proves id decision/5/*        the pieces that the scenario proves
-//	POST /lists {"name":"News"}   a request; "stranger GET /lists" sends it with the token of another user
+//	POST /lists {"name":"News"}   a request; "other GET /lists" sends it with the token of another account
 //	201 {"list_id":$list, …}      the response: … allows further fields, and a new $name stores a value
 //	201 $created = {"id":1}       the same, and stores the whole body
 //	204                           a response without a body
@@ -140,7 +140,7 @@ var (
 
 // tokens are the users that a request can name.
 var tokens = map[string]string{
-	"": owner, "owner": owner, "same": sameOwner, "stranger": stranger, "colleague": colleague, "reader": reader,
+	"": owner, "owner": owner, "same": sameOwner, "other": otherAccount, "colleague": colleague, "reader": reader,
 	"anyone": "", "later": "token-of-later",
 }
 

@@ -45,8 +45,8 @@ func (l *lab) arrivals(act func()) (after []time.Duration, got []delivery) {
 	return after, got
 }
 
-// answerFirst responds to the first n deliveries with a status, and to others with 200.
-func answerFirst(n, status int) func(http.ResponseWriter, *http.Request, int) {
+// failFirst responds to the first n deliveries with a status, and to later ones with 200.
+func failFirst(n, status int) func(http.ResponseWriter, *http.Request, int) {
 	return func(res http.ResponseWriter, _ *http.Request, i int) {
 		if i <= n {
 			res.WriteHeader(status)
@@ -62,7 +62,7 @@ func TestDelivery(t *testing.T) {
 		l.listen("SuppressedEmail.Added") // the receiver checks the method, the content type and the signature
 		l.listen("Email.Bounced", "SuppressedEmail.Added")
 		l.listen("Email.Bounced")
-		l.as(stranger).listen()
+		l.as(otherAccount).listen()
 		start, ids := time.Now(), map[any]bool{}
 		for range 2 {
 			l.suppress(1)
@@ -98,7 +98,7 @@ func TestRetries(t *testing.T) {
 	t.Run("on the schedule", inLab(func(l *lab) {
 		proves(l, "decision/34/schedule", "decision/34/at-least-once", "decision/34/same-bytes")
 		l.listen("SuppressedEmail.Added")
-		l.receiver.respond(answerFirst(100, 500))
+		l.receiver.respond(failFirst(100, 500))
 		after, got := l.arrivals(func() { l.suppress(1) })
 		want(l, "arrivals", f("%v", after), "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]")
 		for _, d := range got {
@@ -121,7 +121,7 @@ func TestRetries(t *testing.T) {
 		arrivals, piece string
 	}
 	rows := map[string]row{
-		"two failures":       {answerFirst(2, 503), "[0s 1s 6s]", "decision/34/at-least-once"},
+		"two failures":       {failFirst(2, 503), "[0s 1s 6s]", "decision/34/at-least-once"},
 		"redirect":           {redirect, "[0s 1s]", "decision/34/redirects"},
 		"no response":        {late, "[0s 11s]", "decision/34/timeout"},
 		"response after 9 s": {func(http.ResponseWriter, *http.Request, int) { time.Sleep(9 * time.Second) }, "[0s]", "decision/34/timeout"},
@@ -131,7 +131,7 @@ func TestRetries(t *testing.T) {
 		if status < 300 {
 			arrivals = "[0s]"
 		}
-		rows[f("status %d", status)] = row{answerFirst(1, status), arrivals, "decision/34/success"}
+		rows[f("status %d", status)] = row{failFirst(1, status), arrivals, "decision/34/success"}
 	}
 	for name, row := range rows {
 		t.Run(name, inLab(func(l *lab) {
@@ -149,7 +149,7 @@ func TestArchived(t *testing.T) {
 	t.Run("queued deliveries and retries wait, and Drain does not wait for them", inLab(func(l *lab) {
 		proves(l, "decision/34/unarchived", "states/webhook/unarchive")
 		hook := l.listenWith(`,"rate_limit":1,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
-		l.receiver.respond(answerFirst(1, 500))
+		l.receiver.respond(failFirst(1, 500))
 		l.suppress(2)
 		first := l.fires("SuppressedEmail.Added")[0]
 		l.post("/webhooks/"+hook+"/archive", "").ok()

@@ -41,7 +41,7 @@ func furnishFor(l *lab, r route) map[string]string {
 }
 
 // Each operation except GET changes the state.
-func TestEveryWriteDoesSomething(t *testing.T) {
+func TestEveryWriteChangesState(t *testing.T) {
 	for _, r := range routes(t) {
 		if r.method == http.MethodGet {
 			continue
@@ -75,7 +75,7 @@ func TestRepeatableOperations(t *testing.T) {
 			time.Sleep(time.Minute)
 			for range 2 {
 				again := l.post(path, body).ok()
-				want(l, "the answer", f("%d %s", again.status, again.raw), f("%d %s", first.status, first.raw))
+				want(l, "the response", f("%d %s", again.status, again.raw), f("%d %s", first.status, first.raw))
 			}
 			line, before, after := differ(was, state(l))
 			want(l, f("line %d of the state", line), after, before)
@@ -127,9 +127,9 @@ var shownAs = map[string]string{"importContacts import_to": "status"}
 var instructions = map[string]string{"importContacts resubscribe": "import a contact that is"}
 
 // Each field of a request body can be read afterwards, and again after a snapshot was restored.
-func TestEveryMemberIsKept(t *testing.T) {
+func TestEveryFieldIsStored(t *testing.T) {
 	for _, r := range routes(t) {
-		if r.method != http.MethodPatch && (r.method != http.MethodPost || !r.answersBody()) || len(r.examples()) == 0 {
+		if r.method != http.MethodPatch && (r.method != http.MethodPost || !r.returnsBody()) || len(r.examples()) == 0 {
 			continue
 		}
 		for _, member := range leaves(r.body(), nil) {
@@ -141,8 +141,8 @@ func TestEveryMemberIsKept(t *testing.T) {
 	}
 }
 
-// answersBody reports whether a successful response has a body.
-func (r route) answersBody() bool {
+// returnsBody reports whether a successful response has a body.
+func (r route) returnsBody() bool {
 	for status, response := range r.operation.Responses.Map() {
 		if status[0] == '2' && len(response.Value.Content) > 0 {
 			return true
@@ -161,8 +161,8 @@ func keeps(t *testing.T, r route, member leaf) {
 	}
 	mark := value(member.schema, member.name(), "mark", ids)
 	body := put(r.body(), example, member.path, mark, ids)
-	answer := l.do(r.method, resolve(r.path, ids), show(body)).ok()
-	where := r.shownAt(t, ids, answer)
+	response := l.do(r.method, resolve(r.path, ids), show(body)).ok()
+	where := r.shownAt(t, ids, response)
 	want := member.shown(r, mark)
 	if shown := string(l.get(where).ok().raw); !strings.Contains(shown, want) {
 		t.Errorf("%s drops %s: sent %v, and GET %s shows %s", r, member, body, where, shown)

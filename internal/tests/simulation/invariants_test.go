@@ -77,7 +77,7 @@ func (w *world) checkDeliveries() {
 	fired, ids := map[string]bool{}, map[string]bool{}
 	for _, e := range srv.Events() {
 		if e.EventID != "" && ids[e.EventID] {
-			w.violate(neverTwice, "the id %s is that of two events", e.EventID)
+			w.violate(neverTwice, "two events have the id %s", e.EventID)
 		}
 		ids[e.EventID] = true
 		if slices.Contains(heardEvents(), e.Event) && len(e.Deliveries) != 1 {
@@ -91,7 +91,7 @@ func (w *world) checkDeliveries() {
 	defer w.store.mu.Unlock()
 	for _, d := range srv.Deliveries() {
 		if slices.ContainsFunc(d.Attempts, func(a mockserver.Attempt) bool { return a.Status == http.StatusUnauthorized }) {
-			w.violate(delivers, "%s %s is refused as not signed", d.Event, d.EventID)
+			w.violate(delivers, "%s %s is rejected as not signed", d.Event, d.EventID)
 		}
 		n := w.store.effects[d.EventID]
 		once := w.plan.Store.exact()

@@ -43,7 +43,7 @@ func (l *link) arm(a Action) {
 }
 
 // take removes and returns the first fault of a kind.
-func take[T Action](l *link, fits func(T) bool) (trouble T, ok bool) {
+func take[T Action](l *link, fits func(T) bool) (found T, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, a := range l.armed {
@@ -52,7 +52,7 @@ func take[T Action](l *link, fits func(T) bool) (trouble T, ok bool) {
 			return t, true
 		}
 	}
-	return trouble, false
+	return found, false
 }
 
 // calm removes all faults.
@@ -80,11 +80,11 @@ func (l *link) dial(ctx context.Context) (net.Conn, error) {
 		return nil, dialError(err)
 	}
 	if _, ok := take[Silence](l, nil); ok {
-		l.w.trace.add(l.name, "%s: no answer to the attempt to connect", name)
+		l.w.trace.add(l.name, "%s: the connection attempt times out", name)
 		_ = pause(ctx, dialTimeout)
 		return nil, dialError(syscall.ETIMEDOUT)
 	}
-	_, refused := take[Refuse](l, nil)
+	_, refused := take[RefuseConnection](l, nil)
 	if refused || !l.to.isUp() || !l.from.isUp() {
 		l.w.trace.add(l.name, "%s: refused", name)
 		return nil, dialError(syscall.ECONNREFUSED)

@@ -100,8 +100,8 @@ const (
 // Network failures. On names a link: "client1" is the link from the first client to the platform, and "replica1" is the
 // link from the load balancer to the first replica. Each failure happens once, to the next connection.
 type (
-	// Refuse refuses a connection.
-	Refuse struct{ On string }
+	// RefuseConnection refuses a connection.
+	RefuseConnection struct{ On string }
 	// Silence leaves an attempt to connect without a response.
 	Silence struct{ On string }
 	// Cut loses a connection after so many bytes in one direction.
@@ -167,10 +167,10 @@ func (a Send) act(w *world, id string) {
 }
 
 // checkSent compares the outbox with the result of the call.
-func (w *world) checkSent(d *call, id string, told client.SubmittedEmail, sent []mockserver.Message) {
-	w.checkDone(d, len(sent), told.Status == "")
-	if d.heard() && d.err == nil && len(sent) == 1 && told.ID != "" && told.ID != sent[0].ID {
-		w.violate(nilIsComplete, "%s: told the id %s, sent as %s", id, told.ID, sent[0].ID)
+func (w *world) checkSent(d *call, id string, got client.SubmittedEmail, sent []mockserver.Message) {
+	w.checkDone(d, len(sent), got.Status == "")
+	if d.heard() && d.err == nil && len(sent) == 1 && got.ID != "" && got.ID != sent[0].ID {
+		w.violate(nilIsComplete, "%s: the response has the id %s, the message %s", id, got.ID, sent[0].ID)
 	}
 }
 
@@ -179,12 +179,12 @@ func (w *world) checkSent(d *call, id string, told client.SubmittedEmail, sent [
 func (w *world) checkDone(d *call, n int, maybeNot bool) {
 	switch {
 	case d != nil && n > 1:
-		w.violate(neverTwice, "%s %s: done %d times, told %v", d.id, d.what, n, d.err)
+		w.violate(neverTwice, "%s %s: processed %d times, returned %v", d.id, d.what, n, d.err)
 	case !d.heard() || errors.Is(d.err, client.ErrOutcomeUnknown):
 	case d.err == nil && n == 0 && !maybeNot:
-		w.violate(nilIsDone, "%s %s: was not done", d.id, d.what)
+		w.violate(nilIsDone, "%s %s: was not processed", d.id, d.what)
 	case d.err != nil && n > 0:
-		w.violate(failedDidNothing, "%s %s: was done, told %v", d.id, d.what, d.err)
+		w.violate(failedDidNothing, "%s %s: was processed, returned %v", d.id, d.what, d.err)
 	}
 }
 
@@ -240,11 +240,11 @@ func (c *caller) lookUp(id, email string, cancel time.Duration) {
 	})
 }
 
-func (a Refuse) act(w *world, _ string)  { w.net.links[a.On].arm(a) }
-func (a Silence) act(w *world, _ string) { w.net.links[a.On].arm(a) }
-func (a Cut) act(w *world, _ string)     { w.net.links[a.On].arm(a) }
-func (a Handle) act(w *world, _ string)  { w.net.links[a.Replica].arm(a) }
-func (a Crash) act(w *world, _ string)   { w.processes[a.Process].crash(a.For) }
+func (a RefuseConnection) act(w *world, _ string) { w.net.links[a.On].arm(a) }
+func (a Silence) act(w *world, _ string)          { w.net.links[a.On].arm(a) }
+func (a Cut) act(w *world, _ string)              { w.net.links[a.On].arm(a) }
+func (a Handle) act(w *world, _ string)           { w.net.links[a.Replica].arm(a) }
+func (a Crash) act(w *world, _ string)            { w.processes[a.Process].crash(a.For) }
 
 func (a Fault) act(w *world, _ string) {
 	if _, err := w.platform.now().Inject(a.Fault); err != nil {
@@ -276,7 +276,7 @@ func Generate(seed uint64) Plan {
 		p.Steps = append(p.Steps, Step{g.time(length), g.work()})
 	}
 	for range g.upTo(14) {
-		p.Steps = append(p.Steps, Step{g.time(length), g.trouble()})
+		p.Steps = append(p.Steps, Step{g.time(length), g.nextFault()})
 	}
 	slices.SortStableFunc(p.Steps, func(a, b Step) int { return int(a.At - b.At) })
 	return p
@@ -341,11 +341,11 @@ func (g *grammar) work() Action {
 	return Lookup{From: g.client(), Cancel: g.time(time.Second)}
 }
 
-// trouble draws a fault.
-func (g *grammar) trouble() Action {
+// nextFault draws a fault.
+func (g *grammar) nextFault() Action {
 	switch g.upTo(8) {
 	case 0:
-		return Refuse{g.linkName()}
+		return RefuseConnection{g.linkName()}
 	case 1:
 		return Silence{g.linkName()}
 	case 2, 3:

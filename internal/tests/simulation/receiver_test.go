@@ -93,13 +93,13 @@ func (rc *receiver) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		answer, err := io.ReadAll(resp.Body)
+		response, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
 		rw.WriteHeader(resp.StatusCode)
-		_, _ = rw.Write(answer)
+		_, _ = rw.Write(response)
 		return
 	}
 	rw.WriteHeader(http.StatusBadGateway)
@@ -123,7 +123,7 @@ func (r *replica) run(l *life) {
 	h := webhook.NewHandler(r.w.verifier, handle, webhook.Options{Once: r.w.store.of(r.proc, l), Logger: slog.New(slog.DiscardHandler)})
 	server := serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		watched := &watch{ResponseWriter: rw}
-		defer func() { r.w.trace.add(r.proc.name, "answers %s", watched) }()
+		defer func() { r.w.trace.add(r.proc.name, "responds with %s", watched) }()
 		h.ServeHTTP(watched, req)
 	}))
 	r.mu.Lock()
@@ -169,7 +169,7 @@ func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 	case Fails:
 		return errors.New("not now")
 	case Panics:
-		panic("a mistake of the application")
+		panic("a bug in the application")
 	}
 	r.w.store.affect(ctx, d.Key)
 	if how.How == DiesDue {

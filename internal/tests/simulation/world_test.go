@@ -43,7 +43,7 @@ type world struct {
 
 	mu         sync.Mutex
 	isQuiet    bool
-	underway   map[string]int
+	inProgress map[string]int
 	violations []Violation
 }
 
@@ -98,7 +98,7 @@ func newWorld(ctx context.Context, plan Plan) *world {
 	w := &world{
 		plan: plan, chance: chance(plan.Seed), start: time.Now(),
 		trace: &trace{start: time.Now()}, record: newRecord(),
-		net: &network{links: map[string]*link{}, open: map[*end]bool{}}, processes: map[string]*process{}, underway: map[string]int{},
+		net: &network{links: map[string]*link{}, open: map[*end]bool{}}, processes: map[string]*process{}, inProgress: map[string]int{},
 	}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	w.store = &store{w: w, locks: map[string]*life{}, handled: map[string]bool{}, effects: map[string]int{}}
@@ -173,14 +173,14 @@ func (w *world) storm() {
 // busy runs f in a goroutine that the run waits for.
 func (w *world) busy(id string, f func()) {
 	w.mu.Lock()
-	w.underway[id]++
+	w.inProgress[id]++
 	w.mu.Unlock()
 	go func() {
 		defer func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			if w.underway[id]--; w.underway[id] == 0 {
-				delete(w.underway, id)
+			if w.inProgress[id]--; w.inProgress[id] == 0 {
+				delete(w.inProgress, id)
 			}
 		}()
 		f()
@@ -216,7 +216,7 @@ func (w *world) await() {
 		time.Sleep(time.Minute)
 		w.platform.now().ClearFaults() // faults of steps that were still in progress
 		w.mu.Lock()
-		n := len(w.underway)
+		n := len(w.inProgress)
 		w.mu.Unlock()
 		if n == 0 && w.allUp() {
 			return
@@ -224,7 +224,7 @@ func (w *world) await() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id := range w.underway {
+	for id := range w.inProgress {
 		w.violations = append(w.violations, Violation{ends, id + " has not come to its end"})
 	}
 }

@@ -57,7 +57,7 @@ func (g *decoder) checkFormats() {
 		}
 	}
 	for _, name := range g.need {
-		if g.formats.Schemas != nil && g.named[name] && g.formats.Schemas[name].Promised == "" {
+		if g.formats.Schemas != nil && g.named[name] && g.formats.Schemas[name].Required == "" {
 			try.Failf("x-responses: %s must have a required field", name)
 		}
 	}
@@ -85,7 +85,7 @@ func (g *decoder) function(name string) {
 		g.printf("\nfunc read%s(c *jsonscan.Cursor) %[1]s { return %[1]s(%s) }", name, g.value(g.types[name]))
 		return
 	}
-	r := reader{decoder: g, fields: g.fields(name, st), spelling: g.formats.Schemas[name]}
+	r := reader{decoder: g, fields: g.fields(name, st), responseFormat: g.formats.Schemas[name]}
 	r.check(name)
 	g.printf("\nfunc read%s(c *jsonscan.Cursor) (v %[1]s) {", name)
 	r.declare()
@@ -98,7 +98,7 @@ func (g *decoder) function(name string) {
 		}
 	}
 	r.readAliases()
-	r.readRefusals()
+	r.readErrorFields()
 	g.printf("default:\nc.Skip()\n}\n}")
 	r.finish()
 	g.printf("return v\n}")

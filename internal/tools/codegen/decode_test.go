@@ -44,7 +44,7 @@ func TestDecode(t *testing.T) {
 		"hand_test.go":  "package sample\n\nvar test = readNotNeeded\n",
 		"decode.gen.go": "package sample\n\nvar old = readNotNeeded\n",
 	})
-	got, err := decode(".", formats{Schemas: map[string]spelling{"T": {Promised: "a"}}})
+	got, err := decode(".", formats{Schemas: map[string]responseFormat{"T": {Required: "a"}}})
 	must(t, err)
 	for _, want := range []string{
 		"v.A = c.Int()\n",
@@ -81,24 +81,24 @@ func TestDecodeInvalid(t *testing.T) {
 
 func TestDecodeResponsesInvalid(t *testing.T) {
 	for _, row := range []struct {
-		name, schema string
-		spelling     spelling
-		want         string
+		name, schema   string
+		responseFormat responseFormat
+		want           string
 	}{
-		{"an unknown type", "U", spelling{Promised: "a"}, "x-responses: type U has no reader"},
-		{"no promise", "T", spelling{Aliases: map[string]string{"id": "a"}}, "x-responses: T must have a required field"},
-		{"an unknown promise", "T", spelling{Promised: "b"}, `x-responses: T has no field "b"`},
-		{"an alias of nothing", "T", spelling{Aliases: map[string]string{"id": "b"}}, `x-responses: T has no field "b"`},
-		{"an alias that is a member", "T", spelling{Aliases: map[string]string{"a": "c"}}, `x-responses: T has a field "a", so this name must not be an alias`},
-		{"an object that is a member", "T", spelling{Aliases: map[string]string{"a/x": "c"}}, `x-responses: T has a field "a", so this name must not be an alias`},
-		{"a reader of nothing", "T", spelling{Readers: map[string]string{"b": "readB"}}, `x-responses: T has no field "b"`},
+		{"an unknown type", "U", responseFormat{Required: "a"}, "x-responses: type U has no reader"},
+		{"no required field", "T", responseFormat{Aliases: map[string]string{"id": "a"}}, "x-responses: T must have a required field"},
+		{"an unknown required field", "T", responseFormat{Required: "b"}, `x-responses: T has no field "b"`},
+		{"an alias of nothing", "T", responseFormat{Aliases: map[string]string{"id": "b"}}, `x-responses: T has no field "b"`},
+		{"an alias that is a member", "T", responseFormat{Aliases: map[string]string{"a": "c"}}, `x-responses: T has a field "a", so this name must not be an alias`},
+		{"an object that is a member", "T", responseFormat{Aliases: map[string]string{"a/x": "c"}}, `x-responses: T has a field "a", so this name must not be an alias`},
+		{"a reader of nothing", "T", responseFormat{Readers: map[string]string{"b": "readB"}}, `x-responses: T has no field "b"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			inPackage(t, map[string]string{
 				"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tC int64 `json:\"c\"`\n}\n",
 				"hand.go":      "package sample\n\nvar read = readT\n",
 			})
-			formats := formats{Envelope: "data", Schemas: map[string]spelling{"T": {Promised: "a"}, row.schema: row.spelling}}
+			formats := formats{Envelope: "data", Schemas: map[string]responseFormat{"T": {Required: "a"}, row.schema: row.responseFormat}}
 			if _, err := decode(".", formats); err == nil || err.Error() != row.want {
 				t.Errorf("error is %v", err)
 			}

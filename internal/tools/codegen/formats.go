@@ -17,15 +17,15 @@ import (
 // formats describes alternative formats of response types, and their required fields. It is x-responses in an overlay.
 // The zero value means only the declared format.
 type formats struct {
-	Envelope string              `yaml:"envelope"` // the field that may contain a resource
-	Schemas  map[string]spelling `yaml:"schemas"`
+	Envelope string                    `yaml:"envelope"` // the field that may contain a resource
+	Schemas  map[string]responseFormat `yaml:"schemas"`
 
 	order map[string][]string // fields of list elements in openapi.yaml, by type
 }
 
-// spelling describes alternative field names of one type. A name in an object is written object/name.
-type spelling struct {
-	Promised string            `yaml:"promised"` // the required field
+// responseFormat describes alternative field names of one type. A name in an object is written object/name.
+type responseFormat struct {
+	Required string            `yaml:"required"` // the required field
 	Aliases  map[string]string `yaml:"aliases"`  // other names, with the fields that they stand for
 	Readers  map[string]string `yaml:"readers"`  // functions that read some names
 }
@@ -44,16 +44,16 @@ func readFormats(path string, doc *document) formats {
 }
 
 // aliases returns the other names, sorted.
-func (s spelling) aliases() []string { return slices.Sorted(maps.Keys(s.Aliases)) }
+func (s responseFormat) aliases() []string { return slices.Sorted(maps.Keys(s.Aliases)) }
 
 // reader writes the parts of a reader that depend on alternative names.
 type reader struct {
 	*decoder
-	spelling
+	responseFormat
 	fields []field
 }
 
-// check fails if the spelling names a field that the type called name does not have.
+// check fails if the responseFormat names a field that the type called name does not have.
 func (r reader) check(name string) {
 	members := slices.Collect(maps.Values(r.Aliases))
 	for member := range r.Readers {
@@ -61,8 +61,8 @@ func (r reader) check(name string) {
 			members = append(members, member)
 		}
 	}
-	if r.Promised != "" {
-		members = append(members, r.Promised)
+	if r.Required != "" {
+		members = append(members, r.Required)
 	}
 	for _, member := range members {
 		if r.field(member).name == "" {
@@ -107,7 +107,7 @@ func (r reader) loop(named bool) string {
 
 // declare writes the statements before the loop over the names.
 func (r reader) declare() {
-	if r.Promised != "" {
+	if r.Required != "" {
 		r.printf("start := c.Offset()")
 	}
 	for _, alias := range r.aliases() {
@@ -149,10 +149,10 @@ func (r reader) readAliases() {
 	}
 }
 
-// readRefusals writes the case for the fields that mark an error instead of a
+// readErrorFields writes the case for the fields that mark an error instead of a
 // list.
-func (r reader) readRefusals() {
-	if f := r.field(r.Promised); f.name != "" && zero(f.typ) == "nil" {
+func (r reader) readErrorFields() {
+	if f := r.field(r.Required); f.name != "" && zero(f.typ) == "nil" {
 		r.printf("case \"detail\", \"error\":\nreadErrorField(c, name)")
 	}
 }
@@ -167,7 +167,7 @@ func (r reader) finish() {
 			r.printf("v.%s = cmp.Or(v.%[1]s, %s)", f.name, variable(alias))
 		}
 	}
-	if f := r.field(r.Promised); f.name != "" {
+	if f := r.field(r.Required); f.name != "" {
 		r.printf("if v.%s == %s {\nc.Missing(start, %q)\n}", f.name, zero(f.typ), f.member)
 	}
 }

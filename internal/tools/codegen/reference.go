@@ -26,7 +26,7 @@ type endpoint struct {
 	Methods                     []string // methods of package client
 	Parameters                  []row
 	Body                        string
-	Answers, Errors             []string
+	Responses, Errors           []string
 }
 
 // Own returns the parameters that only this endpoint documents.
@@ -100,20 +100,20 @@ func (w writer) endpoint(op operation) endpoint {
 	if body.Node != nil {
 		e.Body = w.kind(body)
 	}
-	for status, answer := range op.at("responses").all() {
+	for status, response := range op.at("responses").all() {
 		if status[0] != '2' {
 			if !w.implied(status, body.Node != nil) {
 				e.Errors = append(e.Errors, status)
 			}
 			continue
 		}
-		for media, content := range answer.resolve(w.doc.root).at("content").all() {
+		for media, content := range response.resolve(w.doc.root).at("content").all() {
 			if media == "application/json" {
 				media = w.kind(content.at("schema"))
 			}
 			status += " " + media
 		}
-		e.Answers = append(e.Answers, status)
+		e.Responses = append(e.Responses, status)
 	}
 	return e
 }
@@ -145,19 +145,19 @@ func (w writer) implied(status string, body bool) bool {
 // Problems returns the errors that endpoints refer to, by their statuses.
 func (w writer) Problems() (out []problem) {
 	for _, op := range w.doc.operations {
-		for status, answer := range op.at("responses").all() {
+		for status, response := range op.at("responses").all() {
 			if status[0] == '2' || slices.ContainsFunc(out, func(p problem) bool { return p.Status == status }) {
 				continue
 			}
-			answer = answer.resolve(w.doc.root)
-			p := problem{Status: status, Description: cell(answer.text("description")), Endpoints: "as listed"}
+			response = response.resolve(w.doc.root)
+			p := problem{Status: status, Description: cell(response.text("description")), Endpoints: "as listed"}
 			if w.implied(status, true) {
 				p.Endpoints = "with a body"
 			}
 			if w.implied(status, false) {
 				p.Endpoints = "all"
 			}
-			for _, detail := range answer.at("content", "application/json", "example", "detail").items() {
+			for _, detail := range response.at("content", "application/json", "example", "detail").items() {
 				p.Type = detail.text("type")
 			}
 			out = append(out, p)

@@ -4,7 +4,7 @@
 // JSON must be valid, and links and anchors must have a target. A list contains
 // the exceptions with their reasons.
 //
-// Each sentence with a promise names its tests in testdata/promises.txt. A test compares
+// Each sentence with a guarantee names its tests in testdata/guarantees.txt. A test compares
 // the numbers in SECURITY.md with the code.
 //
 // A code block after a comment such as

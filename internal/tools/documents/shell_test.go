@@ -15,7 +15,7 @@ import (
 // for none.
 func elsewhere() map[string]string {
 	return map[string]string{
-		"curl":           "mockserver's TestManual runs those of docs/control-api.md",
+		"curl":           "mockserver's TestManual runs the commands of docs/control-api.md",
 		"cd":             "",
 		"git":            "internal/tools/release makes the same commits and tags in its rehearsal",
 		"node":           "the step npm of the gate runs the tests of examples/node",

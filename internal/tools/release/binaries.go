@@ -34,7 +34,7 @@ func (s *stage) binaries(ctx context.Context) {
 		if len(files) != 1 {
 			try.Failf("%s has %d binaries for this system, want 1", name, len(files))
 		}
-		s.says(ctx, files[0])
+		s.checkVersion(ctx, files[0])
 	}
 	packReleased(ctx, s.repo, s.next)
 }

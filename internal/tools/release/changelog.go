@@ -62,9 +62,9 @@ func heading(version string) string { return "## [" + strings.TrimPrefix(version
 // requireEverywhere changes the version that our modules require of one another.
 func requireEverywhere(ctx context.Context, dir, next string) {
 	path := command(ctx, dir, nil, "go", "list", "-m")
-	ours := regexp.MustCompile(`(?m)^(\s*(?:require )?` + regexp.QuoteMeta(path) + `(?:/\S+)?) v\S+`)
+	own := regexp.MustCompile(`(?m)^(\s*(?:require )?` + regexp.QuoteMeta(path) + `(?:/\S+)?) v\S+`)
 	for _, name := range goMods(ctx, dir) {
-		edit(filepath.Join(dir, filepath.FromSlash(name)), func(text string) string { return ours.ReplaceAllString(text, "${1} "+next) })
+		edit(filepath.Join(dir, filepath.FromSlash(name)), func(text string) string { return own.ReplaceAllString(text, "${1} "+next) })
 	}
 }
 

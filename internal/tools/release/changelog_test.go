@@ -29,12 +29,12 @@ func TestAddHeading(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for name, mistake := range map[string]struct{ text, version, want string }{
+	for name, tt := range map[string]struct{ text, version, want string }{
 		"released before": {log, "v0.1.0", "already has v0.1.0"},
 		"no heading":      {"# Changelog\n", "v0.2.0", "no heading Unreleased"},
 	} {
-		if _, err := headed(mistake.text, mistake.version, time.Now()); err == nil || !strings.Contains(err.Error(), mistake.want) {
-			t.Errorf("%s: %v, want %q", name, err, mistake.want)
+		if _, err := headed(tt.text, tt.version, time.Now()); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestSection(t *testing.T) {
 		t.Errorf("a version that is not there: %q", got)
 	}
 	if got, err := section("## [0.2.0] - today\n\n## [0.1.0]\n\n- One.\n", "v0.2.0"); err == nil {
-		t.Errorf("a version that nothing is said of: %q", got)
+		t.Errorf("a version without changes: %q", got)
 	}
 }
 

@@ -52,8 +52,8 @@ func unlisted(goMods []string) (err error) {
 	private := []string{"internal", "examples", "mockserver/console/e2e"} // only this repository uses them
 	for _, f := range goMods {
 		dir := path.Dir(f)
-		ours := slices.ContainsFunc(private, func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") })
-		if !ours && !slices.ContainsFunc(known, func(m module) bool { return m.dir == dir }) {
+		own := slices.ContainsFunc(private, func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") })
+		if !own && !slices.ContainsFunc(known, func(m module) bool { return m.dir == dir }) {
 			err = errors.Join(err, fmt.Errorf("%s is a module that is not in the list of internal/tools/release/modules.go", dir))
 		}
 	}

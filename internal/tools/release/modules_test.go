@@ -55,8 +55,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPushRefused: push creates no tag if the release is not prepared.
-func TestPushRefused(t *testing.T) {
+// TestPushRequiresPreparedRelease: push creates no tag if the release is not prepared.
+func TestPushRequiresPreparedRelease(t *testing.T) {
 	repo, pushes := releasable(t, "v0.1.0")
 	for name, want := range map[string]string{"v0.2.0": "mcp does not require v0.2.0", "0.1.0": "is not a version"} {
 		if err := push(t.Context(), repo, name); err == nil || !strings.Contains(err.Error(), want) {
@@ -98,6 +98,6 @@ func TestUnknownModules(t *testing.T) {
 	}
 	err := unlisted(append(files, "contrib/new/go.mod", "internals/go.mod"))
 	if err == nil || !strings.Contains(err.Error(), "contrib/new is") || !strings.Contains(err.Error(), "internals is") {
-		t.Errorf("two modules that nobody knows: %v", err)
+		t.Errorf("two unlisted modules: %v", err)
 	}
 }

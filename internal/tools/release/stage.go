@@ -64,12 +64,12 @@ func (s *stage) user() []string {
 func command(ctx context.Context, dir string, env []string, name string, args ...string) string {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // our own arguments
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	var said, errs strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &errs
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		try.Failf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, &said, &errs)
+		try.Failf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, &out, &errs)
 	}
-	return strings.TrimSpace(said.String())
+	return strings.TrimSpace(out.String())
 }
 
 // lastRelease returns the newest release that HEAD contains, or "" if there is none.

@@ -57,12 +57,12 @@ func (s *stage) golang(ctx context.Context, dir string, args ...string) string {
 func (s *stage) install(ctx context.Context) {
 	for _, m := range commands() {
 		s.golang(ctx, s.dir, "install", path.Join(m.path(), m.command)+"@"+s.next)
-		s.says(ctx, filepath.Join(s.dir, "bin", path.Base(m.command)+s.exe))
+		s.checkVersion(ctx, filepath.Join(s.dir, "bin", path.Base(m.command)+s.exe))
 	}
 }
 
-// says compares the version that a command prints with the release.
-func (s *stage) says(ctx context.Context, program string) {
+// checkVersion compares the version that a command prints with the release.
+func (s *stage) checkVersion(ctx context.Context, program string) {
 	out := command(ctx, s.dir, nil, program, "-version")
 	name := strings.TrimSuffix(filepath.Base(program), s.exe)
 	if want := name + " " + s.next + ","; !strings.HasPrefix(out, want) || !strings.Contains(out, ", "+runtime.GOOS+"/"+runtime.GOARCH) {

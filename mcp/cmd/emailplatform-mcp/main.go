@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	cfg := client.Config{BaseURL: s.baseURL, UserAgent: "emailplatform-mcp", MaxResponseBytes: maxAnswer}
+	cfg := client.Config{BaseURL: s.baseURL, UserAgent: "emailplatform-mcp", MaxResponseBytes: maxResponse}
 	if s.demo {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
@@ -89,9 +89,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	return err
 }
 
-// maxAnswer is the maximum size of a response from the platform. A page of 100
+// maxResponse is the maximum size of a response from the platform. A page of 100
 // contacts is much smaller.
-const maxAnswer = 1 << 20
+const maxResponse = 1 << 20
 
 // version returns the release and the revision of the build, if known, and the
 // Go version.

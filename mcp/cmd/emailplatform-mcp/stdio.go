@@ -52,8 +52,8 @@ func (a *pending) forward(in *bufio.Reader, w io.Writer) error {
 			return err
 		}
 		for _, message := range messages(line) {
-			if code, mistake := a.take(message); mistake != "" {
-				a.refuse(code, mistake)
+			if code, reason := a.take(message); reason != "" {
+				a.reject(code, reason)
 			} else if _, err := w.Write(append(message, '\n')); err != nil {
 				return err
 			}
@@ -114,7 +114,7 @@ const (
 )
 
 // take tracks a received message, or returns an error for an invalid one.
-func (a *pending) take(line []byte) (code int, mistake string) {
+func (a *pending) take(line []byte) (code int, reason string) {
 	switch {
 	case len(line) > maxLine:
 		return invalidRequest, fmt.Sprintf("a line must be at most %d bytes long", maxLine)
@@ -154,10 +154,10 @@ func (a *pending) complete(id jsonrpc.ID) {
 	a.closed.Broadcast()
 }
 
-// refuse responds with an error to a line whose request id is unknown.
-func (a *pending) refuse(code int, mistake string) {
+// reject responds with an error to a line whose request id is unknown.
+func (a *pending) reject(code int, reason string) {
 	text, _ := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": mistake},
+		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": reason},
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -124,7 +124,7 @@ func parse(args []string, out io.Writer) (options, error) {
 		oneOf(&o.log, "text", "json"))
 	flags.StringVar(&o.readyFile, "ready-file", "", "`file` to write the base URL and a token to, as JSON, once the server is ready")
 	flags.BoolVar(&o.exitOnStdinClose, "exit-on-stdin-close", false,
-		"exit when standard input is closed, so that the server ends with its parent process")
+		"exit when standard input is closed, for example because the parent process has exited")
 	flags.BoolVar(&o.showVersion, "version", false, "print the version and exit")
 	if err := parseFlags(flags, args); err != nil {
 		return o, err

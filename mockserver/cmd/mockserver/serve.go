@@ -60,7 +60,7 @@ func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) (err
 	if err != nil {
 		return err
 	}
-	collectLess()
+	raiseGCPercent()
 	srv := mockserver.StartOn(listener, o.config)
 	defer srv.Close()
 	state, err := openState(o.state, o.config.Logger)

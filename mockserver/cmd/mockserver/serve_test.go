@@ -202,7 +202,7 @@ func TestServeWaitsForSeed(t *testing.T) {
 		return err == nil
 	})
 	if !strings.Contains(text, `"count":5000`) {
-		t.Errorf("the first answer is %s", text)
+		t.Errorf("the first response is %s", text)
 	}
 	must(t, r.stop())
 }
@@ -290,24 +290,24 @@ func commandWith(tb testing.TB, prepare func(*exec.Cmd), args ...string) (*exec.
 	return nil, ""
 }
 
-// underWay sends a request whose response is delayed, and waits until the command has received it. It returns a channel
+// inProgress sends a request whose response is delayed, and waits until the command has received it. It returns a channel
 // for the status.
-func underWay(t *testing.T, base string, delay time.Duration) chan int {
+func inProgress(t *testing.T, base string, delay time.Duration) chan int {
 	t.Helper()
 	fault := fmt.Sprintf(`{"action":"delay","delay_ms":%d}`, delay.Milliseconds())
 	_, _, err := ask(t.Context(), "POST", base+"/_mock/faults", "", fault)
 	must(t, err)
-	answered := make(chan int, 1)
+	statuses := make(chan int, 1)
 	go func() {
-		status, _, _ := ask(context.WithoutCancel(t.Context()), "POST", base+"/lists", "dev-token", `{"name":"Under way"}`)
-		answered <- status
+		status, _, _ := ask(context.WithoutCancel(t.Context()), "POST", base+"/lists", "dev-token", `{"name":"In progress"}`)
+		statuses <- status
 	}()
 	for hit := false; !hit; {
 		_, text, err := ask(t.Context(), "GET", base+"/_mock/faults", "", "")
 		must(t, err)
 		hit = strings.Contains(text, `"hits":1`)
 	}
-	return answered
+	return statuses
 }
 
 // On SIGTERM, the command waits for requests in progress and saves the state.
@@ -318,15 +318,15 @@ func TestSignal(t *testing.T) {
 	}
 	state := filepath.Join(t.TempDir(), "state.json")
 	cmd, base := command(t, "-state", state, "-quiet")
-	answered := underWay(t, base, 300*time.Millisecond)
+	statuses := inProgress(t, base, 300*time.Millisecond)
 	must(t, cmd.Process.Signal(syscall.SIGTERM))
-	if status := <-answered; status != http.StatusCreated {
-		t.Errorf("the request under way was answered %d", status)
+	if status := <-statuses; status != http.StatusCreated {
+		t.Errorf("the request in progress got the status %d", status)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the command ended with %v", err)
 	}
-	if saved, err := os.ReadFile(state); err != nil || !strings.Contains(string(saved), "Under way") {
+	if saved, err := os.ReadFile(state); err != nil || !strings.Contains(string(saved), "In progress") {
 		t.Errorf("saved: %s %v", saved, err)
 	}
 }
@@ -370,30 +370,30 @@ func TestHealth(t *testing.T) {
 func TestUnhealthy(t *testing.T) {
 	hangs := make(chan struct{})
 	for name, row := range map[string]struct {
-		answer  http.HandlerFunc
-		timeout string
-		want    string // part of the error
+		response http.HandlerFunc
+		timeout  string
+		want     string // part of the error
 	}{
-		"an error":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "1h", "is not healthy: 500"},
-		"redirect":  {http.RedirectHandler("/elsewhere", http.StatusFound).ServeHTTP, "1h", "is not healthy: 302"},
-		"no answer": {func(http.ResponseWriter, *http.Request) { <-hangs }, "50ms", "did not respond within 50ms"},
-		"another":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello\x1b")) }, "1h", "200 OK hello?"},
+		"an error":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "1h", "is not healthy: 500"},
+		"redirect":    {http.RedirectHandler("/elsewhere", http.StatusFound).ServeHTTP, "1h", "is not healthy: 302"},
+		"no response": {func(http.ResponseWriter, *http.Request) { <-hangs }, "50ms", "did not respond within 50ms"},
+		"another":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello\x1b")) }, "1h", "200 OK hello?"},
 	} {
-		server := httptest.NewServer(row.answer)
+		server := httptest.NewServer(row.response)
 		addr := strings.TrimPrefix(server.URL, "http://")
 		err := run(t.Context(), []string{"health", "-addr", addr, "-timeout", row.timeout}, nil, &output{})
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v, want %q in it", name, err, row.want)
 		}
-		if name == "no answer" {
+		if name == "no response" {
 			close(hangs)
 		}
 		server.Close()
 	}
 }
 
-// TestCollectLess: the GC percentage is 400 for a small heap and 100 for a large heap, unless GOGC is set.
-func TestCollectLess(t *testing.T) {
+// TestGCPercent: the GC percentage is 400 for a small heap and 100 for a large heap, unless GOGC is set.
+func TestGCPercent(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	percent := func() uint64 {
 		now := []metrics.Sample{{Name: "/gc/gogc:percent"}}
@@ -401,12 +401,12 @@ func TestCollectLess(t *testing.T) {
 		return now[0].Value.Uint64()
 	}
 	t.Setenv("GOGC", "50")
-	if collectLess(); percent() != 100 {
+	if raiseGCPercent(); percent() != 100 {
 		t.Errorf("with GOGC: %d, want no change", percent())
 	}
 	t.Setenv("GOGC", "")
 	runtime.GC() // frees the heap of earlier tests
-	collectLess()
+	raiseGCPercent()
 	if runtime.GC(); percent() != 400 {
 		t.Errorf("with a small heap: %d, want 400", percent())
 	}

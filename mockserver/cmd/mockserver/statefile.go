@@ -39,15 +39,15 @@ type stateFile struct {
 	srv    *mockserver.Server
 	log    *slog.Logger
 
-	current *edition
-	next    chan *edition // the edition that is being written; nil if there is none
-	pause   time.Time     // after an error, no new edition begins before this time
+	current *segment
+	next    chan *segment // the segment that is being written; nil if there is none
+	pause   time.Time     // after an error, no new segment begins before this time
 	stop    chan struct{}
 	stopped chan struct{}
 }
 
-// edition is a file with a whole state and its later changes.
-type edition struct {
+// segment is a file with a whole state and its later changes.
+type segment struct {
 	file        *os.File
 	follower    *mockserver.Follower
 	whole, size int64
@@ -172,8 +172,8 @@ func (s *stateFile) check(err error) {
 	s.current, s.pause = nil, time.Now().Add(tryAgain)
 }
 
-// save appends the changes to the edition. If there is no edition or the
-// changes are large, it begins a new edition.
+// save appends the changes to the segment. If there is no segment or the
+// changes are large, it begins a new segment.
 func (s *stateFile) save() error {
 	enough := s.current == nil
 	if s.current != nil {
@@ -190,11 +190,11 @@ func (s *stateFile) save() error {
 
 // begin writes the whole state to a new file in the background, which may take
 // seconds. In the meantime, save appends changes to the old file.
-func (s *stateFile) begin() chan *edition {
-	made := make(chan *edition, 1)
+func (s *stateFile) begin() chan *segment {
+	made := make(chan *segment, 1)
 	go func() {
 		file, err := os.OpenFile(s.name+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-		e := &edition{file: file, follower: s.srv.Follow(), err: err}
+		e := &segment{file: file, follower: s.srv.Follow(), err: err}
 		if err == nil {
 			e.err = e.write()
 			e.whole = e.size
@@ -206,7 +206,7 @@ func (s *stateFile) begin() chan *edition {
 
 // publish replaces the file with the new file, after adding the changes since
 // begin.
-func (s *stateFile) publish(made *edition) error {
+func (s *stateFile) publish(made *segment) error {
 	err := made.err
 	if err == nil {
 		err = made.write()
@@ -270,14 +270,14 @@ func (s *stateFile) finish() error {
 	}
 	var err error
 	for n := 0; n < 2 && err == nil && (s.current == nil || s.current.size > s.current.whole); n++ {
-		err = s.rewrite() // the first edition may have begun before the last changes
+		err = s.rewrite() // the first segment may have begun before the last changes
 	}
 	return err
 }
 
 // write appends the changes and their checksum, and waits until they are on the
 // disk.
-func (e *edition) write() error {
+func (e *segment) write() error {
 	part := checksum.NewWriter(e.file)
 	if err := e.follower.Write(part); err != nil || part.Bytes == 0 {
 		return err
@@ -289,8 +289,8 @@ func (e *edition) write() error {
 	return e.file.Sync()
 }
 
-// discard closes an edition, if there is one.
-func (e *edition) discard() {
+// discard closes an segment, if there is one.
+func (e *segment) discard() {
 	if e != nil {
 		e.follower.Close()
 		_ = e.file.Close()
@@ -341,7 +341,7 @@ func writeNew(srv *mockserver.Server, name string) error {
 	if err != nil {
 		return fmt.Errorf("-state-salvage: %w", err)
 	}
-	e := edition{file: file, follower: srv.Follow()}
+	e := segment{file: file, follower: srv.Follow()}
 	err = e.write()
 	e.follower.Close()
 	return errors.Join(err, file.Close())

@@ -137,7 +137,7 @@ func TestStateTruncated(t *testing.T) {
 		"zeros":                      {whole + change + strings.Repeat("\x00", 100_000), "Change"},
 		"another whole without end":  {whole + strings.ReplaceAll(state, "\n", "")[:50], "Whole"},
 		"a change before its turn":   {whole + withChecksum(strings.Replace(change1, `"change":1`, `"change":2`, 1)), ""},
-		"a mistake in the middle":    {whole + withChecksum("{\n") + change, ""},
+		"an error in the middle":     {whole + withChecksum("{\n") + change, ""},
 		"nothing":                    {"", ""},
 		"half of the whole":          {whole[:len(whole)/2], ""},
 	} {
@@ -186,7 +186,7 @@ func TestStateFollows(t *testing.T) {
 	if s.srv = srv; s.rewrite() != nil {
 		t.Fatal("it was not written")
 	}
-	editions, text := 0, strings.Repeat("x", 200_000)
+	segments, text := 0, strings.Repeat("x", 200_000)
 	for i := range 15 {
 		seed := fmt.Sprintf(`{"templates":[{"name":"%d","content":{"html":"%s"}}]}`, i, text)
 		must(t, srv.Seed(strings.NewReader(seed)))
@@ -198,14 +198,14 @@ func TestStateFollows(t *testing.T) {
 			made := <-s.next
 			s.next = nil
 			must(t, s.publish(made))
-			editions++
+			segments++
 			if !strings.Contains(restorable(t, name), fmt.Sprintf(`"name":"%d"`, i)) {
 				t.Fatalf("template %d is not in the new file", i)
 			}
 		}
 	}
-	if editions < 2 {
-		t.Errorf("the whole state was rewritten %d times, want 2 or more", editions)
+	if segments < 2 {
+		t.Errorf("the whole state was rewritten %d times, want 2 or more", segments)
 	}
 	must(t, s.finish())
 	s.current.discard()
@@ -249,7 +249,7 @@ func TestStateAfterDiskError(t *testing.T) {
 	}
 	s.check(s.save())
 	if s.next != nil {
-		t.Error("it does not wait before it tries again")
+		t.Error("save retries without waiting")
 	}
 	s.pause = time.Time{}
 	s.check(s.save())
@@ -277,7 +277,7 @@ func TestSecondSignal(t *testing.T) {
 	for !strings.Contains(restorable(t, state), "Saved") {
 		time.Sleep(10 * time.Millisecond)
 	}
-	underWay(t, base, time.Minute) // keeps the command running
+	inProgress(t, base, time.Minute) // keeps the command running
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = cmd.Wait() }()
 	signals := 0

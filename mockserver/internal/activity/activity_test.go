@@ -86,7 +86,7 @@ func TestChanged(t *testing.T) {
 		select {
 		case <-changed:
 		default:
-			t.Errorf("%s is no change", name)
+			t.Errorf("%s is not reported as a change", name)
 		}
 		if f.Observed() {
 			t.Errorf("observed after %s", name)

@@ -77,7 +77,7 @@ func TestFrozen(t *testing.T) {
 		synctest.Wait()
 		r.want(t)
 		if got := c.Now(); !got.Equal(day) {
-			t.Errorf("a clock that stands shows %v, want %v", got, day)
+			t.Errorf("a frozen clock shows %v, want %v", got, day)
 		}
 		must(t, c.Set(day.Add(30*time.Minute)))
 		synctest.Wait()
@@ -189,7 +189,7 @@ func TestFreezePublishesChange(t *testing.T) {
 	select {
 	case <-moved:
 	default:
-		t.Error("freezing is no change")
+		t.Error("freezing the clock is not reported as a change")
 	}
 	if line := string(<-from); !strings.Contains(line, `"kind":"clock"`) || !strings.Contains(line, `"frozen":true`) {
 		t.Errorf("published %s", line)

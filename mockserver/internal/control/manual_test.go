@@ -123,9 +123,9 @@ func merged(out *bytes.Buffer, whole, part *schema.Schema) *schema.Schema {
 
 // tables writes the parameters, the request body and the response of a route.
 func (rt route) tables(out *bytes.Buffer) {
-	answer := rt.response()
+	response := rt.response()
 	query := rt.query
-	if isList(answer) {
+	if isList(response) {
 		query = query[:len(query)-len(listParams())]
 	}
 	if len(query) > 0 {
@@ -138,11 +138,11 @@ func (rt route) tables(out *bytes.Buffer) {
 		out.WriteString("\nRequest:\n\n")
 		fieldsTable(out, body)
 	}
-	if answer != nil && answer.Name == "" && len(answer.Fields) > 0 && !isList(answer) {
+	if response != nil && response.Name == "" && len(response.Fields) > 0 && !isList(response) {
 		out.WriteString("\nResponse:\n\n")
-		fieldsTable(out, answer)
+		fieldsTable(out, response)
 	} else if !rt.handler.proxy {
-		fmt.Fprintf(out, "\nResponse: %s.\n", rt.describeAnswer())
+		fmt.Fprintf(out, "\nResponse: %s.\n", rt.describeResponse())
 	}
 	if rt.handler.optional {
 		out.WriteString("\nOr status 204, without a body.\n")
@@ -163,7 +163,7 @@ func parametersTable(out *bytes.Buffer, params []param) {
 	}
 }
 
-func (rt route) describeAnswer() string {
+func (rt route) describeResponse() string {
 	switch {
 	case rt.handler.media != "":
 		return "`" + rt.handler.media + "`"

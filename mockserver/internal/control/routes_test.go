@@ -38,8 +38,8 @@ func (rt route) at(q url.Values) (method, target string) {
 	return strings.Replace(rt.method, "*", "GET", 1), path + "?" + q.Encode()
 }
 
-// refuses checks that a route rejects a query with 422, and that the first error names the parameter.
-func (rt route) refuses(t *testing.T, q url.Values, parameter string, want ...string) {
+// rejects checks that a route rejects a query with 422, and that the first error names the parameter.
+func (rt route) rejects(t *testing.T, q url.Values, parameter string, want ...string) {
 	t.Helper()
 	method, target := rt.at(q)
 	w := ask(t, nil, method, target, "", "")
@@ -49,7 +49,7 @@ func (rt route) refuses(t *testing.T, q url.Values, parameter string, want ...st
 		return
 	}
 	if loc := fmt.Sprint(got.Detail[0].Loc); loc != "[query "+parameter+"]" {
-		t.Errorf("%s %s: the mistake is at %s, want it at %s", method, target, loc, parameter)
+		t.Errorf("%s %s: the error is at %s, want it at %s", method, target, loc, parameter)
 	}
 	for _, words := range want {
 		if !strings.Contains(got.Detail[0].Msg, words) {
@@ -96,19 +96,19 @@ func TestParameters(t *testing.T) {
 			t.Run(rt.name()+"?"+p.name, func(t *testing.T) {
 				if !rt.handler.proxy {
 					misspelled := p.name + "~"
-					rt.refuses(t, url.Values{misspelled: {p.good()}}, misspelled, append(names, "did you mean "+p.name+"?")...)
+					rt.rejects(t, url.Values{misspelled: {p.good()}}, misspelled, append(names, "did you mean "+p.name+"?")...)
 				}
 				value, said := p.wrong()
-				rt.refuses(t, url.Values{p.name: {value}}, p.name, said...)
-				rt.refuses(t, url.Values{p.name: {p.good(), p.good()}}, p.name, "more than once")
-				rt.refuses(t, url.Values{p.name: {""}}, p.name, "must not be empty")
-				if value, mistake := p.parse(p.good()); value != p.good() || mistake != "" {
-					t.Errorf("%q is read as %q, %q", p.good(), value, mistake)
+				rt.rejects(t, url.Values{p.name: {value}}, p.name, said...)
+				rt.rejects(t, url.Values{p.name: {p.good(), p.good()}}, p.name, "more than once")
+				rt.rejects(t, url.Values{p.name: {""}}, p.name, "must not be empty")
+				if value, reason := p.parse(p.good()); value != p.good() || reason != "" {
+					t.Errorf("%q is read as %q, %q", p.good(), value, reason)
 				}
 			})
 		}
 		if !rt.handler.proxy {
-			rt.refuses(t, url.Values{"~": {"x"}}, "~", "unknown parameter: ")
+			rt.rejects(t, url.Values{"~": {"x"}}, "~", "unknown parameter: ")
 		}
 	}
 }

@@ -80,20 +80,20 @@ func (d *Engine) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := Stats{States: map[record.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
-	mine := func(id int64) bool { return account == 0 || id == 0 || id == account }
+	included := func(id int64) bool { return account == 0 || id == 0 || id == account }
 	for id, fired := range d.history.fired {
-		if mine(id) {
+		if included(id) {
 			out.Events += fired.Total()
 			fired.Each(from, until, func(m, n int64) { out.Minute(m).Events += n })
 		}
 	}
 	for _, c := range d.history.webhooks {
-		if mine(c.account) {
+		if included(c.account) {
 			out.add(c, from, until)
 		}
 	}
 	for _, q := range d.order {
-		if mine(q.hook.AccountID) {
+		if included(q.hook.AccountID) {
 			out.Waiting = append(out.Waiting, q.waits(d.Clock.Now())...)
 		}
 	}
@@ -130,8 +130,8 @@ func (q *queue) waits(now time.Time) []Waiting {
 		line.Why, line.Until = "rate_limit", until
 	}
 	all := []Waiting{
-		{Why: "retry", N: retrying, Until: q.soonest(record.DeliveryRetrying)},
-		{Why: "delay", N: len(q.retries) - retrying, Until: q.soonest(record.DeliveryQueued)},
+		{Why: "retry", N: retrying, Until: q.earliest(record.DeliveryRetrying)},
+		{Why: "delay", N: len(q.retries) - retrying, Until: q.earliest(record.DeliveryQueued)},
 		line,
 	}
 	if q.hook.Archived {
@@ -147,10 +147,10 @@ func (q *queue) waits(now time.Time) []Waiting {
 	return all
 }
 
-// soonest returns the earliest NextAttempt of the scheduled deliveries in the given
+// earliest returns the earliest NextAttempt of the scheduled deliveries in the given
 // state. It returns the zero time if none of the first 100 scheduled deliveries is in
 // the given state.
-func (q *queue) soonest(state record.DeliveryState) time.Time {
+func (q *queue) earliest(state record.DeliveryState) time.Time {
 	for _, n := range q.retries[:min(len(q.retries), 100)] {
 		if x := q.history.at(n); x.State == state {
 			return x.NextAttempt
@@ -159,8 +159,8 @@ func (q *queue) soonest(state record.DeliveryState) time.Time {
 	return time.Time{}
 }
 
-// KeptMinutes is the maximum number of recent minutes whose counts are stored.
-const KeptMinutes = 24 * 60
+// MaxMinutes is the maximum number of recent minutes whose counts are stored.
+const MaxMinutes = 24 * 60
 
 // PerMinute counts occurrences by minute. The zero value is ready to use.
 // PerMinute is not safe for concurrent use.
@@ -177,8 +177,8 @@ func (c *PerMinute) Add(at time.Time) {
 	}
 	minute := MinuteOf(at)
 	c.by[minute]++
-	if len(c.by) > KeptMinutes { // later minutes exist if the clock was set back
-		maps.DeleteFunc(c.by, func(m, _ int64) bool { return m > minute || m <= minute-KeptMinutes })
+	if len(c.by) > MaxMinutes { // later minutes exist if the clock was set back
+		maps.DeleteFunc(c.by, func(m, _ int64) bool { return m > minute || m <= minute-MaxMinutes })
 	}
 }
 

@@ -43,7 +43,7 @@ func sameAsWalked(t *testing.T, when string, e *Engine) {
 	t.Helper()
 	now := MinuteOf(e.Clock.Now())
 	for _, account := range []int64{1, 2} {
-		got, want := e.Stats(account, now-KeptMinutes+1, now), walked(e, account)
+		got, want := e.Stats(account, now-MaxMinutes+1, now), walked(e, account)
 		maps.DeleteFunc(got.States, func(_ record.DeliveryState, n int) bool { return n == 0 })
 		if !maps.Equal(got.States, want.States) || got.Attempts != want.Attempts || got.Failed != want.Failed || got.Events != want.Events {
 			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; there are %v, %d, %d, %d", when, account,
@@ -62,9 +62,9 @@ func TestStats(t *testing.T) {
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		other := Webhook{ID: 8, AccountID: 2, URL: hook.URL, Events: []string{"a"}, Secret: "s", Hash: hook.Hash}
 		limited := Webhook{ID: 9, AccountID: 1, URL: hook.URL, Events: []string{"b"}, Secret: "s", Hash: hook.Hash, RateLimit: 1, Period: "hour"}
-		mine := hook
-		mine.Events = []string{"a"}
-		for _, h := range []Webhook{mine, other, limited} {
+		included := hook
+		included.Events = []string{"a"}
+		for _, h := range []Webhook{included, other, limited} {
 			e.Open(h)
 		}
 		fire := func(account int64, name string) {
@@ -116,7 +116,7 @@ func TestStats(t *testing.T) {
 		e.SendTo(hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret
 		sameAsWalked(t, "one to a URL", e)
 		before := read(t, e)
-		e.Replace([]Webhook{mine, other, limited}, before)
+		e.Replace([]Webhook{included, other, limited}, before)
 		synctest.Wait()
 		sameAsWalked(t, "restored", e)
 		e.ReplaceAccount(1, nil)
@@ -149,8 +149,8 @@ func waits(t *testing.T, e *Engine, account int64, want string) {
 // Deliveries wait for attempts in progress. A reordered delivery waits for the delivery that must precede it.
 func TestWaitingForConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan int)
-		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
+		statuses := make(chan int)
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-statuses) })
 		e.Open(hook)
 		if _, err := e.Faults.Add([]record.Fault{{Action: record.FaultReorder, Nth: 2}}); err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestWaitingForConcurrency(t *testing.T) {
 		synctest.Wait()
 		waits(t, e, 1, "turn 3")
 		for range 4 {
-			answer <- http.StatusNoContent
+			statuses <- http.StatusNoContent
 		}
 		synctest.Wait()
 		waits(t, e, 1, "")
@@ -172,7 +172,7 @@ func TestWaitingForConcurrency(t *testing.T) {
 func TestMinutesAfterRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
-		const many = 3 * KeptMinutes / 2
+		const many = 3 * MaxMinutes / 2
 		var before State
 		start := e.Clock.Now().Add(-100 * time.Hour)
 		for i := range many {
@@ -184,8 +184,8 @@ func TestMinutesAfterRestore(t *testing.T) {
 		}
 		e.Replace([]Webhook{hook}, before)
 		last := MinuteOf(start.Add(50*time.Hour)) + many - 1
-		if got := len(e.Stats(1, last-KeptMinutes+1, last).Minutes); got != KeptMinutes {
-			t.Errorf("of the last day %d minutes are there, want %d", got, KeptMinutes)
+		if got := len(e.Stats(1, last-MaxMinutes+1, last).Minutes); got != MaxMinutes {
+			t.Errorf("of the last day %d minutes are there, want %d", got, MaxMinutes)
 		}
 	})
 }
@@ -201,7 +201,7 @@ func seen(c *PerMinute, from, until int64) []string {
 	return out
 }
 
-// At most KeptMinutes minutes are kept. At the limit, an addition deletes all counts that are older than a day. If the
+// At most MaxMinutes minutes are kept. At the limit, an addition deletes all counts that are older than a day. If the
 // clock was set back, it also deletes all later counts.
 func TestPerMinuteLimits(t *testing.T) {
 	var c PerMinute
@@ -210,16 +210,16 @@ func TestPerMinuteLimits(t *testing.T) {
 		from, step, added  int64
 		first, last, count int64
 	}{
-		{"every second minute", 0, 2, KeptMinutes, 0, 2*KeptMinutes - 2, KeptMinutes},
-		{"one minute more", 2 * KeptMinutes, 1, 1, KeptMinutes + 2, 2 * KeptMinutes, KeptMinutes / 2},
-		{"backward", -1, -1, KeptMinutes/2 + 1, -KeptMinutes/2 - 1, -KeptMinutes/2 - 1, 1},
-		{"ten days", 0, 1, 10 * KeptMinutes, 9 * KeptMinutes, 10*KeptMinutes - 1, KeptMinutes},
+		{"every second minute", 0, 2, MaxMinutes, 0, 2*MaxMinutes - 2, MaxMinutes},
+		{"one minute more", 2 * MaxMinutes, 1, 1, MaxMinutes + 2, 2 * MaxMinutes, MaxMinutes / 2},
+		{"backward", -1, -1, MaxMinutes/2 + 1, -MaxMinutes/2 - 1, -MaxMinutes/2 - 1, 1},
+		{"ten days", 0, 1, 10 * MaxMinutes, 9 * MaxMinutes, 10*MaxMinutes - 1, MaxMinutes},
 	} {
 		before := c.Total()
 		for i := range row.added {
 			c.Add(MinuteStart(MinuteOf(noon) + row.from + i*row.step))
 		}
-		all := len(seen(&c, -KeptMinutes, 10*KeptMinutes))
+		all := len(seen(&c, -MaxMinutes, 10*MaxMinutes))
 		if within := len(seen(&c, row.first, row.last)); within != int(row.count) || all != within || c.Total() != before+row.added {
 			t.Errorf("%s: %d minutes, %d of them from %d to %d, want %d; %d in total", row.name, all, within, row.first, row.last, row.count, c.Total())
 		}

@@ -152,8 +152,8 @@ func TestSendTo(t *testing.T) {
 // A delivery without a queue still has a record.
 func TestRecordWithoutQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan bool)
-		e := engineTo(t, func(http.ResponseWriter, *http.Request) { <-answer })
+		respond := make(chan bool)
+		e := engineTo(t, func(http.ResponseWriter, *http.Request) { <-respond })
 		e.Open(hook)
 		id := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
 		queued := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
@@ -171,15 +171,15 @@ func TestRecordWithoutQueue(t *testing.T) {
 		if err := other.Redeliver(id); err == nil {
 			t.Error("it is delivered again without a secret")
 		}
-		close(answer)
+		close(respond)
 	})
 }
 
 // A pending delivery has a reason, unless it waits for an attempt in progress.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan int)
-		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
+		respond := make(chan int)
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
 		limited := hook
 		limited.RateLimit, limited.Period = 2, "minute"
 		e.Open(limited)
@@ -199,12 +199,12 @@ func TestWaiting(t *testing.T) {
 				}
 			}
 		}
-		check("the first is under way", "", "", "")
+		check("the first is in progress", "", "", "")
 		if places := read(t, e).Deliveries; places[0].Place != 1 || places[1].Place != 2 || places[2].Place != 3 {
 			t.Errorf("places %d, %d, %d; want 1, 2 and 3", places[0].Place, places[1].Place, places[2].Place)
 		}
-		answer <- http.StatusOK
-		answer <- http.StatusBadGateway
+		respond <- http.StatusOK
+		respond <- http.StatusBadGateway
 		synctest.Wait()
 		check("both have had their turn", "", "retry", "rate_limit")
 		if got := e.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {

@@ -108,7 +108,7 @@ func TestAllowedNetworks(t *testing.T) {
 }
 
 // No option allows deliveries to metadata services of clouds, in any notation of their addresses.
-func TestMetadataServicesAreRefused(t *testing.T) {
+func TestMetadataServicesAreRejected(t *testing.T) {
 	everything := &guard{Allowed: Allowed{
 		Public: true,
 		Hosts:  []string{"metadata.test"},
@@ -127,7 +127,7 @@ func TestMetadataServicesAreRefused(t *testing.T) {
 	} {
 		to := netip.AddrPortFrom(netip.MustParseAddr(address), 80).String()
 		if err := everything.mayDial("metadata.test", to); err == nil || !strings.Contains(err.Error(), "credentials") {
-			t.Errorf("%s: %v, want that it is refused for the credentials", address, err)
+			t.Errorf("%s: %v, want an error about the credentials", address, err)
 		}
 	}
 	for _, address := range []string{"169.254.169.253", "169.254.1.2", "fd00:ec2::253", "10.254.169.254"} {
@@ -227,8 +227,8 @@ func serveName(c net.Conn, table map[string][]string) error {
 		end += int(query[end]) + 1
 	}
 	label := string(query[13 : 13+int(query[12])])
-	answer := append(slices.Clone(query[:2]), 0x84, 0, 0, 1, 0, 0, 0, 0, 0, 0)
-	answer = append(answer, query[12:end+5]...)
+	response := append(slices.Clone(query[:2]), 0x84, 0, 0, 1, 0, 0, 0, 0, 0, 0)
+	response = append(response, query[12:end+5]...)
 	for _, text := range table[strings.ToLower(label)] {
 		addr := netip.MustParseAddr(text)
 		kind := byte(1) // A
@@ -236,13 +236,13 @@ func serveName(c net.Conn, table map[string][]string) error {
 			kind = 28 // AAAA
 		}
 		if kind == query[end+2] {
-			answer[7]++
-			answer = append(answer, 0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 0, 0, byte(addr.BitLen()/8))
-			answer = append(answer, addr.AsSlice()...)
+			response[7]++
+			response = append(response, 0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 0, 0, byte(addr.BitLen()/8))
+			response = append(response, addr.AsSlice()...)
 		}
 	}
-	binary.BigEndian.PutUint16(size[:], uint16(len(answer)))
-	_, err := c.Write(append(size[:], answer...))
+	binary.BigEndian.PutUint16(size[:], uint16(len(response)))
+	_, err := c.Write(append(size[:], response...))
 	return err
 }
 

@@ -117,9 +117,9 @@ func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
 	return out
 }
 
-// forget deletes the events and deliveries of an account. A placeholder replaces each
+// deleteAccount deletes the events and deliveries of an account. A placeholder replaces each
 // deleted delivery, because delivery ids contain positions in the history.
-func (h *history) forget(account int64) {
+func (h *history) deleteAccount(account int64) {
 	for i := range h.deliveries.Len() {
 		x := h.deliveries.At(i)
 		if x.AccountID != account || x.Forgotten {

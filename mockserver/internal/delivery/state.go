@@ -108,8 +108,8 @@ func unfinished() []record.DeliveryState {
 	return []record.DeliveryState{record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying}
 }
 
-// Forget removes all pending deliveries. It does not stop attempts in progress.
-func (d *Engine) Forget() {
+// DropPending removes all pending deliveries. It does not stop attempts in progress.
+func (d *Engine) DropPending() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.queues {
@@ -120,7 +120,7 @@ func (d *Engine) Forget() {
 // Replace replaces the webhooks and the history. It first removes all pending
 // deliveries.
 func (d *Engine) Replace(hooks []Webhook, from State) {
-	d.Forget()
+	d.DropPending()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.order = nil
@@ -189,7 +189,7 @@ func (s Saved) delivery() *delivery {
 		out.Body = s.Bytes
 	}
 	if !s.Started.IsZero() {
-		out.Attempts = append(out.Attempts, record.Attempt{Time: s.Started, Error: cutShort, Manual: out.Manual})
+		out.Attempts = append(out.Attempts, record.Attempt{Time: s.Started, Error: interrupted, Manual: out.Manual})
 		out.Manual, out.Started = false, time.Time{}
 	}
 	for i, a := range out.Attempts {
@@ -198,9 +198,9 @@ func (s Saved) delivery() *delivery {
 	return out
 }
 
-// cutShort is the error for an attempt that was in progress when the state was
+// interrupted is the error for an attempt that was in progress when the state was
 // saved.
-const cutShort = "the state was saved before there was a response"
+const interrupted = "the state was saved before there was a response"
 
 // resumeLocked adds a pending delivery to its queue. A delivery to a URL without a
 // webhook fails, because snapshots do not contain the secret of such a URL.
@@ -230,15 +230,15 @@ func (d *Engine) ReplaceAccount(account int64, hooks []Webhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.order = slices.DeleteFunc(slices.Clone(d.order), func(q *queue) bool {
-		gone := q.hook.AccountID == account && !q.once
-		if gone {
+		deleted := q.hook.AccountID == account && !q.once
+		if deleted {
 			q.close()
 			delete(d.queues, q.hook.ID)
 		}
-		return gone
+		return deleted
 	})
 	maps.DeleteFunc(d.subscribers, func(s subscription, _ []*queue) bool { return s.account == account })
-	d.history.forget(account)
+	d.history.deleteAccount(account)
 	for _, h := range hooks {
 		d.addLocked(newQueue(h, d.history))
 	}

@@ -70,16 +70,16 @@ func send(t *testing.T, e *Engine, body string) {
 // Later attempts do not change a snapshot. A restored engine continues from it.
 func TestSnapshotIsImmutable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan int)
-		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
+		respond := make(chan int)
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
 		e.Open(hook)
 		id, err := e.Send("7", []byte(`{"event":"own"}`))
 		must(t, err)
-		answer <- http.StatusBadGateway
+		respond <- http.StatusBadGateway
 		synctest.Wait()
 		state := e.Snapshot()
 		time.Sleep(time.Second)
-		answer <- http.StatusOK
+		respond <- http.StatusOK
 		synctest.Wait()
 		if got := e.Record(id); got.State != record.DeliveryDelivered || len(got.Attempts) != 2 {
 			t.Fatalf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
@@ -188,8 +188,8 @@ func TestAttemptsOnWire(t *testing.T) {
 
 // The end of an attempt is not published if the delivery was deleted. Another delivery may have its id.
 func TestDeletedDeliveryIsNotPublished(t *testing.T) {
-	attempted, answer := make(chan bool), make(chan bool)
-	e := engineTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-answer })
+	attempted, respond := make(chan bool), make(chan bool)
+	e := engineTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-respond })
 	for name, forget := range map[string]func(){
 		"all":           func() { e.Replace(nil, State{}) },
 		"of an account": func() { e.ReplaceAccount(hook.AccountID, nil) },
@@ -201,7 +201,7 @@ func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 		<-attempted
 		forget()
 		changes, _ := e.Changes.Subscribe()
-		answer <- true
+		respond <- true
 		e.Work.Finish()
 		e.Changes.Unsubscribe(changes)
 		for line := range changes {

@@ -80,13 +80,13 @@ func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan
 	return nil
 }
 
-// WaitFor waits until holds() returns true. WaitFor calls holds() once at the
+// WaitFor waits until condition() returns true. WaitFor calls condition() once at the
 // start, and again after every change.
-func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
+func (w *Environment) WaitFor(ctx context.Context, condition func() bool) error {
 	for {
-		changed, open := w.Changes.Changed() // before holds(), because holds() may miss later changes
+		changed, open := w.Changes.Changed() // before condition(), because condition() may miss later changes
 		switch {
-		case holds():
+		case condition():
 			return nil
 		case !open:
 			return fmt.Errorf("mockserver: wait: the condition can no longer be met: %w", platform.ErrClosed)

@@ -97,7 +97,7 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 		if f.Status == http.StatusTooManyRequests {
 			kind = "rate_limited"
 		}
-		body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by the fault plan","type":%q}]}`+"\n", kind)
+		body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by a fault rule","type":%q}]}`+"\n", kind)
 		respond(f, w, http.StatusServiceUnavailable, "application/json", body)
 	}
 }

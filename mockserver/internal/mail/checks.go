@@ -28,7 +28,7 @@ type Finding struct {
 // Check returns probable problems in a message.
 func Check(m record.Message, tags Tags) []Finding {
 	found := append([]Finding{}, tags.empty()...)
-	found = append(found, deadLinks(m)...)
+	found = append(found, invalidLinks(m)...)
 	report := func(is bool, check, text string) {
 		if is {
 			found = append(found, Finding{check, text})
@@ -49,7 +49,7 @@ func Check(m record.Message, tags Tags) []Finding {
 	return append(found, notSupported(m.HTML)...)
 }
 
-func deadLinks(m record.Message) (found []Finding) {
+func invalidLinks(m record.Message) (found []Finding) {
 	targets := markup.Targets(m.HTML)
 	slices.Sort(targets)
 	places := sync.OnceValue(func() map[string]bool { return placesIn(m.HTML) })

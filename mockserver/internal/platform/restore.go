@@ -45,7 +45,7 @@ func (p *Platform) replace(with records, from *state) error {
 	return p.change(func(t *tx) error {
 		p.stopCampaigns()
 		p.records = with
-		p.Deliveries.Forget() // first, so no old work becomes due with the new clock
+		p.Deliveries.DropPending() // first, so no old work becomes due with the new clock
 		p.Clock.Restore(from.Clock)
 		p.Deliveries.Replace(with.webhooks(), from.State)
 		t.now = p.Clock.Now()

@@ -45,7 +45,7 @@ func checkRestores(t *testing.T, texts map[string]string) {
 			t.Errorf("%s:\ngot %q, want %q", text, got, want)
 		}
 		if want != "" && len(p.Outbox()) != 1 {
-			t.Errorf("%s: refused, but the records are gone", text)
+			t.Errorf("%s: rejected, but the records are gone", text)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestRestoreStopsCampaign(t *testing.T) {
 	check := func(t *testing.T, s *Platform) {
 		t.Helper()
 		if n := len(s.Outbox()); n != 1 {
-			t.Errorf("%d messages, want that of the snapshot alone", n)
+			t.Errorf("%d messages, want only the one in the snapshot", n)
 		}
 		if c := s.accounts[1].Campaigns.get(3); c.Status != campaignScheduled {
 			t.Errorf("the campaign is %s", c.Status)
@@ -231,7 +231,7 @@ func TestRestoreStopsCampaign(t *testing.T) {
 		run()
 		check(t, s)
 	})
-	t.Run("under way", func(t *testing.T) {
+	t.Run("in progress", func(t *testing.T) {
 		s := restored(t, later)
 		p := s
 		run := p.campaignRun(1, p.accounts[1].Campaigns.get(3))
@@ -335,7 +335,7 @@ func TestClosedPlatform(t *testing.T) {
 	s.Close()
 	run()
 	if n := len(s.Outbox()); n != 1 {
-		t.Errorf("%d messages, want that of the snapshot alone", n)
+		t.Errorf("%d messages, want only the one in the snapshot", n)
 	}
 	c.alarm, c.Status, c.Sender.Email = nil, campaignIncomplete, "shop@example.org"
 	_, err := s.ScheduleCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.ScheduleCampaignRequestObject{

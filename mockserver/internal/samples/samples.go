@@ -28,7 +28,7 @@ func All() ([]record.Sample, error) {
 		names := slices.Sorted(maps.Keys(all[event]))
 		for i, variant := range variants(names) {
 			shown := all[event][names[i]]
-			body, err := freshen([]byte(shown.body), now)
+			body, err := refresh([]byte(shown.body), now)
 			if err != nil {
 				return nil, fmt.Errorf("mockserver: samples: %s: %w", names[i], err)
 			}
@@ -59,9 +59,9 @@ func variants(names []string) []string {
 	return out
 }
 
-// freshen sets the current time and a new id, so receivers do not treat the
+// refresh sets the current time and a new id, so receivers do not treat the
 // example as a duplicate. The order of the fields does not change.
-func freshen(example []byte, now time.Time) ([]byte, error) {
+func refresh(example []byte, now time.Time) ([]byte, error) {
 	old, err := events.Parse(example)
 	if err != nil {
 		return nil, err

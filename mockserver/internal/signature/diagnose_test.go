@@ -69,7 +69,7 @@ func TestDiagnose(t *testing.T) {
 				t.Errorf("reason %q, want %q in it", got, tt.want)
 			}
 			if strings.Contains(got, secret.Reveal()) || strings.Contains(got, right) {
-				t.Errorf("reason %q tells the secret or the signature", got)
+				t.Errorf("reason %q contains the secret or the signature", got)
 			}
 		})
 	}

@@ -22,9 +22,9 @@ type Copy[T any] struct {
 }
 
 type block[T any] struct {
-	records []*T
-	edition int               // number of snapshots of the table when the block was created
-	private [size / 64]uint64 // a bit for each record that no copy shares
+	records   []*T
+	snapshots int               // number of snapshots of the table when the block was created
+	private   [size / 64]uint64 // a bit for each record that no copy shares
 }
 
 // Len returns the number of records.
@@ -76,19 +76,19 @@ func (c *Copy[T]) Backward() iter.Seq[*T] {
 type Table[T any] struct {
 	Copy[T]
 
-	edition int // number of snapshots
+	snapshots int // number of snapshots
 }
 
 // Snapshot returns a copy with the current records.
 func (t *Table[T]) Snapshot() Copy[T] {
-	t.edition++
+	t.snapshots++
 	return Copy[T]{blocks: slices.Clone(t.blocks), n: t.n}
 }
 
 // Add adds a record. The caller can change the record until the next snapshot.
 func (t *Table[T]) Add(x *T) {
 	if t.n%size == 0 {
-		t.blocks = append(t.blocks, &block[T]{edition: t.edition, records: make([]*T, 0, min(t.n, size))})
+		t.blocks = append(t.blocks, &block[T]{snapshots: t.snapshots, records: make([]*T, 0, min(t.n, size))})
 	}
 	b := t.block(t.n / size)
 	b.records = append(b.records, nil)
@@ -116,8 +116,8 @@ func (t *Table[T]) Edit(i int) *T {
 
 // block returns a block that no snapshot shares.
 func (t *Table[T]) block(k int) *block[T] {
-	if b := t.blocks[k]; b.edition != t.edition {
-		t.blocks[k] = &block[T]{edition: t.edition, records: append(make([]*T, 0, size), b.records...)}
+	if b := t.blocks[k]; b.snapshots != t.snapshots {
+		t.blocks[k] = &block[T]{snapshots: t.snapshots, records: append(make([]*T, 0, size), b.records...)}
 	}
 	return t.blocks[k]
 }

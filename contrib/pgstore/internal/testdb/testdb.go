@@ -23,7 +23,7 @@ func URLs(t testing.TB) map[string]string {
 		}
 	}
 	if urls["direct"] == "" {
-		t.Skip("SKIPPED, nothing was proven: set POSTGRES_URL to a PostgreSQL that may be written to")
+		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a PostgreSQL server that the tests can change")
 	}
 	return urls
 }

@@ -23,7 +23,7 @@ func unprivileged() *account {
 			return &account{Uid: uint32(try.Get(strconv.ParseUint(u.Uid, 10, 32))), Gid: uint32(try.Get(strconv.ParseUint(u.Gid, 10, 32)))}
 		}
 	}
-	try.Failf("the servers cannot run as root, and the users postgres and nobody do not exist")
+	try.Failf("the servers cannot run as root, and this machine has no unprivileged user for them")
 	return nil
 }
 

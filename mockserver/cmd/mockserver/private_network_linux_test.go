@@ -18,12 +18,12 @@ import (
 // isolated is set in the environment of a test process with its own network.
 const isolated = "MOCKSERVER_TEST_ISOLATED"
 
-// TestNeighbor delivers to another host of a private network, as in a docker-compose file. The network consists of
+// TestPrivateNetwork delivers to another host of a private network, as in a docker-compose file. The network consists of
 // namespaces of the test process. The other host also has the address of a cloud's metadata service. Without namespaces,
 // the test is skipped. ISOLATION=require makes that an error.
-func TestNeighbor(t *testing.T) {
+func TestPrivateNetwork(t *testing.T) {
 	if os.Getenv(isolated) != "" {
-		deliverToAll(t, neighbor(t))
+		deliverToAll(t, privateNetwork(t))
 		return
 	}
 	err := namespaces(t)
@@ -33,7 +33,7 @@ func TestNeighbor(t *testing.T) {
 	case os.Getenv("ISOLATION") == "require":
 		t.Fatalf("no network of its own: %v", err)
 	default:
-		t.Skipf("no network of its own, nothing was proven: %v", err)
+		t.Skipf("no network of its own, nothing was tested: %v", err)
 	}
 }
 
@@ -46,10 +46,10 @@ func deliverToAll(t *testing.T, got *atomic.Int64) {
 		allow     []string
 		want      string // expected in the delivery's record
 	}{
-		{"its name is allowed", "http://neighbor:8080/hook", []string{"-allow-target", "neighbor"}, delivered},
-		{"its network is allowed", "http://neighbor:8080/hook", []string{"-allow-target", "10.77.0.0/24"}, delivered},
+		{"its name is allowed", "http://receiver:8080/hook", []string{"-allow-target", "receiver"}, delivered},
+		{"its network is allowed", "http://receiver:8080/hook", []string{"-allow-target", "10.77.0.0/24"}, delivered},
 		{"nothing is allowed", "http://10.77.0.2:8080/hook", nil, "not a public address"},
-		{"public addresses are allowed", "http://neighbor:8080/hook", []string{"-allow-targets"}, "not a public address"},
+		{"public addresses are allowed", "http://receiver:8080/hook", []string{"-allow-targets"}, "not a public address"},
 		{"metadata by its address", "http://169.254.169.254:8080/hook", []string{"-allow-target", "0.0.0.0/0"}, "keep credentials"},
 		{"metadata by a name", "http://metadata:8080/hook", []string{"-allow-target", "metadata", "-allow-targets"}, "keep credentials"},
 	} {
@@ -114,10 +114,10 @@ func withNamespaces(t *testing.T, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// neighbor creates the network and a receiver in it. It returns a counter of the deliveries.
-func neighbor(t *testing.T) *atomic.Int64 {
+// privateNetwork creates the network and a receiver in it. It returns a counter of the deliveries.
+func privateNetwork(t *testing.T) *atomic.Int64 {
 	hosts := filepath.Join(t.TempDir(), "hosts")
-	must(t, os.WriteFile(hosts, []byte("10.77.0.2 neighbor\n169.254.169.254 metadata\n"), 0o600))
+	must(t, os.WriteFile(hosts, []byte("10.77.0.2 receiver\n169.254.169.254 metadata\n"), 0o600))
 	must(t, syscall.Mount(hosts, "/etc/hosts", "", syscall.MS_BIND, ""))
 	ip(t, "link add here type veth peer name there", "link set lo up")
 	listening := make(chan net.Listener)
@@ -127,7 +127,7 @@ func neighbor(t *testing.T) *atomic.Int64 {
 	}()
 	listener := <-listening
 	if listener == nil {
-		t.Fatal("no neighbor")
+		t.Fatal("the receiver did not start")
 	}
 	ip(t, "address add 10.77.0.1/24 dev here", "address add 169.254.1.1/16 dev here", "link set here up")
 	return receive(t, listener)

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// withoutPromises contains the documents without promises to users, with the reasons.
-var withoutPromises = map[string]string{
+// withoutGuarantees contains the documents without guarantees to users, with the reasons.
+var withoutGuarantees = map[string]string{
 	"docs/specification.md": "internal/tests/conformance tests each sentence",
 	"docs/decisions.md":     "internal/tests/conformance tests each sentence",
 	"docs/reference.md":     "generated from openapi.yaml",
@@ -26,7 +26,7 @@ var withoutPromises = map[string]string{
 }
 
 var (
-	promising = regexp.MustCompile(`(?i)\b(?:never|always|exactly|once|guaranteed?|found again|all of|(?:is|are) (?:kept|complete|safe)|` +
+	guaranteeing = regexp.MustCompile(`(?i)\b(?:never|always|exactly|once|guaranteed?|found again|all of|(?:is|are) (?:kept|complete|safe)|` +
 		`keeps|no duplicates?|loses? no\w*|not lost|nothing)\b`)
 	immediately = regexp.MustCompile(`(?i)\bat once\b`)
 	sentenceEnd = regexp.MustCompile(`[.!?:]\s+`)
@@ -41,12 +41,12 @@ var (
 	docLink     = regexp.MustCompile(`\[(\w[\w.]*)\]`)
 )
 
-// promises returns the sentences of a document that contain a word of promising.
-func promises(t *testing.T, name string) (found []string) {
+// guarantees returns the sentences of a document that contain a word that expresses a guarantee.
+func guarantees(t *testing.T, name string) (found []string) {
 	t.Helper()
 	for _, text := range paragraphs(t, name) {
 		for _, sentence := range sentences(strings.Join(strings.Fields(text), " ")) {
-			if promising.MatchString(immediately.ReplaceAllString(codeSpan.ReplaceAllString(sentence, ""), "")) {
+			if guaranteeing.MatchString(immediately.ReplaceAllString(codeSpan.ReplaceAllString(sentence, ""), "")) {
 				found = append(found, sentence)
 			}
 		}
@@ -86,19 +86,19 @@ func paragraphs(t *testing.T, name string) []string {
 	return strings.Split(mdItem.ReplaceAllString(text, "\n\n"), "\n\n")
 }
 
-// promise is a line of testdata/promises.txt, "proof: sentence". The proof is one of
-// noPromise, or the folders and names of tests.
-type promise struct{ file, proof, sentence string }
+// guarantee is a line of testdata/guarantees.txt, "proof: sentence". The proof is one of
+// noGuarantee, or the folders and names of tests.
+type guarantee struct{ file, proof, sentence string }
 
-const promiseList = "internal/tools/documents/testdata/promises.txt"
+const guaranteeList = "internal/tools/documents/testdata/guarantees.txt"
 
-// noPromise are the reasons why a sentence needs no test.
-var noPromise = []string{"-advice", "-limit", "-other"}
+// noGuarantee are the reasons why a sentence needs no test.
+var noGuarantee = []string{"-advice", "-limit", "-other"}
 
-func listed(t *testing.T) (header string, rows []promise) {
+func listed(t *testing.T) (header string, rows []guarantee) {
 	t.Helper()
 	file := ""
-	for line := range strings.SplitSeq(read(t, promiseList), "\n") {
+	for line := range strings.SplitSeq(read(t, guaranteeList), "\n") {
 		proof, sentence, isRow := strings.Cut(line, ": ")
 		switch {
 		case strings.HasPrefix(line, "#"):
@@ -106,9 +106,9 @@ func listed(t *testing.T) (header string, rows []promise) {
 		case strings.HasPrefix(line, "["):
 			file = strings.Trim(line, "[]")
 		case isRow:
-			rows = append(rows, promise{file, proof, sentence})
+			rows = append(rows, guarantee{file, proof, sentence})
 		case line != "":
-			t.Fatalf("%s: a line must be `folder/TestName: sentence`, got %q", promiseList, line)
+			t.Fatalf("%s: a line must be `folder/TestName: sentence`, got %q", guaranteeList, line)
 		}
 	}
 	return header, rows
@@ -119,19 +119,19 @@ func same(a, b string) bool {
 	return strings.EqualFold(noWord.ReplaceAllString(a, ""), noWord.ReplaceAllString(b, ""))
 }
 
-// TestPromises: testdata/promises.txt names a test for each sentence of a document that contains a promise. It
+// TestGuarantees: testdata/guarantees.txt names a test for each sentence of a document that contains a guarantee. It
 // contains no other sentence.
-func TestPromises(t *testing.T) {
+func TestGuarantees(t *testing.T) {
 	header, rows := listed(t)
-	var now []promise
+	var now []guarantee
 	stale := slices.Clone(rows)
 	for _, name := range append(allFiles(t, ".md"), allFiles(t, "doc.go")...) {
-		if withoutPromises[name] != "" || strings.Contains("/"+name, "/internal/") {
+		if withoutGuarantees[name] != "" || strings.Contains("/"+name, "/internal/") {
 			continue
 		}
-		for _, sentence := range promises(t, name) {
-			p := promise{name, "", sentence}
-			is := func(old promise) bool { return old.file == name && same(old.sentence, sentence) }
+		for _, sentence := range guarantees(t, name) {
+			p := guarantee{name, "", sentence}
+			is := func(old guarantee) bool { return old.file == name && same(old.sentence, sentence) }
 			if i := slices.IndexFunc(rows, is); i >= 0 {
 				p = rows[i]
 				stale = slices.DeleteFunc(stale, is)
@@ -140,7 +140,7 @@ func TestPromises(t *testing.T) {
 		}
 	}
 	if len(rows) < 50 {
-		t.Errorf("%d promises: where are the others?", len(rows))
+		t.Errorf("%d guarantees: where are the others?", len(rows))
 	}
 	if *update {
 		reword(t, header, now, stale)
@@ -148,22 +148,22 @@ func TestPromises(t *testing.T) {
 	}
 	for _, p := range now {
 		if p.proof == "" {
-			t.Errorf("%s promises:\n\t%s\nIf you changed the wording, run go test ./internal/tools/documents -run TestPromises -update. "+
-				"Otherwise add the line \"folder/TestName: sentence\" to %s.", p.file, p.sentence, promiseList)
+			t.Errorf("%s guarantees:\n\t%s\nIf you changed the wording, run go test ./internal/tools/documents -run TestGuarantees -update. "+
+				"Otherwise add the line \"folder/TestName: sentence\" to %s.", p.file, p.sentence, guaranteeList)
 			continue
 		}
 		checkProof(t, p)
 	}
 	for _, p := range stale {
-		t.Errorf("%s: %s does not contain this sentence: %q", promiseList, p.file, p.sentence)
+		t.Errorf("%s: %s does not contain this sentence: %q", guaranteeList, p.file, p.sentence)
 	}
 }
 
 // checkProof reports a proof that is not a test. The groups of internal/tests/chaos are
 // functions of a program that the gate runs.
-func checkProof(t *testing.T, p promise) {
+func checkProof(t *testing.T, p guarantee) {
 	t.Helper()
-	if slices.Contains(noPromise, p.proof) {
+	if slices.Contains(noGuarantee, p.proof) {
 		return
 	}
 	for proof := range strings.SplitSeq(p.proof, ", ") {
@@ -172,10 +172,10 @@ func checkProof(t *testing.T, p promise) {
 		if dir == "internal/tests/chaos/" {
 			pattern = "*.go"
 		} else if !isTest.MatchString(test) {
-			t.Errorf("%s: %q: %s is not a test", promiseList, p.sentence, proof)
+			t.Errorf("%s: %q: %s is not a test", guaranteeList, p.sentence, proof)
 		}
 		if !strings.Contains(source(dir, pattern), "func "+test+"(") {
-			t.Errorf("%s: %q: there is no test %s. If you renamed it, change the list.", promiseList, p.sentence, proof)
+			t.Errorf("%s: %q: there is no test %s. If you renamed it, change the list.", guaranteeList, p.sentence, proof)
 		}
 	}
 }
@@ -184,13 +184,13 @@ var isTest = regexp.MustCompile(`^(?:Test|Fuzz|Example)`)
 
 // reword writes the list again. A sentence without a proof gets the proof of the first sentence that its document no
 // longer contains.
-func reword(t *testing.T, header string, now, stale []promise) {
+func reword(t *testing.T, header string, now, stale []guarantee) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(header)
 	file := ""
 	for _, p := range now {
-		if i := slices.IndexFunc(stale, func(old promise) bool { return old.file == p.file }); p.proof == "" && i >= 0 {
+		if i := slices.IndexFunc(stale, func(old guarantee) bool { return old.file == p.file }); p.proof == "" && i >= 0 {
 			p.proof = stale[i].proof
 			stale = slices.Delete(stale, i, i+1)
 			t.Logf("%s: check that %s proves this: %s", p.file, p.proof, p.sentence)
@@ -205,5 +205,5 @@ func reword(t *testing.T, header string, now, stale []promise) {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", p.proof, p.sentence)
 	}
-	must(t, os.WriteFile(filepath.Join(root, promiseList), []byte(b.String()), 0o600))
+	must(t, os.WriteFile(filepath.Join(root, guaranteeList), []byte(b.String()), 0o600))
 }

@@ -31,8 +31,8 @@ func Transport(next http.RoundTripper) http.RoundTripper {
 			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), iotest.ErrReader(err)))
 			return resp, nil // reading the body returns err
 		}
-		if respelled := convert(r, resp, body); respelled != nil {
-			body, resp.Header = respelled, resp.Header.Clone()
+		if altFormat := convert(r, resp, body); altFormat != nil {
+			body, resp.Header = altFormat, resp.Header.Clone()
 			resp.Header.Set("Content-Type", "application/json")
 			resp.Header.Del("Content-Length")
 			resp.ContentLength = int64(len(body))
