@@ -50,15 +50,15 @@ func newDemo(t *testing.T, write bool, through func(http.RoundTripper) http.Roun
 
 var fatal = recipes.Check
 
-// row returns the rest of the report's line after the text says.
-func row(t *testing.T, table, says string) string {
+// row returns the rest of the report's line after the rule.
+func row(t *testing.T, table, rule string) string {
 	t.Helper()
 	for line := range strings.Lines(table) {
-		if _, rest, ok := strings.Cut(line, says); ok {
+		if _, rest, ok := strings.Cut(line, rule); ok {
 			return strings.TrimSpace(rest)
 		}
 	}
-	t.Fatalf("no row %q in\n%s", says, table)
+	t.Fatalf("no row %q in\n%s", rule, table)
 	return ""
 }
 
@@ -93,7 +93,7 @@ func TestReportsResponseFormat(t *testing.T) {
 	var report strings.Builder
 	fatal(t, p.report(t.Context(), &report))
 	out := report.String()
-	for says, want := range map[string]string{
+	for rule, want := range map[string]string{
 		"creating a list is 201 with the list":                `differs: wrapped in "data", "id" instead of "list_id"; the client can read it`,
 		"a webhook is not wrapped in data and has webhook_id": `differs: wrapped in "data", "id" instead of "webhook_id"; "signature" instead of "secret"; "signature" instead of "hash_function"; the client can read it`,
 		"GET /tags: each item has name":                       `differs: "tag" instead of "name"; the client can read it`,
@@ -103,8 +103,8 @@ func TestReportsResponseFormat(t *testing.T) {
 		"a page after the last one is empty":                  "matches",
 		"a contact in a list has id, email and status":        "matches",
 	} {
-		if got := row(t, out, says); got != want {
-			t.Errorf("%s\n got %s\nwant %s", says, got, want)
+		if got := row(t, out, rule); got != want {
+			t.Errorf("%s\n got %s\nwant %s", rule, got, want)
 		}
 	}
 	if strings.Contains(out, "cannot use") {
@@ -199,10 +199,10 @@ func TestUnderFaults(t *testing.T) {
 			var out strings.Builder
 			fatal(t, p.report(t.Context(), &out))
 			time.Sleep(10 * time.Minute) // for requests that the platform processes late
-			_, stays, _ := strings.Cut(out.String(), "Not deleted:")
+			_, remaining, _ := strings.Cut(out.String(), "Not deleted:")
 			for kind, n := range records(t, p.c) {
-				if n > before[kind] && !strings.Contains(stays, kind) {
-					t.Errorf("%d %s left, and the report says %q", n-before[kind], kind, stays)
+				if n > before[kind] && !strings.Contains(remaining, kind) {
+					t.Errorf("%d %s left, and the report says %q", n-before[kind], kind, remaining)
 				}
 			}
 			if n := len(demo.Outbox()); n != 1 { // fill sends one email

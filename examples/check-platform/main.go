@@ -78,16 +78,16 @@ func run(ctx context.Context, out io.Writer, o options) error {
 
 // platform is the platform to check, and the data collected so far.
 type platform struct {
-	c      *client.Client
-	nobody *client.Client // with a token that the platform does not know
-	write  bool
+	c            *client.Client
+	unauthorized *client.Client // with a token that the platform does not know
+	write        bool
 
 	// Ids of existing records; zero if there are none.
 	list, contact, template, campaign int64
 	workflow, webhook, email          string
 
-	own   own      // records that this program created; it changes no others
-	stays []string // records that may remain on the platform
+	own       own      // records that this program created; it changes no others
+	remaining []string // records that may remain on the platform
 }
 
 // own contains the ids of the created records. An id is 0 if its record was not created.
@@ -105,8 +105,8 @@ func newPlatform(o options, h *http.Client) (*platform, error) {
 		return nil, err
 	}
 	cfg.Token = "nobody"
-	nobody, err := client.New(cfg)
-	return &platform{c: c, nobody: nobody, write: o.write, email: o.email}, err
+	unauthorized, err := client.New(cfg)
+	return &platform{c: c, unauthorized: unauthorized, write: o.write, email: o.email}, err
 }
 
 // report runs all checks and writes the table.
@@ -120,13 +120,13 @@ func (p *platform) report(ctx context.Context, out io.Writer) error {
 	for _, check := range p.checks() {
 		v := check.try(ctx)
 		counts[v.outcome]++
-		fmt.Fprintf(w, "%s\t%s\t%s\n", check.decision, check.says, v)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", check.decision, check.rule, v)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\n%d match, %d differ, %d skipped\n", counts[matches], counts[differs], counts[skipped])
-	for _, what := range p.stays {
+	for _, what := range p.remaining {
 		fmt.Fprintln(out, "Not deleted:", what)
 	}
 	return ctx.Err()
@@ -134,7 +134,7 @@ func (p *platform) report(ctx context.Context, out io.Writer) error {
 
 // check is a row of the table.
 type check struct {
-	decision, says string
+	decision, rule string
 	try            func(context.Context) verdict
 }
 

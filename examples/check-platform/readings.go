@@ -50,7 +50,7 @@ func (p *platform) pages() []check {
 	}
 }
 
-// unless returns the finding, or nothing if it is right.
+// unless returns the finding if the condition is false.
 func unless(right bool, finding string) string {
 	if right {
 		return ""
@@ -58,7 +58,7 @@ func unless(right bool, finding string) string {
 	return finding
 }
 
-// number reports a field that is not the number want.
+// number reports a field whose value differs from want.
 func number(object map[string]any, name string, want int64) string {
 	if n, ok := object[name].(json.Number); ok && n.String() == fmt.Sprint(want) {
 		return ""
@@ -79,7 +79,7 @@ func items[Page, Params any](
 		}
 		for _, item := range items {
 			if resource, ok := item.(map[string]any); ok {
-				return a.differ(a.code(200), spelling(resource, id))
+				return a.differ(a.code(200), format(resource, id))
 			}
 		}
 		return a.differ(`no array "data" of objects`)
@@ -106,14 +106,14 @@ func first[T any](items []T) (item T) {
 	return item
 }
 
-// resource makes a row of reading one resource.
+// resource returns a row that reads one resource.
 func resource[T any, ID comparable](
 	decision, kind, name string, id *ID, get func(context.Context, ID) (T, error), more ...func(result) string,
 ) check {
-	says := fmt.Sprintf("a %s is not wrapped in data and has %s", kind, name)
-	return check{decision, says, needs(id, "the id of a "+kind+" is unknown", func(ctx context.Context) verdict {
+	rule := fmt.Sprintf("a %s is not wrapped in data and has %s", kind, name)
+	return check{decision, rule, needs(id, "the id of a "+kind+" is unknown", func(ctx context.Context) verdict {
 		_, a := ask(ctx, get, *id)
-		found := []string{a.code(200), spelling(a.object(), name)}
+		found := []string{a.code(200), format(a.object(), name)}
 		for _, m := range more {
 			found = append(found, m(a))
 		}
@@ -136,7 +136,7 @@ func (p *platform) resources() []check {
 	}
 }
 
-// has reports that a field is missing, or replaced by another one.
+// has reports that a field is missing or has another name.
 func has(name, instead string) func(result) string {
 	return func(a result) string {
 		switch {
@@ -166,7 +166,7 @@ func (p *platform) contacts() []check {
 			}
 			first, _ := a.items()
 			item, _ := slices.Concat(first, []any{nil})[0].(map[string]any)
-			return a.differ(a.code(200), spelling(item, "id"), unless(item["email"] != nil, "no email"), unless(item["status"] != nil, "no status"))
+			return a.differ(a.code(200), format(item, "id"), unless(item["email"] != nil, "no email"), unless(item["status"] != nil, "no status"))
 		}},
 		{"5", "sort=email:desc sorts contacts", func(ctx context.Context) verdict {
 			found, a := ask(ctx, page, client.ListContactsParams{Sort: "email:desc"})
@@ -227,7 +227,7 @@ func (p *platform) conventions() []check {
 			return result{}.differ(unless(a.header.Get("X-Request-Id") != "", "no X-Request-Id"))
 		}},
 		{"7", "an unknown token is 401 with WWW-Authenticate: Bearer", func(ctx context.Context) verdict {
-			_, a := ask(ctx, p.nobody.Lists.Get, unknownID)
+			_, a := ask(ctx, p.unauthorized.Lists.Get, unknownID)
 			if v := a.rejected(http.StatusUnauthorized, ""); v.outcome != matches {
 				return v
 			}

@@ -37,8 +37,8 @@ func ask[T, A any](ctx context.Context, call func(context.Context, A) (T, error)
 	return value, a
 }
 
-// tell calls an operation that returns no value.
-func tell(ctx context.Context, call func(context.Context, int64) error, id int64) result {
+// callWithoutResult calls an operation that returns no value.
+func callWithoutResult(ctx context.Context, call func(context.Context, int64) error, id int64) result {
 	_, a := ask(ctx, func(ctx context.Context, id int64) (struct{}, error) { return struct{}{}, call(ctx, id) }, id)
 	return a
 }
@@ -122,8 +122,8 @@ func (a result) rejected(want int, detail string) verdict {
 	return verdict{outcome: matches}
 }
 
-// spelling reports that a resource is wrapped, has no field id, or has an invalid time.
-func spelling(resource map[string]any, id string) string {
+// format reports that a resource is wrapped, has no field id, or has an invalid time.
+func format(resource map[string]any, id string) string {
 	var found []string
 	inner, enveloped := resource["data"].(map[string]any)
 	if enveloped {

@@ -11,8 +11,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// address is the address of the contact; it is unused, and nothing is sent to
-// it.
+// address is the address of the created contact. The program sends no email to it.
 const address = "check-platform@example.com"
 
 // creations returns the rows that create records. All except the list are
@@ -31,7 +30,7 @@ func (p *platform) creations() []check {
 			contact, a := ask(ctx, create, client.ContactCreate{Email: address})
 			p.own.contact, p.contact = contact.ID, contact.ID
 			p.mayStay(a, contact.ID, fmt.Sprintf("contact %s in list %d", address, p.own.list))
-			return a.differ(a.code(201), spelling(a.object(), "id"), unless(contact.Status == events.ContactStatusActive, "status is "+string(contact.Status)))
+			return a.differ(a.code(201), format(a.object(), "id"), unless(contact.Status == events.ContactStatusActive, "status is "+string(contact.Status)))
 		})},
 		{"12", "creating the same contact again is 409 contact_exists", needs(&p.own.contact, "no contact", func(ctx context.Context) verdict {
 			_, a := ask(ctx, create, client.ContactCreate{Email: address})
@@ -45,7 +44,7 @@ func (p *platform) creations() []check {
 			template, a := ask(ctx, p.c.Templates.Create, client.TemplateCreate{Name: "check-platform", Content: content})
 			p.own.template, p.template = template.ID, template.ID
 			p.mayStay(a, p.own.template, `template "check-platform"`)
-			return a.differ(a.code(201), spelling(a.object(), "template_id"))
+			return a.differ(a.code(201), format(a.object(), "template_id"))
 		}},
 		{"9", "updating a template keeps the omitted fields", needs(&p.own.template, "no template", p.partialUpdate)},
 	}
@@ -57,17 +56,17 @@ func (p *platform) createList(ctx context.Context) verdict {
 	list, a := ask(ctx, p.c.Lists.Create, client.ListCreate{Name: name})
 	p.own.list, p.list = list.ID, list.ID
 	if p.own.list != 0 {
-		p.stays = append(p.stays, fmt.Sprintf("list %d, %q, because the API cannot delete lists", p.own.list, name))
+		p.remaining = append(p.remaining, fmt.Sprintf("list %d, %q, because the API cannot delete lists", p.own.list, name))
 	}
 	p.mayStay(a, p.own.list, fmt.Sprintf("list %q", name))
-	return a.differ(a.code(201), spelling(a.object(), "list_id"))
+	return a.differ(a.code(201), format(a.object(), "list_id"))
 }
 
 // mayStay reports a record that may exist after a create operation with an
 // unknown outcome: without its id it cannot be removed.
 func (p *platform) mayStay(a result, id int64, what string) {
 	if id == 0 && errors.Is(a.err, client.ErrOutcomeUnknown) {
-		p.stays = append(p.stays, what+" may exist, because the outcome of its creation is unknown")
+		p.remaining = append(p.remaining, what+" may exist, because the outcome of its creation is unknown")
 	}
 }
 
@@ -76,12 +75,12 @@ func (p *platform) imports(ctx context.Context) verdict {
 	result, a := ask(ctx, func(ctx context.Context, batch client.ImportBatch) (client.ImportResult, error) {
 		return p.c.Contacts.ImportBatch(ctx, p.own.list, batch)
 	}, client.ImportBatch{Contacts: []client.ImportContact{{Email: address}, {Email: "nobody"}}})
-	mistakes, _ := a.object()["errors"].([]any)
-	var mistake map[string]any
-	if len(mistakes) == 1 {
-		mistake, _ = mistakes[0].(map[string]any)
+	failures, _ := a.object()["errors"].([]any)
+	var failure map[string]any
+	if len(failures) == 1 {
+		failure, _ = failures[0].(map[string]any)
 	}
-	return a.differ(a.code(200), number(a.object(), "updated", 1), number(mistake, "index", 1),
+	return a.differ(a.code(200), number(a.object(), "updated", 1), number(failure, "index", 1),
 		unless(len(result.Errors) == 1, fmt.Sprintf("%d errors instead of 1", len(result.Errors))))
 }
 
@@ -90,14 +89,14 @@ func (p *platform) updates(ctx context.Context) verdict {
 		return p.c.Contacts.Update(ctx, p.own.list, p.own.contact, update)
 	}, client.ContactUpdate{CustomAttributes: []client.CustomAttributeUpdate{{Name: "name", Value: client.Value("Check")}}})
 	set := len(contact.CustomAttributes) == 1 && contact.CustomAttributes[0].Value == "Check"
-	return a.differ(a.code(200), spelling(a.object(), "id"), unless(set, fmt.Sprintf("attributes are %v", contact.CustomAttributes)))
+	return a.differ(a.code(200), format(a.object(), "id"), unless(set, fmt.Sprintf("attributes are %v", contact.CustomAttributes)))
 }
 
 func (p *platform) partialUpdate(ctx context.Context) verdict {
 	template, a := ask(ctx, func(ctx context.Context, update client.TemplateUpdate) (client.Template, error) {
 		return p.c.Templates.Update(ctx, p.own.template, update)
 	}, client.TemplateUpdate{Name: new("check-platform, renamed")})
-	return a.differ(a.code(200), spelling(a.object(), "template_id"), unless(template.Content.Text == "Hello", "the content was deleted"))
+	return a.differ(a.code(200), format(a.object(), "template_id"), unless(template.Content.Text == "Hello", "the content was deleted"))
 }
 
 // removals returns the rows that delete the created records.
@@ -118,7 +117,7 @@ const notMade = "a required record was not created"
 // once returns a check of a call whose response is only a status.
 func once(id *int64, call func(context.Context, int64) error) func(context.Context) verdict {
 	return needs(id, notMade, func(ctx context.Context) verdict {
-		a := tell(ctx, call, *id)
+		a := callWithoutResult(ctx, call, *id)
 		return a.differ(a.code(204))
 	})
 }
@@ -140,9 +139,9 @@ func (p *platform) removed(kind string, id *int64, call func(context.Context, in
 	return needs(id, notMade, func(ctx context.Context) verdict {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 		defer cancel()
-		a := tell(ctx, call, *id)
+		a := callWithoutResult(ctx, call, *id)
 		if a.err != nil {
-			p.stays = append(p.stays, fmt.Sprintf("%s %d", kind, *id))
+			p.remaining = append(p.remaining, fmt.Sprintf("%s %d", kind, *id))
 		}
 		return a.differ(a.code(204))
 	})
@@ -150,6 +149,6 @@ func (p *platform) removed(kind string, id *int64, call func(context.Context, in
 
 func gone(id *int64, call func(context.Context, int64) error) func(context.Context) verdict {
 	return needs(id, notMade, func(ctx context.Context) verdict {
-		return tell(ctx, call, *id).rejected(http.StatusNotFound, "")
+		return callWithoutResult(ctx, call, *id).rejected(http.StatusNotFound, "")
 	})
 }

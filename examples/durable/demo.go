@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	addresses = 20
-	attempts  = 3
-	unlucky   = "eve@example.org" // whose event the handler cannot bear, at first
+	addresses      = 20
+	attempts       = 3
+	failingAddress = "eve@example.org" // whose event the handler cannot bear, at first
 )
 
 // trySoon retries immediately, for a short demonstration.
@@ -48,7 +48,7 @@ func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
 	fmt.Printf("%d deliveries were acknowledged before a worker processed them\n", addresses)
 	var fixed atomic.Bool
 	jobs, err := newWorkers(pool, func(ctx context.Context, j job) error {
-		if j.event.Recipient() == unlucky && !fixed.Load() {
+		if j.event.Recipient() == failingAddress && !fixed.Load() {
 			return errors.New("a bug")
 		}
 		return noteEvent(ctx, j)
@@ -84,12 +84,12 @@ func connect(ctx context.Context, pool *pgxpool.Pool, platform *mockserver.Serve
 	return c, nil
 }
 
-// suppress returns when everything is delivered.
+// suppress suppresses the addresses and waits until all events are delivered.
 func suppress(ctx context.Context, c *client.Client, platform *mockserver.Server) error {
 	for i := range addresses {
 		address := fmt.Sprintf("ada+%d@example.org", i)
 		if i == addresses-1 {
-			address = unlucky
+			address = failingAddress
 		}
 		if _, err := c.SuppressedEmails.Add(ctx, address); err != nil {
 			return err
@@ -98,7 +98,7 @@ func suppress(ctx context.Context, c *client.Client, platform *mockserver.Server
 	return platform.Wait(ctx)
 }
 
-// workedOff waits until no job is waiting or running, and prints the number of processed events.
+// workedOff waits until no job is queued or running, and prints the number of processed events.
 func workedOff(ctx context.Context, pool *pgxpool.Pool) error {
 	if err := becomes(ctx, pool, 0, "river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled')"); err != nil {
 		return err
@@ -108,13 +108,13 @@ func workedOff(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// revive takes the dead letters out again, now that they can be read.
+// revive retries the dead letters after the bug is fixed.
 func revive(ctx context.Context, pool *pgxpool.Pool, jobs *river.Client[pgx.Tx]) error {
-	dead, err := jobs.JobList(ctx, river.NewJobListParams().States(rivertype.JobStateDiscarded))
+	discarded, err := jobs.JobList(ctx, river.NewJobListParams().States(rivertype.JobStateDiscarded))
 	if err != nil {
 		return err
 	}
-	for _, j := range dead.Jobs {
+	for _, j := range discarded.Jobs {
 		fmt.Printf("retrying a dead letter that failed %d times: %s\n", j.Attempt, j.Errors[len(j.Errors)-1].Error)
 		if _, err := jobs.JobRetry(ctx, j.ID); err != nil {
 			return err
@@ -132,7 +132,7 @@ func count(ctx context.Context, pool *pgxpool.Pool, what string) (n int, err err
 	return n, err
 }
 
-// becomes checks ten times per second, for at most a minute, whether there are that many rows.
+// becomes waits up to a minute until the table contains this number of rows.
 func becomes(ctx context.Context, pool *pgxpool.Pool, want int, what string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -148,7 +148,7 @@ const orders = 10
 
 // demonstrateShop confirms ten orders with the mock server, which loses the first
 // response. The recipient opens that email, so its outcome becomes known. Another
-// email bounces, and a lookup finds out.
+// email bounces, and a lookup returns the reason.
 func demonstrateShop(ctx context.Context, pool *pgxpool.Pool) error {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()

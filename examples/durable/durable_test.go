@@ -42,7 +42,7 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("POSTGRES_URL is not set: CI needs a PostgreSQL")
 		}
-		t.Skip("SKIPPED, nothing was proven: set POSTGRES_URL to a PostgreSQL in which databases may be made")
+		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a PostgreSQL server where the user can create databases")
 	}
 	server, err := pgx.Connect(t.Context(), address)
 	check(t, err)
@@ -218,7 +218,7 @@ func TestDemonstration(t *testing.T) {
 	if n := mustCount(t, pool, "event_log"); n != addresses {
 		t.Errorf("%d rows, want %d", n, addresses)
 	}
-	if n := mustCount(t, pool, "event_log WHERE recipient = '"+unlucky+"'"); n != 1 {
+	if n := mustCount(t, pool, "event_log WHERE recipient = '"+failingAddress+"'"); n != 1 {
 		t.Errorf("%d rows of the dead letter, want 1", n)
 	}
 }

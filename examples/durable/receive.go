@@ -27,13 +27,13 @@ type Delivery struct {
 // Kind implements river.JobArgs.
 func (Delivery) Kind() string { return "emailplatform_event" }
 
-// migrate makes the tables: of handled events, of River, and of this program.
+// migrate creates the tables for handled events, for River and for this program.
 func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	m, err := rivermigrate.New(riverpgxv5.New(pool), nil)
 	if err != nil {
 		return err
 	}
-	// Two processes that start together would trip over each other.
+	// The lock prevents conflicts between processes that start at the same time.
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -53,8 +53,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 // newReceiver returns a handler that acknowledges an event when its job is
-// committed, together with its key: the event is never lost, and is a job once.
-// A job is tried maxAttempts times, 25 if that is 0.
+// committed together with its deduplication key. So the event is never lost, and causes one job.
+// A job runs up to maxAttempts times, or 25 times if maxAttempts is 0.
 func newReceiver(pool *pgxpool.Pool, secret string, maxAttempts int) (http.Handler, error) {
 	parsed, err := webhook.ParseSecret(secret, "")
 	if err != nil {

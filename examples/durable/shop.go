@@ -50,10 +50,10 @@ func (s *shop) order(ctx context.Context, id, address string) error {
 	})
 }
 
-// subject contains the order: it is how an event resolves an unknown outcome.
+// subject contains the order, so a lookup can match an email with an unknown outcome to its order.
 func subject(order string) string { return "Your order " + order }
 
-// handle resolves unknown outcomes, and looks up why an email bounced.
+// handle resolves unknown outcomes, and looks up the reasons of bounces.
 func (s *shop) handle(ctx context.Context, j job) error {
 	if err := s.jobs.Reconcile(ctx, j.tx, j.event); err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// job is what a worker is given of an event. What it writes with tx is committed
-// together with the end of the job: exactly once. What it does elsewhere may be
-// done again, and needs a key of its own; job.key is a good one.
+// job is the event of a job, with the transaction that completes the job. PostgreSQL
+// commits the writes of the handler together with the completion. Other effects can
+// occur again after a crash; use job.key to deduplicate them.
 type job struct {
 	tx    pgx.Tx
 	key   string
@@ -24,14 +24,14 @@ type job struct {
 
 type handler func(context.Context, job) error
 
-// noteEvent is what this program does with an event.
+// noteEvent handles an event: it writes a row.
 func noteEvent(ctx context.Context, j job) error {
 	_, err := j.tx.Exec(ctx, "INSERT INTO event_log (key, name, recipient) VALUES ($1, $2, $3)",
 		j.key, j.event.Name, j.event.Recipient())
 	return err
 }
 
-// worker does the jobs.
+// worker runs the jobs.
 type worker struct {
 	river.WorkerDefaults[Delivery]
 	pool   *pgxpool.Pool
@@ -56,17 +56,17 @@ func (w *worker) Work(ctx context.Context, j *river.Job[Delivery]) error {
 }
 
 const (
-	// jobTimeout is more than any job takes.
+	// jobTimeout is longer than the longest job.
 	jobTimeout = 10 * time.Second
 	// rescueAfter is the time until the jobs of a crashed worker are released;
-	// the default is an hour. It must be more than jobTimeout, or a running job
-	// may be given to another worker.
+	// the default is an hour. It must be longer than jobTimeout. Otherwise another
+	// worker can start a job that is still running.
 	rescueAfter = 20 * time.Second
 	// stopTimeout is more than jobTimeout and riverjobs.Options.SendTimeout.
 	stopTimeout = 30 * time.Second
 )
 
-// newWorkers returns a client of River that works on 16 jobs at a time.
+// newWorkers returns a River client that runs up to 16 jobs concurrently.
 func newWorkers(pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{pool: pool, handle: handle})

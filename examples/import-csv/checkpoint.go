@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// checkpoint is the progress of an import, kept in a file.
+// checkpoint is the progress of an import. It is stored in a file.
 type checkpoint struct {
 	target
 	Confirmed int64 `json:"confirmed"`
 }
 
-// target identifies what is imported where. Lists of different platforms and
-// accounts can have the same id, so it contains the time when the list was created.
+// target identifies the file and the list of an import. Lists of different platforms
+// and accounts can have the same id, so target also contains the list's creation time.
 type target struct {
 	BaseURL       string    `json:"base_url"`
 	ListID        int64     `json:"list_id"`
@@ -45,8 +45,8 @@ func (c *checkpoint) load(path string) error {
 	return nil
 }
 
-// store replaces the file atomically: after a crash it has the old or the new
-// content.
+// store replaces the file atomically, so it contains the old or the new content after
+// a crash.
 func (c *checkpoint) store(path string) error {
 	b, err := json.Marshal(c)
 	if err != nil {

@@ -93,7 +93,7 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 	check(t, err)
 	name := filepath.Join(t.TempDir(), "contacts.csv")
 	check(t, writeRows(name, 10))
-	_, sum, err := survey(name)
+	_, sum, err := inspect(name)
 	check(t, err)
 	for what, change := range map[string]func(*target){
 		"the same":               func(*target) {},
@@ -107,8 +107,8 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 		check(t, saved.store(name+".progress"))
 		var out bytes.Buffer
 		err := importFile(t.Context(), c, &out, target{BaseURL: "https://mail.test", ListID: list.ID}, name)
-		refused := err != nil && strings.Contains(err.Error(), "the checkpoint of another import")
-		if same := what == "the same"; refused == same || strings.Contains(out.String(), "9 contacts were imported by earlier runs") != same {
+		rejected := err != nil && strings.Contains(err.Error(), "the checkpoint of another import")
+		if same := what == "the same"; rejected == same || strings.Contains(out.String(), "9 contacts were imported by earlier runs") != same {
 			t.Errorf("%s: %v, %s", what, err, &out)
 		}
 	}

@@ -65,7 +65,7 @@ func run(ctx context.Context, listID int64, args []string) error {
 
 // importFile imports the rows of a file that were not confirmed before.
 func importFile(ctx context.Context, c *client.Client, out io.Writer, to target, name string) error {
-	total, sum, err := survey(name) // reports errors in the file before anything is sent
+	total, sum, err := inspect(name) // reports errors in the file before anything is sent
 	if err != nil {
 		return err
 	}
@@ -113,17 +113,17 @@ func importFile(ctx context.Context, c *client.Client, out io.Writer, to target,
 	return nil
 }
 
-// survey returns how many contacts a file holds, and a sum that no other file
-// has. Its error names the line.
-func survey(name string) (contacts int64, sum string, err error) {
+// inspect returns the number of contacts in a file and the hash of the file. An error
+// contains the line number.
+func inspect(name string) (contacts int64, sum string, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return 0, "", err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	digest := sha256.New()
-	leaveOut := func(*client.CSVError) error { return nil }
-	for _, err := range client.ContactsFromCSV(io.TeeReader(f, digest), client.CSVOptions{OnBadRow: leaveOut}) {
+	skip := func(*client.CSVError) error { return nil }
+	for _, err := range client.ContactsFromCSV(io.TeeReader(f, digest), client.CSVOptions{OnBadRow: skip}) {
 		if err != nil {
 			return 0, "", fmt.Errorf("%s: %w", name, err)
 		}
@@ -132,7 +132,7 @@ func survey(name string) (contacts int64, sum string, err error) {
 	return contacts, hex.EncodeToString(digest.Sum(nil)), nil
 }
 
-// bar returns a line that overwrites itself.
+// bar returns a progress bar. Each bar overwrites the previous one.
 func bar(done, total int64) string {
 	const width = 40
 	share := 1.0
@@ -143,7 +143,7 @@ func bar(done, total int64) string {
 	return fmt.Sprintf("\r[%s%s] %3.0f %% of %d ", strings.Repeat("=", filled), strings.Repeat(" ", width-filled), share*100, total)
 }
 
-// demonstrate imports a file into the mock server, stops half-way, and resumes.
+// demonstrate imports a file into the mock server, stops after half of the rows, and resumes.
 func demonstrate(ctx context.Context) error {
 	platform := mockserver.Start(mockserver.Config{})
 	defer platform.Close()

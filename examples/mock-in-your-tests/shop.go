@@ -17,14 +17,14 @@ import (
 // ErrUndeliverable is returned for an address that bounced hard.
 var ErrUndeliverable = errors.New("shop: the address does not exist")
 
-// Shop confirms orders by email, and stops writing to addresses that do not
-// exist.
+// Shop confirms orders by email. It sends no more email to addresses that bounced
+// hard.
 type Shop struct {
 	platform *client.Client
 	template int64
 
-	dead   sync.Map // addresses that bounced hard, in lower case
-	orders sync.Map // orders whose email was sent or may have been sent, and whether a person must check it
+	bounced sync.Map // addresses that bounced hard, in lower case
+	orders  sync.Map // orders whose email was sent or may have been sent, and whether a person must check it
 }
 
 // New returns a shop that sends the template.
@@ -35,7 +35,7 @@ func New(platform *client.Client, template int64) *Shop {
 // Confirm sends the confirmation of an order, at most once. After an error other
 // than ErrOutcomeUnknown, such as ErrNotQueued, it can be called again.
 func (s *Shop) Confirm(ctx context.Context, order, address string) error {
-	if _, dead := s.dead.Load(strings.ToLower(address)); dead {
+	if _, bounced := s.bounced.Load(strings.ToLower(address)); bounced {
 		return ErrUndeliverable
 	}
 	if _, tried := s.orders.LoadOrStore(order, false); tried {
@@ -56,7 +56,7 @@ func (s *Shop) Confirm(ctx context.Context, order, address string) error {
 	return err
 }
 
-// ToCheck returns the orders whose confirmation may have been sent or not.
+// ToCheck returns the orders whose confirmation has an unknown outcome.
 func (s *Shop) ToCheck() (orders []string) {
 	for order, check := range s.orders.Range {
 		if check.(bool) {
@@ -66,7 +66,7 @@ func (s *Shop) ToCheck() (orders []string) {
 	return orders
 }
 
-// Webhook returns the handler that takes the platform's events.
+// Webhook returns the handler for the platform's events.
 func (s *Shop) Webhook(v *webhook.Verifier) http.Handler {
 	return webhook.NewHandler(v, s.handle, webhook.Options{})
 }
@@ -84,7 +84,7 @@ func (s *Shop) handle(ctx context.Context, ev *events.Event) error {
 		return err // the platform delivers the event again
 	}
 	if email.Bounce != nil && email.Bounce.Type == "hard" {
-		s.dead.Store(strings.ToLower(email.To), true)
+		s.bounced.Store(strings.ToLower(email.To), true)
 	}
 	return nil
 }

@@ -52,8 +52,8 @@ func (s *service) importContacts(ctx context.Context, file io.Reader) error {
 }
 
 // export writes the active contacts as CSV. It does not filter by status,
-// because unsubscribed contacts stay on the list: so a contact that is active all
-// the time is written exactly once. An error means that some are missing.
+// because unsubscribed contacts stay on the list. So it writes each contact that stays
+// active exactly once. An error means that the export is incomplete.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
 	for c, err := range s.platform.Contacts.All(ctx, s.listID, client.ListContactsParams{}, client.Prefetch(3)) {
@@ -129,8 +129,7 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 	return sent, err
 }
 
-// result waits until the campaign is sent, then returns its event counts so
-// far.
+// result waits until the campaign is sent, and returns its current event counts.
 func (s *service) result(ctx context.Context, campaignID int64) (map[string]string, error) {
 	if _, err := s.platform.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled); err != nil {
 		return nil, err
@@ -144,7 +143,7 @@ func (s *service) result(ctx context.Context, campaignID int64) (map[string]stri
 	return result, nil
 }
 
-// handle gets each event once. It queues lookups for later.
+// handle gets each event once, and queues lookups.
 func (s *service) handle(_ context.Context, ev *events.Event) error {
 	if id := ev.CampaignID(); !id.IsZero() {
 		s.counts.Add(fmt.Sprintf("campaign %s %s", id, ev.Name), 1)

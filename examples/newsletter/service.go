@@ -95,7 +95,7 @@ func (s *service) countCall(ctx context.Context, call client.Call) (context.Cont
 	}
 }
 
-// public serves subscribers and the platform.
+// public returns the handler for subscribers and the platform.
 func (s *service) public() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/hook", s.hook)
@@ -112,7 +112,7 @@ func (s *service) public() http.Handler {
 	return http.MaxBytesHandler(mux, 1<<20)
 }
 
-// internal serves the operators.
+// internal returns the handler for operators.
 func (s *service) internal() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, &s.counts) })

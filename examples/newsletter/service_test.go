@@ -181,22 +181,22 @@ func TestShutdown(t *testing.T) {
 	shut := make(chan struct{})
 	public, internal := listen(t, func() { close(shut) }), listen(t, func() {})
 	ctx, stop := context.WithCancel(t.Context())
-	ended, answered := make(chan error), make(chan string)
+	ended, statuses := make(chan error), make(chan string)
 	go func() { ended <- s.run(ctx, public, internal) }()
 	go func() {
 		resp, err := http.PostForm("http://"+public.Addr().String()+"/signup", url.Values{"email": {"ada@example.org"}})
 		if err != nil {
-			answered <- err.Error()
+			statuses <- err.Error()
 			return
 		}
 		_ = resp.Body.Close()
-		answered <- resp.Status
+		statuses <- resp.Status
 	}()
 	<-slow.arrived
 	stop()
 	<-shut // the public listener is closed
 	close(slow.release)
-	if got := <-answered; got != "200 OK" {
+	if got := <-statuses; got != "200 OK" {
 		t.Errorf("the request that had begun: %s", got)
 	}
 	if err := <-ended; err != nil {

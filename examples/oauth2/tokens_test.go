@@ -122,7 +122,7 @@ func TestEndpointHangs(t *testing.T) {
 func TestWrongCredentials(t *testing.T) {
 	withTokens(t, "wrong-s3cret", func(t *testing.T, c *client.Client, e *endpoint) {
 		err := tags(through(t, e), c)
-		if refused, ok := errors.AsType[*oauth2.RetrieveError](err); !ok || refused.Response.StatusCode != http.StatusUnauthorized {
+		if rejected, ok := errors.AsType[*oauth2.RetrieveError](err); !ok || rejected.Response.StatusCode != http.StatusUnauthorized {
 			t.Fatalf("got %v", err)
 		}
 		if strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "s3cret") {

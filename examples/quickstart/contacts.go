@@ -55,8 +55,8 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 // sampleSize is the number of rows without the header.
 const sampleSize = 2500
 
-// people are the rows that the sample is made of: names in many scripts, fields
-// that need quotes, fields that are empty.
+// people are the rows of the sample. They contain names in several scripts, fields
+// that need quotes, and empty fields.
 var people = [][]string{
 	{"tomas.cermak@studio.example", "Tomáš", "Čermák", "Růžička, spol. s r.o.", "Praha", "Czechia"},
 	{"m.johnson@school.test", "Maria", "Johnson", "Blue Mesa Coffee", "Boise, Idaho", "United States"},
@@ -72,7 +72,7 @@ var tags = []string{
 	"customer", "newsletter", "vip", "trial", "partner", "beta", "press", "event-2024",
 }
 
-// badAddresses are wrong on purpose, by the line of the file.
+// badAddresses are the invalid addresses of the sample, by line number.
 var badAddresses = map[int]string{
 	118:  "ase.sorensen.blumen.example",
 	305:  "",
@@ -86,8 +86,7 @@ var badAddresses = map[int]string{
 	2391: "unknown",
 }
 
-// sampleContacts returns the file that is imported when none is given. It is
-// the same every time.
+// sampleContacts returns the sample file. It is always the same.
 func sampleContacts() []byte {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)

@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// run is the whole program, except the process around it.
+// run runs the program with arguments, environment variables and an output.
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(out)
@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return err
 	}
 	t.Client = c
-	// httptest chooses a free port, and uses IPv6 on a machine that has no IPv4.
+	// httptest chooses a free port, and uses IPv6 on machines without IPv4.
 	t.receiver = httptest.NewUnstartedServer(nil)
 	defer t.receiver.Close()
 	return t.run(ctx, *file)

@@ -56,7 +56,7 @@ func TestEmbeddedPlatform(t *testing.T) {
 		`6 events received and verified: 2 bounced, 1 complained, 2 left the list`)
 }
 
-func TestServerElsewhere(t *testing.T) {
+func TestUnreachableServer(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Value: secretToken}}})
 	defer srv.Close()
 	file := writeFile(t, "email,first_name\nada@example.com,Ada\n")

@@ -16,10 +16,10 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// sendTo is how many contacts are sent an email.
+// sendTo is the number of contacts that get an email.
 const sendTo = 6
 
-// tour is the work from end to end, and what each step leaves for the next.
+// tour contains the data that the steps of the program share.
 type tour struct {
 	*client.Client
 	mock        *mockserver.Server // nil for a server elsewhere; it can simulate recipient actions
@@ -63,8 +63,8 @@ func (t *tour) run(ctx context.Context, file string) error {
 	return nil
 }
 
-// createList makes a list. A list can be sent to once its anti-spam policy is
-// accepted.
+// createList creates a list and accepts its anti-spam policy, which is required for
+// sending.
 func (t *tour) createList(ctx context.Context) (err error) {
 	t.list, err = t.Lists.Create(ctx, client.ListCreate{Name: "Quickstart"})
 	if err != nil {
@@ -74,8 +74,8 @@ func (t *tour) createList(ctx context.Context) (err error) {
 	return t.Lists.AcceptPolicy(ctx, t.list.ID)
 }
 
-// createWebhook subscribes the receiver to what an application has to know
-// about its recipients. The receiver's handler verifies and deduplicates deliveries.
+// createWebhook subscribes the receiver to events about recipients. The receiver
+// verifies and deduplicates deliveries.
 func (t *tour) createWebhook(ctx context.Context) error {
 	url := cmp.Or(t.receiverURL, "http://"+t.receiver.Listener.Addr().String()+"/events")
 	hook, err := t.Webhooks.Create(ctx, client.WebhookCreate{
@@ -109,7 +109,7 @@ func (t *tour) createWebhook(ctx context.Context) error {
 	return nil
 }
 
-// sendEmails makes a template and sends it to the first contacts of the list.
+// sendEmails creates a template and sends it to the first contacts of the list.
 func (t *tour) sendEmails(ctx context.Context) error {
 	template, err := t.Templates.Create(ctx, client.TemplateCreate{
 		Name: "Quickstart: order shipped",
@@ -174,7 +174,7 @@ func (t *tour) simulateRecipients(context.Context) error {
 	return nil
 }
 
-// unsubscribe takes the last recipient off the list, as customer service would.
+// unsubscribe unsubscribes the last recipient through the API.
 func (t *tour) unsubscribe(ctx context.Context) error {
 	if len(t.sent) == 0 {
 		return nil
@@ -237,8 +237,8 @@ func describe(ev *events.Event) string {
 	}
 }
 
-// lookUp gets what the events do not contain: why emails bounced, and who
-// complained. The platform allows one lookup per second; the client limits its
+// lookUp looks up data that the events do not contain: the reasons of bounces and
+// the recipients who complained. The platform allows one lookup per second; the client limits its
 // rate.
 func (t *tour) lookUp(ctx context.Context) error {
 	var ids []string
@@ -264,7 +264,7 @@ func (t *tour) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// summarize prints the end of the tour.
+// summarize prints the results.
 func (t *tour) summarize() {
 	received := map[events.Name]int{}
 	for _, ev := range t.events {

@@ -63,9 +63,9 @@ func open(ctx context.Context, platform *mockserver.Server) (*shop, error) {
 	return &shop{o, platform}, nil
 }
 
-// loseAnswer makes the mock server process the next email and lose the
+// loseResponse makes the mock server process the next email and lose the
 // response.
-func (s *shop) loseAnswer() error {
+func (s *shop) loseResponse() error {
 	_, err := s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
 	return err
 }
@@ -77,13 +77,13 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.loseAnswer(); err != nil {
+	if err := s.loseResponse(); err != nil {
 		return err
 	}
 	err = s.confirm(ctx, "A-17", "ada@example.org")
 	fmt.Println("unknown:", errors.Is(err, client.ErrOutcomeUnknown))
 	fmt.Println("again:", s.confirm(ctx, "A-17", "ada@example.org"), "emails:", len(s.platform.Outbox()))
-	fmt.Println("unknown outcomes:", s.toAsk(0))
+	fmt.Println("unknown outcomes:", s.unconfirmed(0))
 
 	if err := s.platform.Open(s.platform.Outbox()[0].ID); err != nil { // as the recipient does
 		return err
@@ -93,6 +93,6 @@ func run(ctx context.Context) error {
 	if err := s.platform.Wait(wait); err != nil {
 		return err
 	}
-	fmt.Println("unknown outcomes after the recipient opened the email:", s.toAsk(0))
+	fmt.Println("unknown outcomes after the recipient opened the email:", s.unconfirmed(0))
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// state is what is known of the email about an order.
+// state is the known state of the email about an order.
 type state string
 
 const (
@@ -29,8 +29,8 @@ type entry struct {
 	emailID string
 }
 
-// outbox sends one email about each order, and never a second one: what cannot be
-// known is found out from events, or is for a person to decide.
+// outbox sends at most one email about each order. Events resolve unknown outcomes.
+// If no event arrives, a person decides.
 type outbox struct {
 	platform *client.Client
 
@@ -44,7 +44,7 @@ func newOutbox(c *client.Client) *outbox { return &outbox{platform: c, entries: 
 // subject, but no custom attributes.
 func subject(order string) string { return "Your order " + order }
 
-// confirm sends the email about an order, unless that was tried before.
+// confirm sends the email about an order, unless an earlier call tried to.
 func (o *outbox) confirm(ctx context.Context, order, address string) error {
 	if !o.begin(order, address) {
 		return nil
@@ -65,13 +65,13 @@ func (o *outbox) confirm(ctx context.Context, order, address string) error {
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return fmt.Errorf("order %s: not sent again until the outcome is known: %w", order, err)
 	default: // certainly not sent, for example ErrNotQueued: confirm can be called again
-		o.forget(order)
+		o.release(order)
 	}
 	return err
 }
 
-// begin records an email before it is sent, because the outcome is unknown
-// after a crash too.
+// begin records an email before it is sent, because a crash also
+// leaves an unknown outcome.
 func (o *outbox) begin(order, address string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +87,7 @@ func (o *outbox) begin(order, address string) bool {
 // the order.
 func (o *outbox) handle(ctx context.Context, ev *events.Event) error {
 	id := ev.EmailID()
-	if id == "" || !o.wonders(id) {
+	if id == "" || !o.isUnknown(id) {
 		return nil
 	}
 	email, err := o.platform.Emails.Get(ctx, id)
@@ -100,15 +100,15 @@ func (o *outbox) handle(ctx context.Context, ev *events.Event) error {
 	switch order := o.orderOf(email); {
 	case order == "":
 	case email.Status == client.EmailStatusRejected, email.Status == client.EmailStatusError:
-		o.forget(order) // the platform refused it
+		o.release(order) // the platform rejected it
 	default:
 		o.found(order, id)
 	}
 	return nil
 }
 
-// wonders reports whether the email may be one whose outcome is unknown.
-func (o *outbox) wonders(id string) bool {
+// isUnknown reports whether the email may be one whose outcome is unknown.
+func (o *outbox) isUnknown(id string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	open := false
@@ -140,18 +140,18 @@ func (o *outbox) found(order, emailID string) {
 	}
 }
 
-// forget allows an order to be confirmed again. Call it if no email was sent,
+// release allows an order to be confirmed again. Call it if no email was sent,
 // or if a duplicate is acceptable.
-func (o *outbox) forget(order string) {
+func (o *outbox) release(order string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.entries, order)
 }
 
-// toAsk returns the orders without an event for this time. Recipients who open
-// nothing and click nothing cause no event, so waiting longer may never help,
-// and no event does not mean that nothing was sent.
-func (o *outbox) toAsk(after time.Duration) (orders []string) {
+// unconfirmed returns the orders without an event for this time. If a recipient
+// never opens the email or clicks a link, no event arrives. So a missing event does not
+// prove that the email was not sent.
+func (o *outbox) unconfirmed(after time.Duration) (orders []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for order, e := range o.entries {

@@ -29,7 +29,7 @@ func TestEventAfterLostResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
 		check(t, s.confirm(t.Context(), "A-16", "ada@example.org")) // same recipient, another order
-		check(t, s.loseAnswer())
+		check(t, s.loseResponse())
 		for i, want := range []error{client.ErrOutcomeUnknown, nil, nil} {
 			if err := s.confirm(t.Context(), "A-17", "ada@example.org"); !errors.Is(err, want) {
 				t.Errorf("try %d: %v, want %v", i+1, err, want)
@@ -61,14 +61,14 @@ func TestLostRequestNeedsDecision(t *testing.T) {
 		if err := s.confirm(t.Context(), "A-17", "ada@example.org"); !errors.Is(err, client.ErrOutcomeUnknown) {
 			t.Fatalf("got %v", err)
 		}
-		if early := s.toAsk(24 * time.Hour); early != nil {
+		if early := s.unconfirmed(24 * time.Hour); early != nil {
 			t.Errorf("asked at once about %v", early)
 		}
 		time.Sleep(24 * time.Hour)
-		if got := s.toAsk(24 * time.Hour); !slices.Equal(got, []string{"A-17"}) || len(s.platform.Outbox()) != 0 {
-			t.Errorf("after a day: ask about %v, %d emails", got, len(s.platform.Outbox()))
+		if got := s.unconfirmed(24 * time.Hour); !slices.Equal(got, []string{"A-17"}) || len(s.platform.Outbox()) != 0 {
+			t.Errorf("after a day: %v unconfirmed, %d emails", got, len(s.platform.Outbox()))
 		}
-		s.forget("A-17") // a person decides this after contacting the recipient
+		s.release("A-17") // a person decides this after contacting the recipient
 		check(t, s.confirm(t.Context(), "A-17", "ada@example.org"))
 		if n := len(s.platform.Outbox()); n != 1 || s.entries["A-17"].state != sent {
 			t.Errorf("%d emails, %s", n, s.entries["A-17"].state)
@@ -96,7 +96,7 @@ func TestLostResponseOfRejectedEmail(t *testing.T) {
 		_, err := s.outbox.platform.SuppressedEmails.Add(t.Context(), "bob@example.org")
 		check(t, err)
 		for _, address := range []string{"error@mock.test", "bob@example.org"} {
-			check(t, s.loseAnswer())
+			check(t, s.loseResponse())
 			if err := s.confirm(t.Context(), "A-17", address); !errors.Is(err, client.ErrOutcomeUnknown) {
 				t.Errorf("%s: got %v, want ErrOutcomeUnknown", address, err)
 			}
@@ -140,8 +140,8 @@ func TestOutboxUnderFaults(t *testing.T) {
 			}
 			check(t, p.Drain(t.Context()))
 			time.Sleep(time.Hour)
-			if ask := s.toAsk(time.Hour); !slices.Equal(ask, missing) {
-				t.Errorf("asks for %v, not sent were %v", ask, missing)
+			if unconfirmed := s.unconfirmed(time.Hour); !slices.Equal(unconfirmed, missing) {
+				t.Errorf("%v unconfirmed, want %v", unconfirmed, missing)
 			}
 		}
 	}

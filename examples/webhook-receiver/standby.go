@@ -41,7 +41,7 @@ func store(v *webhook.Verifier, file *os.File) http.Handler {
 	}))
 }
 
-// appendLine starts with a line break: a line that a crash cut off stays alone.
+// appendLine starts with a line break, because a crash can leave an incomplete last line.
 func appendLine(file *os.File, d stored) error {
 	line, err := json.Marshal(d)
 	if err != nil {

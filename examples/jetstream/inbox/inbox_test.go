@@ -217,7 +217,7 @@ func TestEffectsAreWrittenOnce(t *testing.T) {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("POSTGRES_URL is not set: CI needs a PostgreSQL")
 		}
-		t.Skip("SKIPPED, nothing was proven: set POSTGRES_URL to a PostgreSQL")
+		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a PostgreSQL")
 	}
 	pool, err := pgxpool.New(t.Context(), url)
 	check(t, err)
