@@ -120,7 +120,7 @@ type processLimiter struct {
 	slots map[string]*slot
 }
 
-// slot is the slot for a key. The channel serves its receivers in order. Unlike
+// slot limits the lookups of one key. The channel serves its receivers in order. Unlike
 // a caller of rate.Limiter.Wait, a receiver that stops waiting does not delay
 // the other receivers.
 type slot struct {
