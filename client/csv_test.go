@@ -184,7 +184,7 @@ func FuzzImportCSV(f *testing.F) {
 		line, failed := 0, false
 		for c, err := range ContactsFromCSV(strings.NewReader(file), opts) {
 			if failed {
-				t.Fatal("goes on after an error")
+				t.Fatal("the iterator continues after an error")
 			}
 			if failed = err != nil; failed {
 				continue

@@ -137,7 +137,7 @@ func TestLookupCanceledWhenSlotIsFree(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := l.Acquire(t.Context(), "k"); err != nil || time.Since(start) > lookupGap+50*time.Millisecond {
-			t.Errorf("%v, the next turn came after %v", err, time.Since(start))
+			t.Errorf("%v, the next lookup started after %v", err, time.Since(start))
 		}
 	})
 }
@@ -183,7 +183,7 @@ func TestLimiterKeys(t *testing.T) {
 		}()
 		acquire("a")(3 * time.Second)
 		if waited := time.Since(began); waited < 5*time.Second {
-			t.Errorf("the turn was taken %v after it was had, want when it is given back", waited)
+			t.Errorf("the next lookup started after %v, want that it starts when the slot is released", waited)
 		}
 		time.Sleep(100 * time.Millisecond)
 		began = time.Now()
@@ -307,7 +307,7 @@ func TestLookupIntervalWithNewTokens(t *testing.T) {
 		}
 		for i := range at[1:] {
 			if gap := at[i+1].Sub(at[i]); gap.Round(time.Millisecond) != lookupGap {
-				t.Errorf("lookup %d came %v after the one before", i+1, gap)
+				t.Errorf("lookup %d came %v after the previous lookup", i+1, gap)
 			}
 		}
 	})

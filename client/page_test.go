@@ -386,13 +386,13 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 		empty = 0
 		if slices.Equal(page, previous) {
 			if err == nil && !short {
-				t.Errorf("page %d repeats another, and there is no error", i+1)
+				t.Errorf("page %d repeats an earlier page without an error", i+1)
 			}
 			break
 		}
 		if short && perPage > 0 {
 			if err == nil {
-				t.Errorf("page %d follows a short one, and there is no error", i+1)
+				t.Errorf("page %d follows an incomplete page without an error", i+1)
 			}
 			break
 		}

@@ -124,7 +124,7 @@ func TestTokenRefreshFails(t *testing.T) {
 		}
 		for range 2 {
 			if err := get(); !errors.Is(err, i.broken) || i.rejected > 0 {
-				t.Errorf("once it has ended: %v", err)
+				t.Errorf("after the refresh: %v", err)
 			}
 		}
 		i.broken = nil

@@ -104,7 +104,7 @@ func TestAdvanceCanceled(t *testing.T) {
 		before := p.Now()
 		time.Sleep(time.Second)
 		if got := p.Now().Sub(before); got != time.Second {
-			t.Errorf("afterwards a second takes %v", got)
+			t.Errorf("after the cancellation, a second takes %v", got)
 		}
 	})
 }
@@ -210,7 +210,7 @@ func TestRestoreCancelsPendingWork(t *testing.T) {
 	must(t, p.Restore(strings.NewReader(later)))
 	p.advance(24 * time.Hour)
 	if len(h.times) != 1 {
-		t.Errorf("%d attempts, want the one before the restore", len(h.times))
+		t.Errorf("%d attempts, want 1, before the restore", len(h.times))
 	}
 }
 

@@ -65,7 +65,7 @@ func TestControlRequestsWithInvalidToken(t *testing.T) {
 	}
 	p.as("wrong").do("GET", "/nothing", nil)
 	if r := p.Requests(); r[len(r)-1].Operation != "" {
-		t.Errorf("an unknown path has the operation %s", r[len(r)-1].Operation)
+		t.Errorf("an unknown path is logged with the operation %s", r[len(r)-1].Operation)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestConcurrentMethods(t *testing.T) {
 		func() {
 			rules, err := p.Inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultReset})
 			if err != nil || p.RemoveFault(rules[0].ID) != nil {
-				t.Error("the rule that was added is not there", err)
+				t.Error("the added rule does not exist", err)
 			}
 			clear(p.Faults())
 		},

@@ -69,7 +69,7 @@ func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
 	p.as("added").must("POST", "/lists", `{"name":"x"}`)
 	must(t, p.Restore(strings.NewReader(before)))
 	if len(p.Faults()) != 1 || len(p.Requests()) != 1 || strings.Contains(before, "added") {
-		t.Errorf("%d faults and %d requests are left, want both as they were", len(p.Faults()), len(p.Requests()))
+		t.Errorf("%d faults and %d requests remain, want 1 and 1", len(p.Faults()), len(p.Requests()))
 	}
 	if a := p.as("added").must("GET", "/lists", nil); strings.Contains(a.text, `"x"`) {
 		t.Errorf("the state was not restored: %s", a.text)

@@ -397,7 +397,7 @@ func difference(want, got string) string {
 			return fmt.Sprintf("want\n%s\ngot\n%s", strings.Join(a[from:i+1], "\n"), strings.Join(b[from:min(len(b), i+5)], "\n"))
 		}
 	}
-	return "more lines than there should be"
+	return "one text is longer than the other"
 }
 
 // Snapshots, restores and resets run concurrently with requests. The output of a follower can always be restored.

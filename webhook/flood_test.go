@@ -45,7 +45,7 @@ func TestFlood(t *testing.T) {
 	}
 	for _, failure := range []string{"failed", "panicked", "cut", "doubled", "duplicate", "in flight"} {
 		if f.counts[failure] == 0 {
-			t.Errorf("%q never happened, so it was not tested: %v", failure, f.counts)
+			t.Errorf("the failure %q never happened: %v", failure, f.counts)
 		}
 	}
 }

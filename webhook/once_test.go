@@ -45,7 +45,7 @@ func TestMemoryOnceMaxAge(t *testing.T) {
 			}
 			time.Sleep(time.Nanosecond)
 			if !handled(t, m, "a") {
-				t.Errorf("maximum age %v: remembered too long", age)
+				t.Errorf("maximum age %v: the key was kept too long", age)
 			}
 		}
 	})
@@ -65,7 +65,7 @@ func TestMemoryOnceInFlight(t *testing.T) {
 			return nil
 		})
 		if !ran || err != nil || handled(t, m, "slow") {
-			t.Errorf("slow: %v, %v, or it was handled again", ran, err)
+			t.Errorf("slow handler: %v, %v; want that the event is handled once", ran, err)
 		}
 	})
 }

@@ -141,7 +141,7 @@ func TestPanicsOnMisuse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if text, _ := recover().(string); !strings.HasPrefix(text, "webhook: ") {
-					t.Errorf("panic %q, want one that says what is missing", text)
+					t.Errorf("panic %q, want a message that names the missing option", text)
 				}
 			}()
 			misuse()

@@ -78,7 +78,7 @@ func (r *recorder) span(name string) tracetest.SpanStub {
 		}
 	}
 	if len(found) != 1 {
-		r.t.Fatalf("%d spans %q, want 1; there are %q", len(found), name, r.names())
+		r.t.Fatalf("%d spans %q, want 1; all spans: %q", len(found), name, r.names())
 	}
 	return found[0]
 }

@@ -231,16 +231,16 @@ func TestForget(t *testing.T) {
 				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '8 days' FROM generate_series(1, $1::int)`, old)
 			fatal(t, err)
 			if n, err := once.Forget(t.Context(), 7*24*time.Hour); err != nil || n < old {
-				t.Errorf("forgot %d, %v; want %d", n, err, old)
+				t.Errorf("deleted %d keys, %v; want %d", n, err, old)
 			}
 			var left int
 			err = pool.QueryRow(t.Context(), `SELECT count(*) FROM emailplatform_handled
 				WHERE handled_at BETWEEN now() - interval '9 days' AND now() - interval '7 days'`).Scan(&left)
 			if err != nil || left != 0 {
-				t.Errorf("%d are left, %v", left, err)
+				t.Errorf("%d keys remain, %v", left, err)
 			}
 			if ran, err := once.Do(t.Context(), young, func(context.Context) error { return nil }); ran || err != nil {
-				t.Errorf("a young key was forgotten: %v, %v", ran, err)
+				t.Errorf("a recent key was deleted: %v, %v", ran, err)
 			}
 		})
 	}

@@ -172,7 +172,7 @@ func TestLimiterAfterDataLoss(t *testing.T) {
 	release(0)
 	wg.Wait()
 	if !slices.IsSorted(order) {
-		t.Errorf("order %v after the server forgot it", order)
+		t.Errorf("order %v after the keys were deleted", order)
 	}
 }
 

@@ -166,10 +166,10 @@ func TestMaxAge(t *testing.T) {
 			expect(t, NewOnce(rdb, tt.opts), key+tt.name, "ran")
 			ttl := rdb.PTTL(t.Context(), "emailplatform:once:"+key+tt.name).Val()
 			if ttl > tt.want || ttl < tt.want-time.Minute {
-				t.Errorf("remembered for %v, want %v", ttl, tt.want)
+				t.Errorf("the key expires after %v, want %v", ttl, tt.want)
 			}
 			if size := rdb.MemoryUsage(t.Context(), "emailplatform:once:"+key+tt.name).Val(); size > 250 {
-				t.Errorf("takes %d bytes, said to be about 200", size)
+				t.Errorf("a key takes %d bytes, but the documentation says about 200", size)
 			}
 		})
 	}

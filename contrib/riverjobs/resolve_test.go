@@ -179,7 +179,7 @@ func TestReconcile(t *testing.T) {
 			s.reconciled(j, about.ID, "")
 			if tt.want == riverjobs.StateUnknown {
 				if n := s.count("emailplatform_sends WHERE state = 'unknown'"); n != len(ids) {
-					t.Errorf("%d of %d are unknown", n, len(ids))
+					t.Errorf("%d of %d emails are unknown", n, len(ids))
 				}
 				return
 			}
@@ -231,7 +231,7 @@ func TestReconcileUnrelatedEvents(t *testing.T) {
 	_, out := s.ended(s.insert("A-0"))
 	s.lose(order("A-1"))
 	if n := s.reconciled(j, out.EmailID, ""); n != 0 {
-		t.Errorf("%d lookups of an email that is known", n)
+		t.Errorf("%d lookups of a known email, want none", n)
 	}
 	if n := s.reconciled(j, "e-1", "eve@example.org"); n != 0 {
 		t.Errorf("%d lookups for another recipient", n)
@@ -255,7 +255,7 @@ func TestReconcileWaits(t *testing.T) {
 		return row.State == rivertype.JobStateScheduled && time.Until(row.ScheduledAt) > 20*time.Second
 	})
 	if n := s.count("emailplatform_sends WHERE state = 'unknown'"); n != 1 {
-		t.Errorf("%d are unknown", n)
+		t.Errorf("%d emails are unknown", n)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestContactsDeletedConcurrently(t *testing.T) {
 			}
 		}
 		if left, err := j.bouncedHard(t.Context()); err != nil || len(left) != 0 {
-			t.Errorf("%s: %d contacts are left, %v", action, len(left), err)
+			t.Errorf("%s: %d contacts remain, %v", action, len(left), err)
 		}
 	}
 }

@@ -212,10 +212,10 @@ func TestForget(t *testing.T) {
 			}
 			var left int
 			if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM emailplatform_handled WHERE handled_at < now() - interval '29 days'`).Scan(&left); err != nil || left != 0 {
-				t.Errorf("%d of %d are left, %v", left, old, err)
+				t.Errorf("%d of %d keys remain, %v", left, old, err)
 			}
 			if _, err := once.Forget(t.Context(), time.Hour); err == nil {
-				t.Error("forgot what may come again")
+				t.Error("Forget accepts an age of 1 h")
 			}
 		})
 	}

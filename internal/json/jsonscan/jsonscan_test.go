@@ -232,7 +232,7 @@ func TestIncompleteText(t *testing.T) {
 	c := New("")
 	c.QuotedInts = true
 	if n := c.Int(); n != 0 || c.End() == nil {
-		t.Errorf("Int of nothing is %d, %v", n, c.End())
+		t.Errorf("Int of an empty input returned %d, %v", n, c.End())
 	}
 	c = New("[null]")
 	got := Slice(c, func(c *Cursor) []string { return Slice(c, (*Cursor).String) })

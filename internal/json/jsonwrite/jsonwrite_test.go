@@ -42,7 +42,7 @@ func TestCharacters(t *testing.T) {
 			holds(t, text[i:], func(w *Writer) { w.String(text[i:]) })
 		}
 		if t.Failed() {
-			t.Fatalf("it is %U", r)
+			t.Fatalf("got %U", r)
 		}
 	}
 }

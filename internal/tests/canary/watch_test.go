@@ -189,11 +189,11 @@ func TestWatchDetectsLeaks(t *testing.T) {
 	} {
 		r := &recorder{TB: t}
 		if leak(newWatch(r)); r.failures == 0 {
-			t.Errorf("%s: not heard", name)
+			t.Errorf("%s: not detected", name)
 		}
 	}
 	quiet := &recorder{TB: t}
 	if newWatch(quiet).showError("", errors.New("canary")); quiet.failures != 0 {
-		t.Error("heard what was not said")
+		t.Error("a text without the secret was reported")
 	}
 }

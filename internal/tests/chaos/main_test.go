@@ -79,7 +79,7 @@ func TestFiguresReportDuplicates(t *testing.T) {
 	noKills := func(context.Context, []*process) {}
 	figures := siege{"memory", 400, 1, noKills, false}.run(t.Context(), s)
 	if twice := value(t, figures, "handler called more than once"); twice.value == 0 {
-		t.Error("every fourth event came twice, to three memories, and none was handled twice")
+		t.Error("every fourth event was delivered twice, to three receivers without a shared store, but none was handled twice")
 	}
 }
 
@@ -205,11 +205,11 @@ func TestFullRedis(t *testing.T) {
 		}
 	}
 	if err == nil || errors.Is(err, webhook.ErrInFlight) || remembered == 0 {
-		t.Fatalf("%v after %d events, want an error when it is full", err, remembered)
+		t.Fatalf("%v after %d events, want an error because the store is full", err, remembered)
 	}
 	for i := range remembered {
 		if ran, err := s.once.Do(t.Context(), fmt.Sprint("event-", i), nothing); ran || err != nil {
-			t.Fatalf("event %d of %d: %v, %v; want it to be remembered", i, remembered, ran, err)
+			t.Fatalf("event %d of %d: %v, %v; want a duplicate", i, remembered, ran, err)
 		}
 	}
 }

@@ -185,7 +185,7 @@ func (t *trial) run(steps []step) *trial {
 // disagree records the first mismatch.
 func (t *trial) disagree(what string, got, want any) {
 	if t.failure == nil && fmt.Sprint(got) != fmt.Sprint(want) {
-		t.failure = fmt.Errorf("%s: the platform says %v, the model %v", what, got, want)
+		t.failure = fmt.Errorf("%s: the platform returned %v, the model %v", what, got, want)
 	}
 }
 

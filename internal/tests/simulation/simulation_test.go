@@ -50,11 +50,11 @@ func TestShrink(t *testing.T) {
 	}}
 	run := Simulate(t, plan)
 	if len(run.Violations) == 0 {
-		t.Fatalf("the forgetful store is not noticed:\n%s", run.Trace)
+		t.Fatalf("the simulation does not detect the store that loses keys:\n%s", run.Trace)
 	}
 	short := Shrink(t, run)
 	if n := len(short.Plan.Steps); n != 3 || short.Violations[0].Invariant != run.Violations[0].Invariant {
-		t.Errorf("%d steps are left, want 3: %s\n%#v", n, short.violated(), short.Plan)
+		t.Errorf("%d steps remain, want 3: %s\n%#v", n, short.violated(), short.Plan)
 	}
 }
 

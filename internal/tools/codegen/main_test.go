@@ -27,7 +27,7 @@ func TestUpToDate(t *testing.T) {
 		for name, content := range files {
 			got, err := os.ReadFile(filepath.Join(root, dir, name))
 			if err != nil || !bytes.Equal(got, content) {
-				t.Errorf("%s/%s is not what openapi.yaml says: run go generate ./... (%v)", dir, name, err)
+				t.Errorf("%s/%s differs from openapi.yaml: run go generate ./... (%v)", dir, name, err)
 			}
 		}
 	}

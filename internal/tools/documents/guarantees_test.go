@@ -175,7 +175,7 @@ func checkProof(t *testing.T, p guarantee) {
 			t.Errorf("%s: %q: %s is not a test", guaranteeList, p.sentence, proof)
 		}
 		if !strings.Contains(source(dir, pattern), "func "+test+"(") {
-			t.Errorf("%s: %q: there is no test %s. If you renamed it, change the list.", guaranteeList, p.sentence, proof)
+			t.Errorf("%s: %q: the test %s does not exist. If you renamed it, change the list.", guaranteeList, p.sentence, proof)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestSecurityNumbers(t *testing.T) {
 		}
 	}
 	if n := len(number.FindAllString(text, -1)); n != len(limits) {
-		t.Errorf("SECURITY.md has %d numbers, and this test knows %d: %q", n, len(limits), number.FindAllString(text, -1))
+		t.Errorf("SECURITY.md has %d numbers, and this test checks %d: %q", n, len(limits), number.FindAllString(text, -1))
 	}
 }
 

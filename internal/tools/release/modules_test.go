@@ -68,7 +68,7 @@ func TestPushRequiresPreparedRelease(t *testing.T) {
 		t.Errorf("a changed checkout: %v", err)
 	}
 	if tags := command(t.Context(), repo, nil, "git", "tag"); tags != "" {
-		t.Errorf("tags are left: %q", tags)
+		t.Errorf("tags remain: %q", tags)
 	}
 	if _, err := os.Stat(pushes); err == nil {
 		t.Error("something was pushed")

@@ -31,7 +31,7 @@ func TestPrivateNetwork(t *testing.T) {
 	case err == nil:
 		runIsolated(t)
 	case os.Getenv("ISOLATION") == "require":
-		t.Fatalf("no network of its own: %v", err)
+		t.Fatalf("cannot create a network namespace: %v", err)
 	default:
 		t.Skipf("no network of its own, nothing was tested: %v", err)
 	}

@@ -146,11 +146,11 @@ func TestServe(t *testing.T) {
 		"  lost POST   /lists ", "  by fault-1\n",
 	} {
 		if !strings.Contains(said, want) {
-			t.Errorf("it does not say %q:\n%s", want, said)
+			t.Errorf("the output does not contain %q:\n%s", want, said)
 		}
 	}
 	if strings.Contains(said, "another") {
-		t.Errorf("it says a wrong token:\n%s", said)
+		t.Errorf("the output contains a wrong token:\n%s", said)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestServeInvalid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if rejected(t, args...) == nil {
-				t.Error("it was accepted")
+				t.Error("the invalid flags were accepted")
 			}
 		})
 	}
@@ -362,7 +362,7 @@ func TestHealth(t *testing.T) {
 		}
 		must(t, r.stop())
 		if err := run(t.Context(), []string{"health"}, nil, &out); err == nil {
-			t.Errorf("%s: it is healthy after its end", address)
+			t.Errorf("%s: healthy after the server has ended", address)
 		}
 	}
 }

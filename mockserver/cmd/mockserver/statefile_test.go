@@ -21,7 +21,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/checksum"
 )
 
-var kills = flag.Int("kills", 1, "how often TestKilled kills the command")
+var kills = flag.Int("kills", 1, "the number of times that TestKilled kills the command")
 
 // A killed process loses at most the last second of acknowledged changes, plus scheduling delays of the machine.
 func TestKilled(t *testing.T) {
@@ -146,7 +146,7 @@ func TestStateTruncated(t *testing.T) {
 			must(t, os.WriteFile(state, []byte(tt.file), 0o600))
 			if tt.want == "" {
 				if rejected(t, "-state", state) == nil {
-					t.Error("it was accepted")
+					t.Error("the damaged file was accepted")
 				}
 				if left, err := os.ReadFile(state); err != nil || string(left) != tt.file {
 					t.Errorf("the file is now %q %v", left, err)
@@ -160,7 +160,7 @@ func TestStateTruncated(t *testing.T) {
 			must(t, r.stop())
 			cut := strings.Contains(name, "end") || name == "zeros"
 			if said := strings.Contains(r.out.String(), "incomplete change"); said != cut {
-				t.Errorf("it says so: %v\n%s", said, r.out)
+				t.Errorf("reports an incomplete change: %v\n%s", said, r.out)
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func TestStateFollows(t *testing.T) {
 	s, err := openState(name, slog.New(slog.DiscardHandler))
 	must(t, err)
 	if s.srv = srv; s.rewrite() != nil {
-		t.Fatal("it was not written")
+		t.Fatal("the state was not written")
 	}
 	segments, text := 0, strings.Repeat("x", 200_000)
 	for i := range 15 {
@@ -239,13 +239,13 @@ func TestStateAfterDiskError(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	if s.srv = srv; s.rewrite() != nil {
-		t.Fatal("it was not written")
+		t.Fatal("the state was not written")
 	}
 	_ = s.current.file.Close() // makes each write fail
 	must(t, srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)))
 	s.check(s.save())
 	if s.current != nil || !strings.Contains(said.String(), "state not saved") {
-		t.Errorf("the error is not noticed: %s", &said)
+		t.Errorf("the error is not reported: %s", &said)
 	}
 	s.check(s.save())
 	if s.next != nil {
@@ -293,7 +293,7 @@ func TestSecondSignal(t *testing.T) {
 		t.Errorf("after %d signals: %v, want that the second signal ends the command", signals, cmd.ProcessState)
 	}
 	if !strings.Contains(restorable(t, state), "Saved") {
-		t.Error("what was saved is lost")
+		t.Error("the saved state is lost")
 	}
 }
 

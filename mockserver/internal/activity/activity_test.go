@@ -43,7 +43,7 @@ func TestSlowSubscriber(t *testing.T) {
 		n++
 	}
 	if n != MaxLag {
-		t.Errorf("it got %d changes before it was disconnected, want %d", n, MaxLag)
+		t.Errorf("the subscriber got %d changes before it was disconnected, want %d", n, MaxLag)
 	}
 	f.Publish(State, nil)
 	var last change

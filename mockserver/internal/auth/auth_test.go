@@ -18,19 +18,19 @@ func TestFind(t *testing.T) {
 		"reader": given[1],
 	} {
 		if got, err := s.Find(secret); err != nil || got != want {
-			t.Errorf("%s is of %+v, %v; want %+v", secret, got, err, want)
+			t.Errorf("Find(%s) returned %+v, %v; want %+v", secret, got, err, want)
 		}
 	}
 	for _, secret := range []string{"", "usua", "usual ", "Usual"} {
 		if got, err := s.Find(secret); !errors.Is(err, ErrUnknown) {
-			t.Errorf("%q is of %+v, %v; want %v", secret, got, err, ErrUnknown)
+			t.Errorf("Find(%q) returned %+v, %v; want %v", secret, got, err, ErrUnknown)
 		}
 	}
 	if given[0] != (record.Token{}) {
-		t.Error("the tokens that were given have changed")
+		t.Error("Complete changed its argument")
 	}
 	if got := Complete(nil, "usual"); len(got) != 1 || got[0].Value != "usual" {
-		t.Errorf("none given is %+v", got)
+		t.Errorf("Complete(nil) returned %+v", got)
 	}
 }
 
@@ -47,14 +47,14 @@ func TestExpiry(t *testing.T) {
 		}
 		time.Sleep(time.Hour - 1)
 		if !good() {
-			t.Error("it expired before its hour was over")
+			t.Error("the token expired too early")
 		}
 		time.Sleep(time.Nanosecond)
 		if good() {
-			t.Error("it is good after its hour")
+			t.Error("the token is valid after its lifetime")
 		}
 		if n := len(s.All()); n != 3 {
-			t.Errorf("%d tokens are known, want the expired ones too", n)
+			t.Errorf("got %d tokens, want 3, including the expired ones", n)
 		}
 		if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
 			t.Errorf("got %v, want %v", err, ErrExpired)
@@ -62,7 +62,7 @@ func TestExpiry(t *testing.T) {
 		s.Reset(0)
 		time.Sleep(time.Hour - 1)
 		if !good() {
-			t.Error("a reset did not restart its hour")
+			t.Error("a reset did not restart the lifetime")
 		}
 		time.Sleep(1000 * time.Hour)
 		if _, err := s.Find("forever"); err != nil {
@@ -82,18 +82,18 @@ func TestAddAndRevoke(t *testing.T) {
 	}
 	for _, secret := range []string{"usual", "added"} {
 		if !s.Revoke(secret) {
-			t.Errorf("%s: there is nothing to revoke", secret)
+			t.Errorf("%s: Revoke did not find the token", secret)
 		}
 		if _, err := s.Find(secret); !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s: got %v after it was revoked", secret, err)
 		}
 		if s.Revoke(secret) {
-			t.Errorf("%s is revoked twice", secret)
+			t.Errorf("%s: Revoke found a revoked token", secret)
 		}
 	}
 	s.Reset(0)
 	if all := s.All(); len(all) != 1 || all[0].Value != "usual" {
-		t.Errorf("after a reset there are %d tokens, want the one of the configuration", len(all))
+		t.Errorf("after a reset there are %d tokens, want only the configured token", len(all))
 	}
 }
 
@@ -118,7 +118,7 @@ func TestAddInvalid(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 		if len(s.All()) != 1 {
-			t.Errorf("%s: it was added", tt.name)
+			t.Errorf("%s: the token was added", tt.name)
 		}
 	}
 }

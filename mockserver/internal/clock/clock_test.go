@@ -39,7 +39,7 @@ func (r *rung) want(t *testing.T, names ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Equal(r.names, names) {
-		t.Errorf("rung: %v, want %v", r.names, names)
+		t.Errorf("alarms that ran: %v, want %v", r.names, names)
 	}
 }
 
@@ -57,10 +57,10 @@ func TestAlarms(t *testing.T) {
 		synctest.Wait()
 		r.want(t, "late", "first", "second")
 		if got := r.at[1].Sub(start); got != time.Hour {
-			t.Errorf("the first rings after %v", got)
+			t.Errorf("the first alarm ran after %v, want 1 h", got)
 		}
 		if next := c.View().Next; next != nil {
-			t.Errorf("an alarm is left: %v", next)
+			t.Errorf("an alarm is still pending: %v", next)
 		}
 	})
 }
@@ -128,11 +128,11 @@ func TestHold(t *testing.T) {
 		r.want(t, "an hour")
 		h.Release()
 		if got := c.Now().Sub(start); got != time.Hour {
-			t.Errorf("released, it shows %v later", got)
+			t.Errorf("after Release, the clock shows %v after the start, want 1 h", got)
 		}
 		time.Sleep(time.Minute)
 		if got := c.Now().Sub(start); got != time.Hour+time.Minute {
-			t.Errorf("it runs on to %v later", got)
+			t.Errorf("a minute after Release, the clock shows %v after the start", got)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestFreezePublishesChange(t *testing.T) {
 func TestNowHasNoMonotonicReading(t *testing.T) {
 	c := newClock(Options{})
 	if now := c.Now(); strings.Contains(now.String(), "m=") {
-		t.Errorf("it shows %s", now)
+		t.Errorf("Now returned %s", now)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestMilliseconds(t *testing.T) {
 	}
 	for _, bad := range []string{`"1s"`, `{}`, `1e300`, `null`, `true`} {
 		if err := json.Unmarshal([]byte(bad), new(Milliseconds)); err == nil {
-			t.Errorf("%s was taken", bad)
+			t.Errorf("%s was accepted", bad)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestInvalidTraffic(t *testing.T) {
 		}
 		in.SetBodyBytes([]byte(row.body))
 		if err := openapi3filter.ValidateResponse(t.Context(), in); (err == nil) != (got == nil) {
-			t.Errorf("%s: got %v, the oracle says %v", name, got, err)
+			t.Errorf("%s: got %v, kin-openapi returned %v", name, got, err)
 		}
 	}
 	remove := Operations()["DELETE /lists/{list_id}/contacts/{contact_id}"]
@@ -119,7 +119,7 @@ func TestInvalidTraffic(t *testing.T) {
 	}
 	var none *Operation
 	if err := none.ValidateResponse(r, http.StatusNotFound, http.Header{"Content-Type": {"application/json"}}, []byte(`{}`)); err == nil {
-		t.Error("a response to an unknown path need not be an error")
+		t.Error("a 404 response without an error body is valid")
 	}
 	if err := ValidateEvent("Contact.Moved", []byte(`{}`)); err == nil {
 		t.Error("an unknown event is valid")

@@ -262,6 +262,6 @@ func TestPlatformDocument(t *testing.T) {
 		t.Errorf("%d servers, want 2, one for an account", n)
 	}
 	if kind := w.Header().Get("Content-Type"); !strings.HasPrefix(kind, "application/yaml") {
-		t.Errorf("it is %s", kind)
+		t.Errorf("got %s", kind)
 	}
 }

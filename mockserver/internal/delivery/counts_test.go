@@ -46,7 +46,7 @@ func sameAsWalked(t *testing.T, when string, e *Engine) {
 		got, want := e.Stats(account, now-MaxMinutes+1, now), walked(e, account)
 		maps.DeleteFunc(got.States, func(_ record.DeliveryState, n int) bool { return n == 0 })
 		if !maps.Equal(got.States, want.States) || got.Attempts != want.Attempts || got.Failed != want.Failed || got.Events != want.Events {
-			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; there are %v, %d, %d, %d", when, account,
+			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; want %v, %d, %d, %d", when, account,
 				got.States, got.Attempts, got.Failed, got.Events, want.States, want.Attempts, want.Failed, want.Events)
 		}
 		if !maps.EqualFunc(got.Minutes, want.Minutes, func(a, b *Minute) bool { return *a == *b }) {
@@ -105,7 +105,7 @@ func TestStats(t *testing.T) {
 
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		sameAsWalked(t, "given up", e)
+		sameAsWalked(t, "failed", e)
 		must(t, e.Redeliver(ID(1)))
 		synctest.Wait()
 		sameAsWalked(t, "redelivered", e)
@@ -120,9 +120,9 @@ func TestStats(t *testing.T) {
 		synctest.Wait()
 		sameAsWalked(t, "restored", e)
 		e.ReplaceAccount(1, nil)
-		sameAsWalked(t, "forgotten", e)
+		sameAsWalked(t, "reset", e)
 		if got := e.Stats(1, 0, 0); got.Events != 0 || got.Attempts != 0 || len(got.Waiting) != 0 {
-			t.Errorf("the account is forgotten, and has %+v", got)
+			t.Errorf("the account was reset, but has %+v", got)
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestMinutesAfterRestore(t *testing.T) {
 		e.Replace([]Webhook{hook}, before)
 		last := MinuteOf(start.Add(50*time.Hour)) + many - 1
 		if got := len(e.Stats(1, last-MaxMinutes+1, last).Minutes); got != MaxMinutes {
-			t.Errorf("of the last day %d minutes are there, want %d", got, MaxMinutes)
+			t.Errorf("got %d minutes of the last day, want %d", got, MaxMinutes)
 		}
 	})
 }

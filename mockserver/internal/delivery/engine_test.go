@@ -74,7 +74,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		}
 	}
 	if first, last := h.events[0].ID, h.events[MaxEvents-1].ID; first != "evt-3" || last != "evt-10002" {
-		t.Errorf("kept are %s to %s", first, last)
+		t.Errorf("got events %s to %s, want evt-3 to evt-10002", first, last)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestRemoveReordered(t *testing.T) {
 	q.append(held)
 	q.push(named(q, "next"), nil, start)
 	if got := fmt.Sprint(taken(q, start)); got != "[held next]" {
-		t.Errorf("got %s, want it at its place", got)
+		t.Errorf("got %s, want [held next]", got)
 	}
 	q.push(named(q, "late"), &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
 	if got := fmt.Sprint(taken(q, start.Add(time.Hour))); got != "[late]" || q.held != 0 {
@@ -159,7 +159,7 @@ func TestRecordWithoutQueue(t *testing.T) {
 		queued := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
 		synctest.Wait()
 		state := read(t, e)
-		other := engineTo(t, func(http.ResponseWriter, *http.Request) { t.Error("there is no secret to sign with") })
+		other := engineTo(t, func(http.ResponseWriter, *http.Request) { t.Error("a delivery without a secret was attempted") })
 		other.Replace(nil, state)
 		if r := other.Record(id); r.State != record.DeliveryFailed || r.Secret != "" || len(r.Attempts) != 1 ||
 			r.Attempts[0].Error != "the state was saved before there was a response" {
@@ -169,7 +169,7 @@ func TestRecordWithoutQueue(t *testing.T) {
 			t.Errorf("got %+v, want a failed delivery without attempts", r)
 		}
 		if err := other.Redeliver(id); err == nil {
-			t.Error("it is delivered again without a secret")
+			t.Error("Redeliver accepts a delivery without a secret")
 		}
 		close(respond)
 	})
@@ -206,7 +206,7 @@ func TestWaiting(t *testing.T) {
 		respond <- http.StatusOK
 		respond <- http.StatusBadGateway
 		synctest.Wait()
-		check("both have had their turn", "", "retry", "rate_limit")
+		check("both have been attempted", "", "retry", "rate_limit")
 		if got := e.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
 			t.Errorf("until %v, want a minute after the first", got)
 		}
@@ -215,11 +215,11 @@ func TestWaiting(t *testing.T) {
 		}
 		delayed, _ := e.Send("7", []byte("own"))
 		if got := e.Record(delayed); got.Waiting != "delay" || !got.Until.Equal(time.Now().Add(time.Hour)) {
-			t.Errorf("it waits for %q until %v, want for its delay of an hour", got.Waiting, got.Until)
+			t.Errorf("the delivery waits for %q until %v, want a delay of 1 h", got.Waiting, got.Until)
 		}
 		e.Archive(7, true)
 		if got := e.Record(ids[2]).Waiting; got != "archived" {
-			t.Errorf("of an archived webhook it waits for %q", got)
+			t.Errorf("a delivery to an archived webhook waits for %q, want archived", got)
 		}
 	})
 }
@@ -277,12 +277,12 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 		<-received
 	}
 	if n := len(opened); n != 1 {
-		t.Errorf("%d connections for deliveries one after the other", n)
+		t.Errorf("%d connections for sequential deliveries, want 1", n)
 	}
 	select {
 	case <-closed: // the only connection
 	case <-time.After(time.Minute):
-		t.Fatal("the connection is still there")
+		t.Fatal("the connection is still open")
 	}
 }
 
@@ -299,7 +299,7 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 		id, err := e.Send(hook.Name(), []byte("{}"))
 		must(t, err)
 		if got := e.Record(id).MaxAttempts; got != 8 {
-			t.Errorf("at most %d attempts, want 8", got)
+			t.Errorf("MaxAttempts is %d, want 8", got)
 		}
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
@@ -311,7 +311,7 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 		}
 		must(t, e.Redeliver(id))
 		if got := e.Record(id).MaxAttempts; got != 16 {
-			t.Errorf("after a redelivery at most %d attempts, want 16", got)
+			t.Errorf("after a redelivery, MaxAttempts is %d, want 16", got)
 		}
 	})
 }

@@ -192,7 +192,7 @@ func TestDialChecksResolvedAddresses(t *testing.T) {
 				t.Errorf("reached %v, want %v: %s", reached, row.reached, problem)
 			}
 			if want := "not allowed"; row.reached == nil && !strings.Contains(problem, want) {
-				t.Errorf("the attempt says %q, want %q in it", problem, want)
+				t.Errorf("the attempt has the error %q, want %q in it", problem, want)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func TestTakeInOrder(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if wait, ok := q.wait(start); !ok || wait != time.Minute {
-		t.Errorf("the next one is due in %v, %v", wait, ok)
+		t.Errorf("wait returned %v, %v; want 1m0s, true", wait, ok)
 	}
 	if got := taken(q, start.Add(time.Minute)); !slices.Equal(got, []string{"later"}) {
 		t.Errorf("got %v", got)
@@ -55,7 +55,7 @@ func TestArchivedOrClosedQueueNeverDue(t *testing.T) {
 	for name, q := range map[string]*queue{"archived": archived, "closed": closed} {
 		q.append(named(q, "x"))
 		if _, ok := q.wait(start); ok {
-			t.Errorf("%s: something can be taken", name)
+			t.Errorf("%s: a delivery is due", name)
 		}
 	}
 }
@@ -82,10 +82,10 @@ func TestRateLimit(t *testing.T) {
 			t.Errorf("after %v: got %v, want %v", step.after, got, step.taken)
 		}
 		if wait, ok := q.wait(now); !ok || wait != step.wait {
-			t.Errorf("after %v: the next one in %v, want %v", step.after, wait, step.wait)
+			t.Errorf("after %v: the next delivery is due in %v, want %v", step.after, wait, step.wait)
 		}
 		if len(q.starts) != 2 {
-			t.Errorf("after %v: %d attempts are remembered, 2 count", step.after, len(q.starts))
+			t.Errorf("after %v: %d start times are stored, want 2", step.after, len(q.starts))
 		}
 	}
 }
@@ -106,12 +106,12 @@ func TestPushWithFaults(t *testing.T) {
 	q.attempted(twice)
 	q.attempted(next)
 	if got, want := taken(q, start), []string{"held"}; !slices.Equal(got, want) {
-		t.Errorf("once it was overtaken: %v, want %v", got, want)
+		t.Errorf("after the next delivery: got %v, want %v", got, want)
 	}
 	if lost.State != record.DeliveryDropped || lost.Fault != "fault-1" || next.Fault != "" {
-		t.Errorf("the lost one is %s by %q, the next one hit by %q", lost.State, lost.Fault, next.Fault)
+		t.Errorf("the dropped delivery is %s by %q, and the next delivery has the fault %q", lost.State, lost.Fault, next.Fault)
 	}
 	if !twice.Duplicate || next.Duplicate {
-		t.Error("the wrong one is delivered twice")
+		t.Error("the wrong delivery is marked as a duplicate")
 	}
 }

@@ -89,7 +89,7 @@ func TestSnapshotIsImmutable(t *testing.T) {
 		must(t, json.Unmarshal(text, &back))
 		saved := back.Deliveries[0]
 		if saved.State != record.DeliveryRetrying || len(saved.Attempts) != 1 || saved.Tries != 1 {
-			t.Errorf("what was remembered is %s after %d attempts now", saved.State, len(saved.Attempts))
+			t.Errorf("the saved delivery is %s after %d attempts, want retrying after 1", saved.State, len(saved.Attempts))
 		}
 		tries := 0
 		other := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
@@ -113,12 +113,12 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 		}})
 		synctest.Wait()
 		if got := e.Record("dlv-2"); tries != 1 || got.State != record.DeliveryDelivered {
-			t.Errorf("%d attempts, and it is %s", tries, got.State)
+			t.Errorf("%d attempts, and the delivery is %s", tries, got.State)
 		}
 		n, newest := e.NewestDeliveries()
 		for x := range newest {
 			if x.ID != "dlv-2" || n != 1 {
-				t.Errorf("%s is shown, of %d deliveries", x.ID, n)
+				t.Errorf("%s of %d deliveries is listed, want only dlv-2", x.ID, n)
 			}
 		}
 	})
@@ -229,7 +229,7 @@ func TestSnapshotHasEveryField(t *testing.T) {
 			fill(t, field)
 			without, with := saved(t, newDelivery()), saved(t, d)
 			if with == without {
-				t.Fatalf("a snapshot says nothing of delivery.%s: %s", f.Name, with)
+				t.Fatalf("a snapshot does not contain delivery.%s: %s", f.Name, with)
 			}
 			e := engineTo(t, nil)
 			var state State

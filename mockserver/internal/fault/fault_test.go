@@ -77,7 +77,7 @@ func TestMatching(t *testing.T) {
 		row.fault.Action = record.FaultStatus
 		p := newPlan(t, row.fault)
 		if rule := p.Request(1, "createContact", r); (rule != nil) != row.hits {
-			t.Errorf("%s: hit is %v", name, rule != nil)
+			t.Errorf("%s: a rule matches: %v", name, rule != nil)
 		}
 	}
 	for name, row := range map[string]struct {
@@ -94,7 +94,7 @@ func TestMatching(t *testing.T) {
 		"of requests":   {record.Fault{Action: record.FaultDelay}, false},
 	} {
 		if rule := newPlan(t, row.fault).Delivery(1, "Email.Bounced", "3"); (rule != nil) != row.hits {
-			t.Errorf("%s: hit is %v", name, rule != nil)
+			t.Errorf("%s: a rule matches: %v", name, rule != nil)
 		}
 	}
 }

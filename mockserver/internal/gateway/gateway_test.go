@@ -39,7 +39,7 @@ func TestLogLimits(t *testing.T) {
 	large.Clear(0)
 	large.add(record.Request{Response: make([]byte, 9)})
 	if large.bytes != 9 {
-		t.Errorf("%d bytes are counted after it was cleared, want 9", large.bytes)
+		t.Errorf("%d bytes are counted after the log was cleared, want 9", large.bytes)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestLogCopies(t *testing.T) {
 	l.add(record.Request{ID: "1", Body: []byte("body")})
 	l.All()[0].Body[0] = 'X'
 	if got := string(l.All()[0].Body); got != "body" {
-		t.Errorf("the log holds %q", got)
+		t.Errorf("the log contains %q", got)
 	}
 }
 
@@ -59,13 +59,13 @@ func TestLogRecord(t *testing.T) {
 	l.add(record.Request{ID: "2", Method: http.MethodGet, Path: "/lists", Operation: "listLists"})
 	if got := l.Record("1"); got == nil || got.Closest == nil || got.Closest.ID != "listLists" ||
 		got.DurationMS != 1500 {
-		t.Errorf("the record of an unknown path is %+v", got)
+		t.Errorf("the log record of an unknown path is %+v", got)
 	}
 	if got := l.Record("2"); got == nil || got.Closest != nil {
-		t.Errorf("the record of a known one is %+v", got)
+		t.Errorf("the log record of a known path is %+v", got)
 	}
 	if got := l.Record("3"); got != nil {
-		t.Errorf("there is a record of nothing: %+v", got)
+		t.Errorf("an unknown id has the log record %+v", got)
 	}
 }
 

@@ -133,7 +133,7 @@ func TestEMLHostileHeaders(t *testing.T) {
 		}
 	}
 	if value := got.Header["X-Twice"][1]; value != coded {
-		t.Errorf("a field of the request is %q, want it as it was", value)
+		t.Errorf("the header field is %q, want it unchanged", value)
 	}
 	from := openEML(t, EML(record.Message{Headers: []record.Header{{Name: "From", Value: `"` + coded + `" <a@example.com>`}}}))
 	if all, err := from.Header.AddressList("From"); err != nil || all[0].Name != coded {

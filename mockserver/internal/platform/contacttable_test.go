@@ -160,6 +160,6 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	if len(o.blocks) != 0 {
-		t.Errorf("%d blocks are left", len(o.blocks))
+		t.Errorf("%d blocks remain", len(o.blocks))
 	}
 }

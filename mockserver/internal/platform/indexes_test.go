@@ -37,7 +37,7 @@ func TestIndexes(t *testing.T) {
 	checkIndexes(t, p, a())
 	again := written(t, p)
 	if again, saved = resources(again), resources(saved); again != saved {
-		t.Errorf("the account that was put back is not as it was:\n%s\nwant\n%s", again, saved)
+		t.Errorf("the restored account differs:\n%s\nwant\n%s", again, saved)
 	}
 }
 
@@ -144,7 +144,7 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 	}
 	for address, want := range latest {
 		if l, c := a.addressees.find(address); c != want || l.contacts.find(c.ID) != want {
-			t.Errorf("%s means %+v, want %+v", address, c, want)
+			t.Errorf("%s belongs to %+v, want %+v", address, c, want)
 		}
 	}
 	for _, event := range []events.Name{events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced} {
@@ -154,7 +154,7 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 		}
 	}
 	if n := a.Suppression.inOrder.Len(); n != a.Suppression.len() || n == 0 {
-		t.Errorf("%d suppressed in their order, %d by address", n, a.Suppression.len())
+		t.Errorf("%d suppressed addresses in order, %d by address", n, a.Suppression.len())
 	}
 	for e := range a.Suppression.all() {
 		if a.Suppression.entry(e.Email) != e {
@@ -198,15 +198,15 @@ func TestOutboxConcurrent(t *testing.T) {
 		t.Errorf("the outbox requested its base URL %d times", calls)
 	}
 	if n != more+1 || len(ids) != n || len(all) != n+n/100 {
-		t.Fatalf("%d of %d messages came, and %d are there in the end", len(ids), n, len(all))
+		t.Fatalf("got %d of %d messages, and %d at the end", len(ids), n, len(all))
 	}
 	for i, id := range ids {
 		if all[i].ID != id || all[i].Opens != 1 {
-			t.Fatalf("message %d is %s, opened %d times, and came as %s", i, all[i].ID, all[i].Opens, id)
+			t.Fatalf("message %d is %s with %d opens, want %s with 1", i, all[i].ID, all[i].Opens, id)
 		}
 	}
 	if to := p.OutboxTo("U3@example.ORG"); len(to) != more/5 {
-		t.Errorf("%d messages to one of five", len(to))
+		t.Errorf("%d messages to one of five addresses", len(to))
 	}
 }
 
@@ -240,7 +240,7 @@ func TestDeleteMessageConcurrent(t *testing.T) {
 		left++
 	}
 	if seen != before || after != before-10 || left != after || len(p.Outbox()) != after || len(p.OutboxTo("A@example.org")) != after {
-		t.Errorf("of %d messages %d came, %d are left and %d come, 10 were deleted", before, seen, after, left)
+		t.Errorf("%d messages, %d of them read; after 10 deletions %d messages, %d of them read", before, seen, after, left)
 	}
 }
 
@@ -256,17 +256,17 @@ func TestContactsConcurrent(t *testing.T) {
 	last, seen := int64(1<<62), 0
 	for m := range newest {
 		if m.ID >= last {
-			t.Fatalf("%d comes after %d", m.ID, last)
+			t.Fatalf("contact %d follows contact %d", m.ID, last)
 		}
 		last = m.ID
 		seen++
 		_ = p.Lookups() // acquires the lock
 	}
 	if !ok || n != 700-1 || seen != n {
-		t.Errorf("%d of %d contacts came, %v", seen, n, ok)
+		t.Errorf("got %d of %d contacts, %v", seen, n, ok)
 	}
 	if _, _, ok := p.NewestMembers(901); ok {
-		t.Error("there is a list that there is not")
+		t.Error("NewestMembers accepts an unknown list")
 	}
 }
 

@@ -216,7 +216,7 @@ func TestRestoreStopsCampaign(t *testing.T) {
 	check := func(t *testing.T, s *Platform) {
 		t.Helper()
 		if n := len(s.Outbox()); n != 1 {
-			t.Errorf("%d messages, want only the one in the snapshot", n)
+			t.Errorf("%d messages, want only the message in the snapshot", n)
 		}
 		if c := s.accounts[1].Campaigns.get(3); c.Status != campaignScheduled {
 			t.Errorf("the campaign is %s", c.Status)
@@ -335,7 +335,7 @@ func TestClosedPlatform(t *testing.T) {
 	s.Close()
 	run()
 	if n := len(s.Outbox()); n != 1 {
-		t.Errorf("%d messages, want only the one in the snapshot", n)
+		t.Errorf("%d messages, want only the message in the snapshot", n)
 	}
 	c.alarm, c.Status, c.Sender.Email = nil, campaignIncomplete, "shop@example.org"
 	_, err := s.ScheduleCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.ScheduleCampaignRequestObject{

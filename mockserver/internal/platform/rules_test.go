@@ -32,7 +32,7 @@ func TestContactQuery(t *testing.T) {
 		sort, filter, _ := strings.Cut(text, "/")
 		q, err := contactQuery(sort, filter)
 		if (err == nil) != good {
-			t.Errorf("%s: %+v, %v; want it to be taken: %v", text, q, err, good)
+			t.Errorf("%s: %+v, %v; want that it is valid: %v", text, q, err, good)
 		}
 	}
 	if q, err := contactQuery("email:desc", "interest:a:b"); err != nil || q != (query{field: "interest", value: "a:b", sort: "email", descending: true}) {
@@ -79,10 +79,10 @@ func TestTemplateOrInline(t *testing.T) {
 		}
 	}
 	if err := checkSender(api.Sender{}, false); err != nil {
-		t.Errorf("no sender where none is required: %v", err)
+		t.Errorf("an omitted optional sender: %v", err)
 	}
 	if checkSender(api.Sender{}, true) == nil {
-		t.Error("no sender is accepted where one is required")
+		t.Error("an omitted required sender is accepted")
 	}
 }
 
@@ -210,7 +210,7 @@ func TestActivate(t *testing.T) {
 		l.contacts.setDate(c, 7)
 		t.activate(l, c)
 		if c.Status != statusActive || c.SubscribedOn != t.unix() {
-			return fmt.Errorf("%s since %d, want since now", c.Status, c.SubscribedOn)
+			return fmt.Errorf("the contact is %s since %d, want active since now", c.Status, c.SubscribedOn)
 		}
 		var greeted []int64
 		for m := range t.p.messages.All() {
@@ -219,7 +219,7 @@ func TestActivate(t *testing.T) {
 			}
 		}
 		if fmt.Sprint(greeted) != "[22 23]" {
-			return fmt.Errorf("greeted by the workflows %v, want 22 and 23", greeted)
+			return fmt.Errorf("the workflows %v sent emails, want 22 and 23", greeted)
 		}
 		return nil
 	})

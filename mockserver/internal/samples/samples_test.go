@@ -29,7 +29,7 @@ func TestSamplesAreEvents(t *testing.T) {
 			t.Errorf("%s comes twice, or its id %s", name, ev.ID)
 		}
 		if age := time.Since(ev.Time); age < -time.Second || age > time.Minute {
-			t.Errorf("%s is of %v", name, ev.Time)
+			t.Errorf("%s has the time %v", name, ev.Time)
 		}
 		seen[name], ids[ev.ID] = true, true
 	}
