@@ -250,7 +250,7 @@ func (c duringGet) Value(key any) any {
 // TestTokenReplacedConcurrently: a call uses a token that another call stored after the first check.
 func TestTokenReplacedConcurrently(t *testing.T) {
 	tokens := newTokens("", func(context.Context) (Token, error) {
-		t.Error("the source is called")
+		t.Error("the token source was called")
 		return Token{}, nil
 	}, 0)
 	ctx := duringGet{t.Context(), func() { tokens.keep(&grant{token: "t"}) }}

@@ -120,7 +120,7 @@ func TestNewAcceptsConfig(t *testing.T) {
 		}
 	}
 	if _, err := New(Config{BaseURL: "https://example.com", Token: "!~", UserAgent: "~ a/1"}); err != nil {
-		t.Errorf("New with all of visible ASCII: %v", err)
+		t.Errorf("New with all visible ASCII characters: %v", err)
 	}
 	if _, err := New(Config{BaseURL: "http://example.com", Token: "t", AllowPlainHTTP: true}); err != nil {
 		t.Errorf("New with AllowPlainHTTP: %v", err)
@@ -138,7 +138,7 @@ func TestTolerantReader(t *testing.T) {
 	for body, good := range map[string]bool{"": true, " \n": true, "<p>": false} { // a proxy may set a type on an empty body
 		c := newTestClient(t, respondWith(200, "text/html", body))
 		if err := c.SuppressedEmails.Remove(t.Context(), "a@example.com"); (err == nil) != good {
-			t.Errorf("a success that is %q as HTML: %v, want success: %v", body, err, good)
+			t.Errorf("a 2xx response with %q as HTML: %v, want success: %v", body, err, good)
 		}
 	}
 }
@@ -235,11 +235,11 @@ func TestPauseEndsWithContext(t *testing.T) {
 		defer cancel()
 		for d, ends := range map[time.Duration]bool{time.Second - 1: false, time.Second: true, time.Second + 1: true} {
 			if endsWithin(soon, d) != ends {
-				t.Errorf("a context of a second ends within %v: %v", d, !ends)
+				t.Errorf("a context with a deadline in 1 s ends within %v: %v", d, !ends)
 			}
 		}
 		if !endsWithin(ended, time.Second) || endsWithin(t.Context(), time.Hour) {
-			t.Error("a context without a deadline ends when it ends")
+			t.Error("a context without a deadline is reported as ending in time")
 		}
 	})
 }
@@ -293,7 +293,7 @@ func TestPathEscaped(t *testing.T) {
 		"ä@example.com": "/suppressed-emails/%C3%A4@example.com",
 	} {
 		if err := c.SuppressedEmails.Remove(t.Context(), in); err != nil || path != want {
-			t.Errorf("Remove(%q) asked for %s, want %s (%v)", in, path, want, err)
+			t.Errorf("Remove(%q) requested %s, want %s (%v)", in, path, want, err)
 		}
 	}
 }
@@ -363,7 +363,7 @@ func TestFieldTypeMismatchInItems(t *testing.T) {
 	}
 	c = newTestClient(t, respondWith(200, "application/json", `{"name":"n","list_id":7,`))
 	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrInvalidResponse) {
-		t.Errorf("of text that is not JSON: %+v, %v", l, err)
+		t.Errorf("a body that is not JSON: %+v, %v", l, err)
 	}
 }
 
@@ -419,7 +419,7 @@ func TestTokenHidden(t *testing.T) {
 	})
 	_, err3 := leaky.Templates.Get(t.Context(), 1)
 	if !errors.Is(err3, io.ErrClosedPipe) {
-		t.Errorf("%v does not hold its cause", err3)
+		t.Errorf("%v does not wrap its cause", err3)
 	}
 	for _, err := range []error{err1, err2, err3} {
 		var e *Error
@@ -462,7 +462,7 @@ func TestCloseIdleConnections(t *testing.T) {
 			select {
 			case <-closed:
 			case <-time.After(time.Minute):
-				t.Fatal("the connection stays open")
+				t.Fatal("the connection is still open")
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func TestUnusableConnection(t *testing.T) {
 		t.Errorf("the platform got %q and %d more, want one request with the whole body", body, more)
 	}
 	if chosen != 2 {
-		t.Errorf("net/http chose %d connections, want 2: this test no longer makes it reuse a body", chosen)
+		t.Errorf("net/http used %d connections, want 2: the test no longer makes net/http reuse a body", chosen)
 	}
 }
 

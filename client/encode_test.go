@@ -215,7 +215,7 @@ func TestPayloadReferenceCount(t *testing.T) {
 	p.release() // the call is over
 	for i, r := range open {
 		if p.writer == nil {
-			t.Fatalf("the memory is released with %d readers open", len(open)-i)
+			t.Fatalf("the memory is released while %d readers are open", len(open)-i)
 		}
 		if got, err := io.ReadAll(r); err != nil || string(got) != `{"name":"Customers"}` {
 			t.Errorf("got %s, %v", got, err)
@@ -310,7 +310,7 @@ func TestGetBody(t *testing.T) {
 	}, func(cfg *Config) { cfg.BaseURL = "http://127.0.0.1" }) // with https, the client omits GetBody
 	must(t)(c.Lists.Create(t.Context(), ListCreate{Name: "Customers"}))
 	if _, err := again(); !errors.Is(err, errBodyGone) {
-		t.Errorf("a body is made when the call is over: %v", err)
+		t.Errorf("a body is created after the call: %v", err)
 	}
 }
 

@@ -112,7 +112,7 @@ func TestWebhookRotation(t *testing.T) {
 		fatal(t, c.Webhooks.Archive(ctx, created.ID))
 		active(next.ID)
 		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, ErrConflict) {
-			t.Errorf("of an archived webhook: got %v", err)
+			t.Errorf("an archived webhook: got %v", err)
 		}
 		_, third, err := c.Webhooks.Rotate(ctx, next.ID)
 		must(t)(third, err)
@@ -121,7 +121,7 @@ func TestWebhookRotation(t *testing.T) {
 			t.Errorf("active at another URL: got %v", err)
 		}
 		if _, _, err := c.Webhooks.Rotate(ctx, "missing"); !errors.Is(err, ErrNotFound) {
-			t.Errorf("of a missing webhook: got %v", err)
+			t.Errorf("a missing webhook: got %v", err)
 		}
 	})
 }
@@ -240,16 +240,16 @@ func TestFindNotFound(t *testing.T) {
 			}
 			before := len(p.Requests())
 			if err := find(t.Context(), ""); !errors.Is(err, ErrValidation) || len(p.Requests()) != before {
-				t.Errorf("%s: got %v for no name", name, err)
+				t.Errorf("%s: got %v for an empty name", name, err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := find(ctx, "x"); !errors.Is(err, context.Canceled) || errors.Is(err, ErrNotFound) {
-				t.Errorf("%s: got %v when the context has ended", name, err)
+				t.Errorf("%s: got %v with a canceled context", name, err)
 			}
 		}
 		if err := last(c.Contacts.Find(t.Context(), 99, "ann@example.com")); !errors.Is(err, ErrNotFound) {
-			t.Errorf("on a list that is not there: %v", err)
+			t.Errorf("a list that does not exist: %v", err)
 		}
 	})
 }

@@ -155,7 +155,7 @@ func TestErrorBodies(t *testing.T) {
 	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
 	var e *Error
 	if !errors.As(err, &e) || e.StatusCode != 409 || e.RequestID != "r" || errors.Is(err, ErrOutcomeUnknown) {
-		t.Errorf("a truncated 409: %v; its status must not be lost", err)
+		t.Errorf("a truncated 409: got %v, want an error with the status", err)
 	}
 }
 
@@ -316,6 +316,6 @@ func TestContextCause(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ctx = WithResponseHook(ctx, func(Response) { cancel(closing) })
 	if _, err := c.Lists.Get(ctx, 1); !errors.Is(err, ErrNotFound) || errors.Is(err, closing) {
-		t.Errorf("a call that the context did not end: %v", err)
+		t.Errorf("a call that did not end by its context: %v", err)
 	}
 }

@@ -193,7 +193,7 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 	if hits < 5*n {
-		t.Errorf("only %d faults in %d plans", hits, n)
+		t.Errorf("%d faults in %d plans are too few", hits, n)
 	}
 }
 

@@ -207,7 +207,7 @@ func TestImportSources(t *testing.T) {
 		}
 	}
 	if a, b := ImportStatus(-1).String(), (ImportFiltered + 1).String(); a != "ImportStatus(-1)" || b != "ImportStatus(9)" {
-		t.Errorf("other statuses print as %s and %s", a, b)
+		t.Errorf("other statuses have the strings %s and %s", a, b)
 	}
 }
 

@@ -78,10 +78,10 @@ func TestLookupDeadline(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		if _, err := c.Emails.Get(ctx, "b"); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 0 {
-			t.Errorf("%v after %v, want to fail at once", err, time.Since(start))
+			t.Errorf("%v after %v, want an immediate error", err, time.Since(start))
 		}
 		if _, err := c.Emails.Get(t.Context(), "c"); err != nil || time.Since(start).Round(time.Microsecond) != lookupGap {
-			t.Errorf("%v after %v: the lookup that failed must not cause a delay", err, time.Since(start))
+			t.Errorf("%v after %v, want no delay after a failed lookup", err, time.Since(start))
 		}
 	})
 }
@@ -107,7 +107,7 @@ func TestLookupRejectionLimit(t *testing.T) {
 		canceled, stop := context.WithCancel(t.Context())
 		_, err = c.Emails.Get(WithResponseHook(canceled, func(Response) { stop() }), "e")
 		if !errors.Is(err, ErrRateLimited) || !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled as the rejection arrived: %v", err)
+			t.Errorf("canceled when the rejection arrived: %v", err)
 		}
 	})
 }
@@ -190,11 +190,11 @@ func TestLimiterKeys(t *testing.T) {
 		acquire("b")(0)
 		acquire("a")(0)
 		if waited := time.Since(began); waited < 2900*time.Millisecond {
-			t.Errorf("waited %v, want the interval that release required", waited)
+			t.Errorf("waited %v, want the interval that was passed to release", waited)
 		}
 		time.Sleep(10 * time.Second)
 		if acquire("c")(0); len(l.slots) != 1 {
-			t.Errorf("%d keys are kept, want the last", len(l.slots))
+			t.Errorf("%d keys are kept, want only the last key", len(l.slots))
 		}
 	})
 }
@@ -262,7 +262,7 @@ func TestGetAll(t *testing.T) {
 			}
 		}
 		if n != 2 {
-			t.Errorf("%d iterations, want the context to end them", n)
+			t.Errorf("%d iterations, want that the context ends the loop", n)
 		}
 	})
 }

@@ -97,7 +97,7 @@ func TestObserveLookups(t *testing.T) {
 		}
 		if len(o.end) != 2 || o.end[0].Queued != 0 || o.end[1].Queued.Round(time.Microsecond) != lookupGap ||
 			o.end[1].Duration != o.end[1].Queued+lookupGap {
-			t.Errorf("ends %+v, want the second to have queued for %v", o.end, lookupGap)
+			t.Errorf("ends %+v, want that the second call was queued for %v", o.end, lookupGap)
 		}
 		if len(o.retry) != 1 || o.retry[0].Pause != lookupGap || o.retry[0].StatusCode != 429 {
 			t.Errorf("retries %+v, want 1 after the rejection", o.retry)

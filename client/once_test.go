@@ -138,7 +138,7 @@ func TestTransportSendsOtherRequests(t *testing.T) {
 	})
 	c := newClient(t, p.base, around)
 	if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); err != nil || p.arrived() != 2-10 {
-		t.Errorf("got %v, %d requests in all, want the other one and the create", err, p.arrived()+10)
+		t.Errorf("got %v and %d requests, want the other request and the create", err, p.arrived()+10)
 	}
 }
 

@@ -402,7 +402,7 @@ func TestEveryOperation(t *testing.T) {
 		ids = append(ids, m[1])
 	}
 	if len(ids) < 40 {
-		t.Fatalf("only %d operations found in the document", len(ids))
+		t.Fatalf("%d operations in the document are too few", len(ids))
 	}
 	withPlatform(t, func(t *testing.T, p *platform) {
 		f := p.fixture()

@@ -75,7 +75,7 @@ func TestWithHeaderRejectsReserved(t *testing.T) {
 	ctx := WithHeader(t.Context(), "X-Secret", "s3cret")
 	for _, verb := range []string{"%v", "%+v", "%#v"} {
 		if shown := fmt.Sprintf(verb, ctx); strings.Contains(shown, "s3cret") {
-			t.Errorf("%s of the context shows the value: %s", verb, shown)
+			t.Errorf("%s of the context contains the value: %s", verb, shown)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func collect(t testing.TB, c *Client, params ListTagsParams, opts ...IterOption)
 	t.Helper()
 	for tag, e := range c.Tags.All(t.Context(), params, opts...) {
 		if err != nil {
-			t.Error("something comes after an error")
+			t.Error("the iterator continues after an error")
 		}
 		if err = e; err == nil {
 			names = append(names, tag.Name)
@@ -143,7 +143,7 @@ func TestAll(t *testing.T) {
 				t.Errorf("%d items (%v), then %v; want %d, then %v", len(got), got, err, tc.items, tc.bad)
 			}
 			if len(tc.srv.asked) != tc.asked {
-				t.Errorf("asked for pages %v, want %d", tc.srv.asked, tc.asked)
+				t.Errorf("requested pages %v, want %d", tc.srv.asked, tc.asked)
 			}
 			if par != tc.par {
 				t.Errorf("the parameters were changed: %+v", par)
@@ -205,7 +205,7 @@ func TestPaginationLoop(t *testing.T) {
 				return respond(200, fmt.Sprintf(`{"data":[{"name":%q},{"name":%q}],"pagination":{"per_page":2}}`, p[0], p[1])), nil
 			})
 			if _, err := collect(t, c, ListTagsParams{}); !errors.Is(err, ErrInvalidResponse) || asked > 4*(before+circle)+2 {
-				t.Errorf("circle of %d after %d: %v after %d pages", circle, before, err, asked)
+				t.Errorf("a cycle of %d pages after %d: %v after %d pages", circle, before, err, asked)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func TestRetryTable(t *testing.T) {
 		}
 		rows++
 		if len(ends[cells[0]]) == 0 {
-			t.Errorf("the test does not know %q", cells[0])
+			t.Errorf("the test has no case for %q", cells[0])
 		}
 		for _, e := range ends[cells[0]] {
 			for repeatable, cell := range map[bool]string{true: cells[1], false: cells[2]} {
@@ -70,7 +70,7 @@ func TestRetryTable(t *testing.T) {
 		}
 	}
 	if rows != len(ends) {
-		t.Errorf("the documentation has %d rows, the test %d", rows, len(ends))
+		t.Errorf("the documentation has %d rows, but the test has %d", rows, len(ends))
 	}
 }
 
@@ -264,12 +264,12 @@ func TestBudgetDoesNotOverflow(t *testing.T) {
 		b.succeeded(2)
 		for range 100 {
 			if !b.spend() {
-				t.Fatalf("a budget of %d has nothing left", size)
+				t.Fatalf("a budget of %d is empty at the start", size)
 			}
 		}
 	}
 	if b := newBudget(math.MinInt); !b.spend() {
-		t.Error("a negative budget is a limit")
+		t.Error("a negative budget limits retries")
 	}
 }
 
@@ -384,7 +384,7 @@ func TestNoPausePastDeadline(t *testing.T) {
 		_, err := c.Templates.Create(ctx, TemplateCreate{Name: "n"})
 		var e *Error
 		if !errors.As(err, &e) || e.StatusCode != 503 || e.Attempts != 2 || e.RetryAfter != 10*time.Second || time.Since(start) > 10200*time.Millisecond {
-			t.Errorf("%v after %v, want the second 503 at once", err, time.Since(start))
+			t.Errorf("%v after %v, want the second 503 immediately", err, time.Since(start))
 		}
 		canceled, stop := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, stop)

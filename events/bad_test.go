@@ -42,7 +42,7 @@ func TestParseErrors(t *testing.T) {
 			ev, err := events.Parse([]byte(row.body))
 			var pe *events.ParseError
 			if ev != nil || !errors.As(err, &pe) {
-				t.Fatalf("%v, %v; want a ParseError alone", ev, err)
+				t.Fatalf("%v, %v; want only a ParseError", ev, err)
 			}
 			if pe.Path != row.path || pe.Want != row.want || pe.Offset != row.offset {
 				t.Errorf("got %q, %q, %d; want %q, %q, %d", pe.Path, pe.Want, pe.Offset, row.path, row.want, row.offset)
@@ -95,7 +95,7 @@ func TestEnvelopeTypeMismatch(t *testing.T) {
 				t.Errorf("mismatch is %+v, want %q at %s", ev.Mismatch(), row.want, row.path)
 			}
 			if d, ok := ev.Data.(*events.EmailErrored); !ok || d.Error != "internal error; x" {
-				t.Errorf("data is %+v, want the error that was there", ev.Data)
+				t.Errorf("data is %+v, want the original error", ev.Data)
 			}
 			if ev.ID != "" || ev.AccountID != 0 || ev.IP != "" || !ev.Time.IsZero() {
 				t.Errorf("%+v; want an empty envelope", ev)
@@ -133,7 +133,7 @@ func TestNumericAndStringIDs(t *testing.T) {
 		sameJSON(t, marshal(t, ev), []byte(strings.Replace(row.body, `"email":null`, `"email":"a@b.c"`, 1)))
 	}
 	if err := (&events.Event{Name: "x"}).Mismatch(); err != nil {
-		t.Errorf("an event that was built: %v", err)
+		t.Errorf("an event from a literal: %v", err)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestEventIsIndependentOfBody(t *testing.T) {
 	clear(ev.Raw())
 	clear(ev.RawData())
 	if string(marshal(t, ev)) != string(want) {
-		t.Error("the event changed with what Raw returned")
+		t.Error("a change to the result of Raw changes the event")
 	}
 }
 
@@ -351,7 +351,7 @@ func TestParseMemory(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			if ev, err := events.Parse(text); err == nil && ev.Data == nil {
-				t.Error("no data and no error")
+				t.Error("neither data nor an error")
 			}
 			runtime.ReadMemStats(&after)
 			if n := after.TotalAlloc - before.TotalAlloc; n > maxFactor*uint64(len(text))+free {

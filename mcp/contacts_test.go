@@ -102,7 +102,7 @@ func TestListPages(t *testing.T) {
 				t.Errorf("first is %v, want %s", contacts[0], row.first)
 			}
 			if !strings.Contains(text, row.summary) || strings.Count(text, "\n- ") != row.shown {
-				t.Errorf("text does not say %q, or not one line a contact:\n%s", row.summary, text)
+				t.Errorf("the text does not contain %q, or not one line per contact:\n%s", row.summary, text)
 			}
 		})
 	}
@@ -208,6 +208,6 @@ func TestContactTextLimit(t *testing.T) {
 		t.Errorf("text of %d bytes: %s", len(text), text)
 	}
 	if got := out["contact"].(map[string]any)["custom_attributes"].(map[string]any)["note"]; got != note {
-		t.Errorf("the structured content lost something: %v", got)
+		t.Errorf("the structured content is incomplete: %v", got)
 	}
 }

@@ -193,7 +193,7 @@ func TestPlatformFails(t *testing.T) {
 			t.Parallel()
 			s := connect(t, mcp.NewServer(newClient(t, row.platform, token), mcp.Options{}))
 			if got := s.fails(t, "contacts", row.in); !strings.Contains(got, row.want) || strings.Contains(got, token) {
-				t.Errorf("does not say %q, or shows the token:\n%s", row.want, got)
+				t.Errorf("does not contain %q, or contains the token:\n%s", row.want, got)
 			}
 		})
 	}

@@ -280,6 +280,6 @@ func TestInvalidTokenStatus(t *testing.T) {
 		t.Errorf("in a stream, %d times: %s", n, batch.Body)
 	}
 	if w := post(t, handler, p.Token(), call); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Tags, 50 per page") {
-		t.Errorf("with the right one: %d: %s", w.Code, w.Body)
+		t.Errorf("with the correct token: %d: %s", w.Code, w.Body)
 	}
 }

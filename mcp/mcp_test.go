@@ -42,7 +42,7 @@ func newPlatform(t testing.TB, tokens ...mockserver.Token) *mockserver.Server {
 	t.Helper()
 	p := mockserver.New(mockserver.Config{
 		Tokens:      tokens,
-		OnViolation: func(err error) { t.Errorf("the platform breaks its contract: %v", err) },
+		OnViolation: func(err error) { t.Errorf("a request or response violates openapi.yaml: %v", err) },
 	})
 	t.Cleanup(p.Close)
 	return p

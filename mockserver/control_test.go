@@ -164,7 +164,7 @@ func TestControlStream(t *testing.T) {
 		t.Run(via.name, func(t *testing.T) {
 			stream := p.stream(t, via.client)
 			if name, data := stream.next(); name != "hello" || !strings.Contains(data, `"seq":`) {
-				t.Fatalf("it begins with %s %s, want hello with a seq", name, data)
+				t.Fatalf("the stream begins with %s %s, want hello with a seq", name, data)
 			}
 			id := p.email("a@example.org")
 			if r := stream.until("message"); r["id"] != id || r["html"] != nil {

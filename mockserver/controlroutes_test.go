@@ -55,7 +55,7 @@ func FuzzControl(f *testing.F) {
 				t.Errorf("%s %s %s: %d %s, want no 5xx", method, target, body, w.Code, w.Body)
 			}
 			if w.Code >= 400 && !strings.HasPrefix(w.Body.String(), `{"detail":[{"loc":[`) {
-				t.Errorf("%s %s %s: %d %s, want the shape of an error", method, target, body, w.Code, w.Body)
+				t.Errorf("%s %s %s: %d %s, want an error body", method, target, body, w.Code, w.Body)
 			}
 		}
 	})
@@ -76,7 +76,7 @@ func TestManualExamples(t *testing.T) {
 	doc := controlDocument(t)
 	examples := command.FindAllStringSubmatch(string(manual), -1)
 	if n := strings.Count(string(manual), "\ncurl "); n != len(examples) || n < 40 {
-		t.Errorf("%d examples are commands, of %d", len(examples), n)
+		t.Errorf("%d of %d examples are commands", len(examples), n)
 	}
 	for _, example := range examples {
 		t.Run(example[0], func(t *testing.T) {

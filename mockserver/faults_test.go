@@ -221,7 +221,7 @@ func TestFaultTruncateEmptyBody(t *testing.T) {
 		p.inject(mockserver.Fault{Action: mockserver.FaultTruncate})
 		_, _, err := p.try(p.t.Context(), http.MethodPost, "/lists/1/accept-policy", "")
 		if !errors.Is(err, io.EOF) && !errors.Is(err, errConnReset) {
-			p.t.Errorf("got %v, want a connection that is lost", err)
+			p.t.Errorf("got %v, want a lost connection", err)
 		}
 	})
 }

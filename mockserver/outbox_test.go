@@ -51,7 +51,7 @@ func TestRecipientErrors(t *testing.T) {
 		"unknown category": p.Bounce(p.email("bob@example.org"), "bounce_xx"),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") {
-			t.Errorf("%s: %v, want an error of mockserver", name, err)
+			t.Errorf("%s: %v, want an error with the prefix mockserver", name, err)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestLargeCampaign(t *testing.T) {
 	campaign := p.campaign(list, `"subject":"S","text":"Hello {{n}}"`)
 	p.must("POST", campaign+"/schedule", `{"scheduled_for":1}`)
 	if got := p.fired(); len(got) != 1 {
-		t.Errorf("fired %v, want Campaign.Sent alone", got)
+		t.Errorf("fired %v, want only Campaign.Sent", got)
 	}
 	box := p.Outbox()
 	if len(box) != 1001 || box[1000].Text != "Hello 1000" {
@@ -144,7 +144,7 @@ func TestShutdownUnusedConnection(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-			t.Errorf("the connection: %v, want its end", err)
+			t.Errorf("reading the connection: %v, want io.EOF", err)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func TestWaitFor(t *testing.T) {
 		})
 		must(t, err)
 		if took := time.Since(start); took != 3*time.Hour {
-			t.Errorf("it took %v, want the three hours of the application", took)
+			t.Errorf("Wait took %v, want the 3 h of the application", took)
 		}
 		if calls > 10 { // once, and after each message and each request
 			t.Errorf("%d calls for three messages", calls)
@@ -48,7 +48,7 @@ func TestWaitForEnds(t *testing.T) {
 	cancel()
 	p := newProbe(t, mockserver.Config{})
 	if err := p.WaitFor(ended, func() bool { return true }); err != nil {
-		t.Errorf("a condition that is met: %v", err)
+		t.Errorf("a condition that is already true: %v", err)
 	}
 	err := p.WaitFor(ended, never)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "wait: the condition was not met: context canceled") {

@@ -54,6 +54,6 @@ func TestFIPSOnly(t *testing.T) {
 	case err != nil:
 		t.Errorf("%v\n%s", err, out)
 	case !strings.Contains(text, "--- PASS: TestUnusableKeys/FIPS_140-only"):
-		t.Errorf("the mode was not on:\n%s", out)
+		t.Errorf("FIPS mode was off:\n%s", out)
 	}
 }

@@ -75,7 +75,7 @@ func (f *flood) deliverUntilSuccess(t *testing.T, body string) {
 			return
 		}
 	}
-	t.Errorf("lost, no success in 200 attempts: %s", body)
+	t.Errorf("no success in 200 attempts: %s", body)
 }
 
 // deliver reports whether the sender sees a success.

@@ -240,7 +240,7 @@ func TestHandlerRejects(t *testing.T) {
 	for _, tt := range rejections {
 		t.Run(tt.name, func(t *testing.T) {
 			h, outcome := newHandler(t, func(context.Context, *events.Event) error {
-				t.Error("the function is called")
+				t.Error("the function was called")
 				return nil
 			}, Options{})
 			req := newRequest(t, tt.body)
@@ -261,7 +261,7 @@ func TestHandlerRejects(t *testing.T) {
 				t.Errorf("Allow: %q", w.Header().Get("Allow"))
 			}
 			if strings.Contains(outcome.Err.Error()+w.Body.String(), goodSignature) {
-				t.Error("the signature is shown")
+				t.Error("the output contains the signature")
 			}
 		})
 	}

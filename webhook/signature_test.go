@@ -59,7 +59,7 @@ func TestVectors(t *testing.T) {
 	}
 	fatal(t, json.Unmarshal(data, &vectors))
 	if len(vectors) < 20 {
-		t.Fatalf("%d vectors: the file is cut", len(vectors))
+		t.Fatalf("%d vectors: the file is incomplete", len(vectors))
 	}
 	for _, vec := range vectors {
 		t.Run(vec.Name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestVectors(t *testing.T) {
 				}
 			}
 			if signers != 1 {
-				t.Errorf("%d of the secrets sign like openssl, want 1", signers)
+				t.Errorf("%d secrets create the signature of openssl, want 1", signers)
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestParseSecret(t *testing.T) {
 				t.Errorf("got %q with %q, %v", got.Reveal(), got.HashFunction(), err)
 			}
 			if err != nil && strings.Contains(err.Error(), "whsec") {
-				t.Errorf("the error shows the key: %v", err)
+				t.Errorf("the error contains the key: %v", err)
 			}
 		})
 	}
@@ -197,7 +197,7 @@ func TestSecretHidesKey(t *testing.T) {
 	for _, text := range shown {
 		for _, leak := range []string{key, fmt.Sprintf("%x", key), fmt.Sprintf("%X", key), asBytes} {
 			if strings.Contains(text, leak) {
-				t.Errorf("the key comes out: %s", text)
+				t.Errorf("the output contains the key: %s", text)
 			}
 		}
 	}
@@ -247,10 +247,10 @@ func FuzzVerify(f *testing.F) {
 		mac.Write(body)
 		want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
 		if got := v.Verify(body, signature) == nil; got != (signature == want) {
-			t.Fatalf("Verify accepts: %v, the signature is genuine: %v", got, signature == want)
+			t.Fatalf("Verify accepts: %v, the signature is valid: %v", got, signature == want)
 		}
 		if err := v.Verify(body, want); err != nil {
-			t.Fatalf("the genuine signature is rejected: %v", err)
+			t.Fatalf("the valid signature is rejected: %v", err)
 		}
 	})
 }

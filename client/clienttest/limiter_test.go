@@ -79,7 +79,7 @@ func TestSuiteCatches(t *testing.T) {
 			reported := failures(t, tt.acquire)
 			for _, name := range tt.reported {
 				if !slices.Contains(reported, name) {
-					t.Errorf("%q does not report it; these do: %q", name, reported)
+					t.Errorf("the check %q does not report the defect; these checks do: %q", name, reported)
 				}
 			}
 			if tt.reported == nil && reported != nil {

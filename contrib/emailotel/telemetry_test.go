@@ -69,7 +69,7 @@ func TestCall(t *testing.T) {
 		}
 	}
 	if below != 2 {
-		t.Errorf("%d spans of the wire, want 2: %q", below, r.names())
+		t.Errorf("%d spans of attempts, want 2: %q", below, r.names())
 	}
 	want := map[string]uint64{
 		"emailplatform.client.call.duration{emailplatform.operation=listLists,emailplatform.outcome=success}": 1,

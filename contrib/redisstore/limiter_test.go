@@ -111,12 +111,12 @@ func TestRepeatedScriptIsIdempotent(t *testing.T) {
 		t.Errorf("waiting: %+v, then %+v", first, again)
 	}
 	if c := ask(t, l, "acquire", key, "c"); c.ahead != 1 {
-		t.Errorf("%d are ahead, want 1: b counts once", c.ahead)
+		t.Errorf("%d waiters are ahead, want 1, because b counts once", c.ahead)
 	}
 	ask(t, l, "release", key, "a")
 	ask(t, l, "release", key, "a")
 	if p := ask(t, l, "renew", key, "a"); p.acquired {
-		t.Error("renewed after its end")
+		t.Error("a lease was renewed after its end")
 	}
 	time.Sleep(100 * time.Millisecond)
 	if p := ask(t, l, "acquire", key, "b"); !p.acquired {
@@ -228,11 +228,11 @@ func TestCanceledDuringAcquire(t *testing.T) {
 	defer cancel()
 	start := time.Now()
 	if _, err := l.Acquire(ctx, key); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Second {
-		t.Errorf("%v after %v, want the context's error at once", err, time.Since(start))
+		t.Errorf("%v after %v, want the context's error immediately", err, time.Since(start))
 	}
 	resume()
 	if _, took := acquire(t, l, key); took > 4*time.Second { // less than the lease
-		t.Errorf("the next one waited %v", took)
+		t.Errorf("the next lookup waited %v", took)
 	}
 }
 
@@ -249,7 +249,7 @@ func TestDeadlineBeforeTurn(t *testing.T) {
 		t.Errorf("%v after %v, want to fail at once", err, time.Since(start))
 	}
 	if _, took := acquire(t, l, key); took > 3*time.Second {
-		t.Errorf("the next one waited %v", took)
+		t.Errorf("the next lookup waited %v", took)
 	}
 }
 
@@ -400,7 +400,7 @@ func TestFallback(t *testing.T) {
 	release, _ := acquire(t, l, key)
 	release(0)
 	if logged.String() != "" {
-		t.Errorf("logged while all was well: %s", logged)
+		t.Errorf("logged without a failure: %s", logged)
 	}
 	n.down()
 	release, _ = acquire(t, l, key)
@@ -425,6 +425,6 @@ func TestLimiterWhileRedisHangs(t *testing.T) {
 	rdb.Ping(t.Context())
 	defer n.stall()()
 	if _, took := acquire(t, l, rand.Text()); took < timeout || took > timeout+time.Second {
-		t.Errorf("the fallback had the slot after %v", took)
+		t.Errorf("the fallback returned the slot after %v", took)
 	}
 }

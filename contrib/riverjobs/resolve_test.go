@@ -226,7 +226,7 @@ func TestReconcileUnrelatedEvents(t *testing.T) {
 	s := newShop(t)
 	j, _ := s.work(riverjobs.Options{})
 	if n := s.reconciled(j, "e-1", ""); n != 0 {
-		t.Errorf("%d lookups, and no email", n)
+		t.Errorf("%d lookups without an email", n)
 	}
 	_, out := s.ended(s.insert("A-0"))
 	s.lose(order("A-1"))
@@ -234,7 +234,7 @@ func TestReconcileUnrelatedEvents(t *testing.T) {
 		t.Errorf("%d lookups of a known email, want none", n)
 	}
 	if n := s.reconciled(j, "e-1", "eve@example.org"); n != 0 {
-		t.Errorf("%d lookups for another recipient", n)
+		t.Errorf("%d lookups for an email to another recipient", n)
 	}
 	lost := s.platform.OutboxTo(order("A-1").To)[0].ID
 	for range 2 {
@@ -266,7 +266,7 @@ func TestReconcileInProgress(t *testing.T) {
 	s.exec("INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient) VALUES ('A-1', 1, 'sending', now(), now(), 'a')")
 	all := s.reconcile(j, "e-1", "")
 	if len(all) != 1 || all[0].State != rivertype.JobStateScheduled || time.Until(all[0].ScheduledAt) < 20*time.Second {
-		t.Errorf("jobs %+v, want one that waits for longer than SendTimeout", all)
+		t.Errorf("jobs %+v, want one job that waits longer than SendTimeout", all)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("%s, %+v; want %s, %s, %q", row.State, out, tt.end, tt.state, tt.reason)
 			}
 			if tt.state == sent && (len(s.platform.Outbox()) != 1 || out.EmailID != s.platform.Outbox()[0].ID) {
-				t.Errorf("output %+v is not of the email", out)
+				t.Errorf("output %+v belongs to another email", out)
 			}
 			if kept := s.count("emailplatform_sends WHERE recipient IS NOT NULL OR subject IS NOT NULL"); kept > 0 != (tt.state == unknown) {
 				t.Errorf("%d addresses are kept", kept)
@@ -76,7 +76,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("%d attempts are used up", row.Attempt)
 			}
 			if tt.end == canceled && (len(row.Errors) != 1 || !strings.Contains(row.Errors[0].Error, tt.reason)) {
-				t.Errorf("errors %+v, want the reason", row.Errors)
+				t.Errorf("errors %+v, want an error with the reason", row.Errors)
 			}
 			if tt.state != notQueued {
 				again(s, jobs, id)

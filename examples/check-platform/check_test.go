@@ -202,7 +202,7 @@ func TestUnderFaults(t *testing.T) {
 			_, remaining, _ := strings.Cut(out.String(), "Not deleted:")
 			for kind, n := range records(t, p.c) {
 				if n > before[kind] && !strings.Contains(remaining, kind) {
-					t.Errorf("%d %s left, and the report says %q", n-before[kind], kind, remaining)
+					t.Errorf("%d %s remain, but the report says %q", n-before[kind], kind, remaining)
 				}
 			}
 			if n := len(demo.Outbox()); n != 1 { // fill sends one email

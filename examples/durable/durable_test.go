@@ -219,6 +219,6 @@ func TestDemonstration(t *testing.T) {
 		t.Errorf("%d rows, want %d", n, addresses)
 	}
 	if n := mustCount(t, pool, "event_log WHERE recipient = '"+failingAddress+"'"); n != 1 {
-		t.Errorf("%d rows of the dead letter, want 1", n)
+		t.Errorf("%d dead letters, want 1", n)
 	}
 }

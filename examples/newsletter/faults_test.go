@@ -136,7 +136,7 @@ func TestExportUnderFaults(t *testing.T) {
 				var out strings.Builder
 				err := s.export(t.Context(), &out)
 				if n := strings.Count(out.String(), "\n"); err == nil && n != readers {
-					t.Errorf("%d rows of %d, and no error", n, readers)
+					t.Errorf("got %d of %d rows without an error", n, readers)
 				}
 				return err
 			})

@@ -100,11 +100,11 @@ func TestSignUp(t *testing.T) {
 			t.Fatalf("got %d, %d emails", status, len(mail))
 		}
 		if got := active(t, s); got != nil {
-			t.Errorf("active before they confirm: %v", got)
+			t.Errorf("active before the confirmation: %v", got)
 		}
 		check(t, platform.Confirm(mail[0].ID))
 		if got := active(t, s); !slices.Equal(got, []string{"ada@example.org"}) {
-			t.Errorf("active after they confirm: %v", got)
+			t.Errorf("active after the confirmation: %v", got)
 		}
 		s.suppress("Gone@example.org")
 		for _, email := range []string{"ada@example.org", "gone@example.org", "new@example.org"} {
@@ -177,7 +177,7 @@ func TestComplaintDuringLookup(t *testing.T) {
 		check(t, platform.Bounce(id, events.BounceCategoryMailboxFull))
 		time.Sleep(3 * time.Minute)
 		if !s.isSuppressed("ada@example.org") {
-			t.Error("the recipient complained and is not suppressed")
+			t.Error("the recipient complained but is not suppressed")
 		}
 	})
 }

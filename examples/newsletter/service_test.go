@@ -108,7 +108,7 @@ func TestExportIsComplete(t *testing.T) {
 		}
 	}
 	if _, complete := get(t, s, "/contacts.csv"); !complete {
-		t.Error("the export is cut off")
+		t.Error("the export is incomplete")
 	}
 	recipes.Inject(t, platform, // the first page succeeds, the others fail
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Nth: 1},

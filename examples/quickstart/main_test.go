@@ -130,7 +130,7 @@ func TestStopped(t *testing.T) {
 		t.Fatalf("got %v, want the context's error", err)
 	}
 	if strings.Contains(out.String(), "Summary") {
-		t.Errorf("went on after being stopped:\n%s", out.String())
+		t.Errorf("the program continued after it was stopped:\n%s", out.String())
 	}
 }
 

@@ -47,7 +47,7 @@ func TestEventAfterLostResponse(t *testing.T) {
 		check(t, s.platform.Bounce(mail[1].ID, mockserver.HardBounce))
 		check(t, s.platform.Drain(t.Context()))
 		if e := s.entries["A-17"]; e.state != sent || e.emailID != mail[1].ID {
-			t.Errorf("got %+v, want it sent as %s", e, mail[1].ID)
+			t.Errorf("got %+v, want that it was sent as %s", e, mail[1].ID)
 		}
 	})
 }
@@ -62,7 +62,7 @@ func TestLostRequestNeedsDecision(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		if early := s.unconfirmed(24 * time.Hour); early != nil {
-			t.Errorf("asked at once about %v", early)
+			t.Errorf("queried immediately: %v", early)
 		}
 		time.Sleep(24 * time.Hour)
 		if got := s.unconfirmed(24 * time.Hour); !slices.Equal(got, []string{"A-17"}) || len(s.platform.Outbox()) != 0 {

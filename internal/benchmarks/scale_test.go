@@ -52,7 +52,7 @@ func BenchmarkScale(b *testing.B) {
 			for name, all := range took {
 				last := len(all) - 1
 				if strings.HasPrefix(name, "flat/") && all[last] > maxGrowth*all[0] || last == 2 && all[last] > 10*maxGrowth*all[last-1] {
-					b.Errorf("%s takes longer and longer: %v", name, all)
+					b.Errorf("the time of %s grows with the number of records: %v", name, all)
 				}
 			}
 		})

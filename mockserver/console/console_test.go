@@ -42,7 +42,7 @@ func TestHandlerServesEveryFile(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if plain, _ := io.ReadAll(packed); res.Header.Get("Content-Encoding") != "gzip" || !bytes.Equal(plain, a.plain) {
-			t.Errorf("%s: packed and unpacked, %d bytes", name, len(plain))
+			t.Errorf("%s: compressed and uncompressed, %d bytes", name, len(plain))
 		}
 	}
 	if res := get(t, root); res.Header.Get("Content-Type") != "text/html; charset=utf-8" {
@@ -74,7 +74,7 @@ func TestHandlerNotModified(t *testing.T) {
 		t.Errorf("with the ETag %s: %d, want 304", etag, res.StatusCode)
 	}
 	if res := get(t, root+"nothing"); res.StatusCode != http.StatusNotFound || res.Header.Get("ETag") != "" {
-		t.Errorf("no such file: %d, ETag %s; want 404 without", res.StatusCode, res.Header.Get("ETag"))
+		t.Errorf("a missing file: %d, ETag %s; want 404 without an ETag", res.StatusCode, res.Header.Get("ETag"))
 	}
 }
 

@@ -137,7 +137,7 @@ func TestCommitEndsWithContext(t *testing.T) {
 		t.Errorf("Do = %v, %v after %v", ran, err, took)
 	}
 	if s := db.Stats(); s.InUse != 0 {
-		t.Errorf("%d connections are in use after all", s.InUse)
+		t.Errorf("%d connections are in use at the end", s.InUse)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestPoolIsExhausted(t *testing.T) {
 		t.Error(err)
 	}
 	if s := db.Stats(); s.InUse != 0 {
-		t.Errorf("%d connections are in use after all", s.InUse)
+		t.Errorf("%d connections are in use at the end", s.InUse)
 	}
 }
 

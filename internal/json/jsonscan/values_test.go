@@ -144,7 +144,7 @@ func TestSliceLengths(t *testing.T) {
 		c := New("[" + strings.TrimPrefix(items.String(), ",") + "]")
 		got := readWides(c)
 		if err := c.End(); err != nil || len(got) != n || cap(got) > max(2*n, 1) || got == nil {
-			t.Fatalf("%d large: %d with room for %d, %v", n, len(got), cap(got), err)
+			t.Fatalf("%d large elements: got %d with a capacity of %d, %v", n, len(got), cap(got), err)
 		}
 		for i, v := range got {
 			if v.id != int64(i) || !slices.Equal(v.tags, []string{fmt.Sprint(i), "x"}) {
@@ -189,7 +189,7 @@ func TestRoom(t *testing.T) {
 		{"small", func(c *Cursor) int { return cap(room[[63]byte](c, 16)) }, 16 + 1 + 10},
 	} {
 		if got := row.room(New(text)); got != row.want {
-			t.Errorf("%s: room for %d elements, want %d", row.name, got, row.want)
+			t.Errorf("%s: a capacity of %d elements, want %d", row.name, got, row.want)
 		}
 	}
 }

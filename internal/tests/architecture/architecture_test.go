@@ -50,7 +50,7 @@ func TestPackages(t *testing.T) {
 		}
 		for _, name := range r.imports {
 			if _, own := code[name]; own && !seen[name] {
-				t.Errorf("%s imports %s, which does not stand above it: the arrow points up", r.name, name)
+				t.Errorf("%s imports %s, but %[2]s is not above it in the table", r.name, name)
 			}
 		}
 		seen[r.name] = true
@@ -152,7 +152,7 @@ func packages(t *testing.T) map[string][]string {
 		out[dir] = slices.Sorted(maps.Keys(imports))
 		for name := range imports {
 			if hidden(name) {
-				t.Errorf("%s imports %s, which stands aside", dir, name)
+				t.Errorf("%s imports %s, which no package may import", dir, name)
 			}
 		}
 	}

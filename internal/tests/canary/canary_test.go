@@ -264,7 +264,7 @@ func TestReceiver(t *testing.T) {
 			w.listen("the response", response.Body.String())
 			w.show("the response headers", response.Header())
 			if len(outcomes) != 1 || w.heard == 0 {
-				t.Fatalf("%d outcomes, %d texts heard, want one, and some", len(outcomes), w.heard)
+				t.Fatalf("%d outcomes and %d texts, want 1 outcome and at least 1 text", len(outcomes), w.heard)
 			}
 			o := outcomes[0]
 			o.Event = nil // the event belongs to the application

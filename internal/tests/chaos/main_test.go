@@ -150,7 +150,7 @@ func TestFigures(t *testing.T) {
 	}
 	missed := []figure{{value: 2, bound: equal, limit: 1}, {value: 2, bound: equal, limit: 1, speed: true}}
 	if short, full := report(missed, true), report(missed, false); short != 1 || full != 2 {
-		t.Errorf("%d missed in the short form, %d in the full one; want 1 and 2", short, full)
+		t.Errorf("%d missed targets in the short form, %d in the full form; want 1 and 2", short, full)
 	}
 }
 

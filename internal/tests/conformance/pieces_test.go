@@ -68,10 +68,10 @@ func TestPieces(t *testing.T) {
 		}
 		skipped, after, found := strings.Cut(text, oneLine(p.quote))
 		if !found {
-			t.Fatalf("%s: not a quotation of %s, or not in its order: %q", p.id, p.document, p.quote)
+			t.Fatalf("%s: not a quotation from %s, or in another order: %q", p.id, p.document, p.quote)
 		}
 		if strings.ContainsFunc(skipped, isWord) {
-			t.Errorf("%s: before %q, the list lacks %q", p.document, p.quote, strings.TrimSpace(skipped))
+			t.Errorf("%s: before %q, this text is not in the list: %q", p.document, p.quote, strings.TrimSpace(skipped))
 		}
 		if p.isBehaviour() && seen[p.id] {
 			t.Errorf("%s: two quotations have this id", p.id)
@@ -81,7 +81,7 @@ func TestPieces(t *testing.T) {
 	}
 	for document, text := range rest {
 		if strings.ContainsFunc(text, isWord) {
-			t.Errorf("%s: the list lacks the end: %q", document, text)
+			t.Errorf("%s: the end is not in the list: %q", document, text)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestEveryWriteChangesState(t *testing.T) {
 			untouched := state(l)
 			l.do(r.method, resolve(r.path, ids), r.exampleOf(ids)).ok()
 			if state(l) == untouched {
-				l.Errorf("%s changes nothing; if something must have happened before it, say so in the variable before", r)
+				l.Errorf("%s changes nothing; if it needs an earlier operation, add that to the variable before", r)
 			}
 		}, recordEvents))
 	}
@@ -207,7 +207,7 @@ func (r route) shownAt(t *testing.T, ids map[string]string, made reply) string {
 		}
 	}
 	if r.item.Get == nil {
-		t.Fatalf("shownElsewhere does not say where to read what %s was given", r)
+		t.Fatalf("shownElsewhere has no path for the fields of %s", r)
 	}
 	return resolve(r.path, ids)
 }

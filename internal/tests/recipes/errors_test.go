@@ -205,7 +205,7 @@ func TestSizes(t *testing.T) {
 			}
 		}
 		if lines == 0 || lines >= limit {
-			t.Errorf("%s: %d lines, want less than %d", pattern, lines, limit)
+			t.Errorf("%s: %d lines, want fewer than %d", pattern, lines, limit)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func blocks(t *testing.T) (all []block) {
 			all = append(all, block{name, moduleOf(name), m[2], m[1], m[3]})
 		}
 		if rest := fence.ReplaceAllString(text, ""); strings.Contains(rest, "```") || strings.Contains(rest, "<!-- from ") {
-			t.Errorf("%s has a fence inside a line or without a partner, or a line \"from\" that no code follows", name)
+			t.Errorf("%s has a code fence within a line, a code fence without an end, or a line \"from\" that no code follows", name)
 		}
 	}
 	return append(all, commentBlocks(t)...)

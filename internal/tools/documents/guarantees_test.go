@@ -140,7 +140,7 @@ func TestGuarantees(t *testing.T) {
 		}
 	}
 	if len(rows) < 50 {
-		t.Errorf("%d guarantees: where are the others?", len(rows))
+		t.Errorf("found %d guarantees, which are too few", len(rows))
 	}
 	if *update {
 		reword(t, header, now, stale)

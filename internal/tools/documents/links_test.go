@@ -38,7 +38,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	if links < 50 {
-		t.Errorf("%d links: where are the others?", links)
+		t.Errorf("found %d links, which are too few", links)
 	}
 }
 
@@ -51,7 +51,7 @@ func checkLink(t *testing.T, known map[string]map[string]bool, document, link st
 	case u.Scheme == "https" && u.Host != "":
 		return nil
 	case u.Scheme != "" || u.Host != "" || strings.HasPrefix(u.Path, "/"):
-		return fmt.Errorf("want https, or a path from here")
+		return fmt.Errorf("want an https URL or a relative path")
 	}
 	target := document
 	if u.Path != "" {
@@ -70,7 +70,7 @@ func checkLink(t *testing.T, known map[string]map[string]bool, document, link st
 		known[target] = anchors(read(t, target))
 	}
 	if !known[target][u.Fragment] {
-		return fmt.Errorf("no heading of %s makes the anchor", target)
+		return fmt.Errorf("no heading of %s has the anchor", target)
 	}
 	return nil
 }
@@ -127,6 +127,6 @@ func TestDocLinks(t *testing.T) {
 		}
 	}
 	if links < 100 {
-		t.Errorf("%d links: where are the others?", links)
+		t.Errorf("found %d links, which are too few", links)
 	}
 }

@@ -69,7 +69,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	if seen < 100 {
-		t.Errorf("%d names: where are the others?", seen)
+		t.Errorf("found %d names, which are too few", seen)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	if len(seen) < 30 {
-		t.Errorf("%d commands: where are the others?", len(seen))
+		t.Errorf("found %d commands, which are too few", len(seen))
 	}
 }
 

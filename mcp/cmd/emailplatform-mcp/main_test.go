@@ -57,7 +57,7 @@ func (c *command) says(t *testing.T, prefix string) string {
 			return rest
 		}
 	}
-	t.Fatalf("it ended without saying %q: %v", prefix, <-c.done)
+	t.Fatalf("the command ended without the output %q: %v", prefix, <-c.done)
 	return ""
 }
 

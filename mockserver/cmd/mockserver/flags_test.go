@@ -94,7 +94,7 @@ func TestAllowTarget(t *testing.T) {
 	}
 	for _, target := range []string{"169.254.169.254", "169.254.169.254/32", "::ffff:169.254.169.254", "fd00:ec2::254", "100.100.100.200"} {
 		if err := o.allowTarget(target); err == nil || !strings.Contains(err.Error(), "metadata service") {
-			t.Errorf("%s, where clouds keep credentials: %v", target, err)
+			t.Errorf("%s, a metadata service: %v", target, err)
 		}
 	}
 }

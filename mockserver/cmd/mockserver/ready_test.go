@@ -20,7 +20,7 @@ func TestReadyFile(t *testing.T) {
 	for got.BaseURL == "" {
 		body, err := os.ReadFile(name)
 		if err == nil && json.Unmarshal(body, &got) != nil {
-			t.Fatalf("the file is not whole: %q", body)
+			t.Fatalf("the file is incomplete: %q", body)
 		}
 		runtime.Gosched()
 	}
@@ -36,7 +36,7 @@ func TestReadyFile(t *testing.T) {
 	}
 	must(t, r.stop())
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("left in the folder: %v %v", left, err)
+		t.Errorf("files that remain in the folder: %v %v", left, err)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestLogJSONQuiet(t *testing.T) {
 	r.ask("GET", "/lists", "dev-token", "")
 	must(t, r.stop())
 	if lines := strings.Count(r.out.String(), "\n"); lines != 1 {
-		t.Errorf("%d lines, want the first alone:\n%s", lines, r.out)
+		t.Errorf("%d lines, want only the first line:\n%s", lines, r.out)
 	}
 }
 

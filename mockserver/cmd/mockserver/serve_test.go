@@ -242,13 +242,13 @@ func TestServeInvalid(t *testing.T) {
 func TestServeOffLoopback(t *testing.T) {
 	r := start(t, "-addr", "0.0.0.0:0", "-token", "key")
 	if _, port, _ := strings.Cut(strings.TrimPrefix(r.base, "http://"), ":"); !strings.Contains(r.out.String(), "http://localhost:"+port+"/_mock/?token=key\n") {
-		t.Errorf("it does not print the link to the console:\n%s", r.out)
+		t.Errorf("the command does not print the link to the console:\n%s", r.out)
 	}
 	if status, _ := r.ask("GET", "/_mock/info", "dev-token", ""); status != 401 {
 		t.Errorf("with the default token: %d", status)
 	}
 	if status, text := r.ask("GET", "/_mock/info", "key", ""); status != 200 {
-		t.Errorf("with its own token: %d %s", status, text)
+		t.Errorf("with the configured token: %d %s", status, text)
 	}
 	must(t, r.stop())
 }

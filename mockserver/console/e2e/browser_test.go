@@ -195,7 +195,7 @@ func (p *page) until(js string) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingTimeout(patience/3))); err != nil {
-		p.Fatalf("waiting for %s: %v\nthe page says: %s", js, err, p.text("body"))
+		p.Fatalf("waiting for %s: %v\nthe page contains: %s", js, err, p.text("body"))
 	}
 }
 

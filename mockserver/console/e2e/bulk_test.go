@@ -144,7 +144,7 @@ func TestDraft(t *testing.T) {
 	p.click(".detail button", "Delete").says(".toast", "Autumn deleted.")
 	p.says(".list", "No campaigns yet")
 	if _, err := w.sdk.Campaigns.Get(t.Context(), c.ID); err == nil {
-		t.Error("the campaign is still there")
+		t.Error("the campaign still exists")
 	}
 	p.press("z").says(".rows", "Autumn")
 	again, err := w.sdk.Campaigns.Get(t.Context(), c.ID)

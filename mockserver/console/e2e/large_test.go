@@ -89,7 +89,7 @@ func (w *world) allRows(t *testing.T) {
 	p.scroll(`box.scrollHeight / 2`)
 	for range 30 {
 		if added := eval[int](p, `pressJ()`); added > mostAdded {
-			t.Errorf("a key adds %d elements, want at most %d", added, mostAdded)
+			t.Errorf("a keystroke adds %d elements, want at most %d", added, mostAdded)
 		}
 	}
 	p.light("after some keys")

@@ -13,7 +13,7 @@ func TestPublish(t *testing.T) {
 	})
 	from, seq := f.Subscribe()
 	if seq != 0 || !f.Observed() {
-		t.Errorf("before the first change the number is %d, observed %v", seq, f.Observed())
+		t.Errorf("before the first change, the sequence number is %d, observed %v", seq, f.Observed())
 	}
 	f.Publish(Records, nil)
 	f.Publish(Message, func() any { return map[string]int{"n": 7} })
@@ -48,7 +48,7 @@ func TestSlowSubscriber(t *testing.T) {
 	f.Publish(State, nil)
 	var last change
 	if err := json.Unmarshal(<-quick, &last); err != nil || last.Seq != MaxLag+2 {
-		t.Errorf("the other one is at %d, %v; want %d", last.Seq, err, MaxLag+2)
+		t.Errorf("the other subscriber is at %d, %v; want %d", last.Seq, err, MaxLag+2)
 	}
 	f.Unsubscribe(slow) // the feed has already removed it
 }

@@ -120,7 +120,7 @@ func TestHold(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := c.Hold(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("a second hold: %v, want that it waits", err)
+			t.Errorf("the second Hold returned %v, want that it waits", err)
 		}
 		must(t, h.To(start.Add(time.Hour)))
 		must(t, h.To(start))
@@ -153,7 +153,7 @@ func TestHoldEnds(t *testing.T) {
 		}
 		h.Release()
 		if again, err := c.Hold(t.Context()); err != nil || again.To(c.Now()) != nil {
-			t.Errorf("%s: the clock cannot be held again: %v", what, err)
+			t.Errorf("%s: Hold fails afterwards: %v", what, err)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestRequests(t *testing.T) {
 	}
 	t.Logf("%d of %d requests are valid", valid, *bodies)
 	if valid < *bodies/10 || valid > *bodies*3/4 {
-		t.Errorf("%d of %d requests are valid, which proves little", valid, *bodies)
+		t.Errorf("%d of %d requests are valid, which is too few or too many", valid, *bodies)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestResponses(t *testing.T) {
 	}
 	t.Logf("%d of %d are valid", valid, *bodies)
 	if valid < *bodies/10 || valid > *bodies*3/4 {
-		t.Errorf("%d of %d are valid, which proves little", valid, *bodies)
+		t.Errorf("%d of %d are valid, which is too few or too many", valid, *bodies)
 	}
 }
 

@@ -134,7 +134,7 @@ func TestListReadsOnlyItsPage(t *testing.T) {
 		out, err := l.page(asked(t, l.params(), query))
 		must(t, err)
 		if seen != want.seen || len(out.Data) != want.shown || out.Total != 100 || !out.HasMore {
-			t.Errorf("%s: looked at %d, showed %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.HasMore, want)
+			t.Errorf("%s: read %d, returned %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.HasMore, want)
 		}
 	}
 }

@@ -245,7 +245,7 @@ func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
 		got := op.RequestBody.Value.Content.Get("application/json").Schema.Value
 		for _, m := range body.Fields {
 			if got.Properties[m.Name] == nil || slices.Contains(got.Required, m.Name) != m.Required {
-				t.Errorf("%s: the body's member %s is not described", op.OperationID, m.Name)
+				t.Errorf("%s: the body's field %s is not described", op.OperationID, m.Name)
 			}
 		}
 	}

@@ -48,10 +48,10 @@ func TestCounting(t *testing.T) {
 		}
 	}
 	if !p.Change("fault-3", func(r *record.FaultRule) { r.Enabled = false }) || p.Request(1, "listLists", r) == nil {
-		t.Error("the sixth request is the third that fault-2 counts, and not hit")
+		t.Error("fault-2 does not match the sixth request, which is the third that it counts")
 	}
 	if _, rules := p.List(); rules[2].Calls != 5 {
-		t.Errorf("a rule that is switched off counts: %d", rules[2].Calls)
+		t.Errorf("a disabled rule counts requests: %d", rules[2].Calls)
 	}
 }
 
@@ -115,6 +115,6 @@ func TestAccounts(t *testing.T) {
 	}
 	p.RemoveOf(2)
 	if _, rules := p.List(); len(rules) != 1 || rules[0].ID != "fault-2" || rules[0].Calls != 5 {
-		t.Errorf("left are %+v, want fault-2 alone, with 5 calls", rules)
+		t.Errorf("the remaining rules are %+v, want only fault-2 with 5 calls", rules)
 	}
 }

@@ -17,7 +17,7 @@ func TestLogLimits(t *testing.T) {
 		many.add(record.Request{ID: fmt.Sprint(i)})
 	}
 	if all := many.All(); len(all) != maxRequests || all[0].ID != "5" {
-		t.Errorf("%d requests from %s on, want %d from 5 on", len(all), all[0].ID, maxRequests)
+		t.Errorf("%d requests, the first is %s; want %d, the first is 5", len(all), all[0].ID, maxRequests)
 	}
 	var large Log
 	body := make([]byte, maxRequestBody+1)
@@ -26,7 +26,7 @@ func TestLogLimits(t *testing.T) {
 	}
 	if all := large.All(); len(all) != maxRequestLog/maxRequestBody || all[0].ID != "1" ||
 		len(all[0].Body) != maxRequestBody {
-		t.Errorf("%d requests from %s on with %d bytes each", len(all), all[0].ID, len(all[0].Body))
+		t.Errorf("%d requests, the first is %s, with %d bytes each", len(all), all[0].ID, len(all[0].Body))
 	}
 	var queries Log
 	for i := range 40 {
@@ -79,6 +79,6 @@ func TestCallRecordsResponse(t *testing.T) {
 	}
 	WriteError(c, nil, fmt.Errorf("too late"))
 	if c.Status != http.StatusTeapot || len(c.Response) != maxErrorBody || rec.Body.Len() != maxErrorBody+1 {
-		t.Errorf("status %d, %d bytes noted, %d sent", c.Status, len(c.Response), rec.Body.Len())
+		t.Errorf("status %d, %d bytes logged, %d sent", c.Status, len(c.Response), rec.Body.Len())
 	}
 }

@@ -24,7 +24,7 @@ func openEML(t *testing.T, eml []byte) opened {
 	t.Helper()
 	for line := range bytes.SplitSeq(eml, []byte("\r\n")) {
 		if len(line) > 998 || bytes.ContainsAny(line, "\r\n") || bytes.ContainsFunc(line, func(r rune) bool { return r > 126 }) {
-			t.Errorf("a line that may not be: %.80q", line)
+			t.Errorf("an invalid line: %.80q", line)
 		}
 	}
 	m, err := mail.ReadMessage(bytes.NewReader(eml))

@@ -189,7 +189,7 @@ func TestCheckOfMergeTags(t *testing.T) {
 			if f.Check == "empty_tag" {
 				texts = append(texts, f.Text)
 			} else if strings.Contains(content, "unsubscribe") {
-				t.Errorf("%q: %v, though the tag is only misspelled", content, f)
+				t.Errorf("%q: %v, but the tag is only misspelled", content, f)
 			}
 		}
 		if got := strings.Join(texts, "\n"); got != want {
@@ -217,6 +217,6 @@ func TestCheckManyAnchors(t *testing.T) {
 		fmt.Fprintf(&contents, `<a href="#p%d">x</a><p id="p%d">y</p>`, i, i/2*2)
 	}
 	if found := Check(record.Message{HTML: contents.String(), Text: "x"}, Tags{}); len(found) != 1000 {
-		t.Errorf("%d links lead nowhere, want every other one", len(found))
+		t.Errorf("%d links have no target, want every second link", len(found))
 	}
 }

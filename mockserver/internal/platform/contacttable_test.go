@@ -137,7 +137,7 @@ func TestOrder(t *testing.T) {
 		for _, rank := range []int{0, 1, len(want) / 2, len(want), len(want) + 1} {
 			got := slices.Collect(o.From(rank))
 			if !slices.Equal(got, want[min(rank, len(want)):]) || o.Len() != len(want) {
-				t.Fatalf("from rank %d of %d: %d slots, or others", rank, len(want), len(got))
+				t.Fatalf("from rank %d of %d: got %d slots, or the wrong slots", rank, len(want), len(got))
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func TestTypeErrorLocationMemory(t *testing.T) {
 		t.Errorf("got %s, want [body email]", got)
 	}
 	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 100<<20 {
-		t.Errorf("it took %d MiB for a body of %d KiB", bytes>>20, len(body)>>10)
+		t.Errorf("the location took %d MiB for a body of %d KiB", bytes>>20, len(body)>>10)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestSamplesAreEvents(t *testing.T) {
 			t.Errorf("%s: %T of %s, %q", name, ev.Data, ev.Name, s.Summary)
 		}
 		if seen[name] || ev.ID != "" && ids[ev.ID] {
-			t.Errorf("%s comes twice, or its id %s", name, ev.ID)
+			t.Errorf("%s or its id %s is not unique", name, ev.ID)
 		}
 		if age := time.Since(ev.Time); age < -time.Second || age > time.Minute {
 			t.Errorf("%s has the time %v", name, ev.Time)

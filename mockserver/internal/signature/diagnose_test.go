@@ -114,7 +114,7 @@ func FuzzDiagnose(f *testing.F) {
 		verifier, err := webhook.NewVerifier(secret)
 		right := err == nil && verifier.Verify([]byte(body), signature) == nil
 		if got := Diagnose(secret, []byte(body), signature); (got == "") != right {
-			t.Errorf("reason %q for a signature that is right: %v", got, right)
+			t.Errorf("reason %q for a valid signature: %v", got, right)
 		}
 	})
 }

@@ -55,7 +55,7 @@ func TestEditTwice(t *testing.T) {
 	all.Add(new(1))
 	all.Snapshot()
 	if first := all.Edit(0); first != all.Edit(0) || first != all.At(0) {
-		t.Error("the record is another one each time")
+		t.Error("each call returns another copy of the record")
 	}
 	added := new(2)
 	if all.Add(added); all.Edit(1) != added {
