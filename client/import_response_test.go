@@ -168,7 +168,7 @@ func FuzzImportResponse(f *testing.F) {
 		}
 		rejected := int64(len(reported))
 		if r.Imported < 0 || r.Updated < 0 || r.Imported+r.Updated+r.Accepted+rejected != n {
-			t.Fatalf("%+v does not contain all %d contacts", r, n)
+			t.Fatalf("the counts in %+v do not add up to %d", r, n)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 func TestSecret(t *testing.T) {
 	s := NewSecret(testToken)
 	if s.Reveal() != testToken || s != NewSecret(testToken) || s == NewSecret("t") || NewSecret("") != (Secret{}) || (Secret{}).Reveal() != "" {
-		t.Error("a secret differs from its text")
+		t.Error("NewSecret, Reveal or == returns a wrong result")
 	}
 	for _, v := range []any{map[Secret]int{s: 1}, map[string]Secret{"k": s}, []Secret{s}, struct{ S *Secret }{&s}, s} {
 		text, err := json.Marshal(v)

@@ -95,7 +95,7 @@ func TestEnvelopeTypeMismatch(t *testing.T) {
 				t.Errorf("mismatch is %+v, want %q at %s", ev.Mismatch(), row.want, row.path)
 			}
 			if d, ok := ev.Data.(*events.EmailErrored); !ok || d.Error != "internal error; x" {
-				t.Errorf("data is %+v, want the original error", ev.Data)
+				t.Errorf("data is %+v, want EmailErrored with its error text", ev.Data)
 			}
 			if ev.ID != "" || ev.AccountID != 0 || ev.IP != "" || !ev.Time.IsZero() {
 				t.Errorf("%+v; want an empty envelope", ev)
@@ -133,7 +133,7 @@ func TestNumericAndStringIDs(t *testing.T) {
 		sameJSON(t, marshal(t, ev), []byte(strings.Replace(row.body, `"email":null`, `"email":"a@b.c"`, 1)))
 	}
 	if err := (&events.Event{Name: "x"}).Mismatch(); err != nil {
-		t.Errorf("an event from a literal: %v", err)
+		t.Errorf("Mismatch of an event from a literal: %v", err)
 	}
 }
 

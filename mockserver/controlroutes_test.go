@@ -76,7 +76,7 @@ func TestManualExamples(t *testing.T) {
 	doc := controlDocument(t)
 	examples := command.FindAllStringSubmatch(string(manual), -1)
 	if n := strings.Count(string(manual), "\ncurl "); n != len(examples) || n < 40 {
-		t.Errorf("%d of %d examples are commands", len(examples), n)
+		t.Errorf("found %d of %d curl commands, want all, and at least 40", len(examples), n)
 	}
 	for _, example := range examples {
 		t.Run(example[0], func(t *testing.T) {

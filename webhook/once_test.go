@@ -92,7 +92,7 @@ func TestMemoryOnceCopiesKeys(t *testing.T) {
 	handled(t, m, key)
 	for stored := range m.handled {
 		if unsafe.StringData(stored) == unsafe.StringData(key) || unsafe.StringData(m.order[0].key) == unsafe.StringData(key) {
-			t.Error("the store keeps the whole memory of the key")
+			t.Error("the store shares the memory of the key")
 		}
 	}
 }

@@ -246,7 +246,7 @@ func TestDeadlineBeforeTurn(t *testing.T) {
 	defer cancel()
 	start := time.Now()
 	if _, err := l.Acquire(ctx, key); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Second {
-		t.Errorf("%v after %v, want to fail at once", err, time.Since(start))
+		t.Errorf("%v after %v, want an immediate error", err, time.Since(start))
 	}
 	if _, took := acquire(t, l, key); took > 3*time.Second {
 		t.Errorf("the next lookup waited %v", took)

@@ -115,7 +115,7 @@ func TestExportIsComplete(t *testing.T) {
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultStatus, Status: 403},
 	)
 	if _, complete := get(t, s, "/contacts.csv"); complete {
-		t.Error("an incomplete result was accepted as complete")
+		t.Error("an incomplete export is reported as complete")
 	}
 }
 

@@ -62,7 +62,7 @@ func TestLostRequestNeedsDecision(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		if early := s.unconfirmed(24 * time.Hour); early != nil {
-			t.Errorf("queried immediately: %v", early)
+			t.Errorf("reported before 24 h: %v", early)
 		}
 		time.Sleep(24 * time.Hour)
 		if got := s.unconfirmed(24 * time.Hour); !slices.Equal(got, []string{"A-17"}) || len(s.platform.Outbox()) != 0 {

@@ -42,7 +42,7 @@ func TestHandlerServesEveryFile(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if plain, _ := io.ReadAll(packed); res.Header.Get("Content-Encoding") != "gzip" || !bytes.Equal(plain, a.plain) {
-			t.Errorf("%s: compressed and uncompressed, %d bytes", name, len(plain))
+			t.Errorf("%s: the gzip response differs from the file, %d bytes uncompressed", name, len(plain))
 		}
 	}
 	if res := get(t, root); res.Header.Get("Content-Type") != "text/html; charset=utf-8" {

@@ -207,7 +207,7 @@ func (r route) shownAt(t *testing.T, ids map[string]string, made reply) string {
 		}
 	}
 	if r.item.Get == nil {
-		t.Fatalf("shownElsewhere has no path for the fields of %s", r)
+		t.Fatalf("shownElsewhere has no entry for %s", r)
 	}
 	return resolve(r.path, ids)
 }

@@ -48,7 +48,7 @@ func TestSection(t *testing.T) {
 		}
 	}
 	if got, err := section(released, "v0.3.0"); err == nil {
-		t.Errorf("a missing version: %q", got)
+		t.Errorf("a missing version: got %q, want an error", got)
 	}
 	if got, err := section("## [0.2.0] - today\n\n## [0.1.0]\n\n- One.\n", "v0.2.0"); err == nil {
 		t.Errorf("a version without changes: %q", got)
