@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -155,7 +156,7 @@ func open(ctx context.Context, with settings) store {
 		rdb := redis.NewClient(&redis.Options{Addr: with.Redis})
 		return store{redisstore.NewOnce(rdb, redisstore.OnceOptions{Lease: with.Lease, Logger: slog.New(slog.DiscardHandler)}), nothing}
 	case "careless":
-		return store{careless{redis.NewClient(&redis.Options{Addr: with.Redis})}, nothing}
+		return store{careless{redis.NewClient(&redis.Options{Addr: with.Redis}), new(atomic.Bool)}, nothing}
 	case "pg":
 		pool := try.Get(pgxpool.New(ctx, with.Postgres+"&pool_max_conns=24"))
 		return store{pgstore.NewOnce(pool, pgstore.OnceOptions{}), func(ctx context.Context, id string) error {
@@ -181,13 +182,20 @@ func open(ctx context.Context, with settings) store {
 }
 
 // careless is a store that loses events, because it records an event before the event is handled. Tests check that
-// the figures report the loss.
-type careless struct{ rdb *redis.Client }
+// the figures report the loss. Each process returns an error for its first event, as if it were stopped at that moment,
+// so at least one event is lost.
+type careless struct {
+	rdb    *redis.Client
+	failed *atomic.Bool
+}
 
 func (c careless) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {
 	first, err := c.rdb.SetNX(ctx, "careless:"+key, 1, time.Hour).Result()
 	if err != nil || !first {
 		return false, err
+	}
+	if !c.failed.Swap(true) {
+		return true, errors.New("stopped before the event was handled")
 	}
 	return true, fn(ctx)
 }
