@@ -375,7 +375,8 @@ func TestResponseHook(t *testing.T) {
 	if err != nil || wh.Secret.Reveal() != testToken {
 		t.Fatalf("Get = %v, %v", wh, err)
 	}
-	if len(got) != 1 || got[0].Op != "getWebhook" || got[0].StatusCode != 200 || got[0].RequestID != "req-1" || !bytes.Contains(got[0].Body, []byte(`"new":1`)) {
+	if len(got) != 1 || got[0].Op != "getWebhook" || got[0].StatusCode != 200 || got[0].RequestID != "req-1" || !bytes.Contains(got[0].Body, []byte(`"new":1`)) ||
+		fmt.Sprint(got[0]) != "client.Response{getWebhook: 200, attempt 1, request req-1}" {
 		t.Errorf("WithResponseHook saw %+v", got)
 	}
 	hidesToken(t, got[0], wh)

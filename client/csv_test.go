@@ -19,11 +19,12 @@ type csvTest struct {
 func TestContactsFromCSV(t *testing.T) {
 	testCSV(t, map[string]csvTest{
 		"plain":             {"email,first_name,tags\na@x,Ann,vip; new\nb@x,,\n", CSVOptions{}, "2:a@x{first_name=Ann}[vip new] 3:b@x{}[] "},
+		"interests":         {"email,interests\na@x,go; c\n", CSVOptions{}, "2:a@x{}[][go c] "},
 		"mark and spaces":   {"\ufeff Email ,City\r\n a@x ,Bonn\r\n", CSVOptions{}, "2:a@x{City=Bonn}[] "},
 		"mark and quotes":   {"\ufeff\"email\",\"n\"\n\"a@x\",\"1\"\n", CSVOptions{}, "2:a@x{n=1}[] "},
 		"mark alone":        {"\ufeff", CSVOptions{}, "line 1: the file is empty; it must have a header row"},
 		"quotes and lines":  {"email,note\n\"a@x\",\"two\nlines, \"\"quoted\"\"\"\nb@x,n\n", CSVOptions{}, "2:a@x{note=two\nlines, \"quoted\"}[] 4:b@x{note=n}[] "},
-		"other names":       {"adresse;gruppe\na@x;k|l\n", CSVOptions{Comma: ';', Email: "Adresse", Tags: "gruppe", Separator: "|"}, "2:a@x{}[k l] "},
+		"other names":       {"adresse;gruppe;thema\na@x;k|l;m\n", CSVOptions{Comma: ';', Email: "Adresse", Tags: "gruppe", Interests: "thema", Separator: "|"}, "2:a@x{}[k l][m] "},
 		"no end of line":    {"email\na@x", CSVOptions{}, "2:a@x{}[] "},
 		"blank lines":       {"email\n\n\na@x\n", CSVOptions{}, "4:a@x{}[] "},
 		"empty header":      {"email,\na@x,z\n", CSVOptions{}, "2:a@x{}[] "},
@@ -109,7 +110,11 @@ func testCSV(t *testing.T, tests map[string]csvTest) {
 				for _, a := range c.CustomAttributes {
 					fmt.Fprintf(&got, "%s=%s", a.Name, a.Value)
 				}
-				fmt.Fprintf(&got, "}%v ", c.Tags)
+				fmt.Fprintf(&got, "}%v", c.Tags)
+				if c.Interests != nil {
+					fmt.Fprint(&got, c.Interests)
+				}
+				got.WriteString(" ")
 			}
 			if got.String() != tc.want {
 				t.Errorf("got  %q\nwant %q", got.String(), tc.want)

@@ -55,8 +55,9 @@ func TestEnsureWebhook(t *testing.T) {
 			t.Error("got an archived webhook")
 		}
 		limited := WebhookCreate{URL: "http://hooks.test/", Events: turned.Events, RateLimit: 5}
-		if a, b := ensure(limited), ensure(limited); a.ID != b.ID {
-			t.Error("a rate limit without a period: got two webhooks")
+		made := ensure(limited)
+		if limited.URL = "http://hooks.test"; ensure(limited).ID != made.ID {
+			t.Error("a rate limit without a period, and a URL without a path: got two webhooks")
 		}
 		limited.RateLimitPeriod = RateLimitPeriodMinute
 		if _, err := c.Webhooks.Ensure(ctx, limited); !errors.Is(err, ErrConflict) {
@@ -65,6 +66,27 @@ func TestEnsureWebhook(t *testing.T) {
 		unlimited := WebhookCreate{URL: "http://hooks.test/unlimited", Events: turned.Events, RateLimitPeriod: RateLimitPeriodMinute}
 		if a, b := ensure(unlimited), ensure(unlimited); a.ID != b.ID {
 			t.Error("a period without a rate limit: got two webhooks")
+		}
+	})
+}
+
+// TestEnsureSearchFails: Ensure returns the error of a failed search. It creates nothing after a failed first search.
+func TestEnsureSearchFails(t *testing.T) {
+	withPlatform(t, func(t *testing.T, p *platform) {
+		ctx, c := t.Context(), p.clean
+		for operation, ensure := range map[string]func() error{
+			"listWebhooks":  func() error { return last(c.Webhooks.Ensure(ctx, subscription(events.NameEmailBounced))) },
+			"listLists":     func() error { return last(c.Lists.Ensure(ctx, ListCreate{Name: "Berlin"})) },
+			"listTemplates": func() error { return last(c.Templates.Ensure(ctx, TemplateCreate{Name: "Ticket"})) },
+		} {
+			for nth, requests := range map[int]int{1: 1, 2: 3} { // the search, then a creation and another search
+				must(t)(p.Inject(mockserver.Fault{Operation: operation, Nth: nth, Action: mockserver.FaultStatus, Status: 403}))
+				before := len(p.Requests())
+				if err := ensure(); !errors.Is(err, ErrForbidden) || len(p.Requests()) != before+requests {
+					t.Errorf("%s fails at search %d: %v after %d requests, want ErrForbidden after %d", operation, nth, err, len(p.Requests())-before, requests)
+				}
+				p.Clear()
+			}
 		}
 	})
 }

@@ -55,6 +55,9 @@ func TestErrorIs(t *testing.T) {
 					t.Errorf("%v is %q: %v, want %v", err, target, !want, want)
 				}
 			}
+			if strings.Contains(err.Error(), ErrOutcomeUnknown.Error()) != errors.Is(err, ErrOutcomeUnknown) {
+				t.Errorf("whether the outcome is unknown differs from the text: %v", err)
+			}
 			var e *Error
 			if !errors.As(err, &e) || e.StatusCode != tc.status || e.RequestID != "req-1" || e.Method != "POST" || e.Path != "/templates" || e.Op != "createTemplate" || e.Attempts != 1 {
 				t.Errorf("%#v", e)
@@ -90,6 +93,7 @@ func TestErrorDetails(t *testing.T) {
 		`{"detail":[{"loc":"body","msg":"m"}]}`:              {"body: m"},
 		`{"detail":[{"loc":{"a":1},"msg":"m"}]}`:             {"m"},
 		`{"detail":[{"msg":7,"type":[]},{"msg":"m"}]}`:       {"m"},
+		`{"detail":{"msg":"m"},"more":[]}`:                   nil,
 		`{"detail":[{"msg":"` + long + `"}]}`:                {long},
 		`{"detail":[{"msg":"` + long + `x"}]}`:               {long + "…"},
 		`{"detail":[{"msg":"` + testToken + long + `"}]}`:    {redacted + long[len(redacted):] + "…"},

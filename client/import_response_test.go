@@ -34,7 +34,7 @@ func TestImportResponses(t *testing.T) {
 		"one contact is missing":     {`{"imported":1,"updated":0,"errors":[]}`, ImportUnknown, ErrOutcomeUnknown},
 		"empty list":                 {`{"imported":[],"updated":[],"errors":[]}`, ImportUnknown, ErrOutcomeUnknown},
 		"empty object":               {`{"imported":{}}`, ImportUnknown, ErrInvalidResponse},
-		"object":                     {`{"imported":{"job":7}}`, ImportAccepted, nil},
+		"object":                     {`{"imported":{"job":7,"more":[{}]}}`, ImportAccepted, nil},
 		"list":                       {`{"imported":["a","b"]}`, ImportImported, nil},
 		"shorter list":               {`{"imported":["a"]}`, ImportUnknown, ErrInvalidResponse},
 		"empty text":                 {`{"imported":""}`, ImportUnknown, ErrInvalidResponse},
@@ -71,7 +71,7 @@ func TestImportBatchAccepted(t *testing.T) {
 	}{
 		"counted":               {"", `{"imported":1,"updated":1,"errors":[{"index":2}]}`, ImportResult{Imported: 1, Updated: 1, Errors: []RejectedEntry{{Index: 2}}}},
 		"true":                  {"", `{"imported":true,"errors":[{"index":2}]}`, ImportResult{Accepted: 2, Errors: []RejectedEntry{{Index: 2}}}},
-		"a code":                {"", `{"imported":true,"errors":[{"loc":["body",1],"code":8001}]}`, ImportResult{Accepted: 2, Errors: []RejectedEntry{{Index: 1, Loc: Location{"body", "1"}, Type: "8001"}}}},
+		"a code":                {"", `{"imported":true,"errors":[{"x":{"y":[]},"loc":["body",1],"code":8001}]}`, ImportResult{Accepted: 2, Errors: []RejectedEntry{{Index: 1, Loc: Location{"body", "1"}, Type: "8001"}}}},
 		"true, and a count":     {"", `{"imported":true,"updated":"1"}`, ImportResult{Accepted: 3}},
 		"true as text":          {"", `{"imported":"TRUE"}`, ImportResult{Accepted: 3}},
 		"true and a sum":        {"", `{"imported":true,"updated":3}`, ImportResult{Accepted: 3}},

@@ -111,6 +111,7 @@ func TestAll(t *testing.T) {
 		"clamped, no per_page":     {&tagPages{pages: pagesOf(3, 3, 2)}, ListTagsParams{PerPage: 100}, 8, 4, nil},
 		"short page, no per_page":  {&tagPages{pages: pagesOf(3, 2, 3, 1)}, ListTagsParams{PerPage: 100}, 9, 5, nil},
 		"one page, no per_page":    {&tagPages{pages: pagesOf(3)}, ListTagsParams{}, 3, 3, nil},
+		"two empty pages":          {&tagPages{pages: pagesOf(3, 0, 3, 0, 3, 1), perPage: 3}, ListTagsParams{}, 10, 7, nil},
 		"empty page in between":    {&tagPages{pages: pagesOf(3, 0, 3, 1), perPage: 3}, ListTagsParams{}, 7, 5, nil},
 		"more than a full page":    {&tagPages{pages: pagesOf(5, 5, 2), perPage: 3}, ListTagsParams{}, 12, 4, nil},
 		"clamped, but counted":     {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100, count: 5}, ListTagsParams{PerPage: 100, WithCount: true}, 5, 3, nil},
