@@ -1,11 +1,8 @@
 package documents
 
 import (
-	"fmt"
 	"go/parser"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,23 +92,22 @@ const guaranteeList = "internal/tools/documents/testdata/guarantees.txt"
 // noGuarantee are the reasons why a sentence needs no test.
 var noGuarantee = []string{"-advice", "-limit", "-other"}
 
-func listed(t *testing.T) (header string, rows []guarantee) {
+func listed(t *testing.T) (rows []guarantee) {
 	t.Helper()
 	file := ""
 	for line := range strings.SplitSeq(read(t, guaranteeList), "\n") {
 		proof, sentence, isRow := strings.Cut(line, ": ")
 		switch {
-		case strings.HasPrefix(line, "#"):
-			header += line + "\n"
 		case strings.HasPrefix(line, "["):
 			file = strings.Trim(line, "[]")
+		case strings.HasPrefix(line, "#"), line == "":
 		case isRow:
 			rows = append(rows, guarantee{file, proof, sentence})
-		case line != "":
+		default:
 			t.Fatalf("%s: a line must be `folder/TestName: sentence`, got %q", guaranteeList, line)
 		}
 	}
-	return header, rows
+	return rows
 }
 
 // same ignores white space, punctuation and case.
@@ -122,37 +118,24 @@ func same(a, b string) bool {
 // TestGuarantees: testdata/guarantees.txt names a test for each sentence of a document that contains a guarantee. It
 // contains no other sentence.
 func TestGuarantees(t *testing.T) {
-	header, rows := listed(t)
-	var now []guarantee
+	rows := listed(t)
+	if len(rows) < 50 {
+		t.Errorf("found %d guarantees, which are too few", len(rows))
+	}
 	stale := slices.Clone(rows)
 	for _, name := range append(allFiles(t, ".md"), allFiles(t, "doc.go")...) {
 		if withoutGuarantees[name] != "" || strings.Contains("/"+name, "/internal/") {
 			continue
 		}
 		for _, sentence := range guarantees(t, name) {
-			p := guarantee{name, "", sentence}
-			is := func(old guarantee) bool { return old.file == name && same(old.sentence, sentence) }
+			is := func(p guarantee) bool { return p.file == name && same(p.sentence, sentence) }
 			if i := slices.IndexFunc(rows, is); i >= 0 {
-				p = rows[i]
+				checkProof(t, rows[i])
 				stale = slices.DeleteFunc(stale, is)
+				continue
 			}
-			now = append(now, p)
+			t.Errorf("%s guarantees:\n\t%s\nAdd the line \"folder/TestName: sentence\" to %s, or change the sentence there.", name, sentence, guaranteeList)
 		}
-	}
-	if len(rows) < 50 {
-		t.Errorf("found %d guarantees, which are too few", len(rows))
-	}
-	if *update {
-		reword(t, header, now, stale)
-		return
-	}
-	for _, p := range now {
-		if p.proof == "" {
-			t.Errorf("%s guarantees:\n\t%s\nIf you changed the wording, run go test ./internal/tools/documents -run TestGuarantees -update. "+
-				"Otherwise add the line \"folder/TestName: sentence\" to %s.", p.file, p.sentence, guaranteeList)
-			continue
-		}
-		checkProof(t, p)
 	}
 	for _, p := range stale {
 		t.Errorf("%s: %s does not contain this sentence: %q", guaranteeList, p.file, p.sentence)
@@ -181,29 +164,3 @@ func checkProof(t *testing.T, p guarantee) {
 }
 
 var isTest = regexp.MustCompile(`^(?:Test|Fuzz|Example)`)
-
-// reword writes the list again. A sentence without a proof gets the proof of the first sentence that its document no
-// longer contains.
-func reword(t *testing.T, header string, now, stale []guarantee) {
-	t.Helper()
-	var b strings.Builder
-	b.WriteString(header)
-	file := ""
-	for _, p := range now {
-		if i := slices.IndexFunc(stale, func(old guarantee) bool { return old.file == p.file }); p.proof == "" && i >= 0 {
-			p.proof = stale[i].proof
-			stale = slices.Delete(stale, i, i+1)
-			t.Logf("%s: check that %s proves this: %s", p.file, p.proof, p.sentence)
-		}
-		if p.proof == "" {
-			t.Errorf("%s: name the test that proves this: %s", p.file, p.sentence)
-			p.proof = "?"
-		}
-		if p.file != file {
-			file = p.file
-			fmt.Fprintf(&b, "\n[%s]\n", file)
-		}
-		fmt.Fprintf(&b, "%s: %s\n", p.proof, p.sentence)
-	}
-	must(t, os.WriteFile(filepath.Join(root, guaranteeList), []byte(b.String()), 0o600))
-}

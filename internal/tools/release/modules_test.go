@@ -83,14 +83,6 @@ func needGit(t *testing.T) {
 	}
 }
 
-func TestTags(t *testing.T) {
-	for m, want := range map[string]string{".": "v0.1.0", "contrib/pgstore": "contrib/pgstore/v0.1.0"} {
-		if got := (module{dir: m}).tag("v0.1.0"); got != want {
-			t.Errorf("%s: %s, want %s", m, got, want)
-		}
-	}
-}
-
 func TestUnknownModules(t *testing.T) {
 	files := []string{"go.mod", "mcp/go.mod", "internal/benchmarks/go.mod", "examples/durable/go.mod", "mockserver/console/e2e/go.mod"}
 	if err := unlisted(files); err != nil {
