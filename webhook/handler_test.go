@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 
 	"example.com/emailplatform/events"
 )
@@ -147,27 +149,30 @@ func TestHandlerStatus(t *testing.T) {
 
 // TestHandlerCallsTheFunction: the function receives the event and the delivery in a context derived from the request's.
 func TestHandlerCallsTheFunction(t *testing.T) {
-	type contextKey struct{}
-	calls := 0
-	h, _ := newHandler(t, func(ctx context.Context, ev *events.Event) error {
-		calls++
-		d, ok := FromContext(ctx)
-		if !ok || d.Event != ev || string(d.Body) != eventBody || d.Key != "e1" || ev.Name != "SuppressedEmail.Added" {
-			t.Errorf("delivery in the context: %+v, %v", d, ok)
+	synctest.Test(t, func(t *testing.T) {
+		type contextKey struct{}
+		calls := 0
+		h, o := newHandler(t, func(ctx context.Context, ev *events.Event) error {
+			calls++
+			time.Sleep(time.Second)
+			d, ok := FromContext(ctx)
+			if !ok || d.Event != ev || string(d.Body) != eventBody || d.Key != "e1" || ev.Name != "SuppressedEmail.Added" {
+				t.Errorf("delivery in the context: %+v, %v", d, ok)
+			}
+			if ctx.Value(contextKey{}) != "value" {
+				t.Error("the context is not derived from the context of the request")
+			}
+			return nil
+		}, Options{})
+		req := newRequest(t, eventBody)
+		w := serve(h, req.WithContext(context.WithValue(req.Context(), contextKey{}, "value")))
+		if w.Code != http.StatusNoContent || w.Body.Len() != 0 || calls != 1 || o.Duration != time.Second {
+			t.Errorf("response %d %q, %d calls, outcome %+v; want one call of a second", w.Code, w.Body, calls, o)
 		}
-		if ctx.Value(contextKey{}) != "value" {
-			t.Error("the context is not derived from the context of the request")
+		if d, ok := FromContext(t.Context()); ok || d.Event != nil {
+			t.Errorf("delivery in a context without a delivery: %+v, %v", d, ok)
 		}
-		return nil
-	}, Options{})
-	req := newRequest(t, eventBody)
-	w := serve(h, req.WithContext(context.WithValue(req.Context(), contextKey{}, "value")))
-	if w.Code != http.StatusNoContent || w.Body.Len() != 0 || calls != 1 {
-		t.Errorf("response %d %q, %d calls", w.Code, w.Body, calls)
-	}
-	if d, ok := FromContext(t.Context()); ok || d.Event != nil {
-		t.Errorf("delivery in a context without a delivery: %+v, %v", d, ok)
-	}
+	})
 }
 
 var goodSignature = mustSign(testSecret, []byte(eventBody))
