@@ -138,15 +138,6 @@ func TestFirstSyntaxErrorIsReturned(t *testing.T) {
 	}
 }
 
-func TestIsolateKeepsSyntaxErrors(t *testing.T) {
-	c := New(`1 tru`)
-	c.Mismatch("a string")
-	_ = c.Isolate(func(c *Cursor) { _ = c.String() })
-	if err := c.End(); err == nil || err.Offset != 2 || !err.Syntax {
-		t.Errorf("%v, want the error at offset 2", err)
-	}
-}
-
 func pathOf(err *Error) string {
 	if err == nil {
 		return ""
