@@ -250,9 +250,13 @@ func TestFaultSeed(t *testing.T) {
 		"same rule again": func() { p.ClearFaults(); p.inject(rule) },
 	} {
 		change()
-		if p.SeedFaults(42); run() != first {
-			t.Errorf("%s: the rule matches other requests", name)
+		if p.SeedFaults(42); p.Faults()[0].Hits != 0 || run() != first {
+			t.Errorf("%s: the rule matches other requests, or keeps its counts", name)
 		}
+	}
+	p.ClearFaults()
+	if p.inject(rule); run() != first {
+		t.Error("the same rule in an empty plan matches other requests")
 	}
 	if seed := p.SeedFaults(0); seed == 0 || seed == 42 || seed != p.FaultSeed() || run() == first {
 		t.Errorf("seed 0 chose %d, want another seed and other matches", seed)
