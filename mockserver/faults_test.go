@@ -170,13 +170,13 @@ func TestFaultLostConnection(t *testing.T) {
 						cancel() // the client cancels its request
 					}()
 				}
-				_, body, err := p.try(ctx, http.MethodPost, "/lists", newList)
+				res, body, err := p.try(ctx, http.MethodPost, "/lists", newList)
 				p.until(func() bool { return len(p.Requests()) > 0 }) // the server has logged the request
 				if !slices.ContainsFunc(tt.want, func(want error) bool { return errors.Is(err, want) }) {
 					p.t.Errorf("got %v, want one of %v", err, tt.want)
 				}
-				if tt.fault.Action == mockserver.FaultTruncate && !strings.HasPrefix(body, `{"`) {
-					p.t.Errorf("half of the response is %q, want the beginning of JSON", body)
+				if tt.fault.Action == mockserver.FaultTruncate && (!strings.HasPrefix(body, `{"`) || res.Header.Get("Content-Type") != "application/json") {
+					p.t.Errorf("half of the response is %q with %v, want the beginning of JSON", body, res.Header)
 				}
 				if acted := p.lists() == 1; acted != tt.acted {
 					p.t.Errorf("acted: %v, want %v", acted, tt.acted)
@@ -267,9 +267,10 @@ func TestFaultSeed(t *testing.T) {
 func TestFaultInvalid(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	const status = mockserver.FaultStatus
-	_, err := p.Inject(mockserver.Fault{Action: status}, mockserver.Fault{Action: status, Nth: -1, Times: -1})
-	if err == nil || !strings.Contains(err.Error(), "nth: must be 1 or more; mockserver: fault: times: must") || len(p.Faults()) != 0 {
-		t.Errorf("got %v and %v, want an error about both fields", err, p.Faults())
+	_, err := p.Inject(mockserver.Fault{Action: status}, mockserver.Fault{Action: status, Times: -1, Probability: 2, Path: "lists"})
+	want := "times: must be 0 or more; mockserver: fault: probability: must be between 0 and 1; mockserver: fault: path: must begin with a slash"
+	if err == nil || !strings.HasSuffix(err.Error(), want) || len(p.Faults()) != 0 {
+		t.Errorf("got %v and %v, want an error that ends with %q", err, p.Faults(), want)
 	}
 }
 

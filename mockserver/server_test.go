@@ -155,18 +155,23 @@ func TestShutdownReportsRunningRequests(t *testing.T) {
 		l := &pipes{incoming: make(chan net.Conn), closed: make(chan struct{})}
 		srv := mockserver.StartOn(l, mockserver.Config{})
 		defer srv.Close()
-		for range 12 {
+		want := "mockserver: shutdown: still running: "
+		for i := range 24 { // two requests for each of 12 paths
 			conn := l.dial()
 			defer func() { _ = conn.Close() }()
-			if _, err := io.WriteString(conn, "POST /_mock/seed HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"); err != nil {
+			request := fmt.Sprintf("POST /_mock/outbox/%02d/bounce HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", i/2)
+			if _, err := io.WriteString(conn, request); err != nil {
 				t.Fatal(err)
 			}
+			if i < 20 && i%2 == 0 {
+				want += fmt.Sprintf("2 POST /_mock/outbox/%02d/bounce, ", i/2)
+			}
 		}
+		want += "2 others: context deadline exceeded"
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err := srv.Shutdown(ctx)
-		want := "mockserver: shutdown: still running: 12 POST /_mock/seed: context deadline exceeded"
 		if err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want %s", err, want)
 		}

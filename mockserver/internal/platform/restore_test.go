@@ -121,6 +121,7 @@ func TestRestoreRecords(t *testing.T) {
 		messages(`{"id":"m","account_id":9,"sent_by":"email_api"}`):                                                 "messages[0]: account_id 9 does not exist",
 		messages(`{"id":"m","account_id":1,"sent_by":"email_api","status":"bounced"}`):                              "messages[0]: bounce is required",
 		messages(`{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":99}`):                                 "messages[0]: campaign_id 99 does not exist",
+		messages(`{"id":"m","account_id":1,"sent_by":"workflow"}`):                                                  "messages[0]: contact_id 0 does not exist on list 0",
 		messages(`{"id":"m","account_id":1,"sent_by":"pigeon"}`):                                                    `messages[0]: sent_by "pigeon" does not exist`,
 		change(`{"change":2,"last_id":9}`):                                                                          "the change number must be 1",
 		change(`{"last_id":9}`):                                                                                     "the change number must be 1",
@@ -131,7 +132,7 @@ func TestRestoreRecords(t *testing.T) {
 		changed("-1"):                                                                                               "messages[0]: content does not exist",
 		change(`{"change":1,"last_id":9,"deliveries":[{"id":"dlv-2"}]}`):                                            "deliveries[0]: id",
 		change(`{"change":1,"last_id":9,"deliveries":[{}]}`):                                                        "deliveries[0]: id",
-		change(`{"change":1,"last_id":9,"contacts":[{"id":1,"list_id":7,"email":"a@b.example"}]}`): "contacts[0]: list_id 7 does not exist",
+		change(`{"change":1,"last_id":9,"contacts":[{"id":1,"list_id":7,"email":"a@b.example"}]}`):                  "contacts[0]: list_id 7 does not exist",
 	})
 }
 
