@@ -379,7 +379,9 @@ func TestResponseHook(t *testing.T) {
 		fmt.Sprint(got[0]) != "client.Response{getWebhook: 200, attempt 1, request req-1}" {
 		t.Errorf("WithResponseHook saw %+v", got)
 	}
-	hidesToken(t, got[0], wh)
+	if hidesToken(t, got[0], wh); !strings.Contains(fmt.Sprintf("%+v", wh), "ID:1 ") {
+		t.Errorf("%+v does not contain the id of the webhook", wh)
+	}
 }
 
 // hidesToken fails if fmt or slog prints testToken.

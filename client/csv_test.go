@@ -20,7 +20,7 @@ func TestContactsFromCSV(t *testing.T) {
 	testCSV(t, map[string]csvTest{
 		"plain":             {"email,first_name,tags\na@x,Ann,vip; new\nb@x,,\n", CSVOptions{}, "2:a@x{first_name=Ann}[vip new] 3:b@x{}[] "},
 		"interests":         {"email,interests\na@x,go; c\n", CSVOptions{}, "2:a@x{}[][go c] "},
-		"mark and spaces":   {"\ufeff Email ,City\r\n a@x ,Bonn\r\n", CSVOptions{}, "2:a@x{City=Bonn}[] "},
+		"mark and spaces":   {"\ufeff Email , City \r\n a@x ,Bonn\r\n", CSVOptions{}, "2:a@x{City=Bonn}[] "},
 		"mark and quotes":   {"\ufeff\"email\",\"n\"\n\"a@x\",\"1\"\n", CSVOptions{}, "2:a@x{n=1}[] "},
 		"mark alone":        {"\ufeff", CSVOptions{}, "line 1: the file is empty; it must have a header row"},
 		"quotes and lines":  {"email,note\n\"a@x\",\"two\nlines, \"\"quoted\"\"\"\nb@x,n\n", CSVOptions{}, "2:a@x{note=two\nlines, \"quoted\"}[] 4:b@x{note=n}[] "},

@@ -91,6 +91,17 @@ func TestEnsureSearchFails(t *testing.T) {
 	})
 }
 
+// TestEnsureWithoutSecret: a webhook without its secret is an invalid response, because its deliveries cannot be verified.
+func TestEnsureWithoutSecret(t *testing.T) {
+	const hook = `{"webhook_id":"7","url":"http://hooks.test/","events":["Email.Bounced"],"status":"active"}`
+	c := newBubbleClient(t, inOrder(respond(200, `{"data":[`+hook+`],"pagination":{"page":1,"per_page":50,"count":1}}`), respond(200, hook)))
+	_, err := c.Webhooks.Ensure(t.Context(), WebhookCreate{URL: "http://hooks.test/", Events: []events.Name{events.NameEmailBounced}})
+	var e *Error
+	if !errors.As(err, &e) || !errors.Is(err, ErrInvalidResponse) || e.StatusCode != 200 || !strings.Contains(err.Error(), "missing secret") {
+		t.Errorf("got %v, want an ErrInvalidResponse with status 200 and the missing secret", err)
+	}
+}
+
 // TestWebhookRotation: a successor has the same configuration and another secret. A repeated Rotate returns the same
 // successor, and Active returns both webhooks.
 func TestWebhookRotation(t *testing.T) {

@@ -107,7 +107,10 @@ func TestErrorInSuccessResponse(t *testing.T) {
 
 func TestRenderRequiresHTML(t *testing.T) {
 	for contentType, good := range map[string]bool{"text/html": true, "text/html; charset=utf-8": true, "": true, "application/json": false, "application/problem+json": false} {
-		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			if accept := r.Header.Get("Accept"); accept != "text/html" {
+				t.Errorf("Accept: %s, want text/html", accept)
+			}
 			return respond(200, `{"detail":[{"msg":"rejected"}]}`, "Content-Type", contentType), nil
 		}, withoutRetries)
 		html, err := c.Templates.Render(t.Context(), 1)

@@ -91,7 +91,6 @@ func isHeaderName(s string) bool {
 }
 
 func isReserved(name string) bool {
-	name = http.CanonicalHeaderKey(name)
 	return strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "If-") || strings.HasPrefix(name, "Proxy-") ||
 		slices.Contains(reservedHeaders(), name)
 }

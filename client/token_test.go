@@ -302,7 +302,7 @@ var _ = []interface {
 // TestTokenString: a printed token contains only its expiry.
 func TestTokenString(t *testing.T) {
 	with, without := Token{Value: testToken, Expiry: time.Unix(0, 0).UTC()}.String(), Token{Value: testToken}.String()
-	if !strings.Contains(with, "1970-01-01T00:00:00Z") || without != "client.Token{}" {
+	if !strings.Contains(with, "1970-01-01T00:00:00Z") || without != "client.Token{}" || fmt.Sprint(Token{Value: testToken}) != without {
 		t.Errorf("got %q and %q", with, without)
 	}
 }
