@@ -90,6 +90,7 @@ func isHeaderName(s string) bool {
 	})
 }
 
+// isReserved reports whether a header is reserved. The name must be in canonical form.
 func isReserved(name string) bool {
 	return strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "If-") || strings.HasPrefix(name, "Proxy-") ||
 		slices.Contains(reservedHeaders(), name)

@@ -267,8 +267,8 @@ func TestFaultSeed(t *testing.T) {
 func TestFaultInvalid(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	const status = mockserver.FaultStatus
-	_, err := p.Inject(mockserver.Fault{Action: status}, mockserver.Fault{Action: status, Times: -1, Probability: 2, Path: "lists"})
-	want := "times: must be 0 or more; mockserver: fault: probability: must be between 0 and 1; mockserver: fault: path: must begin with a slash"
+	_, err := p.Inject(mockserver.Fault{Action: status, Nth: -1}, mockserver.Fault{Action: status, Times: -1, Probability: 2, Path: "lists"})
+	want := "nth: must be 1 or more; mockserver: fault: times: must be 0 or more; mockserver: fault: probability: must be between 0 and 1; mockserver: fault: path: must begin with a slash"
 	if err == nil || !strings.HasSuffix(err.Error(), want) || len(p.Faults()) != 0 {
 		t.Errorf("got %v and %v, want an error that ends with %q", err, p.Faults(), want)
 	}
