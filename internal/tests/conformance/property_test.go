@@ -4,111 +4,50 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
-var (
-	modelSeed      = flag.Uint64("model.seed", 0, "the first `seed` of the random sequences; 0 takes a new one")
-	modelSequences = flag.Int("model.sequences", 400, "how many random sequences are compared with the model")
-)
-
-// step is one random operation. Its numbers select among the existing records, so every sequence of steps is valid.
-type step struct{ act, a, b, c byte }
-
-// Most mismatches need few steps.
-const maxSteps = 24
-
-func randomSteps(seed uint64) []step {
-	random := rand.New(rand.NewPCG(seed, 1))
-	steps := make([]step, 4+random.IntN(maxSteps-3))
-	for i := range steps {
-		steps[i] = step{byte(random.UintN(256)), byte(random.UintN(256)), byte(random.UintN(256)), byte(random.UintN(256))}
-	}
-	return steps
-}
-
-// TestModel compares the responses, messages, events and statuses of random sequences with the model.
+// TestModel compares the responses, messages, events and statuses of random sequences of operations with the model.
+// The flag -rapid.checks sets the number of sequences.
 func TestModel(t *testing.T) {
 	proves(t, "decision/36/nothing", "decision/24/order", "decision/12/once", "decision/33", "decision/32")
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // fewer garbage collections, because sequences are short
-	first := *modelSeed
-	if first == 0 {
-		first = rand.Uint64()
-	}
-	n := *modelSequences
-	if testing.Short() {
-		n /= 2
-	}
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && !t.Failed(); i = int(next.Add(1)) - 1 {
-				seed := first + uint64(i)
-				if steps := randomSteps(seed); compareWithModel(steps) != nil {
-					steps = shrink(steps)
-					t.Errorf("seed %d (run again with -model.seed=%[1]d -model.sequences=1), shrunk to:\n%s", seed, explain(steps))
-				}
-			}
-		})
-	}
-	workers.Wait()
-	t.Logf("%d sequences from seed %d", n, first)
+	rapid.Check(t, func(r *rapid.T) {
+		m := newTrial(r)
+		defer m.srv.Close()
+		r.Repeat(rapid.StateMachineActions(m))
+		m.compareDeliveries()
+		m.compareState()
+	})
 }
 
-// shrink removes steps while a mismatch remains.
-func shrink(steps []step) []step {
-	for size := len(steps) / 2; size > 0; size /= 2 {
-		for from := 0; from+size <= len(steps); {
-			fewer := slices.Delete(slices.Clone(steps), from, from+size)
-			if compareWithModel(fewer) != nil {
-				steps = fewer
-			} else {
-				from++
-			}
-		}
-	}
-	return steps
-}
-
-func explain(steps []step) string {
-	t := newTrial()
-	t.explain = true
-	return fmt.Sprintf("%s\n%v", strings.Join(t.run(steps).log, "\n"), t.failure)
-}
-
-// compareWithModel returns the first mismatch, or nil.
-func compareWithModel(steps []step) error { return newTrial().run(steps).failure }
-
-// trial is a server and a model that process the same steps.
+// trial is a server and a model that process the same operations. Its exported methods are the operations, except
+// Check.
 type trial struct {
+	*rapid.T
 	*model
-	srv     *mockserver.Server
-	hooks   []string
-	outbox  int        // messages that have been compared
-	heard   [][]string // expected deliveries by step
-	explain bool
-	log     []string // requests and actions, if explain is true
-	failure error
+
+	srv    *mockserver.Server
+	hooks  []string
+	outbox int        // messages that have been compared
+	heard  [][]string // expected deliveries by step
 }
 
-func newTrial() *trial {
+func newTrial(r *rapid.T) *trial {
 	ignore := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	t := &trial{
+		T:     r,
 		model: &model{suppressed: map[string]bool{}},
 		srv:   mockserver.New(mockserver.Config{Targets: map[string]http.Handler{"hook.test": ignore}}),
 	}
@@ -138,13 +77,6 @@ func number(v any) int64 {
 	return i
 }
 
-// note records a step for the explanation.
-func (t *trial) note(format string, args ...any) {
-	if t.explain {
-		t.log = append(t.log, fmt.Sprintf(format, args...))
-	}
-}
-
 // call sends a request and returns the status and the body.
 func (t *trial) call(method, path, body string) (int, map[string]any) {
 	req, err := http.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
@@ -155,7 +87,7 @@ func (t *trial) call(method, path, body string) (int, map[string]any) {
 	req.Header["Content-Type"] = []string{"application/json"}
 	res := httptest.NewRecorder()
 	t.srv.ServeHTTP(res, req)
-	t.note("%s %s %s → %d", method, path, body, res.Code)
+	t.Logf("%s %s %s → %d", method, path, body, res.Code)
 	var out map[string]any
 	if res.Body.Len() == 0 {
 		return res.Code, nil
@@ -163,36 +95,23 @@ func (t *trial) call(method, path, body string) (int, map[string]any) {
 	decoder := json.NewDecoder(bytes.NewReader(res.Body.Bytes()))
 	decoder.UseNumber()
 	if err := decoder.Decode(&out); err != nil {
-		t.disagree(path, err, "JSON")
+		t.agree(path, err, "JSON")
 	}
 	return res.Code, out
 }
 
-func (t *trial) run(steps []step) *trial {
-	defer t.srv.Close()
-	for _, s := range steps {
-		t.step(s)
-		t.compareMessages()
-		if t.failure != nil {
-			return t
-		}
-	}
-	t.compareDeliveries()
-	t.compareState()
-	return t
-}
-
-// disagree records the first mismatch.
-func (t *trial) disagree(what string, got, want any) {
-	if t.failure == nil && fmt.Sprint(got) != fmt.Sprint(want) {
-		t.failure = fmt.Errorf("%s: the platform returned %v, the model %v", what, got, want)
+// agree fails the test if two values differ when they are printed.
+func (t *trial) agree(what string, got, want any) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Fatalf("%s: the platform returned %v, the model %v", what, got, want)
 	}
 }
 
-// compareMessages compares the messages of the last step, and stores the expected events.
-func (t *trial) compareMessages() {
+// Check compares the messages of the last operation, and stores the expected events.
+func (t *trial) Check(*rapid.T) {
 	if err := t.srv.Wait(context.Background()); err != nil {
-		t.disagree("Wait", err, nil)
+		t.agree("Wait", err, nil)
 	}
 	var heard []string
 	for i, hook := range t.hooks {
@@ -205,13 +124,11 @@ func (t *trial) compareMessages() {
 	t.heard = append(t.heard, heard)
 	outbox := t.srv.Outbox()[t.outbox:]
 	t.outbox += len(outbox)
-	t.disagree("messages sent", len(outbox), len(t.sent))
+	t.agree("messages sent", len(outbox), len(t.sent))
 	for i, m := range t.sent {
-		if t.failure == nil {
-			t.disagree("sent", f("%s to %s", outbox[i].SentBy, outbox[i].To), f("%s to %s", m.by, m.to))
-			m.id = outbox[i].ID
-			t.messages = append(t.messages, &m)
-		}
+		t.agree("sent", f("%s to %s", outbox[i].SentBy, outbox[i].To), f("%s to %s", m.by, m.to))
+		m.id = outbox[i].ID
+		t.messages = append(t.messages, &m)
 	}
 	t.sent, t.fired = nil, nil
 }
@@ -222,17 +139,17 @@ func (t *trial) compareDeliveries() {
 	for _, d := range t.srv.Deliveries() {
 		got = append(got, f("%s %s %s", d.WebhookID, d.Event, who(d.Body)))
 		if d.State != mockserver.DeliveryDelivered || len(d.Attempts) != 1 {
-			t.disagree("the delivery", d.State, mockserver.DeliveryDelivered)
+			t.agree("the delivery", d.State, mockserver.DeliveryDelivered)
 		}
 	}
 	for i, want := range t.heard {
 		n := min(len(want), len(got))
 		slices.Sort(want)
 		slices.Sort(got[:n])
-		t.disagree(f("fired by step %d", i+1), got[:n], want)
+		t.agree(f("fired by step %d", i+1), got[:n], want)
 		got = got[n:]
 	}
-	t.disagree("fired in the end", got, []string{})
+	t.agree("fired in the end", got, []string{})
 }
 
 // who returns the recipient of an event, and the reason or status.
@@ -269,7 +186,7 @@ func (t *trial) compareState() {
 		for _, c := range l.contacts {
 			want = append(want, f("%d %s %s", c.id, c.email, c.status))
 		}
-		t.disagree("contacts", t.items(f("/lists/%d/contacts", l.id), "id", "email", "status"), want)
+		t.agree("contacts", t.items(f("/lists/%d/contacts", l.id), "id", "email", "status"), want)
 	}
 	var want []string
 	for email := range t.suppressed {
@@ -278,12 +195,12 @@ func (t *trial) compareState() {
 	got := t.items("/suppressed-emails", "email")
 	slices.Sort(want)
 	slices.Sort(got)
-	t.disagree("suppression list", got, want)
+	t.agree("suppression list", got, want)
 	want = nil
 	for i := range t.hooks {
 		want = append(want, map[bool]string{true: "archived", false: "active"}[t.archived[i]])
 	}
-	t.disagree("webhooks", t.items("/webhooks", "status"), want)
+	t.agree("webhooks", t.items("/webhooks", "status"), want)
 }
 
 // items returns some fields of every item of a page.
@@ -305,53 +222,45 @@ var (
 	suppressions = []string{"ada@example.org", "*@example.com", "bob@*"}
 )
 
-func pick[T any](from []T, by byte) T { return from[int(by)%len(from)] }
-
-// step runs one random operation. If act is odd and a message exists, a recipient acts.
-func (t *trial) step(s step) {
-	users := []func(step){
-		t.stepCreate, t.stepCreate, t.stepLeave, t.stepImport, t.stepAccept, t.stepSubmit, t.stepSubmit, t.stepLegacy,
-		t.stepCampaign, t.stepSuppress, t.stepUnsuppress, t.stepArchive,
-	}
-	if s.act%2 == 1 && len(t.messages) > 0 {
-		t.stepRecipient(s)
-		return
-	}
-	pick(users, s.act/2)(s)
+// oneOf draws an element.
+func oneOf[T any](r *rapid.T, what string, from []T) T {
+	return from[rapid.IntRange(0, len(from)-1).Draw(r, what)]
 }
 
-func (t *trial) stepCreate(s step) {
-	l, email, optIn, resubscribe := pick(t.lists, s.a), pick(addresses, s.b), s.c%3 == 0, s.c%5 > 1
+func oneIn(r *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(r, what) == 1 }
+
+func (t *trial) Create(r *rapid.T) {
+	l, email, optIn, resubscribe := oneOf(r, "list", t.lists), oneOf(r, "email", addresses), oneIn(r, 3, "opt-in"), oneIn(r, 2, "resubscribe")
 	want, contact := t.create(l, email, optIn, resubscribe)
 	got, body := t.call("POST", f("/lists/%d/contacts?send_double_opt_in=%t&resubscribe=%t", l.id, optIn, resubscribe), f(`{"email":%q}`, email))
-	t.disagree("status", got, want)
-	if contact == nil || t.failure != nil {
+	t.agree("status", got, want)
+	if contact == nil {
 		return
 	}
 	if contact.id == 0 {
 		contact.id = number(body["id"])
 	}
-	t.disagree("contact", f("%v %v", body["id"], body["status"]), f("%d %s", contact.id, contact.status))
+	t.agree("contact", f("%v %v", body["id"], body["status"]), f("%d %s", contact.id, contact.status))
 }
 
-func (t *trial) stepLeave(s step) {
-	l := pick(t.lists, s.a)
+func (t *trial) Leave(r *rapid.T) {
+	l := oneOf(r, "list", t.lists)
 	if len(l.contacts) == 0 {
-		return
+		r.Skip("no contacts")
 	}
-	c := pick(l.contacts, s.b)
-	if s.c%2 == 0 {
-		got, _ := t.call("DELETE", f("/lists/%d/contacts/%d", l.id, c.id), "")
-		t.disagree("status", got, t.leave(c, "deleted"))
-		return
+	c := oneOf(r, "contact", l.contacts)
+	method, path, status := "DELETE", f("/lists/%d/contacts/%d", l.id, c.id), "deleted"
+	if oneIn(r, 2, "unsubscribe") {
+		method, path, status = "POST", path+"/unsubscribe", "unsubscribed"
 	}
-	got, _ := t.call("POST", f("/lists/%d/contacts/%d/unsubscribe", l.id, c.id), "")
-	t.disagree("status", got, t.leave(c, "unsubscribed"))
+	got, _ := t.call(method, path, "")
+	t.agree("status", got, t.leave(c, status))
 }
 
-func (t *trial) stepImport(s step) {
-	l, status, resubscribe := pick(t.lists, s.a), pick([]string{"active", "active", "unsubscribed", "deleted"}, s.c), s.c%3 == 0
-	batch := []string{pick(addresses, s.b), pick(addresses, s.b/4), pick(addresses, s.b/16)}
+func (t *trial) Import(r *rapid.T) {
+	l, resubscribe := oneOf(r, "list", t.lists), oneIn(r, 3, "resubscribe")
+	status := oneOf(r, "status", []string{"active", "active", "unsubscribed", "deleted"})
+	batch := rapid.SliceOfN(rapid.SampledFrom(addresses), 3, 3).Draw(r, "batch")
 	imported := 0
 	var entries []string
 	for _, email := range batch {
@@ -362,7 +271,7 @@ func (t *trial) stepImport(s step) {
 	}
 	_, body := t.call("POST", f("/lists/%d/contacts/import", l.id),
 		f(`{"contacts":[%s],"import_to":%q,"resubscribe":%t}`, strings.Join(entries, ","), status, resubscribe))
-	t.disagree("imported, updated", f("%v %v", body["imported"], body["updated"]), f("%d %d", imported, len(batch)-imported))
+	t.agree("imported, updated", f("%v %v", body["imported"], body["updated"]), f("%d %d", imported, len(batch)-imported))
 	for _, c := range l.contacts {
 		if c.id == 0 {
 			_, page := t.call("GET", f("/lists/%d/contacts?filter=email:%s", l.id, c.email), "")
@@ -371,100 +280,117 @@ func (t *trial) stepImport(s step) {
 	}
 }
 
-func (t *trial) stepAccept(s step) {
-	l := pick(t.lists, s.a)
+func (t *trial) AcceptPolicy(r *rapid.T) {
+	l := oneOf(r, "list", t.lists)
 	got, _ := t.call("POST", f("/lists/%d/accept-policy", l.id), "")
-	t.disagree("status", got, 204)
+	t.agree("status", got, 204)
 	l.accepted = true
 }
 
-func (t *trial) stepSubmit(s step) {
-	email, kind := pick(addresses, s.a), pick([]string{"marketing", "transactional"}, s.b)
-	var l *modelList
-	more := ""
-	if s.c%3 > 0 {
-		l = pick(t.lists, s.c/3)
+func (t *trial) Submit(r *rapid.T) {
+	email, kind := oneOf(r, "email", addresses), oneOf(r, "type", []string{"marketing", "transactional"})
+	l, more := oneOf(r, "list", append(t.lists, nil)), ""
+	if l != nil {
 		more = f(`,"list_id":%d`, l.id)
 	}
 	want, status := t.submit(email, l, kind == "transactional")
 	got, body := t.call("POST", "/v2/emails",
 		f(`{"email":%q,"sender":%s,"content":{"subject":"S","text":"T","type":%q}%s}`, email, shop, kind, more))
-	t.disagree("status", got, want)
-	if want == 201 && t.failure == nil {
-		t.disagree("the submission", body["status"], status)
+	t.agree("status", got, want)
+	if want == 201 {
+		t.agree("the submission", body["status"], status)
 	}
 }
 
-func (t *trial) stepLegacy(s step) {
-	email := pick(addresses, s.a)
+func (t *trial) SendTransactional(r *rapid.T) {
+	email := oneOf(r, "email", addresses)
 	l, c := t.addedLast(email)
 	t.send(modelMessage{by: events.SendingTypeTransactional, to: email, contact: c, list: l})
 	got, _ := t.call("POST", "/emails", submission(email, ""))
-	t.disagree("status", got, 201)
+	t.agree("status", got, 201)
 }
 
-func (t *trial) stepCampaign(s step) {
-	l := pick(t.lists, s.a)
+func (t *trial) SendCampaign(r *rapid.T) {
+	l := oneOf(r, "list", t.lists)
 	_, body := t.call("POST", "/campaigns", f(`{"name":"A","list_id":%d,"sender":%s,"content":%s}`, l.id, shop, greeting))
 	want := t.sendCampaign(l)
 	got, _ := t.call("POST", f("/campaigns/%v/schedule", body["campaign_id"]), "{}")
-	t.disagree("status", got, want)
+	t.agree("status", got, want)
 }
 
-func (t *trial) stepSuppress(s step) {
-	email := pick(suppressions, s.a)
+func (t *trial) Suppress(r *rapid.T) {
+	email := oneOf(r, "pattern", suppressions)
 	t.suppress(email)
 	got, _ := t.call("POST", "/suppressed-emails", f(`{"email":%q}`, email))
-	t.disagree("status", got, 201)
+	t.agree("status", got, 201)
 }
 
-func (t *trial) stepUnsuppress(s step) {
-	email, want := pick(suppressions, s.a), 404
+func (t *trial) Unsuppress(r *rapid.T) {
+	email, want := oneOf(r, "pattern", suppressions), 404
 	if t.suppressed[email] {
 		delete(t.suppressed, email)
 		want = 204
 	}
 	got, _ := t.call("DELETE", "/suppressed-emails/"+email, "")
-	t.disagree("status", got, want)
+	t.agree("status", got, want)
 }
 
-func (t *trial) stepArchive(s step) {
-	i, archive := int(s.a)%len(t.hooks), s.b%2 == 0
-	got, _ := t.call("POST", "/webhooks/"+t.hooks[i]+map[bool]string{true: "/archive", false: "/unarchive"}[archive], "")
-	t.disagree("status", got, 204)
-	t.archived[i] = archive
+func (t *trial) Archive(r *rapid.T) {
+	i, to := rapid.IntRange(0, len(t.hooks)-1).Draw(r, "webhook"), oneOf(r, "to", []string{"archive", "unarchive"})
+	got, _ := t.call("POST", "/webhooks/"+t.hooks[i]+"/"+to, "")
+	t.agree("status", got, 204)
+	t.archived[i] = to == "archive"
 }
 
-// stepRecipient simulates a recipient action.
-func (t *trial) stepRecipient(s step) {
-	m := pick(t.messages, s.a)
-	can, err := true, error(nil)
-	acts := []string{"bounce", "complain", "unsubscribe", "global unsubscribe", "confirm", "open", "click"}
-	act := pick(acts, s.act/2)
-	t.note("%s: %s message to %s", act, m.by, m.to)
-	switch act {
-	case "bounce":
-		category := events.BounceCategory(pick(bounceCategories, s.b*(s.c%2))) // at least half of them are hard bounces
-		t.bounce(m, category == "bounce_hb")
-		err = t.srv.Bounce(m.id, category)
-	case "complain":
-		t.complain(m)
-		err = t.srv.Complain(m.id, "")
-	case "unsubscribe":
-		can = t.unsubscribe(m)
-		err = t.srv.Unsubscribe(m.id)
-	case "global unsubscribe":
-		t.globalUnsubscribe(m)
-		err = t.srv.GlobalUnsubscribe(m.id)
-	case "confirm":
-		can = t.confirm(m)
-		err = t.srv.Confirm(m.id)
-	case "open":
-		t.fire("Email.Opened", m.to)
-		err = t.srv.Open(m.id)
-	case "click":
-		t.fire("Email.Clicked", m.to)
-		err = t.srv.Click(m.id, "https://shop.example/")
+// message draws a sent message, or skips the operation if there is none.
+func (t *trial) message(r *rapid.T) *modelMessage {
+	if len(t.messages) == 0 {
+		r.Skip("no messages")
 	}
-	t.disagree(act+" is possible", err == nil, can)
+	m := oneOf(r, "message", t.messages)
+	t.Logf("%s message to %s", m.by, m.to)
+	return m
+}
+
+func (t *trial) Bounce(r *rapid.T) {
+	m, category := t.message(r), oneOf(r, "category", bounceCategories)
+	if oneIn(r, 2, "hard") {
+		category = "bounce_hb"
+	}
+	t.bounce(m, category == "bounce_hb")
+	t.agree("bounce", t.srv.Bounce(m.id, events.BounceCategory(category)), nil)
+}
+
+func (t *trial) Complain(r *rapid.T) {
+	m := t.message(r)
+	t.complain(m)
+	t.agree("complain", t.srv.Complain(m.id, ""), nil)
+}
+
+func (t *trial) Unsubscribe(r *rapid.T) {
+	m := t.message(r)
+	t.agree("unsubscribe is possible", t.srv.Unsubscribe(m.id) == nil, t.unsubscribe(m))
+}
+
+func (t *trial) GlobalUnsubscribe(r *rapid.T) {
+	m := t.message(r)
+	t.globalUnsubscribe(m)
+	t.agree("global unsubscribe", t.srv.GlobalUnsubscribe(m.id), nil)
+}
+
+func (t *trial) Confirm(r *rapid.T) {
+	m := t.message(r)
+	t.agree("confirm is possible", t.srv.Confirm(m.id) == nil, t.confirm(m))
+}
+
+func (t *trial) Open(r *rapid.T) {
+	m := t.message(r)
+	t.fire("Email.Opened", m.to)
+	t.agree("open", t.srv.Open(m.id), nil)
+}
+
+func (t *trial) Click(r *rapid.T) {
+	m := t.message(r)
+	t.fire("Email.Clicked", m.to)
+	t.agree("click", t.srv.Click(m.id, "https://shop.example/"), nil)
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
 )
@@ -252,73 +254,70 @@ func (a Fault) act(w *world, _ string) {
 	}
 }
 
-// Generate returns the plan of a seed.
-func Generate(seed uint64) Plan {
-	g := &grammar{chance: chance(seed)}
-	p := Plan{
-		Seed:        seed,
-		Replicas:    1 + g.upTo(3),
-		HTTP2:       g.oneIn(3),
-		Concurrency: 1 + g.upTo(4),
-		Store:       pick(g, Transactional, Transactional, InMemory),
-		Contacts:    g.upTo(5),
-	}
-	for range 1 + g.upTo(3) {
-		p.Clients = append(p.Clients, Client{
-			HTTP2:       g.oneIn(2),
-			MaxAttempts: pick(g, 3, 3, 1, 2, 5),
-			Timeout:     pick(g, 15*time.Second, 2*time.Second, time.Minute),
-		})
-	}
-	g.plan = &p
-	length := pick(g, 5*time.Second, 30*time.Second, 2*time.Minute)
-	for range 4 + g.upTo(12) {
-		p.Steps = append(p.Steps, Step{g.time(length), g.work()})
-	}
-	for range g.upTo(14) {
-		p.Steps = append(p.Steps, Step{g.time(length), g.nextFault()})
-	}
-	slices.SortStableFunc(p.Steps, func(a, b Step) int { return int(a.At - b.At) })
-	return p
+// plans generates plans.
+func plans() *rapid.Generator[Plan] {
+	return rapid.Custom(func(r *rapid.T) Plan {
+		g := grammar{T: r, clients: rapid.IntRange(1, 3).Draw(r, ""), replicas: rapid.IntRange(1, 3).Draw(r, "")}
+		p := Plan{
+			Seed:        rapid.Uint64().Draw(r, ""),
+			Replicas:    g.replicas,
+			HTTP2:       g.oneIn(3),
+			Concurrency: 1 + g.upTo(4),
+			Store:       pick(g, Transactional, Transactional, InMemory),
+			Contacts:    g.upTo(5),
+		}
+		for range g.clients {
+			p.Clients = append(p.Clients, Client{
+				HTTP2:       g.oneIn(2),
+				MaxAttempts: pick(g, 3, 3, 1, 2, 5),
+				Timeout:     pick(g, 15*time.Second, 2*time.Second, time.Minute),
+			})
+		}
+		length := pick(g, 30*time.Second, 5*time.Second, 2*time.Minute)
+		step := func(action func(grammar) Action) *rapid.Generator[Step] {
+			return rapid.Custom(func(r *rapid.T) Step {
+				g := grammar{r, g.clients, g.replicas}
+				return Step{g.time(length), action(g)}
+			})
+		}
+		p.Steps = append(rapid.SliceOfN(step(grammar.work), 1, 20).Draw(r, ""), rapid.SliceOfN(step(grammar.nextFault), 0, 20).Draw(r, "")...)
+		slices.SortStableFunc(p.Steps, func(a, b Step) int { return int(a.At - b.At) })
+		return p
+	})
 }
 
-// grammar draws random values in order.
+// grammar draws the parts of a plan.
 type grammar struct {
-	chance chance
-	drawn  int
-	plan   *Plan
+	*rapid.T
+	clients, replicas int
 }
 
-func (g *grammar) upTo(n int) int {
-	g.drawn++
-	return g.chance.upTo(n, numbered("grammar", g.drawn))
+func (g grammar) upTo(n int) int { return rapid.IntRange(0, n-1).Draw(g.T, "") }
+
+func (g grammar) oneIn(n int) bool { return g.upTo(n) == n-1 }
+
+// time draws a multiple of a hundredth of a duration.
+func (g grammar) time(below time.Duration) time.Duration {
+	return below / 100 * time.Duration(g.upTo(100))
 }
 
-func (g *grammar) oneIn(n int) bool { return g.upTo(n) == 0 }
+func pick[T any](g grammar, of ...T) T { return of[g.upTo(len(of))] }
 
-// time draws whole microseconds, because plans are printed.
-func (g *grammar) time(below time.Duration) time.Duration {
-	g.drawn++
-	return g.chance.between(0, below-time.Microsecond, numbered("grammar", g.drawn)).Truncate(time.Microsecond)
-}
+func (g grammar) client() int { return g.upTo(g.clients) }
 
-func pick[T any](g *grammar, of ...T) T { return of[g.upTo(len(of))] }
+func (g grammar) clientName() string { return fmt.Sprintf("client%d", g.client()+1) }
 
-func (g *grammar) client() int { return g.upTo(len(g.plan.Clients)) }
-
-func (g *grammar) clientName() string { return fmt.Sprintf("client%d", g.client()+1) }
-
-func (g *grammar) replicaName() string { return fmt.Sprintf("replica%d", g.upTo(g.plan.Replicas)+1) }
+func (g grammar) replicaName() string { return fmt.Sprintf("replica%d", g.upTo(g.replicas)+1) }
 
 // linkName draws a client's link most of the time.
-func (g *grammar) linkName() string {
+func (g grammar) linkName() string {
 	if g.oneIn(4) {
 		return g.replicaName()
 	}
 	return g.clientName()
 }
 
-func (g *grammar) processName() string {
+func (g grammar) processName() string {
 	switch g.upTo(4) {
 	case 0:
 		return "platform"
@@ -329,7 +328,7 @@ func (g *grammar) processName() string {
 }
 
 // work draws an action of a client or a recipient.
-func (g *grammar) work() Action {
+func (g grammar) work() Action {
 	switch g.upTo(8) {
 	case 0, 1, 2:
 		return Send{From: g.client(), Contact: g.upTo(5)}
@@ -342,7 +341,7 @@ func (g *grammar) work() Action {
 }
 
 // nextFault draws a fault.
-func (g *grammar) nextFault() Action {
+func (g grammar) nextFault() Action {
 	switch g.upTo(8) {
 	case 0:
 		return RefuseConnection{g.linkName()}
@@ -362,7 +361,7 @@ func (g *grammar) nextFault() Action {
 }
 
 // fault draws a fault rule that ends after a few requests.
-func (g *grammar) fault() mockserver.Fault {
+func (g grammar) fault() mockserver.Fault {
 	f := mockserver.Fault{Times: 1 + g.upTo(3), Operation: pick(g, "", "", "submitEmail", "getEmail")}
 	switch g.upTo(9) {
 	case 0:
