@@ -179,7 +179,7 @@ func source(dir, pattern string) string {
 
 // testFlags checks that each flag is a flag of go test or of the tests, and that the folders and tests exist.
 func (l line) testFlags(dirs, words []string) {
-	own := []string{"bench", "benchtime", "count", "parallel", "race", "run", "short", "tags", "timeout", "v"}
+	own := []string{"bench", "benchtime", "count", "parallel", "race", "rapid", "run", "short", "tags", "timeout", "v"}
 	kinds := map[string]string{"-run": "Test", "-bench": "Benchmark"}
 	tests := ""
 	for _, w := range append(slices.Clone(words), ".") {
