@@ -19,6 +19,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/tests/altformat"
 )
@@ -33,7 +36,7 @@ func newClient(t testing.TB, base string, transport http.RoundTripper, change ..
 		c(&cfg)
 	}
 	c, err := New(cfg)
-	fatal(t, err)
+	require.NoError(t, err)
 	return c
 }
 
@@ -161,16 +164,12 @@ func TestRequest(t *testing.T) {
 	if got.Method != "POST" || got.URL.Path != "/mail/v9/templates" {
 		t.Errorf("sent %s %s", got.Method, got.URL)
 	}
-	if want := `{"content":{"html":"<b>&</b>"},"name":"n"}`; strings.TrimSpace(body) != want {
-		t.Errorf("body %s, want %s", body, want)
-	}
+	assert.Equal(t, `{"content":{"html":"<b>&</b>"},"name":"n"}`, strings.TrimSpace(body), "body")
 	for name, want := range map[string]string{
 		"Authorization": "Bearer " + testToken, "Content-Type": "application/json",
 		"Accept": "application/json", "User-Agent": "shop/2.1 emailplatform-go/" + version, "Idempotency-Key": "",
 	} {
-		if got.Header.Get(name) != want {
-			t.Errorf("%s: %q, want %q", name, got.Header.Get(name), want)
-		}
+		assert.Equal(t, want, got.Header.Get(name), name)
 	}
 }
 
@@ -184,9 +183,7 @@ func TestNullable(t *testing.T) {
 			t.Errorf("%s becomes %s, %v", text, b, err)
 		}
 		v, ok := got.Text.Get()
-		if ok != (want == Value(v)) {
-			t.Errorf("%s: Get returns %q, %v", text, v, ok)
-		}
+		assert.Equal(t, want == Value(v), ok, "%s: Get", text)
 	}
 	if b, err := json.Marshal(CustomAttributeUpdate{Name: "a"}); err == nil {
 		t.Errorf("without the required value: got %s, want an error", b)
@@ -227,16 +224,12 @@ func TestPauseEndsWithContext(t *testing.T) {
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range 50 { // a select would choose at random between a timer of 0 and a canceled context
-			if !errors.Is(pause(ended, 0), context.Canceled) {
-				t.Fatal("pause did not return context.Canceled")
-			}
+			require.ErrorIs(t, pause(ended, 0), context.Canceled, "pause did not return context.Canceled")
 		}
 		soon, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		for d, ends := range map[time.Duration]bool{time.Second - 1: false, time.Second: true, time.Second + 1: true} {
-			if endsWithin(soon, d) != ends {
-				t.Errorf("a context with a deadline in 1 s ends within %v: %v", d, !ends)
-			}
+			assert.Equal(t, ends, endsWithin(soon, d), "a context with a deadline in 1 s ends within %v", d)
 		}
 		if !endsWithin(ended, time.Second) || endsWithin(t.Context(), time.Hour) {
 			t.Error("an ended context does not end within 1 s, or a context without a deadline ends within 1 h")
@@ -358,9 +351,7 @@ func TestFieldTypeMismatchInItems(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "data[1].id") {
 		t.Errorf("List: %v", err)
 	}
-	if want := []Contact{{ID: 1, Email: "a", Status: "active"}, {Email: "b"}}; !reflect.DeepEqual(page.Data, want) {
-		t.Errorf("List = %+v, want %+v", page.Data, want)
-	}
+	assert.Equal(t, []Contact{{ID: 1, Email: "a", Status: "active"}, {Email: "b"}}, page.Data, "List")
 	c = newTestClient(t, respondWith(200, "application/json", `{"name":"n","list_id":7,`))
 	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("a body that is not JSON: %+v, %v", l, err)
@@ -421,24 +412,18 @@ func TestTokenHidden(t *testing.T) {
 		})}
 	})
 	_, err3 := leaky.Templates.Get(t.Context(), 1)
-	if !errors.Is(err3, io.ErrClosedPipe) {
-		t.Errorf("%v does not wrap its cause", err3)
-	}
+	assert.ErrorIs(t, err3, io.ErrClosedPipe, "does not wrap its cause")
 	for _, err := range []error{err1, err2, err3} {
 		var e *Error
 		if !errors.As(err, &e) {
 			t.Fatalf("%T is not an *Error", err)
 		}
-		if strings.Contains(string(e.Body), "secret-t") {
-			t.Errorf("the body shows the token: %s", e.Body[len(e.Body)-40:])
-		}
+		assert.NotContains(t, string(e.Body), "secret-t", "the body shows the token")
 		hidesToken(t, e, *e, e.Details)
 	}
 	cfg := Config{BaseURL: "https://u:" + testToken + "@example.com", Token: testToken}
 	hidesToken(t, c, *c, cfg, &cfg, Webhook{Secret: NewSecret(testToken)}, NewSecret(testToken), struct{ s Secret }{NewSecret(testToken)}, errors.Unwrap(err3))
-	if strings.Contains(log.String(), testToken) {
-		t.Errorf("the log shows the token: %s", log.String())
-	}
+	assert.NotContains(t, log.String(), testToken, "the log shows the token")
 }
 
 // roundTrip is a function that implements http.RoundTripper. It calls no httptrace hooks.
@@ -475,19 +460,9 @@ func TestHTTPClientIsNotChanged(t *testing.T) {
 	hc := &http.Client{}
 	c := newTestClient(t, respondWith(302, "text/plain", ""), func(cfg *Config) { cfg.HTTPClient = hc })
 	_, err := c.Templates.Get(t.Context(), 1)
-	if !errors.Is(err, ErrInvalidResponse) {
-		t.Errorf("a redirect: %v, want ErrInvalidResponse", err)
-	}
+	assert.ErrorIs(t, err, ErrInvalidResponse, "a redirect")
 	if hc.CheckRedirect != nil || hc.Transport != nil || hc.Timeout != 0 || hc.Jar != nil {
 		t.Errorf("the caller's client was changed: %+v", hc)
-	}
-}
-
-// fatal ends the test if there is an error.
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -525,7 +500,7 @@ func altFormat(next http.RoundTripper) http.RoundTripper {
 func must(t testing.TB) func(any, error) {
 	return func(_ any, err error) {
 		t.Helper()
-		fatal(t, err)
+		require.NoError(t, err)
 	}
 }
 
@@ -533,7 +508,7 @@ func must(t testing.TB) func(any, error) {
 func need[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
-		fatal(t, err)
+		require.NoError(t, err)
 		return v
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // closeSignal is a connection that reports when it is closed.
@@ -108,7 +110,7 @@ func TestConnectionPoolSize(t *testing.T) {
 		})}
 		go srv.Serve(conns) //nolint:errcheck // Serve returns an error after Close
 		c, err := New(Config{BaseURL: "http://127.0.0.1", Token: testToken})
-		fatal(t, err)
+		require.NoError(t, err)
 		c.http.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
 			opened.Add(1)
 			here, there := net.Pipe()

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // ending runs f on its own goroutine. It returns the value of the panic and whether f returned.
@@ -76,9 +78,7 @@ func callbackCalls() map[string]func(t *testing.T, crash func()) {
 				}
 			})
 			for _, err := range pages(t).Tags.All(ctx, ListTagsParams{}, Prefetch(1)) {
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 			}
 		},
 		"Progress": func(t *testing.T, crash func()) {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // csvTest is a file with the expected contacts and error.
@@ -116,9 +118,7 @@ func testCSV(t *testing.T, tests map[string]csvTest) {
 				}
 				got.WriteString(" ")
 			}
-			if got.String() != tc.want {
-				t.Errorf("got  %q\nwant %q", got.String(), tc.want)
-			}
+			assert.Equal(t, tc.want, got.String())
 		})
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
 )
@@ -46,10 +48,10 @@ func readsBack[T any](t *testing.T, read func(*jsonscan.Cursor) T) {
 	var want T
 	randomFields{Rand: rand.New(rand.NewPCG(1, 2)), all: true}.fill(reflect.ValueOf(&want).Elem())
 	text, err := json.Marshal(want)
-	fatal(t, err)
+	require.NoError(t, err)
 	text = bytes.ReplaceAll(text, []byte(redacted), []byte("shown")) // json.Marshal redacts a Secret
 	var plain T
-	fatal(t, json.Unmarshal(text, &plain))
+	require.NoError(t, json.Unmarshal(text, &plain))
 	c := jsonscan.New(string(inUnixSeconds(text)))
 	got := read(c)
 	if err := c.End(); err != nil || !reflect.DeepEqual(got, plain) {
@@ -70,7 +72,7 @@ func inUnixSeconds(text []byte) []byte {
 
 func TestWebhookJSONOmitsSecret(t *testing.T) {
 	text, err := json.Marshal(Webhook{Secret: NewSecret("s")})
-	fatal(t, err)
+	require.NoError(t, err)
 	var back Webhook
 	if err := json.Unmarshal(text, &back); err == nil || back.Secret != (Secret{}) {
 		t.Errorf("%s became the secret %q: %v", text, back.Secret.Reveal(), err)
@@ -151,9 +153,7 @@ func FuzzFieldOrder(f *testing.F) {
 			return // for longer texts, the memory limit depends on the length
 		}
 		var dense bytes.Buffer
-		if err := json.Compact(&dense, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Compact(&dense, []byte(text)))
 		sameDecoded(t, dense, spaced, readContact)
 		sameDecoded(t, dense, spaced, readContactPage)
 		sameDecoded(t, dense, spaced, readWebhookPage)

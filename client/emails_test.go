@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestNotQueued checks which submissions fail despite a 2xx status. Send sends one request and returns the fields that
@@ -47,9 +49,7 @@ func TestNotQueued(t *testing.T) {
 			continue
 		}
 		for _, sentinel := range []error{ErrNotQueued, ErrOutcomeUnknown, ErrValidation} {
-			if errors.Is(err, sentinel) != (sentinel == want.err) {
-				t.Errorf("%s: %v is %q, want only %q", body, err, sentinel, want.err)
-			}
+			assert.Equal(t, sentinel == want.err, errors.Is(err, sentinel), "%s: %v is %q", body, err, sentinel)
 		}
 		var e *Error
 		if !errors.As(err, &e) || e.Attempts != 1 || e.Body != nil || !strings.Contains(err.Error(), want.text) {

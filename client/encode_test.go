@@ -17,6 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
@@ -77,7 +80,7 @@ func bodies() []body {
 // TestBodiesAreComplete compares bodies with the generated requests.
 func TestBodiesAreComplete(t *testing.T) {
 	src, err := os.ReadFile("requests.gen.go")
-	fatal(t, err)
+	require.NoError(t, err)
 	var want, got []string
 	for _, m := range regexp.MustCompile(`body (\w+)\) request`).FindAllSubmatch(src, -1) {
 		want = append(want, string(m[1]))
@@ -87,9 +90,7 @@ func TestBodiesAreComplete(t *testing.T) {
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 // TestBodiesMatchEncodingJSON compares the bytes of random bodies with encoding/json.
@@ -123,11 +124,11 @@ func matchEncodingJSON(t *testing.T, i int, seed uint64, text string) {
 	}
 	var w jsonwrite.Writer
 	b.write(&w)
-	fatal(t, w.Err())
+	require.NoError(t, w.Err())
 	var plain bytes.Buffer
 	enc := json.NewEncoder(&plain)
 	enc.SetEscapeHTML(false)
-	fatal(t, enc.Encode(b))
+	require.NoError(t, enc.Encode(b))
 	if want := bytes.TrimSuffix(plain.Bytes(), []byte("\n")); !bytes.Equal(w.Bytes, want) {
 		t.Fatalf("got  %s\nwant %s", w.Bytes, want)
 	}
@@ -199,7 +200,7 @@ func (r randomFields) fill(v reflect.Value) {
 func newPayload(t *testing.T, e *encoder, b body) *payload {
 	t.Helper()
 	c := &call{request: request{body: b}}
-	fatal(t, e.encode(c))
+	require.NoError(t, e.encode(c))
 	return c.payload
 }
 
@@ -209,7 +210,7 @@ func TestPayloadReferenceCount(t *testing.T) {
 	var open []io.ReadCloser
 	for range 3 {
 		r, err := p.open()
-		fatal(t, err)
+		require.NoError(t, err)
 		open = append(open, r)
 	}
 	p.release() // the call is over
@@ -221,9 +222,7 @@ func TestPayloadReferenceCount(t *testing.T) {
 			t.Errorf("got %s, %v", got, err)
 		}
 		for range 2 { // a second Close has no effect
-			if err := r.Close(); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, r.Close())
 		}
 		if n, err := r.Read(make([]byte, 1)); n != 0 || !errors.Is(err, errBodyGone) {
 			t.Errorf("a closed body reads %d bytes, %v", n, err)
@@ -255,7 +254,7 @@ func TestPayloadAfterClose(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
 			r, err := p.open()
-			fatal(t, err)
+			require.NoError(t, err)
 			must(t)(io.ReadFull(r, make([]byte, tc.read)))
 			_ = r.Close()
 			if tc.over {
@@ -273,7 +272,7 @@ func TestPayloadAfterClose(t *testing.T) {
 func TestPayloadReadAgain(t *testing.T) {
 	p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
 	r, err := p.open()
-	fatal(t, err)
+	require.NoError(t, err)
 	_ = r.Close()
 	first := make([]byte, 1)
 	must(t)(r.Read(first))
@@ -294,12 +293,10 @@ func TestPayloadReadAgain(t *testing.T) {
 func TestGetBody(t *testing.T) {
 	var again func() (io.ReadCloser, error)
 	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
-		if r.ContentLength != int64(len(`{"name":"Customers"}`)) {
-			t.Errorf("the length is %d", r.ContentLength)
-		}
+		assert.Equal(t, int64(len(`{"name":"Customers"}`)), r.ContentLength, "the length")
 		again = r.GetBody
 		fresh, err := r.GetBody()
-		fatal(t, err)
+		require.NoError(t, err)
 		for _, body := range []io.ReadCloser{r.Body, fresh} {
 			if got, err := io.ReadAll(body); err != nil || string(got) != `{"name":"Customers"}` {
 				t.Errorf("got %s, %v", got, err)

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
@@ -50,7 +53,7 @@ func TestEnsureWebhook(t *testing.T) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
-		fatal(t, c.Webhooks.Archive(ctx, first.ID))
+		require.NoError(t, c.Webhooks.Archive(ctx, first.ID))
 		if next := ensure(turned); next.ID == first.ID || count() != 3 {
 			t.Error("got an archived webhook")
 		}
@@ -64,9 +67,8 @@ func TestEnsureWebhook(t *testing.T) {
 			t.Errorf("a rate limit with another period: got %v", err)
 		}
 		unlimited := WebhookCreate{URL: "http://hooks.test/unlimited", Events: turned.Events, RateLimitPeriod: RateLimitPeriodMinute}
-		if a, b := ensure(unlimited), ensure(unlimited); a.ID != b.ID {
-			t.Error("a period without a rate limit: got two webhooks")
-		}
+		made = ensure(unlimited)
+		assert.Equal(t, made.ID, ensure(unlimited).ID, "a period without a rate limit: got two webhooks")
 	})
 }
 
@@ -142,7 +144,7 @@ func TestWebhookRotation(t *testing.T) {
 			}
 			active(created.ID, next.ID)
 		}
-		fatal(t, c.Webhooks.Archive(ctx, created.ID))
+		require.NoError(t, c.Webhooks.Archive(ctx, created.ID))
 		active(next.ID)
 		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, ErrConflict) {
 			t.Errorf("an archived webhook: got %v", err)
@@ -177,9 +179,7 @@ func TestEnsureConcurrent(t *testing.T) {
 				list, err2 := p.clean.Lists.Ensure(ctx, ListCreate{Name: "Berlin"})
 				template, err3 := p.clean.Templates.Ensure(ctx, TemplateCreate{Name: "Ticket"})
 				_, next, err4 := p.clean.Webhooks.Rotate(ctx, hook.ID)
-				if err := errors.Join(err, err2, err3, err4); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, errors.Join(err, err2, err3, err4))
 				got[i], successors[i] = fmt.Sprint(hook.ID, hook.Secret.Reveal(), list.ID, template.ID), next.ID
 			})
 		}
@@ -196,9 +196,7 @@ func TestEnsureConcurrent(t *testing.T) {
 		if n := size(p, p.clean.Webhooks.All(ctx, ListWebhooksParams{})); n < 3 {
 			t.Errorf("%d webhooks: the replicas did not race", n)
 		}
-		if n := size(p, p.clean.Templates.All(ctx, ListTemplatesParams{})); n != 1 {
-			t.Errorf("%d templates, want 1", n)
-		}
+		assert.Equal(t, 1, size(p, p.clean.Templates.All(ctx, ListTemplatesParams{})), "templates")
 	})
 }
 
@@ -281,8 +279,6 @@ func TestFindNotFound(t *testing.T) {
 				t.Errorf("%s: got %v with a canceled context", name, err)
 			}
 		}
-		if err := last(c.Contacts.Find(t.Context(), 99, "ann@example.com")); !errors.Is(err, ErrNotFound) {
-			t.Errorf("a list that does not exist: %v", err)
-		}
+		assert.ErrorIs(t, last(c.Contacts.Find(t.Context(), 99, "ann@example.com")), ErrNotFound, "a list that does not exist")
 	})
 }

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestErrorIs(t *testing.T) {
@@ -51,13 +54,9 @@ func TestErrorIs(t *testing.T) {
 			c := newTestClient(t, respondWith(tc.status, "application/json", tc.body), withoutRetries)
 			_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
 			for _, target := range all {
-				if want := slices.Contains(tc.want, target); errors.Is(err, target) != want {
-					t.Errorf("%v is %q: %v, want %v", err, target, !want, want)
-				}
+				assert.Equal(t, slices.Contains(tc.want, target), errors.Is(err, target), "%v is %q", err, target)
 			}
-			if strings.Contains(err.Error(), ErrOutcomeUnknown.Error()) != errors.Is(err, ErrOutcomeUnknown) {
-				t.Errorf("whether the outcome is unknown differs from the text: %v", err)
-			}
+			assert.Equal(t, errors.Is(err, ErrOutcomeUnknown), strings.Contains(err.Error(), ErrOutcomeUnknown.Error()), "whether the outcome is unknown differs from the text")
 			var e *Error
 			if !errors.As(err, &e) || e.StatusCode != tc.status || e.RequestID != "req-1" || e.Method != "POST" || e.Path != "/templates" || e.Op != "createTemplate" || e.Attempts != 1 {
 				t.Errorf("%#v", e)
@@ -125,9 +124,7 @@ func TestLocation(t *testing.T) {
 		if err := l.UnmarshalJSON([]byte(text)); err == nil {
 			got = l.String()
 		}
-		if got != want {
-			t.Errorf("%s is %q, want %q", text, got, want)
-		}
+		assert.Equal(t, want, got, text)
 	}
 }
 
@@ -184,9 +181,7 @@ func TestErrorLog(t *testing.T) {
 		if got := fmt.Sprintf("%v|%+v|%#v|%s", e, e, e, e); strings.Count(got, e.Error()) != 4 {
 			t.Errorf("verbs print %s", got)
 		}
-		if got := fmt.Sprintf("%q", e); got != fmt.Sprintf("%q", e.Error()) {
-			t.Errorf("%%q prints %s", got)
-		}
+		assert.Equal(t, fmt.Sprintf("%q", e.Error()), fmt.Sprintf("%q", e), "%q")
 	}
 }
 
@@ -225,9 +220,7 @@ func FuzzResponse(f *testing.F) {
 		if !errors.As(err, &e) || e.StatusCode != status || len(e.Body) > maxErrorBody {
 			t.Fatalf("%d: %#v", status, err)
 		}
-		if strings.Contains(fmt.Sprintf("%v %s", err, e.Body), testToken) {
-			t.Fatal("the token shows")
-		}
+		require.NotContains(t, fmt.Sprintf("%v %s", err, e.Body), testToken, "the token shows")
 	})
 }
 
@@ -243,9 +236,7 @@ func TestErrorIsOneLine(t *testing.T) {
 		"\u202egnp.exe":    `\u202egnp.exe`,
 		"\xff\xc3(\ufffd":  `\xff\xc3(` + "\ufffd",
 	} {
-		if got := visible(in); got != want {
-			t.Errorf("%q: got %s, want %s", in, got, want)
-		}
+		assert.Equal(t, want, visible(in), "%q", in)
 	}
 	c := newTestClient(t, respondWith(422, "application/json", `{"detail":[{"loc":["body","a\nb"],"msg":"no\u001b[31m","type":"x\ry"}]}`))
 	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})

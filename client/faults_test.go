@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 )
 
@@ -217,7 +219,7 @@ func runRandomFaults(t *testing.T, p *platform, seed uint64) (hits int) {
 	on := func(on bool) {
 		faulty = on
 		for _, r := range p.Faults() {
-			fatal(t, p.EnableFault(r.ID, on))
+			require.NoError(t, p.EnableFault(r.ID, on))
 		}
 	}
 	on(false)

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestImportResponses(t *testing.T) {
@@ -145,9 +146,7 @@ func TestResubscribe(t *testing.T) {
 		`resubscribe=false {"email":"a@x"}`, `resubscribe=true {"email":"a@x"}`,
 		`send_double_opt_in=true&resubscribe=false {"email":"a@x"}`, `send_double_opt_in=true&resubscribe=true {"email":"a@x"}`,
 	}
-	if !slices.Equal(sent, want) {
-		t.Errorf("sent %q\nwant %q", sent, want)
-	}
+	assert.Equal(t, want, sent, "sent")
 }
 
 // FuzzImportResponse: a valid response accounts for each contact.

@@ -16,6 +16,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // importServer accepts imports. It rejects addresses without an @.
@@ -117,7 +120,7 @@ func TestImport(t *testing.T) {
 				OnProgress:   func(p ImportProgress) { progress = append(progress, p) },
 				OnCheckpoint: func(n int64) error { checkpoints = append(checkpoints, n); return nil },
 			})
-			fatal(t, err)
+			require.NoError(t, err)
 			rejected := 0
 			if tc.bad > 0 {
 				rejected = tc.n / tc.bad
@@ -137,9 +140,7 @@ func TestImport(t *testing.T) {
 				if tc.bad > 0 && i%tc.bad == tc.bad-1 {
 					want = ImportRejected
 				}
-				if got := report.Status(int64(i)); got != want {
-					t.Fatalf("Status(%d) = %v, want %v", i, got, want)
-				}
+				require.Equal(t, want, report.Status(int64(i)), "Status(%d)", i)
 			}
 			if tc.n > 0 && tc.bad == 0 && len(report.spans) != 1 {
 				t.Errorf("%d spans of one status", len(report.spans))
@@ -149,9 +150,7 @@ func TestImport(t *testing.T) {
 					t.Errorf("rejection %+v", r)
 				}
 			}
-			if got := report.Status(int64(tc.n)); got != ImportNotSent {
-				t.Errorf("Status after the end = %v", got)
-			}
+			assert.Equal(t, ImportNotSent, report.Status(int64(tc.n)), "Status after the end")
 		})
 	}
 }
@@ -170,9 +169,7 @@ func TestImportStatuses(t *testing.T) {
 	// The batches are mixed, updated, rejected with 422, failed three times with 500, and imported.
 	want := []ImportStatus{4, 4, 4, 3, 3, 3, 6, 6, 6, 7, 7, 7, 2, 2, 2, 0}
 	for i, w := range want {
-		if got := report.Status(int64(i)); got != w {
-			t.Errorf("Status(%d) = %v, want %v", i, got, w)
-		}
+		assert.Equal(t, w, report.Status(int64(i)), "Status(%d)", i)
 	}
 	if want := (ImportCounts{Imported: 5, Updated: 4, Failed: 3, Unknown: 3}); report.ImportCounts != want {
 		t.Errorf("counts %+v, want %+v", report.ImportCounts, want)
@@ -191,14 +188,12 @@ func TestImportSources(t *testing.T) {
 		for _, stop := range []int{1, 3} {
 			var got []string
 			for c, err := range source {
-				fatal(t, err)
+				require.NoError(t, err)
 				if got = append(got, c.Email); len(got) == stop {
 					break
 				}
 			}
-			if !slices.Equal(got, []string{"a@x", "b@x", "c@x"}[:stop]) {
-				t.Errorf("%s: %v", name, got)
-			}
+			assert.Equal(t, []string{"a@x", "b@x", "c@x"}[:stop], got, name)
 		}
 	}
 	for s := ImportNotSent; s <= ImportFiltered; s++ {
@@ -408,13 +403,9 @@ func TestImportReportOutOfOrder(t *testing.T) {
 		{span{5, 7, ImportImported}, "ssiiiiiiiffun 9"},
 	} {
 		r.add([]span{step.add})
-		if got := state(); got != step.want {
-			t.Errorf("after %v: %s, want %s", step.add, got, step.want)
-		}
+		assert.Equal(t, step.want, state(), "after %v", step.add)
 	}
-	if len(r.spans) != 4 {
-		t.Errorf("%d spans, want skipped, imported, failed and updated: %v", len(r.spans), r.spans)
-	}
+	assert.Len(t, r.spans, 4, "spans: skipped, imported, failed and updated")
 	broken := errors.New("unreadable")
 	var left []string
 	for c, err := range r.Remaining(func(yield func(ImportContact, error) bool) {
@@ -427,9 +418,7 @@ func TestImportReportOutOfOrder(t *testing.T) {
 	}) {
 		left = append(left, fmt.Sprint(c.Email, err))
 	}
-	if got, want := strings.Join(left, " "), "unreadable c9@example.com<nil> c10@example.com<nil> c12@example.com<nil> unreadable"; got != want {
-		t.Errorf("left %s, want %s", got, want)
-	}
+	assert.Equal(t, "unreadable c9@example.com<nil> c10@example.com<nil> c12@example.com<nil> unreadable", strings.Join(left, " "), "left")
 }
 
 // TestImportFilter: the filter excludes contacts and does not change the indexes of other contacts.
@@ -453,9 +442,7 @@ func TestImportFilter(t *testing.T) {
 		got = append(got, report.Status(i))
 	}
 	const n, s, i, r, f, l = ImportNotSent, ImportSkipped, ImportImported, ImportRejected, ImportFailed, ImportFiltered
-	if want := []ImportStatus{s, s, i, l, i, i, l, f, f, l, f, i, l, i, i, l, i, i, l, i, l, l, l, l, l, n}; !slices.Equal(got, want) {
-		t.Errorf("got  %v\nwant %v", got, want)
-	}
+	assert.Equal(t, []ImportStatus{s, s, i, l, i, i, l, f, f, l, f, i, l, i, i, l, i, i, l, i, l, l, l, l, l, n}, got)
 	if want := (ImportCounts{Imported: 9, Failed: 3, Filtered: 11}); report.ImportCounts != want {
 		t.Errorf("counts %+v, want %+v", report.ImportCounts, want)
 	}
@@ -469,9 +456,7 @@ func TestImportFilter(t *testing.T) {
 	}
 	for i := range 25 {
 		wanted := i >= 2 && i < 20 && i%3 != 0 && i%8 != 7
-		if on := srv.list[fmt.Sprintf("c%d@example.com", i)] > 0; on != wanted {
-			t.Errorf("contact %d on the list: %v", i, on)
-		}
+		assert.Equal(t, wanted, srv.list[fmt.Sprintf("c%d@example.com", i)] > 0, "contact %d on the list", i)
 	}
 }
 
@@ -511,7 +496,7 @@ func TestImportCheckpointDistance(t *testing.T) {
 				})
 				var contacts []ImportContact
 				for contact, err := range numbered(1000, 0) {
-					fatal(t, err)
+					require.NoError(t, err)
 					contacts = append(contacts, contact)
 				}
 				contacts[20].Email = tc.third
@@ -525,9 +510,7 @@ func TestImportCheckpointDistance(t *testing.T) {
 					}
 				})
 				synctest.Wait()
-				if got := done.Load(); got != tc.want {
-					t.Errorf("%d batches completed after the checkpoint, want %d", got, tc.want)
-				}
+				assert.Equal(t, tc.want, done.Load(), "batches completed after the checkpoint")
 				close(slow)
 				wg.Wait()
 			})

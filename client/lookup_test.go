@@ -11,6 +11,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // lookupServer rejects a lookup that arrives less than a second after an accepted one.
@@ -128,7 +131,7 @@ func TestLookupCanceledWhenSlotIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLookupLimiter()
 		release, err := l.Acquire(t.Context(), "k")
-		fatal(t, err)
+		require.NoError(t, err)
 		release(0)
 		start := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -158,9 +161,7 @@ func TestSharedLookupLimiter(t *testing.T) {
 		}
 		srv.accepted = time.Time{}
 		must(t)(client("b").Emails.Get(t.Context(), "e"))
-		if d := time.Since(start).Round(time.Millisecond); d != 2*lookupGap {
-			t.Errorf("the other user waited until %v", d)
-		}
+		assert.Equal(t, 2*lookupGap, time.Since(start).Round(time.Millisecond), "the other user waited until")
 	})
 }
 
@@ -170,7 +171,7 @@ func TestLimiterKeys(t *testing.T) {
 		l := NewLookupLimiter().(*processLimiter)
 		acquire := func(key string) func(time.Duration) {
 			release, err := l.Acquire(t.Context(), key)
-			fatal(t, err)
+			require.NoError(t, err)
 			return release
 		}
 		first := acquire("a")
@@ -222,9 +223,7 @@ func TestLookupPauses(t *testing.T) {
 			if i == 2 && want <= got && got <= want+5*time.Second {
 				continue
 			}
-			if got != want {
-				t.Errorf("pause %d is %v, want %v", i+1, got, want)
-			}
+			assert.Equal(t, want, got, "pause %d", i+1)
 		}
 	})
 }
@@ -247,23 +246,17 @@ func TestGetAll(t *testing.T) {
 			}
 			got = append(got, email.ID)
 		}
-		if !slices.Equal(got, []string{"a", "!gone", "b", "!"}) {
-			t.Errorf("got %v", got)
-		}
+		assert.Equal(t, []string{"a", "!gone", "b", "!"}, got)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		n := 0
 		for _, err := range c.Emails.GetAll(ctx, slices.Values([]string{"a", "b", "c", "d"})) {
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 			if n++; n == 2 {
 				cancel()
 			}
 		}
-		if n != 2 {
-			t.Errorf("%d iterations, want that the context ends the loop", n)
-		}
+		assert.Equal(t, 2, n, "the context ends the loop")
 	})
 }
 

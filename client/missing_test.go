@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // required returns the name of the required field of v, and whether v has a value for it. All other fields have the
@@ -108,9 +110,7 @@ func TestErrorInSuccessResponse(t *testing.T) {
 func TestRenderRequiresHTML(t *testing.T) {
 	for contentType, good := range map[string]bool{"text/html": true, "text/html; charset=utf-8": true, "": true, "application/json": false, "application/problem+json": false} {
 		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
-			if accept := r.Header.Get("Accept"); accept != "text/html" {
-				t.Errorf("Accept: %s, want text/html", accept)
-			}
+			assert.Equal(t, "text/html", r.Header.Get("Accept"), "Accept")
 			return respond(200, `{"detail":[{"msg":"rejected"}]}`, "Content-Type", contentType), nil
 		}, withoutRetries)
 		html, err := c.Templates.Render(t.Context(), 1)

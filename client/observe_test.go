@@ -16,6 +16,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // observations records the calls of Config.Observe and of its Observers.
@@ -45,9 +48,7 @@ func TestObserve(t *testing.T) {
 		var o observations
 		requests := 0
 		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
-			if r.Header.Get("X-Operation") != "getTemplate" {
-				t.Error("sent without the context that Observe returned")
-			}
+			assert.Equal(t, "getTemplate", r.Header.Get("X-Operation"), "sent without the context that Observe returned")
 			time.Sleep(time.Second)
 			switch requests++; requests {
 			case 1:
@@ -160,9 +161,7 @@ func TestObserveCalls(t *testing.T) {
 		t.Error(err)
 	}
 	want := "importContacts importContacts importContacts listLists"
-	if got := strings.Join(o.begun, " "); got != want {
-		t.Errorf("observed %s, want %s", got, want)
-	}
+	assert.Equal(t, want, strings.Join(o.begun, " "), "observed")
 }
 
 // TestMain discards the log records of clients without a logger.
@@ -202,9 +201,7 @@ func TestLogger(t *testing.T) {
 		for line := range strings.Lines(log.String()) {
 			got = append(got, checkRecord(t, line))
 		}
-		if !slices.Equal(got, tc.want) {
-			t.Errorf("%s: got the records %q, want %q", name, got, tc.want)
-		}
+		assert.Equal(t, tc.want, got, "%s: records", name)
 	}
 }
 
@@ -223,16 +220,14 @@ func TestLoggerOfSuccess(t *testing.T) {
 func checkRecord(t *testing.T, line string) string {
 	t.Helper()
 	var record map[string]any
-	fatal(t, json.Unmarshal([]byte(line), &record))
+	require.NoError(t, json.Unmarshal([]byte(line), &record))
 	message := record["msg"].(string)
 	want := []string{"attempt", "duration", "error", "level", "method", "msg", "op", "path", "request_id", "status", "time"}
 	if message == "retrying platform request" {
 		want[1] = "delay"
 		slices.Sort(want)
 	}
-	if got := slices.Sorted(maps.Keys(record)); !slices.Equal(got, want) {
-		t.Errorf("%s: has the keys %q, want %q", message, got, want)
-	}
+	assert.Equal(t, want, slices.Sorted(maps.Keys(record)), message)
 	if record["op"] != "getTemplate" || record["method"] != "GET" || record["path"] != "/templates/1" ||
 		record["status"] != 503.0 || record["request_id"] != "req-1" {
 		t.Errorf("record %s", line)

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // loss is a way to lose a request or a response.
@@ -202,20 +205,14 @@ func TestInformationalResponseLimit(t *testing.T) {
 				if i == 0 {
 					size += over
 				}
-				if err != nil {
-					t.Errorf("%d of %d: %v", i, parts, err)
-				}
+				assert.NoError(t, err, "%d of %d", i, parts)
 				err = o.got1xx(103, textproto.MIMEHeader{"Link": {strings.Repeat("x", size-line)}})
 			}
-			if (err != nil) != (over > 0) {
-				t.Errorf("%d bytes too many in %d responses: %v", over, parts, err)
-			}
+			assert.Equal(t, over > 0, err != nil, "%d bytes too many in %d responses: %v", over, parts, err)
 		}
 	}
 	two := textproto.MIMEHeader{"A": {strings.Repeat("x", maxInformational/2)}, "B": {strings.Repeat("x", maxInformational/2)}}
-	if new(once).got1xx(103, two) == nil {
-		t.Error("fields of one response do not add up")
-	}
+	assert.Error(t, new(once).got1xx(103, two), "fields of one response do not add up")
 }
 
 func TestDetectHTTP2(t *testing.T) {
@@ -231,16 +228,12 @@ func TestDetectHTTP2(t *testing.T) {
 		"h2":          {settledConn{here, "h2"}, true},
 		"http/1.1":    {settledConn{here, "http/1.1"}, false},
 	} {
-		if got := settledHTTP2(tc.conn); got != tc.want {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
-		}
+		assert.Equal(t, tc.want, settledHTTP2(tc.conn), name)
 	}
 	for err, want := range map[error]bool{
 		&net.OpError{Op: "dial", Err: io.EOF}: true, &net.OpError{Op: "read", Err: io.EOF}: false, io.EOF: false,
 	} {
-		if got := isDialError(fmt.Errorf("wrapped: %w", err)); got != want {
-			t.Errorf("%v: no connection was made: %v, want %v", err, got, want)
-		}
+		assert.Equal(t, want, isDialError(fmt.Errorf("wrapped: %w", err)), "%v: no connection was made", err)
 	}
 }
 
@@ -352,7 +345,7 @@ func newH2Platform(t *testing.T) *h2Platform {
 	srv.StartTLS()
 	srv.Close()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: srv.TLS.Certificates, NextProtos: []string{"h2"}})
-	fatal(t, err)
+	require.NoError(t, err)
 	p := &h2Platform{base: "https://" + l.Addr().String(), transport: srv.Client().Transport.(*http.Transport).Clone()}
 	p.transport.ForceAttemptHTTP2 = true
 	p.transport.TLSClientConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1) // handshakes are slow
@@ -365,7 +358,7 @@ func newH2Platform(t *testing.T) *h2Platform {
 func newPlainH2Platform(t *testing.T) *h2Platform {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	fatal(t, err)
+	require.NoError(t, err)
 	p := &h2Platform{base: "http://" + l.Addr().String(), transport: &http.Transport{Protocols: new(http.Protocols)}}
 	p.transport.Protocols.SetUnencryptedHTTP2(true)
 	p.listen(t, l)

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
@@ -68,7 +70,7 @@ func (p *platform) fixture() *fixture {
 	p.t.Helper()
 	ctx, c, f := p.t.Context(), p.clean, &fixture{}
 	f.list = need[List](p.t)(c.Lists.Create(ctx, ListCreate{Name: "Customers"})).ID
-	fatal(p.t, c.Lists.AcceptPolicy(ctx, f.list))
+	require.NoError(p.t, c.Lists.AcceptPolicy(ctx, f.list))
 	f.contact = need[Contact](p.t)(c.Contacts.Create(ctx, f.list, ContactCreate{Email: "ann@example.com", Tags: []string{"vip"}})).ID
 	template := TemplateCreate{Name: "T", Content: TemplateContent{HTML: "<p>{{name}}</p>"}}
 	f.template = need[Template](p.t)(c.Templates.Create(ctx, template)).ID
@@ -137,7 +139,7 @@ func size[T any](p *platform, all iter.Seq2[T, error]) int {
 	p.t.Helper()
 	n := 0
 	for _, err := range all {
-		fatal(p.t, err)
+		require.NoError(p.t, err)
 		n++
 	}
 	return n
@@ -146,7 +148,7 @@ func size[T any](p *platform, all iter.Seq2[T, error]) int {
 // outbox returns the number of emails to ann@example.com.
 func outbox(e env) int {
 	e.p.t.Helper()
-	fatal(e.p.t, e.p.Wait(e.ctx))
+	require.NoError(e.p.t, e.p.Wait(e.ctx))
 	return len(e.p.OutboxTo("ann@example.com"))
 }
 
@@ -395,7 +397,7 @@ func deletions() []operation {
 // response.
 func TestEveryOperation(t *testing.T) {
 	document, err := os.ReadFile("../openapi.yaml")
-	fatal(t, err)
+	require.NoError(t, err)
 	paths, _, _ := strings.Cut(string(document), "\nwebhooks:\n")
 	var ids []string
 	for _, m := range regexp.MustCompile(`(?m)^ {6}operationId: (\w+)$`).FindAllStringSubmatch(paths, -1) {

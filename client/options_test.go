@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestWithHeader: each request of a call with the context has the header, including retries.
@@ -30,9 +31,7 @@ func TestWithHeader(t *testing.T) {
 	const tenant, token = `["ours and ~theirs"]`, ` ["Bearer ` + testToken + `"]`
 	traced := tenant + ` ["00-1"]` + token
 	want := []string{traced, traced, tenant + " []" + token, "[] []" + token, "[] []" + token}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, want, got)
 }
 
 // TestWithHeaderRejectsReserved: reserved and invalid headers are rejected before a request, and the error does not
@@ -69,14 +68,10 @@ func TestWithHeaderRejectsReserved(t *testing.T) {
 			}
 		}
 	}
-	if requests != 0 {
-		t.Errorf("%d requests were sent", requests)
-	}
+	assert.Equal(t, 0, requests, "requests were sent")
 	ctx := WithHeader(t.Context(), "X-Secret", "s3cret")
 	for _, verb := range []string{"%v", "%+v", "%#v"} {
-		if shown := fmt.Sprintf(verb, ctx); strings.Contains(shown, "s3cret") {
-			t.Errorf("%s of the context contains the value: %s", verb, shown)
-		}
+		assert.NotContains(t, fmt.Sprintf(verb, ctx), "s3cret", "%s of the context contains the value", verb)
 	}
 }
 

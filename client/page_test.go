@@ -14,6 +14,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 type tagPages struct {
@@ -68,9 +71,7 @@ func (p *tagPages) RoundTrip(r *http.Request) (*http.Response, error) {
 func collect(t testing.TB, c *Client, params ListTagsParams, opts ...IterOption) (names []string, err error) {
 	t.Helper()
 	for tag, e := range c.Tags.All(t.Context(), params, opts...) {
-		if err != nil {
-			t.Error("the iterator continues after an error")
-		}
+		assert.NoError(t, err, "the iterator continues after an error")
 		if err = e; err == nil {
 			names = append(names, tag.Name)
 		}
@@ -143,9 +144,7 @@ func TestAll(t *testing.T) {
 			if len(got) != tc.items || !errors.Is(err, tc.bad) || (err == nil) != (tc.bad == nil) {
 				t.Errorf("%d items (%v), then %v; want %d, then %v", len(got), got, err, tc.items, tc.bad)
 			}
-			if len(tc.srv.asked) != tc.asked {
-				t.Errorf("requested pages %v, want %d", tc.srv.asked, tc.asked)
-			}
+			assert.Len(t, tc.srv.asked, tc.asked, "requested pages")
 			if par != tc.par {
 				t.Errorf("the parameters were changed: %+v", par)
 			}
@@ -218,11 +217,9 @@ func TestAllIsLazyAndRestarts(t *testing.T) {
 	srv := &tagPages{pages: pagesOf(2, 2, 1), perPage: 2}
 	c := newBubbleClient(t, srv.RoundTrip)
 	all := c.Tags.All(t.Context(), ListTagsParams{}, Prefetch(2))
-	if len(srv.asked) != 0 {
-		t.Fatal("a request was sent before the first iteration")
-	}
+	require.Empty(t, srv.asked, "a request was sent before the first iteration")
 	for _, err := range all {
-		fatal(t, err)
+		require.NoError(t, err)
 		break
 	}
 	if !slices.Equal(srv.asked, []int64{1}) {
@@ -237,9 +234,7 @@ func TestAllIsLazyAndRestarts(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if n != 5 {
-				t.Errorf("%d items, want 5", n)
-			}
+			assert.Equal(t, 5, n, "items")
 		})
 	}
 	wg.Wait()
@@ -263,16 +258,12 @@ func TestPrefetch(t *testing.T) {
 			start := time.Now()
 			n := 0
 			for _, err := range c.Tags.All(t.Context(), ListTagsParams{}, Prefetch(depth)) {
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 				if n++; n == 2*81 {
 					break
 				}
 			}
-			if want := time.Duration(1+80/(depth+1)) * 20 * time.Millisecond; time.Since(start) != want {
-				t.Errorf("Prefetch(%d): %v, want %v", depth, time.Since(start), want)
-			}
+			assert.Equal(t, time.Duration(1+80/(depth+1))*20*time.Millisecond, time.Since(start), "Prefetch(%d)", depth)
 			if most.Load() != int64(depth+1) || under.Load() != 0 {
 				t.Errorf("Prefetch(%d): %d concurrent requests, %d remain", depth, most.Load(), under.Load())
 			}
@@ -392,9 +383,7 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 			break
 		}
 		if short && perPage > 0 {
-			if err == nil {
-				t.Errorf("page %d follows an incomplete page without an error", i+1)
-			}
+			assert.Error(t, err, "page %d follows an incomplete page without an error", i+1)
 			break
 		}
 		previous = page

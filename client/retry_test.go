@@ -14,6 +14,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // ends maps each row of the retry table in doc.go to outcomes of an attempt.
@@ -47,7 +50,7 @@ var ends = map[string][]*Error{
 // TestRetryTable compares classify with the retry table in doc.go.
 func TestRetryTable(t *testing.T) {
 	src, err := os.ReadFile("doc.go")
-	fatal(t, err)
+	require.NoError(t, err)
 	_, table, _ := strings.Cut(string(src), "Not repeatable\n")
 	table, _, _ = strings.Cut(table, "//\n//")
 	rows := 0
@@ -135,9 +138,7 @@ func TestUnusableResponses(t *testing.T) {
 				if text := err.Error(); strings.Contains(text, "\n") || strings.Contains(text, "127.0.0.1") || strings.Contains(text, "no response within") {
 					t.Errorf("error %v, want one line without the base URL, and no timeout", err)
 				}
-				if unknown := op != "read"; errors.Is(err, ErrOutcomeUnknown) != unknown {
-					t.Errorf("%v is ErrOutcomeUnknown: %v, want %v", err, !unknown, unknown)
-				}
+				assert.Equal(t, op != "read", errors.Is(err, ErrOutcomeUnknown), "%v is ErrOutcomeUnknown", err)
 			})
 		}
 	}
@@ -157,9 +158,7 @@ func TestRedirectHidesSecrets(t *testing.T) {
 		if !errors.Is(err, ErrInvalidResponse) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "session") {
 			t.Errorf("%s: got %v, want %q", location, err, want)
 		}
-		if header != location {
-			t.Errorf("WithResponseHook got the Location %q, want %q", header, location)
-		}
+		assert.Equal(t, location, header, "the Location in WithResponseHook")
 	}
 }
 
@@ -208,9 +207,7 @@ func TestAttemptTimeout(t *testing.T) {
 func TestOutcomeStaysUnknown(t *testing.T) {
 	for _, second := range []int{403, 422} {
 		c := newBubbleClient(t, inOrder(respond(500, ""), respond(second, "")), withoutPauses)
-		if err := kinds(c)["update"](t.Context()); !errors.Is(err, ErrOutcomeUnknown) {
-			t.Errorf("500, then %d: %v, want ErrOutcomeUnknown", second, err)
-		}
+		assert.ErrorIs(t, kinds(c)["update"](t.Context()), ErrOutcomeUnknown, "500, then %d", second)
 	}
 }
 
@@ -225,13 +222,9 @@ func TestDeleteNotFoundAfterRetry(t *testing.T) {
 		"too many requests": {respond(429, ""), ErrNotFound},
 	} {
 		c := newBubbleClient(t, inOrder(tc.first, respond(404, "")), withoutPauses)
-		if err := c.Templates.Delete(t.Context(), 1); !errors.Is(err, tc.want) {
-			t.Errorf("%s: got %v, want %v", name, err, tc.want)
-		}
+		assert.ErrorIs(t, c.Templates.Delete(t.Context(), 1), tc.want, name)
 	}
-	if err := newBubbleClient(t, inOrder(respond(404, ""))).Templates.Delete(t.Context(), 1); !errors.Is(err, ErrNotFound) {
-		t.Errorf("without a retry: got %v", err)
-	}
+	assert.ErrorIs(t, newBubbleClient(t, inOrder(respond(404, ""))).Templates.Delete(t.Context(), 1), ErrNotFound, "without a retry")
 }
 
 // TestBudget: the budget limits the retries of 1,000 calls that fail with a 503.
@@ -282,9 +275,7 @@ func TestBudgetRecovers(t *testing.T) {
 		case '1', '2':
 			b.succeeded(int(step - '0'))
 		default:
-			if b.spend() != (step == 'r') {
-				t.Fatalf("step %d: a retry is allowed: %v, want %v", i, step != 'r', step == 'r')
-			}
+			require.Equal(t, step == 'r', b.spend(), "step %d: a retry is allowed", i)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestSecret(t *testing.T) {
@@ -22,9 +24,7 @@ func TestSecret(t *testing.T) {
 		}
 	}
 	hidesToken(t, s, map[Secret]Secret{s: s}, struct{ s Secret }{s}, struct{ m map[Secret][]Secret }{map[Secret][]Secret{s: {s}}})
-	if got := s.String() + fmt.Sprint(s); got != redacted+redacted {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, redacted+redacted, s.String()+fmt.Sprint(s))
 	var back map[Secret]int
 	if err := json.Unmarshal([]byte(`{"k":1}`), &back); err != nil || back[NewSecret("k")] != 1 {
 		t.Errorf("got %v, %v", back, err)
@@ -42,9 +42,7 @@ func TestConfigPrinted(t *testing.T) {
 		"client.Config{BaseURL: invalid, Token: none}":                       {BaseURL: "user:" + testToken + "@x.example"},
 		"client.Config{BaseURL: invalid, Token: from a source}":              {BaseURL: "https://" + testToken + "@[::1", TokenSource: source},
 	} {
-		if got := fmt.Sprintf("%v", cfg); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		assert.Equal(t, want, fmt.Sprintf("%v", cfg))
 	}
 }
 
@@ -93,8 +91,6 @@ func TestRedactEncodedToken(t *testing.T) {
 		`a&`:                  `a&`,
 		`\`:                   `\`,
 	} {
-		if got := redact(text, token); got != want {
-			t.Errorf("%s becomes %s, want %s", text, got, want)
-		}
+		assert.Equal(t, want, redact(text, token), text)
 	}
 }

@@ -19,6 +19,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // issuer issues expiring tokens and accepts the last two.
@@ -89,7 +92,7 @@ func TestTokensReplacedBeforeExpiry(t *testing.T) {
 		i := &issuer{lifetime: lifetime}
 		expiring(t, i, func(t *testing.T, get func() error) {
 			for time.Since(i.start) <= want[len(want)-1]+time.Second {
-				fatal(t, get())
+				require.NoError(t, get())
 				time.Sleep(time.Second)
 			}
 			synctest.Wait()
@@ -105,12 +108,10 @@ func TestTokensReplacedBeforeExpiry(t *testing.T) {
 func TestTokenRefreshFails(t *testing.T) {
 	i := &issuer{lifetime: time.Hour}
 	expiring(t, i, func(t *testing.T, get func() error) {
-		fatal(t, get())
+		require.NoError(t, get())
 		i.broken = errors.New("the vault is sealed")
 		for time.Since(i.start) < time.Hour {
-			if err := get(); err != nil {
-				t.Fatalf("after %v: %v", time.Since(i.start), err)
-			}
+			require.NoError(t, get(), "after %v", time.Since(i.start))
 			time.Sleep(250 * time.Millisecond)
 		}
 		synctest.Wait()
@@ -128,9 +129,7 @@ func TestTokenRefreshFails(t *testing.T) {
 			}
 		}
 		i.broken = nil
-		if err := get(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, get())
 	})
 }
 
@@ -138,7 +137,7 @@ func TestTokenRefreshFails(t *testing.T) {
 func TestTokenRefreshHangs(t *testing.T) {
 	i := &issuer{lifetime: time.Hour}
 	expiring(t, i, func(t *testing.T, get func() error) {
-		fatal(t, get())
+		require.NoError(t, get())
 		i.takes = 24 * time.Hour
 		for time.Since(i.start) < time.Hour {
 			before := time.Now()
@@ -198,7 +197,7 @@ func TestExpiredTokens(t *testing.T) {
 	i := &issuer{lifetime: -time.Minute}
 	expiring(t, i, func(t *testing.T, get func() error) {
 		for range 3 {
-			fatal(t, get())
+			require.NoError(t, get())
 		}
 		if i.issued != 3 || i.rejected > 0 {
 			t.Errorf("fetched %d times, %d requests rejected", i.issued, i.rejected)
@@ -323,7 +322,7 @@ func TestTokenReplacedWithoutCallers(t *testing.T) {
 		}, time.Minute)
 		for _, then := range []time.Duration{59*time.Minute + 30*time.Second, 31 * time.Second} { // until the refresh starts, then until the expiry
 			_, err := tokens.get(t.Context(), nil)
-			fatal(t, err)
+			require.NoError(t, err)
 			time.Sleep(then)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

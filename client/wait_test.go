@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestWaitForCampaign: Wait reads the status after pauses of 1, 2, 4, … seconds, up to 30 s.
@@ -54,16 +56,12 @@ func TestSettled(t *testing.T) {
 		"": false, CampaignStatusIncomplete: false, CampaignStatusScheduled: false, CampaignStatusDelivering: false,
 		CampaignStatusDelivered: true, "canceled": true,
 	} {
-		if got := (Campaign{Status: status}).Settled(); got != want {
-			t.Errorf("campaign %q: got %v", status, got)
-		}
+		assert.Equal(t, want, (Campaign{Status: status}).Settled(), "campaign %q", status)
 	}
 	for status, want := range map[EmailStatus]bool{
 		"": false, "queued": false, "submitted": false, "processing": false, "delivered": true, "bounce": true, "rejected": true,
 	} {
-		if got := (Email{Status: status}).Settled(); got != want {
-			t.Errorf("email %q: got %v", status, got)
-		}
+		assert.Equal(t, want, (Email{Status: status}).Settled(), "email %q", status)
 	}
 }
 
@@ -76,9 +74,7 @@ func TestHardBounces(t *testing.T) {
 		{Type: "unheard-of"}:                  false,
 		{}:                                    false,
 	} {
-		if got := bounce.Hard(); got != want {
-			t.Errorf("%+v: got %v", bounce, got)
-		}
+		assert.Equal(t, want, bounce.Hard(), "%+v", bounce)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/events"
 )
 
@@ -51,9 +53,7 @@ func TestParseErrors(t *testing.T) {
 				!strings.Contains(text, row.path) {
 				t.Error(text)
 			}
-			if (pe.Event != nil) != row.event {
-				t.Errorf("event is %v, want one: %v", pe.Event, row.event)
-			}
+			assert.Equal(t, row.event, pe.Event != nil, "the event is %v", pe.Event)
 			if pe.Event != nil {
 				sameJSON(t, pe.Event.Raw(), []byte(row.body))
 				sameJSON(t, marshal(t, pe.Event), []byte(row.body))
@@ -100,9 +100,7 @@ func TestEnvelopeTypeMismatch(t *testing.T) {
 			if ev.ID != "" || ev.AccountID != 0 || ev.IP != "" || !ev.Time.IsZero() {
 				t.Errorf("%+v; want an empty envelope", ev)
 			}
-			if got := string(marshal(t, ev)); got != body {
-				t.Errorf("written as %s, want %s", got, body)
-			}
+			assert.Equal(t, body, string(marshal(t, ev)), "written as")
 			ev.Data.(*events.EmailErrored).Error = "y"
 			sameJSON(t, marshal(t, ev), []byte(before+row.value+`,"data":{"error":"y"},"new":1}`))
 		})
@@ -126,15 +124,11 @@ func TestNumericAndStringIDs(t *testing.T) {
 		if ev.ID != row.id || ev.AccountID != row.account || ev.User != row.user || ev.Mismatch() != nil {
 			t.Errorf("%s: %+v, %v; want the ids and no mismatch", row.body, ev, ev.Mismatch())
 		}
-		if got := string(marshal(t, ev)); got != row.body {
-			t.Errorf("written as %s, want %s", got, row.body)
-		}
+		assert.Equal(t, row.body, string(marshal(t, ev)), "written as")
 		ev.User.Email = events.Value("a@b.c")
 		sameJSON(t, marshal(t, ev), []byte(strings.Replace(row.body, `"email":null`, `"email":"a@b.c"`, 1)))
 	}
-	if err := (&events.Event{Name: "x"}).Mismatch(); err != nil {
-		t.Errorf("Mismatch of an event from a literal: %v", err)
-	}
+	assert.NoError(t, (&events.Event{Name: "x"}).Mismatch(), "Mismatch of an event from a literal")
 }
 
 const shape = "an object with one of the fields campaign, automation, transactional_email and email"
@@ -319,9 +313,7 @@ func TestEventIsIndependentOfBody(t *testing.T) {
 	}
 	clear(ev.Raw())
 	clear(ev.RawData())
-	if string(marshal(t, ev)) != string(want) {
-		t.Error("a change to the result of Raw changes the event")
-	}
+	assert.Equal(t, string(want), string(marshal(t, ev)), "a change to the result of Raw changes the event")
 }
 
 // TestParseMemory: the memory for any body is proportional to its length.

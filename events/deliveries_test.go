@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 )
 
@@ -76,9 +79,7 @@ func TestExampleDeliveries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			body := delivery(t, name)
 			ev := mustParse(t, body)
-			if got := describe(ev); got != examples[name] {
-				t.Errorf("got %s, want %s", got, examples[name])
-			}
+			assert.Equal(t, examples[name], describe(ev))
 			sameJSON(t, marshal(t, ev), body)
 			sameJSON(t, marshal(t, ev.Data), ev.RawData())
 			sameJSON(t, marshal(t, fieldsOf(ev)), body)
@@ -111,9 +112,7 @@ func TestEventMethodsWithoutData(t *testing.T) {
 		{&events.Event{Data: &events.CampaignBounce{}}, "CampaignBounce by=campaign"},
 		{mustParse(t, []byte(partial)), "Unknown by=campaign campaign=9 bounce=bounce_sb"},
 	} {
-		if got := describe(row.ev); got != row.want {
-			t.Errorf("got %s, want %s", got, row.want)
-		}
+		assert.Equal(t, row.want, describe(row.ev))
 	}
 }
 
@@ -147,7 +146,7 @@ func TestIDFieldsHaveTypeID(t *testing.T) {
 	exceptions := "BounceDetail.ID Null[int64], EmailRef.ID string, User.ID Null[int64], User.AccountID Null[int64], " +
 		"TransactionalEmail.ID string"
 	source, err := os.ReadFile("types.gen.go")
-	fatal(t, err)
+	require.NoError(t, err)
 	var got []string
 	typ := ""
 	fields := regexp.MustCompile("(?m)^type (\\w+) struct|^\t(\\w+) +(\\S+) +`json:\"(?:\\w+_)?id[,\"]")

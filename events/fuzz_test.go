@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 )
 
@@ -104,7 +106,7 @@ func rebuild(t *testing.T, ev *events.Event) {
 // normal returns data as a JSON value without null fields.
 func normal(t *testing.T, data events.Data) any {
 	v, err := decode(marshal(t, data))
-	fatal(t, err)
+	require.NoError(t, err)
 	return v
 }
 
@@ -116,7 +118,7 @@ func change(t *testing.T, ev *events.Event) {
 	ev.ID += "changed"
 	out := marshal(t, ev)
 	var was, is map[string]json.RawMessage
-	fatal(t, errors.Join(json.Unmarshal(ev.Raw(), &was), json.Unmarshal(out, &is)))
+	require.NoError(t, errors.Join(json.Unmarshal(ev.Raw(), &was), json.Unmarshal(out, &is)))
 	id := marshal(t, ev.ID)
 	if !sameValue(is["id"], id) {
 		t.Fatalf("id is %s, want %s", is["id"], id)
@@ -127,9 +129,7 @@ func change(t *testing.T, ev *events.Event) {
 			t.Fatalf("%s was %s, is %s", name, value, is[name])
 		}
 	}
-	if len(is) != len(was) {
-		t.Fatalf("received\n%s\nwritten\n%s", ev.Raw(), out)
-	}
+	require.Len(t, is, len(was), "received\n%s\nwritten\n%s", ev.Raw(), out)
 }
 
 // FuzzAgainstEncodingJSON: Parse and encoding/json accept and reject the same data, and read the same values.
@@ -150,9 +150,7 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 		v := reflect.New(reflect.TypeOf(data).Elem()).Interface()
 		err = json.Unmarshal(ev.RawData(), v)
 		if _, unknown := ev.Data.(*events.Unknown); unknown {
-			if err == nil {
-				t.Fatalf("encoding/json accepts %s, want an error, because Parse rejects it", ev.RawData())
-			}
+			require.Error(t, err, "encoding/json accepts %s, which Parse rejects", ev.RawData())
 			return
 		}
 		if _, otherForm := errors.AsType[*time.ParseError](err); otherForm { // of ISO 8601

@@ -9,6 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 )
 
@@ -31,7 +34,7 @@ func withUnknown(v any, fields map[string]any) any {
 func marshal(t testing.TB, v any) []byte {
 	t.Helper()
 	out, err := json.Marshal(v)
-	fatal(t, err)
+	require.NoError(t, err)
 	return out
 }
 
@@ -40,15 +43,13 @@ func TestUnknownFieldsArePreserved(t *testing.T) {
 	for _, name := range deliveries(t) {
 		t.Run(name, func(t *testing.T) {
 			var parsed map[string]any
-			fatal(t, json.Unmarshal(delivery(t, name), &parsed))
+			require.NoError(t, json.Unmarshal(delivery(t, name), &parsed))
 			body := marshal(t, withUnknown(parsed, unknown))
 			ev := mustParse(t, body)
 			if _, ok := ev.Data.(*events.Unknown); ok {
 				t.Fatalf("unknown data: %+v", ev.Data)
 			}
-			if out := marshal(t, ev); string(out) != string(body) {
-				t.Errorf("got %s\nwant %s", out, body)
-			}
+			assert.Equal(t, string(body), string(marshal(t, ev)))
 		})
 	}
 }
@@ -73,9 +74,7 @@ func TestRoundTripIsExact(t *testing.T) {
 		`{"event":"Email.Error","created_on":-1,"data":{"event_time":-9223372036854775808}}`,
 	} {
 		t.Run(body, func(t *testing.T) {
-			if got := string(marshal(t, mustParse(t, []byte(body)))); got != body {
-				t.Errorf("got %s, want %s", got, body)
-			}
+			assert.Equal(t, body, string(marshal(t, mustParse(t, []byte(body)))))
 		})
 	}
 }

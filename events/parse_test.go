@@ -12,6 +12,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 )
 
@@ -32,14 +35,14 @@ func deliveries(t testing.TB) []string {
 func delivery(t testing.TB, name string) []byte {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join("testdata", name+".json"))
-	fatal(t, err)
+	require.NoError(t, err)
 	return body
 }
 
 func mustParse(t testing.TB, body []byte) *events.Event {
 	t.Helper()
 	ev, err := events.Parse(body)
-	fatal(t, err)
+	require.NoError(t, err)
 	return ev
 }
 
@@ -47,12 +50,8 @@ func mustParse(t testing.TB, body []byte) *events.Event {
 func sameJSON(t testing.TB, a, b []byte) {
 	t.Helper()
 	var va, vb any
-	if err := errors.Join(json.Unmarshal(a, &va), json.Unmarshal(b, &vb)); err != nil {
-		t.Fatalf("%v in %s or %s", err, a, b)
-	}
-	if !reflect.DeepEqual(va, vb) {
-		t.Errorf("not the same JSON value:\n%s\n%s", a, b)
-	}
+	require.NoError(t, errors.Join(json.Unmarshal(a, &va), json.Unmarshal(b, &vb)), "in %s or %s", a, b)
+	assert.Equal(t, vb, va, "not the same JSON value:\n%s\n%s", a, b)
 }
 
 // fieldsOf returns an event with the exported fields of ev, but without its body.
@@ -60,19 +59,11 @@ func fieldsOf(ev *events.Event) events.Event {
 	return events.Event{ID: ev.ID, Name: ev.Name, Time: ev.Time, AccountID: ev.AccountID, User: ev.User, IP: ev.IP, Data: ev.Data}
 }
 
-// fatal ends the test if there is an error.
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // compact returns the body in testdata/name.json as the platform would send it.
 func compact(tb testing.TB, name string) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	fatal(tb, json.Compact(&b, delivery(tb, name)))
+	require.NoError(tb, json.Compact(&b, delivery(tb, name)))
 	return b.Bytes()
 }
 
@@ -80,7 +71,7 @@ func compact(tb testing.TB, name string) []byte {
 func dataFirst(tb testing.TB, body []byte) []byte {
 	tb.Helper()
 	var members map[string]json.RawMessage
-	fatal(tb, json.Unmarshal(body, &members))
+	require.NoError(tb, json.Unmarshal(body, &members))
 	data := members["data"]
 	delete(members, "data")
 	return fmt.Appendf(nil, `{"data":%s,%s`, data, marshal(tb, members)[1:])
@@ -104,9 +95,7 @@ func TestConcurrentReads(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if got := read(); !reflect.DeepEqual(got, want) {
-					t.Errorf("%s: got %v, want %v", name, got, want)
-				}
+				assert.Equal(t, want, read(), name)
 				if again, err := events.Parse(body); err != nil || !reflect.DeepEqual(again, ev) {
 					t.Errorf("%s: %+v, %v", name, again, err)
 				}

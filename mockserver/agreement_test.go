@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver"
 )
@@ -116,13 +117,13 @@ func newAgreement(t *testing.T) *agreement {
 	t.Helper()
 	p := newProbe(t, mockserver.Config{Logger: slog.New(slog.DiscardHandler), Tokens: []mockserver.Token{{}, {Value: "two", AccountID: 2}}})
 	document, err := jsonschema.UnmarshalJSON(strings.NewReader(p.must("GET", "/_mock/openapi.json", nil).text))
-	must(t, err)
+	require.NoError(t, err)
 	a := &agreement{probe: p, compiled: map[string]*jsonschema.Schema{}, excepted: map[string]int{}}
 	compiler := jsonschema.NewCompiler()
-	must(t, compiler.AddResource("openapi.json", document))
+	require.NoError(t, compiler.AddResource("openapi.json", document))
 	for _, name := range []string{"Seed", "Fault"} {
 		a.compiled[name], err = compiler.Compile("openapi.json#/components/schemas/" + name)
-		must(t, err)
+		require.NoError(t, err)
 	}
 	return a
 }
@@ -131,7 +132,7 @@ func newAgreement(t *testing.T) *agreement {
 func (a *agreement) compare(name, body string) (agree, valid bool, got response) {
 	a.t.Helper()
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
-	must(a.t, err)
+	require.NoError(a.t, err)
 	valid = a.compiled[name].Validate(value) == nil
 	a.Clear()
 	got = a.do("POST", map[string]string{"Seed": "/_mock/seed", "Fault": "/_mock/faults"}[name], body)

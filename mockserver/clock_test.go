@@ -14,13 +14,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
 func (p probe) advance(d time.Duration) {
 	p.t.Helper()
-	must(p.t, p.Advance(p.t.Context(), d))
+	require.NoError(p.t, p.Advance(p.t.Context(), d))
 }
 
 // Advance runs pending work in order, each item at its scheduled time.
@@ -62,22 +65,20 @@ func TestAdvanceInOrder(t *testing.T) {
 		"/fails 10:00", "/limited 10:00", "/fails 10:00", "/fails 10:30", "/fails 10:30", "/sent 10:45", "/limited 11:00",
 		"/fails 11:30", "/fails 11:30",
 	}
-	if !slices.Equal(seen, want) {
-		t.Errorf("seen %q, want %q", seen, want)
-	}
+	assert.Equal(t, want, seen, "seen")
 }
 
 func TestAdvanceToNext(t *testing.T) {
 	h := &hookServer{status: func(int) int { return 500 }}
 	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
 	p.causeDelivery()
-	must(t, p.Wait(t.Context()))
+	require.NoError(t, p.Wait(t.Context()))
 	for i, wait := range mockserver.DefaultRetrySchedule() {
 		clock := p.Clock()
 		if !strings.HasSuffix(clock.What, "(http://app.test/hook)") || clock.Next.Sub(p.Now()).Round(time.Second) != wait {
 			t.Errorf("next is %q at %v, want a delivery in %v", clock.What, clock.Next, wait)
 		}
-		if must(t, p.AdvanceToNext(t.Context())); len(h.times) != i+2 {
+		if require.NoError(t, p.AdvanceToNext(t.Context())); len(h.times) != i+2 {
 			t.Errorf("%d attempts, want %d", len(h.times), i+2)
 		}
 	}
@@ -103,9 +104,7 @@ func TestAdvanceCanceled(t *testing.T) {
 		}
 		before := p.Now()
 		time.Sleep(time.Second)
-		if got := p.Now().Sub(before); got != time.Second {
-			t.Errorf("after the cancellation, a second takes %v", got)
-		}
+		assert.Equal(t, time.Second, p.Now().Sub(before), "after the cancellation, a second")
 	})
 }
 
@@ -132,9 +131,7 @@ func TestDrainWithFrozenClock(t *testing.T) {
 			t.Errorf("a frozen clock, over HTTP: %d %s, want 409", a.status, a.text)
 		}
 		p.ResumeClock()
-		if err := p.Drain(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, p.Drain(t.Context()))
 	})
 }
 
@@ -152,7 +149,7 @@ func TestResetClock(t *testing.T) {
 					t.Errorf("%+v: after a reset: %+v, want %+v", cfg, p.Clock(), before)
 				}
 			}
-			must(t, p.SetBaseline())
+			require.NoError(t, p.SetBaseline())
 			baseline, passed := p.Now(), time.Hour
 			if !cfg.Now.IsZero() {
 				passed = 0
@@ -180,17 +177,15 @@ func TestSnapshotClock(t *testing.T) {
 		made := len(h.times)
 		p.Reset()
 		for name, state := range map[string]string{"running": running, "frozen": frozen} {
-			must(t, p.Restore(strings.NewReader(state)))
+			require.NoError(t, p.Restore(strings.NewReader(state)))
 			want := before
 			want.Frozen = name == "frozen"
 			if got := p.Clock(); got != want {
 				t.Errorf("%s: after a restore %+v, want %+v", name, got, want)
 			}
 		}
-		must(t, p.Wait(t.Context()))
-		if len(h.times) != made {
-			t.Errorf("a restore made %d attempts before their time", len(h.times)-made)
-		}
+		require.NoError(t, p.Wait(t.Context()))
+		assert.Len(t, h.times, made, "a restore made attempts before their time")
 		bad := strings.Replace(frozen, `"frozen_at": "2000`, `"frozen_at": "2700`, 1)
 		if err := p.Restore(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "clock: year must be") {
 			t.Errorf("a time out of range: %v", err)
@@ -207,11 +202,9 @@ func TestRestoreCancelsPendingWork(t *testing.T) {
 	p.Reset()
 	p.causeDelivery()
 	p.advance(0)
-	must(t, p.Restore(strings.NewReader(later)))
+	require.NoError(t, p.Restore(strings.NewReader(later)))
 	p.advance(24 * time.Hour)
-	if len(h.times) != 1 {
-		t.Errorf("%d attempts, want 1, before the restore", len(h.times))
-	}
+	assert.Len(t, h.times, 1, "attempts before the restore")
 }
 
 // A reset ends an Advance in progress.
@@ -270,14 +263,14 @@ func TestLookupLimit(t *testing.T) {
 		for lookup := range strings.SplitSeq(lookups, ", ") {
 			pause, status, _ := strings.Cut(lookup, " ")
 			d, err := time.ParseDuration(pause)
-			must(t, err)
+			require.NoError(t, err)
 			p.advance(d)
 			a := p.do("GET", path, nil)
 			if fmt.Sprint(a.status) != status || a.status == 429 && a.header.Get("Retry-After") != "1" {
 				t.Errorf("%s %s: %d, Retry-After %q", limit, lookup, a.status, a.header.Get("Retry-After"))
 			}
 		}
-		must(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
+		require.NoError(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
 		if got := p.do("GET", path, nil).status; got != http.StatusOK {
 			t.Errorf("%s: a year earlier: %d, want 200", limit, got)
 		}
@@ -291,16 +284,12 @@ func TestClockSetBackDuringRateLimit(t *testing.T) {
 	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-	must(t, p.Wait(t.Context()))
-	must(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
+	require.NoError(t, p.Wait(t.Context()))
+	require.NoError(t, p.SetNow(p.Now().AddDate(-1, 0, 0)))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := p.Drain(ctx); err != nil {
-		t.Error(err)
-	}
-	if n := len(h.bodies); n != 2 {
-		t.Errorf("%d deliveries, want 2", n)
-	}
+	assert.NoError(t, p.Drain(ctx))
+	assert.Len(t, h.bodies, 2, "deliveries")
 }
 
 // offset is the UTC offset of the local time zone in all tests of this package.
@@ -335,13 +324,13 @@ func waiting(t *testing.T) probe {
 		Targets: map[string]http.Handler{"app.test": receiver()["app.test"], "fails.test": fails},
 	})
 	p.FreezeClock()
-	must(t, p.SetNow(time.Date(2026, 3, 4, 10, 0, 0, 0, time.Local)))
+	require.NoError(t, p.SetNow(time.Date(2026, 3, 4, 10, 0, 0, 0, time.Local)))
 	p.must("POST", "/webhooks", map[string]any{"url": "http://fails.test/", "events": []events.Name{events.NameSuppressedEmailAdded}})
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	list := p.list()
 	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule",
 		map[string]any{"scheduled_for": p.Now().Add(7 * time.Second).Unix()})
-	must(t, p.Wait(t.Context()))
+	require.NoError(t, p.Wait(t.Context()))
 	return p
 }
 
@@ -352,12 +341,8 @@ func (p probe) wantUTC(when string) {
 		"Now": p.Now(), "Clock": p.Clock(), "Requests": p.Requests(), "Outbox": p.Outbox(), "Deliveries": p.Deliveries(), "Events": p.Events(),
 	} {
 		text := fmt.Sprintf("%+v", records)
-		if strings.Contains(text, " local") {
-			p.t.Errorf("%s: %s contains a local time, want UTC: %s", when, name, text)
-		}
-		if !strings.Contains(text, " UTC") {
-			p.t.Errorf("%s: %s contains no time", when, name)
-		}
+		assert.NotContains(p.t, text, " local", "%s: %s contains a local time", when, name)
+		assert.Contains(p.t, text, " UTC", "%s: %s contains no time", when, name)
 	}
 	if text := local(snapshotOf(p.t.(*testing.T), p.Server)); text != "" {
 		p.t.Errorf("%s: the snapshot contains …%s, want UTC", when, text)
@@ -370,16 +355,16 @@ func TestTimesAreUTC(t *testing.T) {
 	p.wantUTC("waiting")
 	for what := ""; !strings.HasPrefix(what, "campaign"); {
 		what = p.Clock().What
-		must(t, p.AdvanceToNext(t.Context()))
+		require.NoError(t, p.AdvanceToNext(t.Context()))
 		p.wantUTC(what)
 	}
-	must(t, p.AdvanceTo(t.Context(), p.Now().Local().Add(time.Hour)))
+	require.NoError(t, p.AdvanceTo(t.Context(), p.Now().Local().Add(time.Hour)))
 	p.wantUTC("an hour later")
 	q := newProbe(t, mockserver.Config{})
-	must(t, q.Restore(strings.NewReader(timestamp.ReplaceAllStringFunc(snapshotOf(t, p.Server), func(field string) string {
+	require.NoError(t, q.Restore(strings.NewReader(timestamp.ReplaceAllStringFunc(snapshotOf(t, p.Server), func(field string) string {
 		parts := timestamp.FindStringSubmatch(field)
 		at, err := time.Parse(time.RFC3339Nano, parts[2])
-		must(t, err)
+		require.NoError(t, err)
 		return parts[1] + at.Local().Format(time.RFC3339Nano) + `"`
 	}))))
 	_ = q.do("GET", "/lists", nil) // a request to log

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 )
 
@@ -109,11 +111,9 @@ type changeReader struct {
 func (p probe) stream(t *testing.T, client *http.Client) changeReader {
 	t.Helper()
 	res, err := client.Do(request(t, "GET", p.URL()+"/_mock/stream", "", ""))
-	must(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
-	if kind := res.Header.Get("Content-Type"); kind != "text/event-stream" {
-		t.Fatalf("the stream is %s, want text/event-stream", kind)
-	}
+	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"), "the stream")
 	return changeReader{t, bufio.NewScanner(res.Body)}
 }
 
@@ -144,9 +144,7 @@ func (l changeReader) until(kind string) map[string]any {
 			Kind   string
 			Record map[string]any
 		}
-		if err := json.Unmarshal([]byte(data), &c); err != nil {
-			l.t.Fatalf("%s: %v", data, err)
-		}
+		require.NoError(l.t, json.Unmarshal([]byte(data), &c), data)
 		if c.Kind == kind {
 			return c.Record
 		}
@@ -174,7 +172,7 @@ func TestControlStream(t *testing.T) {
 				t.Errorf("a request: %v, want submitEmail without its body", r)
 			}
 			stream.until("records")
-			must(t, p.Open(id))
+			require.NoError(t, p.Open(id))
 			if r := stream.until("message"); r["opens"] != 1.0 {
 				t.Errorf("an opened message: %v, want 1 open", r)
 			}
@@ -207,7 +205,7 @@ func TestControlStreamShutdown(t *testing.T) {
 		t.Cleanup(srv.Close)
 		stream := probe{srv, t, srv.Token()}.stream(t, http.DefaultClient)
 		stream.next()
-		must(t, stop(srv))
+		require.NoError(t, stop(srv))
 		if event, data := stream.next(); event != "" {
 			t.Errorf("%s: the stream continues with %s %s, want its end", name, event, data)
 		}

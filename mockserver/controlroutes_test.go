@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver"
 )
@@ -72,7 +74,7 @@ var command = regexp.MustCompile(`(?m)^curl(?: -X ([A-Z]+))? "\$MOCK/([^"]*)"(?:
 // /_mock/openapi.json. A missing or additional field fails.
 func TestManualExamples(t *testing.T) {
 	manual, err := os.ReadFile(filepath.Join("..", "docs", "control-api.md"))
-	must(t, err)
+	require.NoError(t, err)
 	doc := controlDocument(t)
 	examples := command.FindAllStringSubmatch(string(manual), -1)
 	if n := strings.Count(string(manual), "\ncurl "); n != len(examples) || n < 40 {
@@ -124,7 +126,7 @@ func (c controlled) makes(doc *openapi3.T, method, path, body string) {
 	c.t.Helper()
 	req := request(c.t, method, c.URL()+"/_mock/"+path, "application/json", body)
 	res, err := c.HTTPClient().Do(req) // not exchange, because a stream does not end
-	must(c.t, err)
+	require.NoError(c.t, err)
 	defer res.Body.Close()
 	if res.StatusCode/100 != 2 {
 		text, _ := io.ReadAll(res.Body)
@@ -146,10 +148,8 @@ func (c controlled) makes(doc *openapi3.T, method, path, body string) {
 		return
 	}
 	var value any
-	must(c.t, json.NewDecoder(res.Body).Decode(&value))
-	if err := declared.Value.Content.Get(media).Schema.Value.VisitJSON(value); err != nil {
-		c.t.Error(err)
-	}
+	require.NoError(c.t, json.NewDecoder(res.Body).Decode(&value))
+	assert.NoError(c.t, declared.Value.Content.Get(media).Schema.Value.VisitJSON(value))
 }
 
 func operationAt(doc *openapi3.T, method, path string) *openapi3.Operation {
@@ -172,7 +172,7 @@ func controlDocument(t *testing.T) *openapi3.T {
 	text = strings.ReplaceAll(text, `"additionalProperties":false,`, "") // the next line adds it to each object
 	text = strings.ReplaceAll(text, `"type":"object"`, `"type":"object","additionalProperties":false`)
 	doc, err := openapi3.NewLoader().LoadFromData([]byte(text))
-	must(t, err)
+	require.NoError(t, err)
 	doc.OpenAPI = "3.0.3" // the 3.0 validator is faster and supports all schemas of the control routes
 	return doc
 }
@@ -195,6 +195,6 @@ type overview struct {
 
 func (p probe) overview(query string) (out overview) {
 	p.t.Helper()
-	must(p.t, json.Unmarshal([]byte(p.must("GET", "/_mock/overview"+query, nil).text), &out))
+	require.NoError(p.t, json.Unmarshal([]byte(p.must("GET", "/_mock/overview"+query, nil).text), &out))
 	return out
 }

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
@@ -62,13 +64,11 @@ func TestRateLimitOver32Bits(t *testing.T) {
 		"url": "http://app.test/", "events": []events.Name{events.NameSuppressedEmailAdded}, "rate_limit": int64(1<<32 - 1),
 	})
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	must(t, p.Wait(t.Context()))
-	must(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
+	require.NoError(t, p.Wait(t.Context()))
+	require.NoError(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
 	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-	must(t, p.Wait(t.Context()))
-	if len(h.bodies) != 2 {
-		t.Errorf("%d deliveries, want 2", len(h.bodies))
-	}
+	require.NoError(t, p.Wait(t.Context()))
+	assert.Len(t, h.bodies, 2, "deliveries")
 }
 
 func TestRedeliver(t *testing.T) {
@@ -76,9 +76,9 @@ func TestRedeliver(t *testing.T) {
 		h := &hookServer{status: func(n int) int { return []int{200, 500, 200}[n] }}
 		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.causeDelivery()
-		must(t, p.Wait(t.Context()))
-		must(t, p.Redeliver("dlv-1"))
-		must(t, p.Drain(t.Context()))
+		require.NoError(t, p.Wait(t.Context()))
+		require.NoError(t, p.Redeliver("dlv-1"))
+		require.NoError(t, p.Drain(t.Context()))
 		d := p.Deliveries()[0]
 		if a := d.Attempts; d.State != mockserver.DeliveryDelivered || len(a) != 3 || a[0].Manual || !a[1].Manual || a[2].Manual {
 			t.Errorf("got %s after %+v, want delivered, and only the second attempt manual", d.State, a)
@@ -86,9 +86,7 @@ func TestRedeliver(t *testing.T) {
 		if len(h.bodies) != 3 || h.bodies[1] != h.bodies[0] || h.sigs[1] != h.sigs[0] {
 			t.Error("the bytes differ")
 		}
-		if err := p.Redeliver("dlv-99"); err == nil {
-			t.Error("Redeliver accepts an unknown delivery")
-		}
+		assert.Error(t, p.Redeliver("dlv-99"), "Redeliver accepts an unknown delivery")
 	})
 }
 
@@ -139,7 +137,7 @@ func TestDrainClosedServer(t *testing.T) {
 			h := &hookServer{status: func(int) int { return http.StatusInternalServerError }}
 			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
 			p.causeDelivery()
-			must(t, p.Wait(t.Context()))
+			require.NoError(t, p.Wait(t.Context()))
 			start(p.Close)
 			if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "1 deliveries to webhook") ||
 				!strings.Contains(err.Error(), "server closed") {
@@ -191,7 +189,7 @@ func TestIncompleteResponse(t *testing.T) {
 			})
 			p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": begin}, AttemptTimeout: 1500 * time.Millisecond})
 			p.causeDelivery()
-			must(t, p.Wait(t.Context()))
+			require.NoError(t, p.Wait(t.Context()))
 			d := p.Deliveries()[0]
 			if a := d.Attempts[0]; d.State != want.state || a.Status != 200 || a.Error != want.error || a.Response != "recei" {
 				t.Errorf("hangs %v: %s after %+v, want %+v", hangs, d.State, a, want)
@@ -219,9 +217,7 @@ func TestRetryDuringOtherDelivery(t *testing.T) {
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		synctest.Wait()
 		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-		must(t, p.Drain(t.Context()))
-		if got, want := h.since(start), []time.Duration{0, 0, time.Second}; !slices.Equal(got, want) {
-			t.Errorf("attempts at %v, want %v", got, want)
-		}
+		require.NoError(t, p.Drain(t.Context()))
+		assert.Equal(t, []time.Duration{0, 0, time.Second}, h.since(start), "attempts at")
 	})
 }

@@ -15,6 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/fault"
 )
@@ -74,7 +77,7 @@ func (p faultyPlatform) lists() int {
 	p.t.Helper()
 	p.ClearFaults()
 	_, body, err := p.try(p.t.Context(), http.MethodGet, "/lists", "")
-	must(p.t, err)
+	require.NoError(p.t, err)
 	return strings.Count(body, `"list_id"`)
 }
 
@@ -117,7 +120,7 @@ func TestFaultResponses(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
 				p.inject(tt.fault)
 				res, body, err := p.try(p.t.Context(), http.MethodPost, "/lists", newList)
-				must(p.t, err)
+				require.NoError(p.t, err)
 				name, value, _ := strings.Cut(tt.header, ": ")
 				if res.StatusCode != tt.status || res.Header.Get(name) != value || !strings.Contains(body, tt.contains) {
 					p.t.Errorf("got %d %v %.100s, want %d, %q and %q", res.StatusCode, res.Header, body, tt.status, tt.header,
@@ -136,9 +139,7 @@ func TestFaultResponses(t *testing.T) {
 				if log.Status != tt.status || log.Fault != "fault-1" || tt.status >= 400 && string(log.Response) != body {
 					p.t.Errorf("logged as %+v, want %d by fault-1 with %s", log, tt.status, body)
 				}
-				if acted, want := p.lists() == 1, tt.status == 201 || tt.fault.AfterProcessing; acted != want {
-					p.t.Errorf("processed: %v, want %v", acted, want)
-				}
+				assert.Equal(p.t, tt.status == 201 || tt.fault.AfterProcessing, p.lists() == 1, "processed")
 			})
 		})
 	}
@@ -196,9 +197,7 @@ func TestFaultHangShutdown(t *testing.T) {
 		}()
 		p.until(func() bool { return p.Faults()[0].Hits > 0 })
 		p.Close()
-		if err := <-done; err == nil {
-			p.t.Error("the request got a response")
-		}
+		assert.Error(p.t, <-done, "the request got a response")
 	})
 }
 
@@ -332,7 +331,7 @@ func TestFaultDeliveries(t *testing.T) {
 				for _, address := range []string{"a@example.com", "b@example.com", "c@example.com"} {
 					p.contact(list, address)
 				}
-				must(t, p.Drain(t.Context()))
+				require.NoError(t, p.Drain(t.Context()))
 				got := ""
 				for _, body := range h.bodies {
 					_, address, _ := strings.Cut(body, `"email_address":"`)
@@ -366,20 +365,18 @@ func TestFaultReorderRetrySchedule(t *testing.T) {
 			start := time.Now()
 			p.must("POST", "/suppressed-emails", `{"email":"held@example.org"}`)
 			if redeliver {
-				must(t, p.Redeliver("dlv-1"))
+				require.NoError(t, p.Redeliver("dlv-1"))
 			} else {
 				start = start.Add(time.Second) // the hold
 			}
 			time.Sleep(45 * time.Second) // the delivery waits for its last retry
 			p.must("POST", "/suppressed-emails", `{"email":"next@example.org"}`)
-			must(t, p.Drain(t.Context()))
+			require.NoError(t, p.Drain(t.Context()))
 			var got []time.Duration
 			for _, a := range p.Deliveries()[0].Attempts {
 				got = append(got, a.Time.Sub(start))
 			}
-			if want := []time.Duration{0, time.Second, 6 * time.Second, 36 * time.Second, 156 * time.Second}; !slices.Equal(got, want) {
-				t.Errorf("redelivered %v: attempts at %v, want %v", redeliver, got, want)
-			}
+			assert.Equal(t, []time.Duration{0, time.Second, 6 * time.Second, 36 * time.Second, 156 * time.Second}, got, "redelivered %v: attempts at", redeliver)
 		})
 	}
 }
@@ -387,21 +384,19 @@ func TestFaultReorderRetrySchedule(t *testing.T) {
 // The console describes each fault action.
 func TestConsoleDescribesFaultActions(t *testing.T) {
 	text, err := os.ReadFile("console/static/faults.js")
-	must(t, err)
+	require.NoError(t, err)
 	for _, action := range fault.Actions() {
-		if !strings.Contains(string(text), fmt.Sprintf("['%s', '", action)) {
-			t.Errorf("console/static/faults.js does not describe %s", action)
-		}
+		assert.Contains(t, string(text), fmt.Sprintf("['%s', '", action), "console/static/faults.js does not describe %s", action)
 	}
 }
 
 func TestEnableAndRemoveFault(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	p.inject(mockserver.Fault{Action: mockserver.FaultStatus})
-	must(t, p.EnableFault("fault-1", false))
+	require.NoError(t, p.EnableFault("fault-1", false))
 	p.must("GET", "/lists", nil)
-	must(t, p.EnableFault("fault-1", true))
-	must(t, p.RemoveFault("fault-1"))
+	require.NoError(t, p.EnableFault("fault-1", true))
+	require.NoError(t, p.RemoveFault("fault-1"))
 	p.must("GET", "/lists", nil)
 	if p.RemoveFault("fault-1") == nil || p.EnableFault("fault-1", true) == nil {
 		t.Error("no error for a removed rule")

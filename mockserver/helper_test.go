@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
@@ -61,7 +63,7 @@ func (p probe) do(method, path string, body any) response {
 	text, isText := body.(string)
 	if !isText && body != nil {
 		encoded, err := json.Marshal(body)
-		must(p.t, err)
+		require.NoError(p.t, err)
 		text = string(encoded)
 	}
 	kind := ""
@@ -78,7 +80,7 @@ func (p probe) do(method, path string, body any) response {
 func request(t testing.TB, method, link, kind, body string) *http.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, link, strings.NewReader(body))
-	must(t, err)
+	require.NoError(t, err)
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}
@@ -89,10 +91,10 @@ func request(t testing.TB, method, link, kind, body string) *http.Request {
 func exchange(t testing.TB, via *http.Client, req *http.Request) (*http.Response, string) {
 	t.Helper()
 	res, err := via.Do(req)
-	must(t, err)
+	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
-	must(t, err)
+	require.NoError(t, err)
 	return res, string(body)
 }
 
@@ -111,9 +113,7 @@ func (p probe) send(req *http.Request) response {
 func (p probe) must(method, path string, body any) response {
 	p.t.Helper()
 	a := p.do(method, path, body)
-	if a.status/100 != 2 {
-		p.t.Fatalf("%s %s: %d %s, want a success", method, path, a.status, a.text)
-	}
+	require.Equal(p.t, 2, a.status/100, "%s %s: %d %s", method, path, a.status, a.text)
 	return a
 }
 
@@ -152,7 +152,7 @@ func (p probe) webhook(names ...events.Name) string {
 func (p probe) inject(faults ...mockserver.Fault) {
 	p.t.Helper()
 	_, err := p.Inject(faults...)
-	must(p.t, err)
+	require.NoError(p.t, err)
 }
 
 // causeDelivery causes one delivery to a new webhook.
@@ -165,7 +165,7 @@ func (p probe) causeDelivery() {
 // fired waits for all deliveries and returns their events.
 func (p probe) fired() []events.Name {
 	p.t.Helper()
-	must(p.t, p.Wait(p.t.Context()))
+	require.NoError(p.t, p.Wait(p.t.Context()))
 	names := []events.Name{}
 	for _, d := range p.Deliveries() {
 		names = append(names, d.Event)
@@ -189,13 +189,6 @@ func (p probe) campaign(list, content string) string {
 func parsedSecret(t testing.TB, text string) webhook.Secret {
 	t.Helper()
 	secret, err := webhook.ParseSecret(text, "")
-	must(t, err)
+	require.NoError(t, err)
 	return secret
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

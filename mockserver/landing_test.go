@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 )
 
@@ -31,8 +33,8 @@ func TestOneClick(t *testing.T) {
 	const form = "application/x-www-form-urlencoded"
 	var parts bytes.Buffer
 	multi := multipart.NewWriter(&parts)
-	must(t, multi.WriteField("List-Unsubscribe", "One-Click"))
-	must(t, multi.Close())
+	require.NoError(t, multi.WriteField("List-Unsubscribe", "One-Click"))
+	require.NoError(t, multi.Close())
 	for _, row := range []struct {
 		name, method, kind, body string
 		status                   int
@@ -104,7 +106,7 @@ func TestInvalidLinks(t *testing.T) {
 // Links of a server on all addresses use localhost.
 func TestLinksWhenListeningOnAllAddresses(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
+	require.NoError(t, err)
 	srv := mockserver.StartOn(everywhere{listener}, mockserver.Config{})
 	defer srv.Close()
 	p := probe{srv, t, srv.Token()}

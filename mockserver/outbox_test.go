@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 )
 
@@ -27,8 +30,8 @@ func TestRejectedEmailNotInOutbox(t *testing.T) {
 	if r := stream.until("message"); r["id"] != sent {
 		t.Errorf("published the message %v, want %s", r["id"], sent)
 	}
-	must(t, p.DeleteMessage(sent))
-	must(t, p.Open(sent)) // the recipient still has the message
+	require.NoError(t, p.DeleteMessage(sent))
+	require.NoError(t, p.Open(sent)) // the recipient still has the message
 	another := p.email("bob@example.org")
 	if r := stream.until("message"); r["id"] != another {
 		t.Errorf("published the message %v, want %s", r["id"], another)
@@ -85,9 +88,7 @@ func TestConcurrentMethods(t *testing.T) {
 			clear(p.Faults())
 		},
 		func() {
-			if err := errors.Join(p.Advance(t.Context(), time.Second), p.Snapshot(io.Discard), p.Wait(t.Context())); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, errors.Join(p.Advance(t.Context(), time.Second), p.Snapshot(io.Discard), p.Wait(t.Context())))
 		},
 		func() { clear(p.Deliveries()); p.SetLookupLimit(mockserver.LookupTokenBucket); _ = p.Clock() },
 	}

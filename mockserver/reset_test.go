@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
@@ -13,8 +16,8 @@ import (
 func TestResetMethods(t *testing.T) {
 	changed := func() probe {
 		p := newProbe(t, mockserver.Config{Now: time.Unix(1_800_000_000, 0), FreezeClock: true})
-		must(t, p.Seed(strings.NewReader(`{"account_id":2,"tokens":[{"token":"two"}],"lists":[{"name":"News"}]}`)))
-		must(t, p.SetBaseline())
+		require.NoError(t, p.Seed(strings.NewReader(`{"account_id":2,"tokens":[{"token":"two"}],"lists":[{"name":"News"}]}`)))
+		require.NoError(t, p.SetBaseline())
 		for _, token := range []string{p.token, "two"} {
 			p.as(token).must("POST", "/lists", `{"name":"Later"}`)
 		}
@@ -27,7 +30,7 @@ func TestResetMethods(t *testing.T) {
 		"DELETE /_mock/state?account_id=2": func(p probe) error { return p.ClearAccount(2) },
 	} {
 		p, q := changed(), changed()
-		must(t, method(p))
+		require.NoError(t, method(p))
 		verb, path, _ := strings.Cut(route, " ")
 		q.must(verb, path, nil)
 		if got, want := snapshotOf(t, p.Server), snapshotOf(t, q.Server); got != want {
@@ -44,15 +47,13 @@ func TestResetAccountDeliveries(t *testing.T) {
 	tokens := []mockserver.Token{{Value: "one"}, {Value: "two", AccountID: 2}}
 	p := newProbe(t, mockserver.Config{Targets: receiver(), Tokens: tokens})
 	p.as("two").causeDelivery()
-	must(t, p.Wait(t.Context()))
+	require.NoError(t, p.Wait(t.Context()))
 	p.causeDelivery()
-	must(t, p.Wait(t.Context()))
-	must(t, p.ResetAccount(2))
-	if err := p.Redeliver("dlv-1"); err == nil {
-		t.Error("a deleted delivery is delivered again")
-	}
-	must(t, p.Redeliver("dlv-2"))
-	must(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
+	require.NoError(t, p.Wait(t.Context()))
+	require.NoError(t, p.ResetAccount(2))
+	assert.Error(t, p.Redeliver("dlv-1"), "a deleted delivery is delivered again")
+	require.NoError(t, p.Redeliver("dlv-2"))
+	require.NoError(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
 	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
 	added := events.NameSuppressedEmailAdded
 	if fired := p.fired(); len(fired) != 2 || fired[0] != added || fired[1] != added || p.Deliveries()[1].ID == "dlv-2" {
@@ -65,24 +66,20 @@ func TestRestoreKeepsFaultsTokensRequests(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	before := snapshotOf(t, p.Server)
 	p.inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"})
-	must(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"added"}]}`)))
+	require.NoError(t, p.Seed(strings.NewReader(`{"tokens":[{"token":"added"}]}`)))
 	p.as("added").must("POST", "/lists", `{"name":"x"}`)
-	must(t, p.Restore(strings.NewReader(before)))
+	require.NoError(t, p.Restore(strings.NewReader(before)))
 	if len(p.Faults()) != 1 || len(p.Requests()) != 1 || strings.Contains(before, "added") {
 		t.Errorf("%d faults and %d requests remain, want 1 and 1", len(p.Faults()), len(p.Requests()))
 	}
-	if a := p.as("added").must("GET", "/lists", nil); strings.Contains(a.text, `"x"`) {
-		t.Errorf("the state was not restored: %s", a.text)
-	}
+	assert.NotContains(t, p.as("added").must("GET", "/lists", nil).text, `"x"`, "the state was not restored")
 }
 
 // A token that does not exist is an error, which does not contain the token.
 func TestRevokeToken(t *testing.T) {
 	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "two"}}})
-	must(t, p.RevokeToken("one"))
-	if a := p.do("GET", "/lists", nil); a.status != 401 {
-		t.Errorf("with the revoked token: %d, want 401", a.status)
-	}
+	require.NoError(t, p.RevokeToken("one"))
+	assert.Equal(t, 401, p.do("GET", "/lists", nil).status, "with the revoked token")
 	for _, token := range []string{"one", "unknown-secret", ""} {
 		if err := p.RevokeToken(token); err == nil || token != "" && strings.Contains(err.Error(), token) {
 			t.Errorf("RevokeToken(%q): got %v, want an error without the token", token, err)

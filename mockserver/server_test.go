@@ -20,6 +20,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
@@ -44,10 +47,10 @@ func TestConfigIsCopied(t *testing.T) {
 	p := newProbe(t, cfg)
 	cfg.RetrySchedule[0], cfg.AllowTargetNetworks[0], cfg.AllowTargetHosts[0] = time.Hour, netip.MustParsePrefix("192.168.0.0/16"), "192.168.0.1"
 	secret, err := webhook.ParseSecret("secret", "")
-	must(t, err)
+	require.NoError(t, err)
 	_, err = p.SendEventTo("http://192.168.0.1/", secret, nil)
-	must(t, err)
-	must(t, p.Wait(t.Context()))
+	require.NoError(t, err)
+	require.NoError(t, p.Wait(t.Context()))
 	if attempts := p.Deliveries()[0].Attempts; !strings.Contains(attempts[0].Error, "not a public address") {
 		t.Errorf("%+v, want a blocked address", attempts)
 	}
@@ -137,9 +140,7 @@ func TestShutdownUnusedConnection(t *testing.T) {
 		conn := l.dial()
 		synctest.Wait()
 		began := time.Now()
-		if err := srv.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, srv.Shutdown(t.Context()))
 		if took := time.Since(began); took >= time.Second { // net/http polls connections within milliseconds
 			t.Errorf("it took %v", took)
 		}
@@ -241,28 +242,28 @@ func liveOnce(t *testing.T, seed uint64) {
 		BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: &http.Client{Transport: transport}, Logger: slog.New(slog.DiscardHandler),
 		Retry: client.RetryConfig{MaxAttempts: 20, Budget: -1, BaseDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
 	})
-	must(t, err)
+	require.NoError(t, err)
 	_, err = c.Webhooks.Create(ctx, client.WebhookCreate{URL: receiver.URL, Events: []events.Name{events.NameContactAdded}})
-	must(t, err)
+	require.NoError(t, err)
 	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "L"})
-	must(t, err)
+	require.NoError(t, err)
 	_, err = srv.Inject(
 		mockserver.Fault{Operation: "importContacts", Probability: 0.2, Action: mockserver.FaultReset, AfterProcessing: true},
 		mockserver.Fault{Operation: "importContacts", Probability: 0.3, Action: mockserver.FaultReset},
 		mockserver.Fault{Operation: "listContacts", Probability: 0.1, Action: mockserver.FaultStatus, Status: 502},
 	)
-	must(t, err)
+	require.NoError(t, err)
 	contacts := make([]client.ImportContact, 1000)
 	for i := range contacts {
 		contacts[i].Email = fmt.Sprintf("c%d@example.com", i)
 	}
 	options := client.ImportOptions{BatchSize: 100, Concurrency: 4}
 	_, err = c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(contacts), options)
-	must(t, err)
+	require.NoError(t, err)
 	for _, err := range c.Contacts.All(ctx, list.ID, client.ListContactsParams{PerPage: 100}, client.Prefetch(3)) {
-		must(t, err)
+		require.NoError(t, err)
 	}
-	must(t, srv.Drain(ctx))
+	require.NoError(t, srv.Drain(ctx))
 	if n := received.Load(); n < int64(len(contacts)) {
 		t.Errorf("seed %d: %d deliveries, want at least one for each contact", seed, n)
 	}

@@ -17,15 +17,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 )
 
 func snapshotOf(t *testing.T, srv *mockserver.Server) string {
 	t.Helper()
 	var out bytes.Buffer
-	must(t, srv.Snapshot(&out))
+	require.NoError(t, srv.Snapshot(&out))
 	var indented bytes.Buffer // tests replace parts of the indented text
-	must(t, json.Indent(&indented, out.Bytes(), "", " "))
+	require.NoError(t, json.Indent(&indented, out.Bytes(), "", " "))
 	return indented.String()
 }
 
@@ -60,10 +63,10 @@ func populated(t *testing.T, cfg mockserver.Config) probe {
 	campaign := p.must("POST", "/campaigns", `{"name":"May","list_id":`+strings.TrimPrefix(list, "/lists/")+`,
 		"sender":{"email":"s@example.com"},"content":{"subject":"May","template_id":`+tpl+`}}`).id("campaign_id")
 	p.must("POST", "/campaigns/"+campaign+"/schedule", nil)
-	must(t, p.Open(p.email("ada@example.org")))
+	require.NoError(t, p.Open(p.email("ada@example.org")))
 	p.email("x@example.net") // is rejected
 	p.as("two").must("POST", "/lists", `{"name":"Of another account"}`)
-	must(t, p.Wait(t.Context()))
+	require.NoError(t, p.Wait(t.Context()))
 	return p
 }
 
@@ -74,7 +77,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	q := newProbe(t, mockserver.Config{
 		RecordEvents: true, Targets: receiver(), Tokens: []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
 	})
-	must(t, q.Restore(strings.NewReader(saved)))
+	require.NoError(t, q.Restore(strings.NewReader(saved)))
 	if again := snapshotOf(t, q.Server); again != saved {
 		t.Errorf("the snapshot changed:\n%s", difference(saved, again))
 	}
@@ -88,7 +91,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 			t.Errorf("%s:\n%s\n%s", path, want, got)
 		}
 	}
-	must(t, q.Wait(t.Context()))
+	require.NoError(t, q.Wait(t.Context()))
 	first, second := p.must("POST", "/lists", `{"name":"Next"}`), q.must("POST", "/lists", `{"name":"Next"}`)
 	if first.id("list_id") != second.id("list_id") {
 		t.Errorf("the next id is %s, not %s", second.id("list_id"), first.id("list_id"))
@@ -106,9 +109,9 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 		p.must("POST", p.webhook("Email.Clicked")+"/archive", nil)
 		id := p.email("a@example.org")
 		for range 2 {
-			must(t, p.Open(id))
+			require.NoError(t, p.Open(id))
 		}
-		must(t, p.Wait(t.Context()))
+		require.NoError(t, p.Wait(t.Context()))
 		saved, bodies := snapshotOf(t, p.Server), map[string]bool{}
 		for _, d := range p.Deliveries() {
 			bodies[string(d.Body)] = true
@@ -117,8 +120,8 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 
 		begin, h := time.Now(), &hookServer{}
 		q := newProbe(t, mockserver.Config{Targets: h.targets()})
-		must(t, q.Restore(strings.NewReader(saved)))
-		must(t, q.Drain(t.Context()))
+		require.NoError(t, q.Restore(strings.NewReader(saved)))
+		require.NoError(t, q.Drain(t.Context()))
 		if took := time.Since(begin); took < time.Hour || took > 2*time.Hour+time.Minute {
 			t.Errorf("took %v, want 1 to 2 h, because the rate limit counts the attempts before the snapshot", took)
 		}
@@ -140,11 +143,11 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 	p := newProbe(t, mockserver.Config{Targets: h.targets()})
 	hook := strings.TrimPrefix(p.webhook("Email.Opened"), "/webhooks/")
 	id, err := p.SendEvent(hook, []byte(body))
-	must(t, err)
-	must(t, p.Wait(t.Context()))
-	must(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
-	must(t, p.Redeliver(id))
-	must(t, p.Wait(t.Context()))
+	require.NoError(t, err)
+	require.NoError(t, p.Wait(t.Context()))
+	require.NoError(t, p.Restore(strings.NewReader(snapshotOf(t, p.Server))))
+	require.NoError(t, p.Redeliver(id))
+	require.NoError(t, p.Wait(t.Context()))
 	if len(h.bodies) != 2 || h.bodies[1] != body || h.sigs[1] != h.sigs[0] {
 		t.Errorf("delivered %q, want %q twice with one signature", h.bodies, body)
 	}
@@ -167,14 +170,10 @@ func TestRestoreInvalidSnapshot(t *testing.T) {
 		if a.status != tt.status || !strings.Contains(a.text, tt.want) {
 			t.Errorf("%s: got %d %s, want %d with %s", tt.new, a.status, a.text, tt.status, tt.want)
 		}
-		if snapshotOf(t, p.Server) != saved {
-			t.Errorf("%s: the state has changed", tt.new)
-		}
+		assert.Equal(t, saved, snapshotOf(t, p.Server), "%s: the state has changed", tt.new)
 	}
 	p.Close()
-	if err := p.Restore(strings.NewReader(saved)); err == nil {
-		t.Error("a closed server was restored")
-	}
+	assert.Error(t, p.Restore(strings.NewReader(saved)), "a closed server was restored")
 }
 
 // A control body that is too large is rejected before it is read.
@@ -238,9 +237,7 @@ func FuzzRestore(f *testing.F) {
 				t.Errorf("%s: %d %s, want no 5xx", path, a.status, a.text)
 			}
 		}
-		if err := srv.Snapshot(io.Discard); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, srv.Snapshot(io.Discard))
 	})
 }
 
@@ -343,7 +340,7 @@ func compare(t *testing.T, want, got []byte) {
 	for _, state := range [][]byte{want, got} {
 		p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: lingering()})
 		defer p.Close()
-		must(t, p.Restore(bytes.NewReader(state)))
+		require.NoError(t, p.Restore(bytes.NewReader(state)))
 		platforms = append(platforms, p)
 	}
 	synctest.Wait()
@@ -378,7 +375,7 @@ func TestFollow(t *testing.T) {
 					if d.random.IntN(3) != 0 {
 						continue
 					}
-					must(t, f.Write(&written))
+					require.NoError(t, f.Write(&written))
 					if step%5 == 0 {
 						compare(t, []byte(snapshotOf(t, p.Server)), written.Bytes())
 					}
@@ -426,23 +423,23 @@ func TestFollowConcurrentChanges(t *testing.T) {
 		default:
 		}
 		var saved bytes.Buffer
-		must(t, p.Snapshot(&saved))
+		require.NoError(t, p.Snapshot(&saved))
 		switch i % 20 {
 		case 10:
 			p.Reset()
 		case 0:
-			must(t, p.Restore(&saved))
+			require.NoError(t, p.Restore(&saved))
 		}
-		must(t, f.Write(&written))
-		must(t, other.Restore(bytes.NewReader(written.Bytes())))
+		require.NoError(t, f.Write(&written))
+		require.NoError(t, other.Restore(bytes.NewReader(written.Bytes())))
 	}
-	must(t, p.Drain(t.Context()))
-	must(t, f.Write(&written))
+	require.NoError(t, p.Drain(t.Context()))
+	require.NoError(t, f.Write(&written))
 	size := written.Len()
 	if err := f.Write(&written); err != nil || written.Len() != size {
 		t.Errorf("wrote %q, %v, although nothing has changed", written.Bytes()[size:], err)
 	}
-	must(t, other.Restore(bytes.NewReader(written.Bytes())))
+	require.NoError(t, other.Restore(bytes.NewReader(written.Bytes())))
 	if got, want := snapshotOf(t, other.Server), snapshotOf(t, p.Server); got != want {
 		t.Error(difference(want, got))
 	}

@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 )
 
@@ -32,7 +35,7 @@ func TestWaitFor(t *testing.T) {
 			calls++
 			return len(p.OutboxTo("ADA@example.org")) == 3
 		})
-		must(t, err)
+		require.NoError(t, err)
 		if took := time.Since(start); took != 3*time.Hour {
 			t.Errorf("Wait took %v, want the 3 h of the application", took)
 		}
@@ -47,9 +50,7 @@ func TestWaitForEnds(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := newProbe(t, mockserver.Config{})
-	if err := p.WaitFor(ended, func() bool { return true }); err != nil {
-		t.Errorf("a condition that is already true: %v", err)
-	}
+	assert.NoError(t, p.WaitFor(ended, func() bool { return true }), "a condition that is already true")
 	err := p.WaitFor(ended, never)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "wait: the condition was not met: context canceled") {
 		t.Errorf("a canceled context: %v", err)
@@ -105,11 +106,9 @@ func TestHTTPClient(t *testing.T) {
 	}
 	for _, base := range []string{p.URL(), "http://platform.test"} {
 		res, err := b.Get(base + "/_mock/health")
-		must(t, err)
+		require.NoError(t, err)
 		_ = res.Body.Close()
-		if res.StatusCode != http.StatusOK {
-			t.Errorf("%s: got %d", base, res.StatusCode)
-		}
+		assert.Equal(t, http.StatusOK, res.StatusCode, base)
 	}
 }
 
@@ -147,7 +146,7 @@ func TestWaitForOneAccount(t *testing.T) {
 		p.as("two").must("POST", "/webhooks", `{"url":"http://stuck.test/","events":["SuppressedEmail.Added"]}`)
 		p.as("two").must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
 		_, err := p.SendEventTo("http://stuck.test/", parsedSecret(t, "s3cr3t"), []byte(`{}`))
-		must(t, err)
+		require.NoError(t, err)
 		for body, status := range map[string]int{
 			`{"account_id":1}`:                204,
 			`{"account_id":1,"drain":true}`:   204,
@@ -160,10 +159,8 @@ func TestWaitForOneAccount(t *testing.T) {
 				t.Errorf("%s: %d %s, want %d", body, a.status, a.text, status)
 			}
 		}
-		must(t, p.WaitAccount(t.Context(), 1))
-		must(t, p.DrainAccount(t.Context(), 1))
-		if p.WaitAccount(t.Context(), 3) == nil {
-			t.Error("WaitAccount accepts an unknown account")
-		}
+		require.NoError(t, p.WaitAccount(t.Context(), 1))
+		require.NoError(t, p.DrainAccount(t.Context(), 1))
+		assert.Error(t, p.WaitAccount(t.Context(), 3), "WaitAccount accepts an unknown account")
 	})
 }

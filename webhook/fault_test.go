@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 )
 
@@ -39,7 +41,7 @@ func TestConnectionClosed(t *testing.T) {
 			defer server.Close()
 			attempt := func(ctx context.Context) (status int) {
 				req, err := NewRequest(ctx, server.URL, testSecret, []byte(eventBody))
-				fatal(t, err)
+				require.NoError(t, err)
 				resp, err := server.Client().Do(req)
 				if err != nil {
 					return 0

@@ -15,6 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 )
 
@@ -37,7 +40,7 @@ func failsWith(err error) func(context.Context, *events.Event) error {
 func newRequest(t testing.TB, body string) *http.Request {
 	t.Helper()
 	req, err := NewRequest(t.Context(), "http://receiver.test/hook", testSecret, []byte(body))
-	fatal(t, err)
+	require.NoError(t, err)
 	return req
 }
 
@@ -140,9 +143,7 @@ func TestHandlerStatus(t *testing.T) {
 			if got := w.Header().Get("Retry-After"); (got == "1") != (tt.want == http.StatusServiceUnavailable) {
 				t.Errorf("Retry-After %q", got)
 			}
-			if strings.Contains(w.Body.String(), errFunction.Error()) {
-				t.Errorf("the response contains the internal error: %q", w.Body)
-			}
+			assert.NotContains(t, w.Body.String(), errFunction.Error(), "the response contains the internal error")
 		})
 	}
 }
@@ -262,12 +263,8 @@ func TestHandlerRejects(t *testing.T) {
 			if _, ok := errors.AsType[*events.ParseError](outcome.Err); ok != (tt.reason == errNoEvent) {
 				t.Errorf("reason %v, want an *events.ParseError: %v", outcome.Err, !ok)
 			}
-			if (w.Header().Get("Allow") == http.MethodPost) != (tt.want == http.StatusMethodNotAllowed) {
-				t.Errorf("Allow: %q", w.Header().Get("Allow"))
-			}
-			if strings.Contains(outcome.Err.Error()+w.Body.String(), goodSignature) {
-				t.Error("the output contains the signature")
-			}
+			assert.Equal(t, tt.want == http.StatusMethodNotAllowed, w.Header().Get("Allow") == http.MethodPost, "Allow: %q", w.Header().Get("Allow"))
+			assert.NotContains(t, outcome.Err.Error()+w.Body.String(), goodSignature, "the output contains the signature")
 		})
 	}
 }

@@ -7,12 +7,15 @@ import (
 	"testing/synctest"
 	"time"
 	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func handled(t *testing.T, once Once, key string) (ran bool) {
 	t.Helper()
 	ran, err := once.Do(t.Context(), key, func(context.Context) error { return nil })
-	fatal(t, err)
+	require.NoError(t, err)
 	return ran
 }
 
@@ -25,9 +28,7 @@ func TestMemoryOnceMaxEntries(t *testing.T) {
 		key  string
 		want bool
 	}{{"b", false}, {"c", false}, {"d", false}, {"a", true}, {"b", true}, {"d", false}} {
-		if ran := handled(t, m, tt.key); ran != tt.want {
-			t.Errorf("%s is handled again: %v, want %v", tt.key, ran, tt.want)
-		}
+		assert.Equal(t, tt.want, handled(t, m, tt.key), tt.key)
 		if len(m.handled) != 3 || len(m.order) != 3 || len(m.running) != 0 {
 			t.Errorf("%d handled, %d in order, %d running; want 3, 3, 0", len(m.handled), len(m.order), len(m.running))
 		}

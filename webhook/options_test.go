@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/events"
 )
 
@@ -113,9 +115,7 @@ func TestLog(t *testing.T) {
 			req.RemoteAddr = "192.0.2.7:1234"
 			serve(h, req)
 			line := out.String()
-			if strings.Count(line, "\n") != 1 {
-				t.Errorf("want one line: %q", line)
-			}
+			assert.Equal(t, 1, strings.Count(line, "\n"), "one line: %q", line)
 			for text := range strings.FieldsSeq(tt.want) {
 				if !strings.Contains(line, text) {
 					t.Errorf("no %q in %s", text, line)

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -21,6 +20,9 @@ import (
 	"sync"
 	"testing"
 	"unique"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func mustSign(secret Secret, body []byte) string {
@@ -39,14 +41,14 @@ func secretOf(text string, function HashFunction) Secret { return Secret{unique.
 func newVerifier(t testing.TB, secrets ...Secret) *Verifier {
 	t.Helper()
 	v, err := NewVerifier(secrets...)
-	fatal(t, err)
+	require.NoError(t, err)
 	return v
 }
 
 // TestVectors compares signatures with the output of openssl. See testdata/vectors.sh.
 func TestVectors(t *testing.T) {
 	data, err := os.ReadFile("testdata/vectors.json")
-	fatal(t, err)
+	require.NoError(t, err)
 	var vectors []struct {
 		Name    string
 		Secrets []struct {
@@ -57,7 +59,7 @@ func TestVectors(t *testing.T) {
 		Times     int
 		Signature string
 	}
-	fatal(t, json.Unmarshal(data, &vectors))
+	require.NoError(t, json.Unmarshal(data, &vectors))
 	if len(vectors) < 20 {
 		t.Fatalf("%d vectors: the file is incomplete", len(vectors))
 	}
@@ -71,18 +73,14 @@ func TestVectors(t *testing.T) {
 				t.Skip("FIPS 140-only mode forbids the key")
 			}
 			body := []byte(strings.Repeat(vec.Text, vec.Times))
-			if err := newVerifier(t, secrets...).Verify(body, vec.Signature); err != nil {
-				t.Errorf("Verify: %v", err)
-			}
+			assert.NoError(t, newVerifier(t, secrets...).Verify(body, vec.Signature), "Verify")
 			signers := 0
 			for _, s := range secrets {
 				if mustSign(s, body) == vec.Signature {
 					signers++
 				}
 			}
-			if signers != 1 {
-				t.Errorf("%d secrets create the signature of openssl, want 1", signers)
-			}
+			assert.Equal(t, 1, signers, "secrets create the signature of openssl")
 		})
 	}
 }
@@ -125,7 +123,7 @@ func TestInvalidSignatures(t *testing.T) {
 	}
 	good := mustSign(testSecret, body)
 	raw, err := base64.StdEncoding.DecodeString(good)
-	fatal(t, err)
+	require.NoError(t, err)
 	for _, tt := range []struct{ name, signature string }{
 		{"wrong secret", mustSign(secretOf("whsec_0123456788", SHA256), body)},
 		{"another hash function", mustSign(secretOf(testSecret.Reveal(), SHA512), body)},
@@ -152,12 +150,8 @@ func TestInvalidSignatures(t *testing.T) {
 		})
 	}
 	v := newVerifier(t, testSecret)
-	if err := v.Verify(body, good); err != nil {
-		t.Errorf("the valid signature: %v", err)
-	}
-	if err := v.Verify(body, ""); !errors.Is(err, ErrMissingSignature) {
-		t.Errorf("without a signature: %v, want %v", err, ErrMissingSignature)
-	}
+	assert.NoError(t, v.Verify(body, good), "the valid signature")
+	assert.ErrorIs(t, v.Verify(body, ""), ErrMissingSignature, "without a signature")
 }
 
 // trailingBits sets unused bits in the last character, which a lenient decoder ignores.
@@ -183,10 +177,10 @@ func TestSecretHidesKey(t *testing.T) {
 		slog.New(h).Info("secret", "one", s, "pointer", &s, "inside", struct{ S Secret }{s}, "verifier", v)
 	}
 	marshaled, err := json.Marshal(map[string]any{"secret": s, "list": []*Secret{&s}})
-	fatal(t, err)
+	require.NoError(t, err)
 	hidden := struct{ secret Secret }{s} // package fmt does not call methods of unexported fields
 	asXML, err := xml.Marshal(s)
-	fatal(t, err)
+	require.NoError(t, err)
 	shown := []string{logged.String(), string(marshaled), string(asXML), s.String()}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%p"} {
 		shown = append(shown, fmt.Sprintf(verb, hidden), fmt.Sprintf(verb, &hidden))
@@ -196,9 +190,7 @@ func TestSecretHidesKey(t *testing.T) {
 	asBytes := strings.Trim(fmt.Sprintf("%d", []byte(key)), "[]")
 	for _, text := range shown {
 		for _, leak := range []string{key, fmt.Sprintf("%x", key), fmt.Sprintf("%X", key), asBytes} {
-			if strings.Contains(text, leak) {
-				t.Errorf("the output contains the key: %s", text)
-			}
+			assert.NotContains(t, text, leak, "the output contains the key")
 		}
 	}
 }
@@ -211,12 +203,8 @@ func TestVerifyConcurrently(t *testing.T) {
 			body := []byte(strings.Repeat("x", i*100))
 			signature := mustSign(testSecret, body)
 			for range 200 {
-				if err := v.Verify(body, signature); err != nil {
-					t.Errorf("genuine: %v", err)
-				}
-				if err := v.Verify(append(body, 'y'), signature); err == nil {
-					t.Error("a forgery is accepted")
-				}
+				assert.NoError(t, v.Verify(body, signature), "genuine")
+				assert.Error(t, v.Verify(append(body, 'y'), signature), "a forgery is accepted")
 			}
 		})
 	}
@@ -242,30 +230,20 @@ func FuzzVerify(f *testing.F) {
 			return
 		}
 		v, err := NewVerifier(s)
-		fatal(t, err)
+		require.NoError(t, err)
 		mac := hmac.New(function, []byte(keyText))
 		mac.Write(body)
 		want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
 		if got := v.Verify(body, signature) == nil; got != (signature == want) {
 			t.Fatalf("Verify accepts: %v, the signature is valid: %v", got, signature == want)
 		}
-		if err := v.Verify(body, want); err != nil {
-			t.Fatalf("the valid signature is rejected: %v", err)
-		}
+		require.NoError(t, v.Verify(body, want), "the valid signature is rejected")
 	})
-}
-
-// fatal ends the test if there is an error.
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestNewRequest(t *testing.T) {
 	req, err := NewRequest(t.Context(), "http://127.0.0.1/hook?a=b", testSecret, []byte("{}"))
-	fatal(t, err)
+	require.NoError(t, err)
 	body, err := io.ReadAll(req.Body)
 	if err != nil || string(body) != "{}" || req.ContentLength != 2 {
 		t.Errorf("body %q of length %d, %v", body, req.ContentLength, err)
@@ -273,9 +251,7 @@ func TestNewRequest(t *testing.T) {
 	if req.Method != http.MethodPost || req.URL.Path != "/hook" || req.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%s %s %v", req.Method, req.URL, req.Header)
 	}
-	if signature := req.Header.Get(DefaultSignatureHeader); signature != mustSign(testSecret, body) {
-		t.Errorf("signature %s", signature)
-	}
+	assert.Equal(t, mustSign(testSecret, body), req.Header.Get(DefaultSignatureHeader), "signature")
 	if _, err := NewRequest(t.Context(), "http://[::1", testSecret, nil); err == nil {
 		t.Error("a malformed URL is accepted")
 	}
@@ -289,7 +265,5 @@ func TestNoSecrets(t *testing.T) {
 	if _, err := NewVerifier(testSecret, Secret{}); err == nil || !strings.Contains(err.Error(), "secret 2:") {
 		t.Errorf("got %v, want an error that names the second secret", err)
 	}
-	if err := new(Verifier).Verify(nil, emptyKey(nil)); !errors.Is(err, ErrInvalidSignature) {
-		t.Errorf("Verify = %v, want ErrInvalidSignature", err)
-	}
+	assert.ErrorIs(t, new(Verifier).Verify(nil, emptyKey(nil)), ErrInvalidSignature, "Verify")
 }

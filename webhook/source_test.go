@@ -7,6 +7,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // store has a function for NewVerifierFunc. It needs no lock, because calls are never concurrent.
@@ -42,16 +45,14 @@ func withStore(t *testing.T, test func(t *testing.T, s *store, v *Verifier)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{secrets: []Secret{oldSecret}}
 		v, err := NewVerifierFunc(t.Context(), s.get, SourceOptions{OnError: func(err error) { s.failures = append(s.failures, err) }})
-		fatal(t, err)
+		require.NoError(t, err)
 		test(t, s, v)
 	})
 }
 
 func verifies(t *testing.T, v *Verifier, secret Secret, want error) {
 	t.Helper()
-	if err := v.Verify([]byte("body"), mustSign(secret, []byte("body"))); !errors.Is(err, want) {
-		t.Errorf("got %v, want %v", err, want)
-	}
+	assert.ErrorIs(t, v.Verify([]byte("body"), mustSign(secret, []byte("body"))), want)
 }
 
 // TestSecretsChange checks when a new secret becomes valid and an old one invalid.
@@ -64,15 +65,11 @@ func TestSecretsChange(t *testing.T) {
 		s.secrets = []Secret{newSecret}
 		time.Sleep(time.Minute - time.Nanosecond)
 		verifies(t, v, oldSecret, nil) // until MaxAge has passed
-		if s.calls != 2 {
-			t.Errorf("%d calls, want 2", s.calls)
-		}
+		assert.Equal(t, 2, s.calls, "calls")
 		time.Sleep(time.Nanosecond)
 		verifies(t, v, oldSecret, ErrInvalidSignature)
 		verifies(t, v, newSecret, nil)
-		if s.calls != 3 {
-			t.Errorf("%d calls, want 3", s.calls)
-		}
+		assert.Equal(t, 3, s.calls, "calls")
 	})
 }
 
@@ -82,14 +79,10 @@ func TestInvalidSignaturesLimitCalls(t *testing.T) {
 	withStore(t, func(t *testing.T, s *store, v *Verifier) {
 		for range 1000 {
 			verifies(t, v, newSecret, ErrInvalidSignature)
-			if err := v.Verify([]byte("body"), ""); !errors.Is(err, ErrMissingSignature) {
-				t.Errorf("got %v", err)
-			}
+			assert.ErrorIs(t, v.Verify([]byte("body"), ""), ErrMissingSignature)
 			time.Sleep(10 * time.Millisecond)
 		}
-		if s.calls != 2 {
-			t.Errorf("%d calls in 10 s, want 1 at the start and 1 after 5 s", s.calls)
-		}
+		assert.Equal(t, 2, s.calls, "calls in 10 s: one at the start and one after 5 s")
 	})
 }
 
@@ -107,9 +100,7 @@ func TestSecretsFail(t *testing.T) {
 			s.secrets, s.err, s.during = broken.secrets, broken.err, broken.during
 			time.Sleep(time.Minute)
 			verifies(t, v, oldSecret, nil)
-			if len(s.failures) != i+1 {
-				t.Errorf("failure %d: reported %v", i, s.failures)
-			}
+			assert.Len(t, s.failures, i+1, "reports after failure %d", i)
 		}
 		if !errors.Is(s.failures[0], down) || !errors.Is(s.failures[3], context.DeadlineExceeded) {
 			t.Errorf("reported %v", s.failures)
@@ -165,9 +156,7 @@ func TestSecretsHang(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		verifies(t, v, oldSecret, nil)
-		if s.calls != 2 {
-			t.Errorf("%d calls, want 2: calls are never concurrent", s.calls)
-		}
+		assert.Equal(t, 2, s.calls, "calls are never concurrent")
 		time.Sleep(2 * time.Hour)
 	})
 }
@@ -190,9 +179,7 @@ func TestSecretsPanic(t *testing.T) {
 		verifies(t, v, oldSecret, nil)
 		time.Sleep(time.Minute)
 		verifies(t, v, newSecret, ErrInvalidSignature)
-		if s.calls != 3 {
-			t.Errorf("%d calls, want 3", s.calls)
-		}
+		assert.Equal(t, 3, s.calls, "calls")
 	})
 }
 

@@ -9,6 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 var handler = Handler() // compresses all files once
@@ -38,16 +41,12 @@ func TestHandlerServesEveryFile(t *testing.T) {
 		}
 		res = get(t, root+name, "Accept-Encoding", "br, gzip")
 		packed, err := gzip.NewReader(res.Body)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		require.NoError(t, err, name)
 		if plain, _ := io.ReadAll(packed); res.Header.Get("Content-Encoding") != "gzip" || !bytes.Equal(plain, a.plain) {
 			t.Errorf("%s: the gzip response differs from the file, %d bytes uncompressed", name, len(plain))
 		}
 	}
-	if res := get(t, root); res.Header.Get("Content-Type") != "text/html; charset=utf-8" {
-		t.Errorf("%s is %s", root, res.Header.Get("Content-Type"))
-	}
+	assert.Equal(t, "text/html; charset=utf-8", get(t, root).Header.Get("Content-Type"), root)
 }
 
 func TestHandlerSetsSecurityHeaders(t *testing.T) {
@@ -81,9 +80,7 @@ func TestHandlerNotModified(t *testing.T) {
 // TestPageHasNothingInline: index.html has no inline scripts and styles, because the policy rejects them.
 func TestPageHasNothingInline(t *testing.T) {
 	page, err := static.ReadFile("static/index.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if found := regexp.MustCompile(`(?i)<style|<script>|\son[a-z]+=|style=`).Find(page); found != nil {
 		t.Errorf("index.html has %s", found)
 	}
@@ -92,9 +89,7 @@ func TestPageHasNothingInline(t *testing.T) {
 // TestPageNamesAllModules: index.html lists all modules, so the browser can load them in parallel.
 func TestPageNamesAllModules(t *testing.T) {
 	assets, err := load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name := range assets {
 		if strings.HasSuffix(name, ".js") && !late(name) && !strings.Contains(string(assets["index.html"].plain), `="`+name+`"`) {
 			t.Errorf("index.html does not name %s", name)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/record"
 )
@@ -33,9 +35,7 @@ func TestLinks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := (record.Message{HTML: tt.html}).Links(); !slices.Equal(got, tt.want) {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
+			assert.Equal(t, tt.want, (record.Message{HTML: tt.html}).Links())
 		})
 	}
 }

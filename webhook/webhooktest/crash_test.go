@@ -3,11 +3,12 @@ package webhooktest
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 
 	"example.com/emailplatform/webhook"
 )
@@ -107,9 +108,7 @@ func TestCrashRules(t *testing.T) {
 					time.Sleep(timeLimit) // until what hangs has ended
 				})
 			}
-			if !slices.Equal(reported, want) {
-				t.Errorf("reported by %q, want %q", reported, want)
-			}
+			assert.Equal(t, want, reported, "reported by")
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 type inner struct {
@@ -151,9 +153,7 @@ func TestErrorText(t *testing.T) {
 	} {
 		c := New(text)
 		readAll(c)
-		if got := c.End().Error(); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, want, c.End().Error(), text)
 	}
 }
 
@@ -172,9 +172,7 @@ func TestDeepPath(t *testing.T) {
 	} {
 		c := New(text)
 		c.Skip()
-		if err := c.End(); pathOf(err) != want {
-			t.Errorf("%.100s: path %q, want %q", text, pathOf(err), want)
-		}
+		assert.Equal(t, want, pathOf(c.End()), "%.100s: path", text)
 	}
 }
 
@@ -191,8 +189,6 @@ func TestNamesInPaths(t *testing.T) {
 		if !plain {
 			want = fmt.Sprintf("[%.40q]", name)
 		}
-		if err := c.End(); pathOf(err) != want {
-			t.Errorf("path %q, want %q", pathOf(err), want)
-		}
+		assert.Equal(t, want, pathOf(c.End()), "path")
 	}
 }

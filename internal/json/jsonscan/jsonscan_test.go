@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // texts contains valid and invalid JSON texts.
@@ -87,9 +90,7 @@ func check(t *testing.T, text string) {
 	var want any
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	if err := d.Decode(&want); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, d.Decode(&want))
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("read %#v, encoding/json %#v, in %.100q", got, want, text)
 	}
@@ -210,9 +211,7 @@ func TestCloneShares(t *testing.T) {
 	const table = 1 << 10
 	for _, s := range []string{"", "a", "tag", "16 bytes of text", "é!", "\x00", "\x00x", "x\x00", "😀", "a string of more than sixteen bytes"} {
 		one, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text := fmt.Sprintf("[%s, \"between\", %[1]s]", one)
 		for length, shares := range map[int]bool{table - 1: false, table: true} {
 			c := New(text + strings.Repeat(" ", length-len(text)))
@@ -305,9 +304,7 @@ func TestOptionalAfterError(t *testing.T) {
 func TestPlain(t *testing.T) {
 	for length := range 25 {
 		text := strings.Repeat("a", length)
-		if got := plain(text); got != 0 {
-			t.Errorf("plain(%q) is %d, want 0", text, got)
-		}
+		assert.Equal(t, 0, plain(text), "plain(%q)", text)
 		for at := range length / 8 * 8 {
 			for b := range 256 {
 				want := 0
@@ -315,9 +312,7 @@ func TestPlain(t *testing.T) {
 					want = at
 				}
 				mixed := text[:at] + string([]byte{byte(b)}) + text[at+1:]
-				if got := plain(mixed); got != want {
-					t.Fatalf("plain(%q) is %d, want %d", mixed, got, want)
-				}
+				require.Equal(t, want, plain(mixed), "plain(%q)", mixed)
 			}
 		}
 	}

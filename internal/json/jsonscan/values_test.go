@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func names(c *Cursor) string {
@@ -39,9 +41,7 @@ func TestEnvelope(t *testing.T) {
 	}
 	c := New(`[{"data":{"a":1}}]`)
 	for range c.Array() {
-		if got := names(c); got != `data={"a":1} ` {
-			t.Errorf("inside: %q", got)
-		}
+		assert.Equal(t, `data={"a":1} `, names(c), "inside")
 	}
 	if err := c.End(); err != nil {
 		t.Error(err)

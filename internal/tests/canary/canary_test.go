@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
@@ -106,7 +108,7 @@ func TestClientErrors(t *testing.T) {
 				BaseURL: srv.URL, Token: canaryToken, Logger: w.logger("the client"),
 				Retry: client.RetryConfig{MaxAttempts: 1}, LookupLimiter: client.NoLookupLimit{},
 			})
-			must(t, err)
+			require.NoError(t, err)
 			failed := 0
 			for op, err := range calls(t.Context(), c) {
 				if err == nil {
@@ -132,14 +134,14 @@ func TestClientErrors(t *testing.T) {
 func ask(w *watch, srv *mockserver.Server, method, path, token, body string) (int, string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, srv.URL()+path, strings.NewReader(body))
-	must(w, err)
+	require.NoError(w, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
-	must(w, err)
+	require.NoError(w, err)
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
-	must(w, err)
+	require.NoError(w, err)
 	w.show("the headers of "+method+" "+path, resp.Header)
 	return resp.StatusCode, string(text)
 }
@@ -186,8 +188,8 @@ func TestPlatformDumps(t *testing.T) {
 	ask(w, srv, "POST", "/lists/1/contacts", canaryToken, `{"email":"ann@example.com"}`)
 	ask(w, srv, "POST", "/v2/emails", canaryToken,
 		`{"email":"ann@example.com","sender":{"name":"S","email":"s@example.com"},"content":{"subject":"S","text":"T"}}`)
-	must(t, srv.Bounce(srv.Outbox()[0].ID, events.BounceCategoryHard))
-	must(t, srv.Wait(t.Context()))
+	require.NoError(t, srv.Bounce(srv.Outbox()[0].ID, events.BounceCategoryHard))
+	require.NoError(t, srv.Wait(t.Context()))
 	for _, what := range []string{"health", "info", "requests", "outbox", "deliveries", "events", "faults", "state"} {
 		status, text := ask(w, srv, "GET", "/_mock/"+what, canaryToken, "")
 		if status != http.StatusOK || text == "" {
@@ -196,7 +198,7 @@ func TestPlatformDumps(t *testing.T) {
 		w.listen("/_mock/"+what, text)
 	}
 	var snapshot bytes.Buffer
-	must(t, srv.Snapshot(&snapshot))
+	require.NoError(t, srv.Snapshot(&snapshot))
 	w.listen("the snapshot", snapshot.String())
 	w.show("what a test sees", srv.Requests(), srv.Outbox(), srv.Deliveries(), srv.Events(), srv.Faults())
 }
@@ -239,9 +241,9 @@ func TestReceiver(t *testing.T) {
 			w := newWatch(t)
 			var outcomes []webhook.Outcome
 			parsed, err := webhook.ParseSecret(canaryKey, "")
-			must(t, err)
+			require.NoError(t, err)
 			v, err := webhook.NewVerifier(parsed)
-			must(t, err)
+			require.NoError(t, err)
 			h := webhook.NewHandler(v, func(context.Context, *events.Event) error {
 				if d.panic != nil {
 					panic(d.panic)
@@ -253,9 +255,9 @@ func TestReceiver(t *testing.T) {
 			req := httptest.NewRequestWithContext(t.Context(), "POST", "/hook", strings.NewReader(d.body))
 			if d.signWith != "" {
 				parsed, err := webhook.ParseSecret(d.signWith, "")
-				must(t, err)
+				require.NoError(t, err)
 				signature, err := webhook.Sign(parsed, []byte(d.body))
-				must(t, err)
+				require.NoError(t, err)
 				w.plant("signature", signature)
 				req.Header.Set(webhook.DefaultSignatureHeader, signature)
 			}
@@ -273,12 +275,5 @@ func TestReceiver(t *testing.T) {
 				w.showError("the outcome's error", o.Err)
 			}
 		})
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
@@ -180,9 +182,7 @@ func (l *lab) globalUnsubscribe(id string) { l.Helper(); l.must(l.srv.GlobalUnsu
 
 func (l *lab) must(err error) {
 	l.Helper()
-	if err != nil {
-		l.Fatal(err)
-	}
+	require.NoError(l, err)
 }
 
 // lastMessage returns the last message in the outbox.

@@ -3,9 +3,10 @@ package conformance_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestErrors(t *testing.T) {
@@ -49,9 +50,7 @@ func TestErrors(t *testing.T) {
 		for path, methods := range allowed {
 			res := l.do(http.MethodPut, path, "").is(405, `{"detail":"<array>"}`)
 			for _, method := range methods {
-				if !slices.Contains(strings.Split(res.header.Get("Allow"), ", "), method) {
-					l.Errorf("%s: Allow is %q without %s", path, res.header.Get("Allow"), method)
-				}
+				assert.Contains(l, strings.Split(res.header.Get("Allow"), ", "), method, "%s: Allow", path)
 			}
 		}
 	}))

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 )
 
@@ -112,14 +115,10 @@ func (l *lab) request(method, path, body string) *http.Request {
 func (l *lab) send(req *http.Request) reply {
 	l.Helper()
 	res, err := l.client.Do(req)
-	if err != nil {
-		l.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
-	}
+	require.NoError(l, err, "%s %s", req.Method, req.URL.Path)
 	defer func() { _ = res.Body.Close() }()
 	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		l.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
-	}
+	require.NoError(l, err, "%s %s", req.Method, req.URL.Path)
 	if !strings.HasPrefix(req.URL.Path, "/_") && res.Header.Get("X-Request-Id") == "" {
 		l.Errorf("%s %s: the response has no X-Request-Id", req.Method, req.URL.Path)
 	}
@@ -138,9 +137,7 @@ func (a reply) is(status int, pattern string) reply {
 		}
 		return a
 	}
-	if kind := a.header.Get("Content-Type"); kind != "application/json" {
-		a.l.Errorf("%s: the content type is %q", a.request, kind)
-	}
+	assert.Equal(a.l, "application/json", a.header.Get("Content-Type"), "%s: the content type", a.request)
 	a.l.matches(a.request, a.json(), pattern)
 	return a
 }
@@ -148,9 +145,7 @@ func (a reply) is(status int, pattern string) reply {
 // ok checks that the request succeeded.
 func (a reply) ok() reply {
 	a.l.Helper()
-	if a.status/100 != 2 {
-		a.l.Fatalf("%s: status %d: %s", a.request, a.status, a.raw)
-	}
+	require.Equal(a.l, 2, a.status/100, "%s: status %d: %s", a.request, a.status, a.raw)
 	return a
 }
 

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // delivery is a delivery that the receiver got.
@@ -38,9 +40,7 @@ type listener struct {
 
 func (r *listener) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	raw, err := io.ReadAll(req.Body)
-	if err != nil {
-		r.t.Errorf("reading a delivery: %v", err)
-	}
+	assert.NoError(r.t, err, "reading a delivery")
 	d := delivery{at: time.Now(), path: req.URL.Path, header: req.Header, raw: raw}
 	if value, err := parse(raw); err == nil {
 		d.body, _ = value.(map[string]any)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // parse decodes one JSON value. Numbers keep their notation.
@@ -156,9 +158,7 @@ func TestMismatches(t *testing.T) {
 		{`1`, `{`, 1},
 	} {
 		got, err := parse([]byte(test.got))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if found := mismatches(got, test.pattern); len(found) != test.want {
 			t.Errorf("%s with %s: found %d mismatches, want %d: %q", test.got, test.pattern, len(found), test.want, found)
 		}

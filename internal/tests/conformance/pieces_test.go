@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"unicode"
+
+	"github.com/stretchr/testify/require"
 )
 
 var printProofs = flag.Bool("proofs", false, "print which tests prove which piece of the specification")
@@ -56,9 +58,7 @@ var pieceList = sync.OnceValues(func() ([]piece, error) {
 // TestPieces checks that the quotations cover the whole documents, in order.
 func TestPieces(t *testing.T) {
 	pieces, err := pieceList()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rest := map[string]string{}
 	seen := map[string]bool{}
 	for _, p := range pieces {
@@ -89,9 +89,7 @@ func TestPieces(t *testing.T) {
 func readDocument(t *testing.T, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return oneLine(string(raw))
 }
 
@@ -110,9 +108,7 @@ var proof = struct {
 func proves(t testing.TB, ids ...string) {
 	t.Helper()
 	pieces, err := pieceList()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, id := range ids {
 		if !slices.ContainsFunc(pieces, func(p piece) bool { return p.id == id && p.isBehaviour() }) {
 			t.Errorf("pieces.txt has no %s", id)

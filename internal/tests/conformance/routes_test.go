@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver"
 )
@@ -35,9 +36,7 @@ var document = sync.OnceValues(func() (*openapi3.T, error) {
 func routes(t testing.TB) []route {
 	t.Helper()
 	doc, err := document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []route
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
@@ -127,9 +126,7 @@ func FuzzAPI(f *testing.F) {
 			return url.PathEscape(parameter)
 		})
 		req, err := http.NewRequestWithContext(t.Context(), r.method, "http://127.0.0.1/", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if req.URL.Path, err = url.PathUnescape(target); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
@@ -88,9 +90,7 @@ func TestDelivery(t *testing.T) {
 			fired = append(fired, string(e.Event))
 		}
 		slices.Sort(fired)
-		if fired, all := slices.Compact(fired), eventNames(); !slices.Equal(fired, all) {
-			l.Errorf("the events that fired: got %q, want %q", fired, all)
-		}
+		assert.Equal(l, eventNames(), slices.Compact(fired), "the events that fired")
 	}, recordEvents))
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver"
 )
@@ -156,24 +158,18 @@ func keeps(t *testing.T, r route, member leaf) {
 	l := newLab(t)
 	ids := furnishFor(l, r)
 	example := map[string]any{}
-	if err := json.Unmarshal([]byte(r.exampleOf(ids)), &example); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(r.exampleOf(ids)), &example))
 	mark := value(member.schema, member.name(), "mark", ids)
 	body := put(r.body(), example, member.path, mark, ids)
 	response := l.do(r.method, resolve(r.path, ids), show(body)).ok()
 	where := r.shownAt(t, ids, response)
 	want := member.shown(r, mark)
-	if shown := string(l.get(where).ok().raw); !strings.Contains(shown, want) {
-		t.Errorf("%s drops %s: sent %v, and GET %s shows %s", r, member, body, where, shown)
-	}
+	assert.Contains(t, string(l.get(where).ok().raw), want, "%s drops %s: sent %v, and reads GET %s", r, member, body, where)
 	var snapshot bytes.Buffer
 	l.must(l.srv.Snapshot(&snapshot))
 	restored := newLab(t)
 	restored.must(restored.srv.Restore(&snapshot))
-	if shown := string(restored.get(where).ok().raw); !strings.Contains(shown, want) {
-		t.Errorf("a snapshot drops %s of %s: sent %v, and GET %s shows %s", member, r, body, where, shown)
-	}
+	assert.Contains(t, string(restored.get(where).ok().raw), want, "a snapshot drops %s of %s: sent %v, and reads GET %s", member, r, body, where)
 }
 
 // body returns the schema of the request body.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/tests/recipes"
@@ -165,9 +167,7 @@ func TestUnknownOutcomes(t *testing.T) {
 					return err
 				})
 				time.Sleep(10 * time.Minute) // for requests that the platform processes late
-				if n := row.count(ctx, c, p); n != 1 {
-					t.Errorf("%d, want 1", n)
-				}
+				assert.Equal(t, 1, row.count(ctx, c, p))
 			}
 		})
 	}

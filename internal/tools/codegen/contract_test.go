@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestUnsupportedSchemas: a rule that the mock server cannot validate is an error.
@@ -22,7 +24,7 @@ func TestUnsupportedSchemas(t *testing.T) {
 		"{type: object, properties: {}, additionalProperties: {type: string}}": "validates no additionalProperties but true",
 	} {
 		root, err := parseTree([]byte("schema: " + schema))
-		must(t, err)
+		require.NoError(t, err)
 		c := contract{root: root, named: map[string]bool{}}
 		if got, err := c.schema(root.at("schema"), ""), errors.Join(c.errs...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %s, %v, want the error %q", schema, got, err, want)
@@ -39,7 +41,7 @@ func TestUnsupportedParts(t *testing.T) {
 		"responses: {'200': {content: {text/csv: {schema: {type: string, enum: [a, b]}}}}}": "",
 	} {
 		doc, err := parseDocument([]byte("paths: {/a: {get: {operationId: getA, x-repeatable: true, " + operation + "}}}"))
-		must(t, err)
+		require.NoError(t, err)
 		if _, err := contractTable(doc); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", operation, err, want)
 		}

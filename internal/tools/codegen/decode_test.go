@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/internal/tools/try"
 )
 
@@ -14,7 +17,7 @@ func inPackage(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	t.Chdir(dir)
 }
@@ -66,16 +69,7 @@ func TestDecodeResponsesInvalid(t *testing.T) {
 	}
 	inPackage(t, map[string]string{"no.yaml": "overlay: 1.0.0\n", "bad.yaml": "x-responses: [\n"})
 	for _, path := range []string{"no.yaml", "bad.yaml", "gone.yaml"} {
-		if try.Run(func() { readFormats(path, nil) }) == nil {
-			t.Errorf("%s: no error", path)
-		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		assert.Error(t, try.Run(func() { readFormats(path, nil) }), "%s: no error", path)
 	}
 }
 

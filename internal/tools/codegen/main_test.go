@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 const root = "../../.."
@@ -15,9 +18,9 @@ const root = "../../.."
 // here.
 func TestUpToDate(t *testing.T) {
 	doc, err := readDocument(filepath.Join(root, "openapi.yaml"))
-	must(t, err)
+	require.NoError(t, err)
 	decoder, err := decode(filepath.Join(root, "client"), readFormats("client.overlay.yaml", doc))
-	must(t, err)
+	require.NoError(t, err)
 	for dir, files := range map[string]map[string][]byte{
 		".":                   referenceFile(root, doc),
 		"client":              {"decode.gen.go": decoder, "methods.gen.go": methods(filepath.Join(root, "client"), doc)},
@@ -36,7 +39,7 @@ func TestUpToDate(t *testing.T) {
 // TestMissingPartsAreReported: the error names the missing part of an event or an endpoint.
 func TestMissingPartsAreReported(t *testing.T) {
 	whole, err := os.ReadFile(filepath.Join(root, "openapi.yaml"))
-	must(t, err)
+	require.NoError(t, err)
 	for _, tt := range []struct{ name, old, new, want string }{
 		{
 			name: "in the list of names",
@@ -112,20 +115,16 @@ components:
     E: {allOf: [{$ref: '#/components/schemas/GeneralEvent'}, {properties: {data: {$ref: '#/components/schemas/D'}}}]}
     D: {properties: {contact: {}, list_id: {}}}
 `))
-	must(t, err)
+	require.NoError(t, err)
 	const want = `{"z":"1","a":[1,-2.5,true,null,{}],"m":"a<b&c"}`
-	if got := doc.events[0].Examples[0].Body; got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	assert.Equal(t, want, doc.events[0].Examples[0].Body)
 	if e := doc.events[0]; !e.General || e.Const() != "AB" || e.Shapes[0].Name != "D" {
 		t.Errorf("the event is %+v", e)
 	}
 	if got := choices(doc.events[0].Shapes, "contact", "required", "optional", "list_id", "list", ""); !slices.Equal(got, []choice{{"D", "optional"}}) {
 		t.Errorf("the expression for the first field is %q", got)
 	}
-	if got := choices(doc.events[0].Shapes, "email", "email", "", "list_id", "list", ""); !slices.Equal(got, []choice{{"D", "list"}}) {
-		t.Errorf("the expression for the second field is %q", got)
-	}
+	assert.Equal(t, []choice{{"D", "list"}}, choices(doc.events[0].Shapes, "email", "email", "", "list_id", "list", ""), "the expression for the second field")
 }
 
 // TestReference: the error names an endpoint without a client method.

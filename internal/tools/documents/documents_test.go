@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 const root = "../../.."
@@ -47,7 +49,7 @@ func files(t *testing.T, ext string) []string {
 // allFiles returns the files with the suffix ext in all modules.
 func allFiles(t *testing.T, ext string) (names []string) {
 	t.Helper()
-	must(t, fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+	require.NoError(t, fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
 		if base := path.Base(name); name != "." && err == nil && entry.IsDir() &&
 			(strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "node_modules", "vendor"}, base)) {
 			return fs.SkipDir
@@ -84,7 +86,7 @@ func documents(t *testing.T) []string {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	must(t, err)
+	require.NoError(t, err)
 	return strings.ReplaceAll(string(b), "\r\n", "\n")
 }
 
@@ -114,7 +116,7 @@ func commentBlocks(t *testing.T) (all []block) {
 			continue
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ParseComments)
-		must(t, err)
+		require.NoError(t, err)
 		for _, text := range comments(f, strings.Contains("/"+name, "/internal/")) {
 			for _, b := range new(comment.Parser).Parse(text).Content {
 				if c, ok := b.(*comment.Code); ok {
@@ -162,10 +164,3 @@ func guess(code string) string {
 
 // shellLine is the beginning of a command.
 var shellLine = regexp.MustCompile(`^(?:[A-Z_]+=\S* )*(?:\\\n)?(?:go (?:run|test|build|get|install|generate) |mockserver |emailplatform-mcp )`)
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

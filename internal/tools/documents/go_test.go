@@ -17,6 +17,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestGoCompiles type-checks each Go code block, except copies of code in a Go
@@ -37,9 +40,7 @@ func TestGoCompiles(t *testing.T) {
 			var paths []string
 			for _, b := range all {
 				f, err := parseGo(b.code)
-				if err != nil {
-					t.Errorf("%s: %q: %v", b.file, b.first(), err)
-				}
+				assert.NoError(t, err, "%s: %q", b.file, b.first())
 				parsed = append(parsed, f)
 				for _, i := range f.Imports {
 					paths = append(paths, strings.Trim(i.Path.Value, `"`))
@@ -166,7 +167,7 @@ func TestCopiedCode(t *testing.T) {
 		switch {
 		case now == text:
 		case *update:
-			must(t, os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), []byte(now), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), []byte(now), 0o600))
 		default:
 			t.Errorf("%s differs from the code that it shows: go test ./internal/tools/documents -run TestCopiedCode -update", name)
 		}
@@ -180,7 +181,7 @@ func cut(t *testing.T, document, from string) string {
 	source := read(t, file)
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, source, parser.ParseComments)
-	must(t, err)
+	require.NoError(t, err)
 	var parts []string
 	for name := range strings.SplitSeq(names, ", ") {
 		start, end := declaration(f, name)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // withoutGuarantees contains the documents without guarantees to users, with the reasons.
@@ -72,7 +74,7 @@ func paragraphs(t *testing.T, name string) []string {
 	text := read(t, name)
 	if strings.HasSuffix(name, ".go") {
 		f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.PackageClauseOnly)
-		must(t, err)
+		require.NoError(t, err)
 		text = docLink.ReplaceAllString(goCode.ReplaceAllString(f.Doc.Text(), ""), "`$1`")
 	}
 	for _, skip := range []*regexp.Regexp{fence, mdComment, heading, tableHead, ownContents} {

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 var (
@@ -31,9 +34,7 @@ func TestLinks(t *testing.T) {
 		for _, pattern := range []*regexp.Regexp{inlineLink, reference, attribute} {
 			for _, m := range pattern.FindAllStringSubmatch(text, -1) {
 				links++
-				if err := checkLink(t, known, name, m[1]); err != nil {
-					t.Errorf("%s: link %q: %v", name, m[1], err)
-				}
+				assert.NoError(t, checkLink(t, known, name, m[1]), "%s: link %q", name, m[1])
 			}
 		}
 	}
@@ -109,13 +110,13 @@ func TestDocLinks(t *testing.T) {
 			continue
 		}
 		f, err := parser.ParseFile(fset, name, read(t, name), parser.ParseComments)
-		must(t, err)
+		require.NoError(t, err)
 		folders[path.Dir(name)] = append(folders[path.Dir(name)], f)
 	}
 	links := 0
 	for dir, all := range folders {
 		p, err := doc.NewFromFiles(fset, all, "example.com/emailplatform/"+dir, doc.PreserveAST|doc.AllDecls)
-		must(t, err)
+		require.NoError(t, err)
 		for _, f := range all {
 			for _, text := range comments(f, false) {
 				markdown := string(p.Markdown(text))

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 var (
@@ -24,7 +26,7 @@ func TestNames(t *testing.T) {
 	load := loader(t, ".", paths)
 	for _, path := range paths {
 		p, err := load.Import(path)
-		must(t, err)
+		require.NoError(t, err)
 		packages[p.Name()] = p
 	}
 	events := map[string]bool{} // names of events, which look like fields

@@ -3,10 +3,12 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 const log = `# Changelog
@@ -24,11 +26,9 @@ const log = `# Changelog
 
 func TestAddHeading(t *testing.T) {
 	got, err := headed(log, "v0.2.0", time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC))
-	must(t, err)
+	require.NoError(t, err)
 	want := strings.Replace(log, "## [Unreleased]\n", "## [Unreleased]\n\n## [0.2.0] - 2026-03-04\n", 1)
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, want, got)
 	for name, tt := range map[string]struct{ text, version, want string }{
 		"released before": {log, "v0.1.0", "already has v0.1.0"},
 		"no heading":      {"# Changelog\n", "v0.2.0", "no heading Unreleased"},
@@ -41,7 +41,7 @@ func TestAddHeading(t *testing.T) {
 
 func TestSection(t *testing.T) {
 	released, err := headed(log, "v0.2.0", time.Now())
-	must(t, err)
+	require.NoError(t, err)
 	for version, want := range map[string]string{"v0.1.0": "- The first.", "v0.2.0": "### Added\n\n- More."} {
 		if got, err := section(strings.ReplaceAll(released, "\n", "\r\n"), version); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", version, got, err, want)
@@ -84,22 +84,15 @@ func TestPrepareInvalid(t *testing.T) {
 // TestNameInClient: nameInClient writes the released version into the client.
 func TestNameInClient(t *testing.T) {
 	text, err := os.ReadFile("../../../client/config.go")
-	must(t, err)
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "config.go")
 	for next, good := range map[string]bool{string(text): true, "const other = 1\n": false} {
-		must(t, os.WriteFile(file, []byte(next), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(next), 0o600))
 		err := nameInClient(file, "v7.8.9")
 		named, _ := os.ReadFile(file)
 		if (err == nil) != good || strings.Contains(string(named), `const version = "7.8.9"`) != good {
 			t.Errorf("%.40q: %v", next, err)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -122,9 +115,7 @@ func TestIncompatible(t *testing.T) {
 	want := []string{
 		"client.(*Contacts).Find: removed", "client.Config.Timeout: changed from int to time.Duration", "webhook.package removed",
 	}
-	if got := incompatible(report); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, want, incompatible(report))
 }
 
 func TestBreakingChangesAreListed(t *testing.T) {
@@ -151,17 +142,13 @@ func TestBreakingChangesAreListed(t *testing.T) {
 			continue
 		}
 		for i, want := range tt.want {
-			if !strings.Contains(lines[i], want) {
-				t.Errorf("%s: %s, want %s", tt.name, lines[i], want)
-			}
+			assert.Contains(t, lines[i], want, tt.name)
 		}
 	}
 }
 
 func TestNextVersion(t *testing.T) {
 	for last, want := range map[string]string{"": "v0.1.0", "v0.1.0": "v0.2.0", "v0.9.4": "v0.10.0", "v1.2.3": "v1.3.0"} {
-		if got := following(last); got != want {
-			t.Errorf("%q: %s, want %s", last, got, want)
-		}
+		assert.Equal(t, want, following(last), "%q", last)
 	}
 }

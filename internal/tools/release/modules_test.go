@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // releasable creates a repository with modules that require a version of the root, and an origin that records
@@ -35,7 +38,7 @@ func releasable(t *testing.T, requires string) (repo, pushes string) {
 		command(t.Context(), repo, nil, "git", args...)
 	}
 	hook := "#!/bin/sh\nwhile read -r _ _ ref; do echo \"$ref\"; done >>'" + filepath.ToSlash(pushes) + "'\necho end >>'" + filepath.ToSlash(pushes) + "'\n"
-	must(t, os.WriteFile(filepath.Join(dir, "origin", "hooks", "post-receive"), []byte(hook), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "origin", "hooks", "post-receive"), []byte(hook), 0o700))
 	return repo, pushes
 }
 
@@ -43,7 +46,7 @@ func releasable(t *testing.T, requires string) (repo, pushes string) {
 func TestPush(t *testing.T) {
 	repo, pushes := releasable(t, "v0.2.0")
 	for range 2 {
-		must(t, push(t.Context(), repo, "v0.2.0"))
+		require.NoError(t, push(t.Context(), repo, "v0.2.0"))
 	}
 	want := ""
 	for _, dir := range []string{"mcp/", "contrib/redisstore/", "contrib/pgstore/", "contrib/riverjobs/", "contrib/emailotel/", ""} {
@@ -67,9 +70,7 @@ func TestPushRequiresPreparedRelease(t *testing.T) {
 	if err := push(t.Context(), repo, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "not committed") {
 		t.Errorf("a changed checkout: %v", err)
 	}
-	if tags := command(t.Context(), repo, nil, "git", "tag"); tags != "" {
-		t.Errorf("tags remain: %q", tags)
-	}
+	assert.Empty(t, command(t.Context(), repo, nil, "git", "tag"), "tags remain")
 	if _, err := os.Stat(pushes); err == nil {
 		t.Error("something was pushed")
 	}
@@ -85,9 +86,7 @@ func needGit(t *testing.T) {
 
 func TestUnknownModules(t *testing.T) {
 	files := []string{"go.mod", "mcp/go.mod", "internal/benchmarks/go.mod", "examples/durable/go.mod", "mockserver/console/e2e/go.mod"}
-	if err := unlisted(files); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, unlisted(files))
 	err := unlisted(append(files, "contrib/new/go.mod", "internals/go.mod"))
 	if err == nil || !strings.Contains(err.Error(), "contrib/new is") || !strings.Contains(err.Error(), "internals is") {
 		t.Errorf("two unlisted modules: %v", err)

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestRename(t *testing.T) {
@@ -30,21 +33,19 @@ func TestRename(t *testing.T) {
 	}
 	for _, file := range files {
 		name := filepath.Join(root, file.name)
-		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		must(t, os.WriteFile(name, []byte(file.before), 0o644))
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(file.before), 0o644))
 	}
 
 	changed, err := rename(root, "zoo.test/a/mail")
-	must(t, err)
+	require.NoError(t, err)
 	if changed != 5 {
 		t.Errorf("changed %d files, want 5", changed)
 	}
 	for _, file := range files {
 		got, err := os.ReadFile(filepath.Join(root, file.name))
-		must(t, err)
-		if string(got) != file.after {
-			t.Errorf("%s holds %q, want %q", file.name, got, file.after)
-		}
+		require.NoError(t, err)
+		assert.Equal(t, file.after, string(got), file.name)
 	}
 }
 
@@ -57,12 +58,5 @@ func TestRenameInvalid(t *testing.T) {
 	}
 	if _, err := rename(root, "github.com/a/b"); err == nil || !strings.Contains(err.Error(), "go.mod") {
 		t.Errorf("without go.mod: error %v, want it to name the file", err)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 var update = flag.Bool("update", false, "write testdata/commands.txt")
@@ -19,7 +21,7 @@ var update = flag.Bool("update", false, "write testdata/commands.txt")
 func TestCommands(t *testing.T) {
 	name := filepath.Join("testdata", "commands.txt")
 	file, err := os.ReadFile(name)
-	must(t, err)
+	require.NoError(t, err)
 	var got strings.Builder
 	for _, part := range strings.SplitAfter("\n"+string(file), "\n$ ") {
 		line, rest, _ := strings.Cut(part, "\n")
@@ -37,7 +39,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	if *update {
-		must(t, os.WriteFile(name, []byte(got.String()), 0o644))
+		require.NoError(t, os.WriteFile(name, []byte(got.String()), 0o644))
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
@@ -74,15 +76,11 @@ func TestAllowTarget(t *testing.T) {
 	for _, target := range []string{
 		"172.16.0.0/12", "app", "host.docker.internal", "10.1.2.3", "fd00:17::/64", "fd00::3", "My_App-1.", "169.254.0.0/16", "3com.net", "a1",
 	} {
-		if err := o.allowTarget(target); err != nil {
-			t.Errorf("%s: %v", target, err)
-		}
+		assert.NoError(t, o.allowTarget(target), target)
 	}
 	got := fmt.Sprint(o.config.AllowTargetHosts, o.config.AllowTargetNetworks)
 	want := "[app host.docker.internal My_App-1. 3com.net a1] [172.16.0.0/12 10.1.2.3/32 fd00:17::/64 fd00::3/128 169.254.0.0/16]"
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	assert.Equal(t, want, got)
 	for _, target := range []string{
 		"", ".", "app:8080", "http://app", "app/", "*.example.com", "a b", "10.0.0.0/33", "10.0.0", "1234", "10.0.0.1:80",
 		"[fd00::1]", "fe80::1%eth0", "app..test", "*", strings.Repeat("a", 64), "x." + strings.Repeat("a", 64),
@@ -104,9 +102,7 @@ func TestReachable(t *testing.T) {
 		":80": "four:80", "0.0.0.0:80": "four:80", "[::]:80": "six:80", "127.0.0.1:80": "127.0.0.1:80",
 		"192.0.2.1:80": "192.0.2.1:80", "[2001:db8::1]:80": "[2001:db8::1]:80", "localhost:80": "localhost:80", "x": "x",
 	} {
-		if got := reachable(address, "four", "six"); got != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
+		assert.Equal(t, want, reachable(address, "four", "six"), address)
 	}
 }
 
@@ -117,10 +113,6 @@ func TestVersion(t *testing.T) {
 		!strings.HasSuffix(out.String(), by+"\n") {
 		t.Errorf("%v: %q", err, &out)
 	}
-	if got, want := version(nil), "mockserver (unknown)"+by; got != want {
-		t.Errorf("without build information: %q, want %q", got, want)
-	}
-	if got, want := version(&debug.BuildInfo{Main: debug.Module{Version: "v0.2.0"}}), "mockserver v0.2.0"+by; got != want {
-		t.Errorf("of a release: %q, want %q", got, want)
-	}
+	assert.Equal(t, "mockserver (unknown)"+by, version(nil), "without build information")
+	assert.Equal(t, "mockserver v0.2.0"+by, version(&debug.BuildInfo{Main: debug.Module{Version: "v0.2.0"}}), "of a release")
 }

@@ -13,6 +13,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // isolated is set in the environment of a test process with its own network.
@@ -59,9 +62,7 @@ func deliverToAll(t *testing.T, got *atomic.Int64) {
 			if !strings.Contains(deliveries, row.want) {
 				t.Errorf("want %s in %s", row.want, deliveries)
 			}
-			if arrived := got.Load() == 1; arrived != (row.want == delivered) {
-				t.Errorf("%d deliveries arrived", got.Load())
-			}
+			assert.Equal(t, row.want == delivered, got.Load() == 1, "%d deliveries arrived", got.Load())
 		})
 	}
 }
@@ -79,9 +80,7 @@ func deliverTo(t *testing.T, url string, args ...string) string {
 	_, id, _ := strings.Cut(list, `"id":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	_, record := r.ask("GET", "/_mock/deliveries/"+id, "", "")
-	if err := r.stop(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, r.stop())
 	return record
 }
 
@@ -117,8 +116,8 @@ func withNamespaces(t *testing.T, program string, args ...string) *exec.Cmd {
 // privateNetwork creates the network and a receiver in it. It returns a counter of the deliveries.
 func privateNetwork(t *testing.T) *atomic.Int64 {
 	hosts := filepath.Join(t.TempDir(), "hosts")
-	must(t, os.WriteFile(hosts, []byte("10.77.0.2 receiver\n169.254.169.254 metadata\n"), 0o600))
-	must(t, syscall.Mount(hosts, "/etc/hosts", "", syscall.MS_BIND, ""))
+	require.NoError(t, os.WriteFile(hosts, []byte("10.77.0.2 receiver\n169.254.169.254 metadata\n"), 0o600))
+	require.NoError(t, syscall.Mount(hosts, "/etc/hosts", "", syscall.MS_BIND, ""))
 	ip(t, "link add here type veth peer name there", "link set lo up")
 	listening := make(chan net.Listener)
 	go func() {

@@ -8,13 +8,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // The ready file contains the addresses and the token. It exists as long as the server is ready.
 func TestReadyFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "ready.json")
-	must(t, os.WriteFile(name, []byte("of an earlier one"), 0o600))
+	require.NoError(t, os.WriteFile(name, []byte("of an earlier one"), 0o600))
 	r := start(t, "-ready-file", name, "-token", "key:ann@example.com:7", "-fault-seed", "42")
 	var got ready
 	for got.BaseURL == "" {
@@ -34,7 +37,7 @@ func TestReadyFile(t *testing.T) {
 	if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the file, which holds a token: %v %v", info.Mode(), err)
 	}
-	must(t, r.stop())
+	require.NoError(t, r.stop())
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("files that remain in the folder: %v %v", left, err)
 	}
@@ -44,13 +47,13 @@ func TestReadyFile(t *testing.T) {
 func TestLogJSON(t *testing.T) {
 	dir := t.TempDir()
 	seed := filepath.Join(dir, "seed.json")
-	must(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"News"}],"suppressed_emails":["ada@example.org"]}`), 0o600))
+	require.NoError(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"News"}],"suppressed_emails":["ada@example.org"]}`), 0o600))
 	r := startJSON(t, "-token", "key", "-fault-seed", "7", "-seed", seed, "-state", filepath.Join(dir, "state.json"))
 	r.ask("GET", "/lists?page=1", "key", "")
 	r.ask("GET", "/nowhere", "key", "")
 	r.ask("POST", "/_mock/faults", "", `{"action":"status","status":503,"path":"/lists","probability":0.999999}`)
 	r.ask("GET", "/lists", "key", "")
-	must(t, r.stop())
+	require.NoError(t, r.stop())
 	lines := strings.Split(strings.TrimSpace(r.out.String()), "\n")
 	var requests []map[string]any
 	for i, line := range lines {
@@ -92,18 +95,16 @@ func TestLogJSONStartsWithReady(t *testing.T) {
 		var record struct {
 			Msg string `json:"msg"`
 		}
-		must(t, json.Unmarshal([]byte(line), &record))
+		require.NoError(t, json.Unmarshal([]byte(line), &record))
 		said = append(said, record.Msg)
 	}
-	if got := strings.Join(said, " "); got != "ready early late" {
-		t.Errorf("the lines are %s", got)
-	}
+	assert.Equal(t, "ready early late", strings.Join(said, " "), "the lines")
 }
 
 func TestLogJSONQuiet(t *testing.T) {
 	r := startJSON(t, "-quiet")
 	r.ask("GET", "/lists", "dev-token", "")
-	must(t, r.stop())
+	require.NoError(t, r.stop())
 	if lines := strings.Count(r.out.String(), "\n"); lines != 1 {
 		t.Errorf("%d lines, want only the first line:\n%s", lines, r.out)
 	}

@@ -21,6 +21,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 )
 
@@ -105,7 +108,7 @@ func baseIn(said string) string {
 func (r running) ask(method, path, token, body string) (int, string) {
 	r.t.Helper()
 	status, text, err := ask(r.t.Context(), method, r.base+path, token, body)
-	must(r.t, err)
+	require.NoError(r.t, err)
 	return status, text
 }
 
@@ -137,7 +140,7 @@ func TestServe(t *testing.T) {
 	if _, _, err := ask(t.Context(), "POST", r.base+"/lists", "key", `{"name":"Lost"}`); err == nil {
 		t.Error("the connection was not lost")
 	}
-	must(t, r.stop())
+	require.NoError(t, r.stop())
 	said := r.out.String()
 	for _, want := range []string{
 		"access token        key\n", "fault seed          42\n", "curl -H 'Authorization: Bearer key' " + r.base + "/lists\n",
@@ -145,13 +148,9 @@ func TestServe(t *testing.T) {
 		`"type":"unauthorized"`,
 		"  lost POST   /lists ", "  by fault-1\n",
 	} {
-		if !strings.Contains(said, want) {
-			t.Errorf("the output does not contain %q:\n%s", want, said)
-		}
+		assert.Contains(t, said, want, "the output")
 	}
-	if strings.Contains(said, "another") {
-		t.Errorf("the output contains a wrong token:\n%s", said)
-	}
+	assert.NotContains(t, said, "another", "the output contains a wrong token")
 }
 
 // The state file overrides the seed. A reset returns to the seed. The tokens of the seed are valid in both cases.
@@ -159,7 +158,7 @@ func TestServeStateAndSeed(t *testing.T) {
 	dir := t.TempDir()
 	seed, state := filepath.Join(dir, "seed.json"), filepath.Join(dir, "state.json")
 	text := `{"tokens":[{"token":"ci"}],"lists":[{"name":"Seeded","list_id":7}]}`
-	must(t, os.WriteFile(seed, []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(seed, []byte(text), 0o600))
 	for i, want := range []int{1, 2} { // the second start finds a state file
 		r := start(t, "-seed", seed, "-state", state)
 		r.ask("POST", "/lists", "ci", `{"name":"Added"}`)
@@ -173,7 +172,7 @@ func TestServeStateAndSeed(t *testing.T) {
 				t.Errorf("after a reset: %d, %s", status, lists)
 			}
 		}
-		must(t, r.stop())
+		require.NoError(t, r.stop())
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("left in the folder: %v %v", left, err)
@@ -190,9 +189,9 @@ func TestServeWaitsForSeed(t *testing.T) {
 	for i := range 5000 {
 		contacts = append(contacts, fmt.Sprintf(`{"email":"user%d@example.com"}`, i))
 	}
-	must(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"Large","contacts":[`+strings.Join(contacts, ",")+`]}]}`), 0o600))
+	require.NoError(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"Large","contacts":[`+strings.Join(contacts, ",")+`]}]}`), 0o600))
 	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
+	require.NoError(t, err)
 	address := free.Addr().String()
 	_ = free.Close()
 	r := launch(t, "-quiet", "-addr", address, "-seed", seed)
@@ -201,10 +200,8 @@ func TestServeWaitsForSeed(t *testing.T) {
 		_, text, err = ask(t.Context(), "GET", "http://"+address+"/lists/1/contacts?with_count=true&per_page=1", "dev-token", "")
 		return err == nil
 	})
-	if !strings.Contains(text, `"count":5000`) {
-		t.Errorf("the first response is %s", text)
-	}
-	must(t, r.stop())
+	assert.Contains(t, text, `"count":5000`, "the first response")
+	require.NoError(t, r.stop())
 }
 
 // rejected runs the command and returns its error, or nil if it starts.
@@ -218,7 +215,7 @@ func rejected(t *testing.T, args ...string) error {
 func TestServeInvalid(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.json")
-	must(t, os.WriteFile(broken, []byte(`{"lists":[{}]}`), 0o600))
+	require.NoError(t, os.WriteFile(broken, []byte(`{"lists":[{}]}`), 0o600))
 	for name, args := range map[string][]string{
 		"an invalid address":               {"-addr", "nowhere:port"},
 		"a missing seed":                   {"-seed", filepath.Join(dir, "none.json")},
@@ -231,9 +228,7 @@ func TestServeInvalid(t *testing.T) {
 		"a ready file below a file":        {"-ready-file", filepath.Join(broken, "ready.json")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if rejected(t, args...) == nil {
-				t.Error("the command started")
-			}
+			assert.Error(t, rejected(t, args...), "the command started")
 		})
 	}
 }
@@ -250,7 +245,7 @@ func TestServeOffLoopback(t *testing.T) {
 	if status, text := r.ask("GET", "/_mock/info", "key", ""); status != 200 {
 		t.Errorf("with the configured token: %d %s", status, text)
 	}
-	must(t, r.stop())
+	require.NoError(t, r.stop())
 }
 
 func TestLogIsPrintable(t *testing.T) {
@@ -276,8 +271,8 @@ func commandWith(tb testing.TB, prepare func(*exec.Cmd), args ...string) (*exec.
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	prepare(cmd)
 	out, err := cmd.StdoutPipe()
-	must(tb, err)
-	must(tb, cmd.Start())
+	require.NoError(tb, err)
+	require.NoError(tb, cmd.Start())
 	var said strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		said.WriteString(lines.Text() + "\n")
@@ -296,7 +291,7 @@ func inProgress(t *testing.T, base string, delay time.Duration) chan int {
 	t.Helper()
 	fault := fmt.Sprintf(`{"action":"delay","delay_ms":%d}`, delay.Milliseconds())
 	_, _, err := ask(t.Context(), "POST", base+"/_mock/faults", "", fault)
-	must(t, err)
+	require.NoError(t, err)
 	statuses := make(chan int, 1)
 	go func() {
 		status, _, _ := ask(context.WithoutCancel(t.Context()), "POST", base+"/lists", "dev-token", `{"name":"In progress"}`)
@@ -304,7 +299,7 @@ func inProgress(t *testing.T, base string, delay time.Duration) chan int {
 	}()
 	for hit := false; !hit; {
 		_, text, err := ask(t.Context(), "GET", base+"/_mock/faults", "", "")
-		must(t, err)
+		require.NoError(t, err)
 		hit = strings.Contains(text, `"hits":1`)
 	}
 	return statuses
@@ -319,13 +314,9 @@ func TestSignal(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.json")
 	cmd, base := command(t, "-state", state, "-quiet")
 	statuses := inProgress(t, base, 300*time.Millisecond)
-	must(t, cmd.Process.Signal(syscall.SIGTERM))
-	if status := <-statuses; status != http.StatusCreated {
-		t.Errorf("the request in progress got the status %d", status)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the command ended with %v", err)
-	}
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	assert.Equal(t, http.StatusCreated, <-statuses, "the request in progress")
+	assert.NoError(t, cmd.Wait(), "the command")
 	if saved, err := os.ReadFile(state); err != nil || !strings.Contains(string(saved), "In progress") {
 		t.Errorf("saved: %s %v", saved, err)
 	}
@@ -338,9 +329,7 @@ func TestExitOnStdinClose(t *testing.T) {
 	if status, _, err := ask(t.Context(), "GET", base+"/_mock/health", "", ""); status != http.StatusOK {
 		t.Fatalf("status %d, error %v with an open standard input, want 200", status, err)
 	}
-	if err := stdin.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, stdin.Close())
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the command ended with %v, want no error", err)
 	}
@@ -357,13 +346,9 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%s: %v, said %q", address, err, &out)
 		}
 		t.Setenv(addrVariable, listens)
-		if err := run(t.Context(), []string{"health"}, nil, &out); err != nil {
-			t.Errorf("%s, by the environment: %v", address, err)
-		}
-		must(t, r.stop())
-		if err := run(t.Context(), []string{"health"}, nil, &out); err == nil {
-			t.Errorf("%s: healthy after the server has ended", address)
-		}
+		assert.NoError(t, run(t.Context(), []string{"health"}, nil, &out), "%s, by the environment", address)
+		require.NoError(t, r.stop())
+		assert.Error(t, run(t.Context(), []string{"health"}, nil, &out), "%s: healthy after the server has ended", address)
 	}
 }
 

@@ -17,6 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/checksum"
 )
@@ -37,7 +40,7 @@ func killing(t *testing.T, times int, late func() time.Duration) {
 	t.Helper()
 	dir := t.TempDir()
 	state, seed := filepath.Join(dir, "state.json"), filepath.Join(dir, "seed.json")
-	must(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"L"}]}`), 0o600))
+	require.NoError(t, os.WriteFile(seed, []byte(`{"lists":[{"name":"L"}]}`), 0o600))
 	acknowledged := map[string]time.Time{"/lists/1": {}} // paths and the times of their responses
 	var killed time.Time
 	for life := range times + 1 {
@@ -55,7 +58,7 @@ func killing(t *testing.T, times int, late func() time.Duration) {
 		if life < times {
 			write(t, base, life, acknowledged)
 		}
-		must(t, cmd.Process.Kill())
+		require.NoError(t, cmd.Process.Kill())
 		killed = time.Now()
 		_ = cmd.Wait()
 	}
@@ -74,7 +77,7 @@ func write(t *testing.T, base string, life int, acknowledged map[string]time.Tim
 		var contact struct {
 			ID int64 `json:"id"`
 		}
-		must(t, json.Unmarshal([]byte(text), &contact))
+		require.NoError(t, json.Unmarshal([]byte(text), &contact))
 		acknowledged[fmt.Sprintf("/lists/1/contacts/%d", contact.ID)] = time.Now()
 	}
 }
@@ -116,10 +119,8 @@ func TestStateIsLocked(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	must(t, r.stop())
-	if err := start(t, "-state", state).stop(); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, r.stop())
+	assert.NoError(t, start(t, "-state", state).stop())
 }
 
 // An incomplete last change is reported and omitted. Damage before the end is an error and changes nothing.
@@ -143,11 +144,9 @@ func TestStateTruncated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state.json")
-			must(t, os.WriteFile(state, []byte(tt.file), 0o600))
+			require.NoError(t, os.WriteFile(state, []byte(tt.file), 0o600))
 			if tt.want == "" {
-				if rejected(t, "-state", state) == nil {
-					t.Error("the damaged file was accepted")
-				}
+				assert.Error(t, rejected(t, "-state", state), "the damaged file was accepted")
 				if left, err := os.ReadFile(state); err != nil || string(left) != tt.file {
 					t.Errorf("the file is now %q %v", left, err)
 				}
@@ -157,7 +156,7 @@ func TestStateTruncated(t *testing.T) {
 			if _, text := r.ask("GET", "/lists", "dev-token", ""); !strings.Contains(text, tt.want) {
 				t.Errorf("the lists are %s, want %s", text, tt.want)
 			}
-			must(t, r.stop())
+			require.NoError(t, r.stop())
 			cut := strings.Contains(name, "end") || name == "zeros"
 			if said := strings.Contains(r.out.String(), "incomplete change"); said != cut {
 				t.Errorf("reports an incomplete change: %v\n%s", said, r.out)
@@ -182,40 +181,34 @@ func TestStateFollows(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{SkipValidation: true})
 	defer srv.Close()
 	s, err := openState(name, slog.New(slog.DiscardHandler))
-	must(t, err)
+	require.NoError(t, err)
 	if s.srv = srv; s.rewrite() != nil {
 		t.Fatal("the state was not written")
 	}
 	segments, text := 0, strings.Repeat("x", 200_000)
 	for i := range 15 {
 		seed := fmt.Sprintf(`{"templates":[{"name":"%d","content":{"html":"%s"}}]}`, i, text)
-		must(t, srv.Seed(strings.NewReader(seed)))
-		must(t, s.save())
-		if !strings.Contains(restorable(t, name), fmt.Sprintf(`"name":"%d"`, i)) {
-			t.Fatalf("template %d is not in the file", i)
-		}
+		require.NoError(t, srv.Seed(strings.NewReader(seed)))
+		require.NoError(t, s.save())
+		require.Contains(t, restorable(t, name), fmt.Sprintf(`"name":"%d"`, i), "template %d is not in the file", i)
 		if s.next != nil && i%3 == 0 { // changes were saved during this rewrite
 			made := <-s.next
 			s.next = nil
-			must(t, s.publish(made))
+			require.NoError(t, s.publish(made))
 			segments++
-			if !strings.Contains(restorable(t, name), fmt.Sprintf(`"name":"%d"`, i)) {
-				t.Fatalf("template %d is not in the new file", i)
-			}
+			require.Contains(t, restorable(t, name), fmt.Sprintf(`"name":"%d"`, i), "template %d is not in the new file", i)
 		}
 	}
 	if segments < 2 {
 		t.Errorf("the whole state was rewritten %d times, want 2 or more", segments)
 	}
-	must(t, s.finish())
+	require.NoError(t, s.finish())
 	s.current.discard()
 	saved, err := os.ReadFile(name)
 	if err != nil || bytes.Count(saved, []byte(`"version"`)) != 1 || bytes.Contains(saved, []byte(`"change"`)) {
 		t.Errorf("at the end the file is not a single state: %v", err)
 	}
-	if err := s.unlock(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.unlock())
 }
 
 // restorable returns the state that a file restores.
@@ -224,9 +217,9 @@ func restorable(t *testing.T, name string) string {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	state := &stateFile{name: name, log: slog.New(slog.DiscardHandler)}
-	must(t, state.load(srv))
+	require.NoError(t, state.load(srv))
 	var out bytes.Buffer
-	must(t, srv.Snapshot(&out))
+	require.NoError(t, srv.Snapshot(&out))
 	return out.String()
 }
 
@@ -235,14 +228,14 @@ func TestStateAfterDiskError(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "state.json")
 	var said output
 	s, err := openState(name, slog.New(slog.NewTextHandler(&said, nil)))
-	must(t, err)
+	require.NoError(t, err)
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	if s.srv = srv; s.rewrite() != nil {
 		t.Fatal("the state was not written")
 	}
 	_ = s.current.file.Close() // makes each write fail
-	must(t, srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)))
+	require.NoError(t, srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)))
 	s.check(s.save())
 	if s.current != nil || !strings.Contains(said.String(), "state not saved") {
 		t.Errorf("the error is not reported: %s", &said)
@@ -254,13 +247,9 @@ func TestStateAfterDiskError(t *testing.T) {
 	s.pause = time.Time{}
 	s.check(s.save())
 	s.check(s.publish(<-s.next))
-	if !strings.Contains(restorable(t, name), "Late") {
-		t.Error("the change was lost")
-	}
+	assert.Contains(t, restorable(t, name), "Late", "the change was lost")
 	s.current.discard()
-	if err := s.unlock(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.unlock())
 }
 
 // A second signal ends the command immediately. The saved state is kept.
@@ -292,16 +281,7 @@ func TestSecondSignal(t *testing.T) {
 	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); signals == 1 || status.Signal() != syscall.SIGINT {
 		t.Errorf("after %d signals: %v, want that the second signal ends the command", signals, cmd.ProcessState)
 	}
-	if !strings.Contains(restorable(t, state), "Saved") {
-		t.Error("the saved state is lost")
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Contains(t, restorable(t, state), "Saved", "the saved state is lost")
 }
 
 var damages = flag.Int("state.damages", 1000, "how many bytes of a state file TestStateDamage changes, one at a time")
@@ -319,16 +299,16 @@ func savedState(t *testing.T) (file []byte, state string) {
 			"webhooks":[{"url":"http://127.0.0.1:9/hook","events":["Contact.Added"],"secret":"whsec%d"}]}`, i, i, i, i, i)
 	}
 	for i := range 5 {
-		must(t, srv.Seed(strings.NewReader(seed(i))))
+		require.NoError(t, srv.Seed(strings.NewReader(seed(i))))
 		save := s.rewrite
 		if i > 1 {
 			save = s.save
 		}
-		must(t, save())
+		require.NoError(t, save())
 	}
 	s.current.discard()
 	file, err := os.ReadFile(name)
-	must(t, err)
+	require.NoError(t, err)
 	return file, restorable(t, name)
 }
 
@@ -349,7 +329,7 @@ func TestStateDamage(t *testing.T) {
 			continue
 		}
 		damaged[at] = to
-		must(t, os.WriteFile(name, damaged, 0o600))
+		require.NoError(t, os.WriteFile(name, damaged, 0o600))
 		srv := mockserver.New(mockserver.Config{FreezeClock: true})
 		err := (&stateFile{name: name, log: slog.New(slog.DiscardHandler)}).load(srv)
 		var now bytes.Buffer
@@ -390,19 +370,17 @@ func TestStateSalvage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			old, salvaged := filepath.Join(dir, "old.json"), filepath.Join(dir, "new.json")
-			must(t, os.WriteFile(old, tt.damage(file), 0o600))
+			require.NoError(t, os.WriteFile(old, tt.damage(file), 0o600))
 			err := rejected(t, "-state", old)
 			if err == nil || !strings.Contains(err.Error(), tt.error) || !strings.Contains(err.Error(), "-state-salvage") {
 				t.Errorf("a start with the damaged file: %v", err)
 			}
 			var out output
-			must(t, run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, nil, &out))
+			require.NoError(t, run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, nil, &out))
 			if got := restorable(t, salvaged); !tt.want(got) {
 				t.Errorf("%s\ngot %s", out.String(), got)
 			}
-			if err := run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, nil, &out); err == nil {
-				t.Error("an existing file is overwritten")
-			}
+			assert.Error(t, run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, nil, &out), "an existing file is overwritten")
 		})
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/webhook"
 )
@@ -31,16 +34,14 @@ func TestTriggerSends(t *testing.T) {
 	server := httptest.NewServer(got)
 	defer server.Close()
 	var out strings.Builder
-	must(t, run(t.Context(), []string{
+	require.NoError(t, run(t.Context(), []string{
 		"trigger", "--variant", "workflow", "Email.Bounced", "--set", "data.bounce.category=bounce_mb", "--url", server.URL, "--secret", "S",
 	}, nil, &out))
 	verifier, err := webhook.NewVerifier(parsed(t))
-	must(t, err)
-	if err := verifier.Verify([]byte(got.body), got.signature); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, err)
+	assert.NoError(t, verifier.Verify([]byte(got.body), got.signature))
 	ev, err := events.Parse([]byte(got.body))
-	must(t, err)
+	require.NoError(t, err)
 	bounce, ok := ev.Data.(*events.WorkflowBounce)
 	if !ok || bounce.Bounce.Category != "bounce_mb" {
 		t.Errorf("delivered %T: %s", ev.Data, got.body)
@@ -101,7 +102,7 @@ func TestSetField(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a, err := parseAssignment(tt.set)
-			must(t, err)
+			require.NoError(t, err)
 			got, err := setField([]byte(value), a.path, a.value)
 			if string(got) != tt.want || (err == nil) != (tt.want != "") {
 				t.Errorf("%s, %v; want %s", got, err, tt.want)
@@ -114,6 +115,6 @@ func TestSetField(t *testing.T) {
 func parsed(t *testing.T) webhook.Secret {
 	t.Helper()
 	secret, err := webhook.ParseSecret("S", "")
-	must(t, err)
+	require.NoError(t, err)
 	return secret
 }

@@ -3,6 +3,8 @@ package activity
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestPublish(t *testing.T) {
@@ -18,9 +20,7 @@ func TestPublish(t *testing.T) {
 	f.Publish(Records, nil)
 	f.Publish(Message, func() any { return map[string]int{"n": 7} })
 	for _, want := range []string{`{"seq":1,"kind":"records"}`, `{"seq":2,"kind":"message","record":{"n":7}}`} {
-		if got := <-from; string(got) != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		assert.Equal(t, want, string(<-from))
 	}
 	f.Unsubscribe(from)
 	f.Unsubscribe(from) // a second call changes nothing

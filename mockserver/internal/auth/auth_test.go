@@ -7,6 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -74,9 +77,7 @@ func TestExpiry(t *testing.T) {
 func TestAddAndRevoke(t *testing.T) {
 	s := New(Complete(nil, "usual"), time.Now)
 	added := record.Token{Value: "added", UserID: 7, AccountID: 2}
-	if err := s.Add(added); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Add(added))
 	if got, err := s.Find("added"); err != nil || got != added {
 		t.Errorf("got %+v, %v; want %+v", got, err, added)
 	}
@@ -117,8 +118,6 @@ func TestAddInvalid(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "usual") {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
-		if len(s.All()) != 1 {
-			t.Errorf("%s: the token was added", tt.name)
-		}
+		assert.Len(t, s.All(), 1, "%s: the token was added", tt.name)
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/activity"
 )
@@ -38,9 +40,7 @@ func (r *rung) want(t *testing.T, names ...string) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !slices.Equal(r.names, names) {
-		t.Errorf("alarms that ran: %v, want %v", r.names, names)
-	}
+	assert.Equal(t, names, r.names, "alarms that ran")
 }
 
 func TestAlarms(t *testing.T) {
@@ -79,7 +79,7 @@ func TestFrozen(t *testing.T) {
 		if got := c.Now(); !got.Equal(day) {
 			t.Errorf("a frozen clock shows %v, want %v", got, day)
 		}
-		must(t, c.Set(day.Add(30*time.Minute)))
+		require.NoError(t, c.Set(day.Add(30*time.Minute)))
 		synctest.Wait()
 		r.want(t, "a minute")
 		c.Freeze(false)
@@ -97,7 +97,7 @@ func TestDueAlarmIsWork(t *testing.T) {
 	c := newClock(Options{Frozen: true})
 	blocked := make(chan struct{})
 	c.At(c.Now().Add(time.Hour), "x", func() { <-blocked })
-	must(t, c.Set(c.Now().Add(time.Hour)))
+	require.NoError(t, c.Set(c.Now().Add(time.Hour)))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if busy, _ := c.options.Work.Wait(ctx, 0); !busy {
@@ -113,7 +113,7 @@ func TestHold(t *testing.T) {
 		start := c.Now()
 		r.alarm(c, start.Add(time.Hour), "an hour")
 		h, err := c.Hold(t.Context())
-		must(t, err)
+		require.NoError(t, err)
 		time.Sleep(2 * time.Hour) // the clock does not run during a hold
 		synctest.Wait()
 		r.want(t)
@@ -122,8 +122,8 @@ func TestHold(t *testing.T) {
 		if _, err := c.Hold(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("the second Hold returned %v, want that it waits", err)
 		}
-		must(t, h.To(start.Add(time.Hour)))
-		must(t, h.To(start))
+		require.NoError(t, h.To(start.Add(time.Hour)))
+		require.NoError(t, h.To(start))
 		synctest.Wait()
 		r.want(t, "an hour")
 		h.Release()
@@ -146,11 +146,9 @@ func TestHoldEnds(t *testing.T) {
 	} {
 		c := newClock(Options{})
 		h, err := c.Hold(t.Context())
-		must(t, err)
+		require.NoError(t, err)
 		set(c)
-		if err := h.To(c.Now().Add(time.Hour)); !errors.Is(err, ErrSet) {
-			t.Errorf("%s: got %v, want ErrSet", what, err)
-		}
+		assert.ErrorIs(t, h.To(c.Now().Add(time.Hour)), ErrSet, what)
 		h.Release()
 		if again, err := c.Hold(t.Context()); err != nil || again.To(c.Now()) != nil {
 			t.Errorf("%s: Hold fails afterwards: %v", what, err)
@@ -171,13 +169,9 @@ func TestYears(t *testing.T) {
 			t.Errorf("restored at %v: %v", at, err)
 		}
 	}
-	if err := (State{Ahead: Milliseconds(200 * 365 * 24 * time.Hour)}).Check(); !errors.Is(err, ErrTime) {
-		t.Errorf("200 years ahead: %v, want ErrTime", err)
-	}
+	assert.ErrorIs(t, (State{Ahead: Milliseconds(200 * 365 * 24 * time.Hour)}).Check(), ErrTime, "200 years ahead")
 	for start, shows := range map[int]int{1: 1970, 9999: 2199, 2024: 2024} {
-		if got := newClock(Options{Start: time.Date(start, 6, 1, 0, 0, 0, 0, time.UTC)}).Now().UTC().Year(); got != shows {
-			t.Errorf("a clock that starts in %d shows %d, want %d", start, got, shows)
-		}
+		assert.Equal(t, shows, newClock(Options{Start: time.Date(start, 6, 1, 0, 0, 0, 0, time.UTC)}).Now().UTC().Year(), "a clock that starts in %d", start)
 	}
 }
 
@@ -199,9 +193,7 @@ func TestFreezePublishesChange(t *testing.T) {
 // The monotonic clock stops while the machine sleeps, so times must not contain its reading.
 func TestNowHasNoMonotonicReading(t *testing.T) {
 	c := newClock(Options{})
-	if now := c.Now(); strings.Contains(now.String(), "m=") {
-		t.Errorf("Now returned %s", now)
-	}
+	assert.NotContains(t, c.Now().String(), "m=", "Now returned")
 }
 
 func TestMilliseconds(t *testing.T) {
@@ -223,15 +215,6 @@ func TestMilliseconds(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`"1s"`, `{}`, `1e300`, `null`, `true`} {
-		if err := json.Unmarshal([]byte(bad), new(Milliseconds)); err == nil {
-			t.Errorf("%s was accepted", bad)
-		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		assert.Error(t, json.Unmarshal([]byte(bad), new(Milliseconds)), "%s was accepted", bad)
 	}
 }

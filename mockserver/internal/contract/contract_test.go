@@ -11,6 +11,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/stretchr/testify/assert"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
@@ -29,9 +30,7 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
-	if got := len(List()); got != n {
-		t.Errorf("%d operations, openapi.yaml has %d", got, n)
-	}
+	assert.Len(t, List(), n, "operations")
 }
 
 // TestExamples validates the examples of openapi.yaml. The oracle uses the rules of OpenAPI 3.1, because the other
@@ -48,9 +47,7 @@ func TestExamples(t *testing.T) {
 				continue
 			}
 			n++
-			if err := media.Schema.Value.VisitJSON(x.Value.Value, openapi3.EnableJSONSchema2020()); err != nil {
-				t.Errorf("%s %s: the oracle: %v", name, id, err)
-			}
+			assert.NoError(t, media.Schema.Value.VisitJSON(x.Value.Value, openapi3.EnableJSONSchema2020()), "%s %s: the oracle", name, id)
 			if body, err := json.Marshal(x.Value.Value); err != nil || validate(body) != nil {
 				t.Errorf("%s %s: %v %v", name, id, err, validate(body))
 			}
@@ -121,9 +118,7 @@ func TestInvalidTraffic(t *testing.T) {
 	if err := none.ValidateResponse(r, http.StatusNotFound, http.Header{"Content-Type": {"application/json"}}, []byte(`{}`)); err == nil {
 		t.Error("a 404 response without an error body is valid")
 	}
-	if err := ValidateEvent("Contact.Moved", []byte(`{}`)); err == nil {
-		t.Error("an unknown event is valid")
-	}
+	assert.Error(t, ValidateEvent("Contact.Moved", []byte(`{}`)), "an unknown event is valid")
 }
 
 // Each value of a repeated field is validated, because the decoder reads all of them.
@@ -136,9 +131,7 @@ func TestRepeatedFields(t *testing.T) {
 		`{"later":1,"name":"a","l":2}`: "",
 	} {
 		_, err := o.ValidateRequest(httptest.NewRequest(http.MethodPost, "/lists", nil), []byte(body), false)
-		if got := strings.TrimPrefix(fmt.Sprint(err), "<nil>"); got != want {
-			t.Errorf("%s: got %q, want %q", body, got, want)
-		}
+		assert.Equal(t, want, strings.TrimPrefix(fmt.Sprint(err), "<nil>"), body)
 	}
 }
 

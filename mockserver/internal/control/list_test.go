@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/webhook"
 )
@@ -30,7 +33,7 @@ func rows(text func(to []byte, row string) []byte) listing[string, string] {
 func asked(t *testing.T, params []param, query string) *request {
 	t.Helper()
 	q, err := route{query: params}.queryOf(get(t, "/?"+query))
-	must(t, err)
+	require.NoError(t, err)
 	return &request{query: q}
 }
 
@@ -70,7 +73,7 @@ func TestListPages(t *testing.T) {
 		"around=4&search=4&limit=1": {"4", 1, 0, false},
 	} {
 		out, err := l.page(asked(t, l.params(), query+"&not=3"))
-		must(t, err)
+		require.NoError(t, err)
 		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.HasMore != want.more ||
 			out.Offset != want.first {
 			t.Errorf("%s: %q of %d from %d, more %v; want %+v", query, got, out.Total, out.Offset, out.HasMore, want)
@@ -94,9 +97,7 @@ func TestSearch(t *testing.T) {
 		{"\u212Aelvin", "kelvin", true}, // a non-ASCII letter with an ASCII lower case
 		{"ANN\xff|Bob", "ann bob", true},
 	} {
-		if got := l.search(query{"search": row.words}).matches(row.text); got != row.want {
-			t.Errorf("%q in %q: %v", row.words, row.text, got)
-		}
+		assert.Equal(t, row.want, l.search(query{"search": row.words}).matches(row.text), "%q in %q", row.words, row.text)
 	}
 	l.text = func(to []byte, text string) []byte { return lines(to, text, text) }
 	s := l.search(query{"search": "example bye"})
@@ -132,7 +133,7 @@ func TestListReadsOnlyItsPage(t *testing.T) {
 			filters: []filter[int]{whereAccount("", func(int) int64 { return 1 })},
 		}
 		out, err := l.page(asked(t, l.params(), query))
-		must(t, err)
+		require.NoError(t, err)
 		if seen != want.seen || len(out.Data) != want.shown || out.Total != 100 || !out.HasMore {
 			t.Errorf("%s: read %d, returned %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.HasMore, want)
 		}
@@ -176,13 +177,11 @@ func TestBody(t *testing.T) {
 func TestLimited(t *testing.T) {
 	for length, want := range map[int]int{10: 0, 11: http.StatusRequestEntityTooLarge} {
 		body, err := limited(&http.Request{ContentLength: -1, Body: io.NopCloser(strings.NewReader(strings.Repeat(" ", length)))}, 10)
-		must(t, err)
+		require.NoError(t, err)
 		status := 0
 		if _, err := io.ReadAll(body); err != nil {
 			status = bodyProblem(err, "").Status
 		}
-		if status != want {
-			t.Errorf("%d bytes: %d, want %d", length, status, want)
-		}
+		assert.Equal(t, want, status, "%d bytes", length)
 	}
 }

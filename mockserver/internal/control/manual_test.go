@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/schema"
 )
@@ -35,7 +37,7 @@ func TestManual(t *testing.T) {
 	want := complete(routes)
 	path := filepath.Join("..", "..", "..", "docs", "control-api.md")
 	if *update {
-		must(t, os.WriteFile(path, []byte(want), 0o644))
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("docs/control-api.md is not up to date: run go generate ./mockserver/internal/control (%v)", err)
@@ -289,12 +291,5 @@ func TestSchemaNamesAreUnique(t *testing.T) {
 		if s := types().Of(of); !s.Is("object") || len(s.Fields) == 0 || slices.Contains(s.FieldNames(), "") {
 			t.Errorf("%s has the fields %q", name, s.FieldNames())
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/environment"
@@ -189,16 +191,14 @@ func TestUnrouted(t *testing.T) {
 			}
 		})
 	}
-	if w := ask(t, nil, "GET", Prefix, browser, ""); w.Code != 404 {
-		t.Errorf("without a console: %d, want 404", w.Code)
-	}
+	assert.Equal(t, 404, ask(t, nil, "GET", Prefix, browser, "").Code, "without a console")
 }
 
 // The OpenAPI 3.1 document describes every route with every parameter.
 func TestOpenAPI(t *testing.T) {
 	w := ask(t, nil, "GET", Prefix+"openapi.json", "", "")
 	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
-	must(t, err)
+	require.NoError(t, err)
 	if err := doc.Validate(t.Context()); err != nil || doc.OpenAPI != "3.1.0" {
 		t.Errorf("OpenAPI %s: %v", doc.OpenAPI, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/record"
 )
@@ -106,7 +108,7 @@ func TestStats(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		sameAsWalked(t, "failed", e)
-		must(t, e.Redeliver(ID(1)))
+		require.NoError(t, e.Redeliver(ID(1)))
 		synctest.Wait()
 		sameAsWalked(t, "redelivered", e)
 

@@ -5,10 +5,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
@@ -84,15 +86,11 @@ func TestRemoveReordered(t *testing.T) {
 	held := named(q, "held")
 	q.push(held, &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
 	q.remove(named(q, "other"))
-	if q.held != held.n {
-		t.Error("the removal of another delivery ended its hold")
-	}
+	assert.Equal(t, held.n, q.held, "the removal of another delivery ended its hold")
 	q.remove(held)
 	q.append(held)
 	q.push(named(q, "next"), nil, start)
-	if got := fmt.Sprint(taken(q, start)); got != "[held next]" {
-		t.Errorf("got %s, want [held next]", got)
-	}
+	assert.Equal(t, "[held next]", fmt.Sprint(taken(q, start)))
 	q.push(named(q, "late"), &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
 	if got := fmt.Sprint(taken(q, start.Add(time.Hour))); got != "[late]" || q.held != 0 {
 		t.Errorf("got %s, and delivery %d is held after its time", got, q.held)
@@ -125,22 +123,18 @@ func TestSendTo(t *testing.T) {
 		} {
 			ids = append(ids, e.SendTo(to.url, to.secret, body))
 			signature, err := webhook.Sign(to.secret, body)
-			must(t, err)
+			require.NoError(t, err)
 			want = append(want, to.url[len("http://receiver.example"):]+" "+signature)
 			synctest.Wait()
 		}
 		time.Sleep(time.Minute) // longer than the schedule
-		if fmt.Sprint(signatures) != fmt.Sprint(want) {
-			t.Errorf("attempts:\n%q, want\n%q", signatures, want)
-		}
+		assert.Equal(t, fmt.Sprint(want), fmt.Sprint(signatures), "attempts")
 		for _, id := range ids {
 			if r := e.Record(id); r.State != record.DeliveryFailed || len(r.Attempts) != 1 || r.MaxAttempts != 1 || r.WebhookID != "" {
 				t.Errorf("%s is %s after %d of %d attempts to webhook %q", id, r.State, len(r.Attempts), r.MaxAttempts, r.WebhookID)
 			}
 		}
-		if len(e.order) != 5 {
-			t.Errorf("%d queues, want one for the webhook and for each target", len(e.order))
-		}
+		assert.Len(t, e.order, 5, "a queue for the webhook and for each target")
 		for id, exists := range map[string]bool{"1": true, "-1": false, "0": false, "8": false, "x": false, "": false} {
 			if got, err := e.Send(id, body); (err == nil) != exists {
 				t.Errorf("Send to webhook %q is %s, %v; want that the webhook exists: %v", id, got, err, exists)
@@ -168,9 +162,7 @@ func TestRecordWithoutQueue(t *testing.T) {
 		if r := other.Record(queued); r.State != record.DeliveryFailed || len(r.Attempts) != 0 {
 			t.Errorf("got %+v, want a failed delivery without attempts", r)
 		}
-		if err := other.Redeliver(id); err == nil {
-			t.Error("Redeliver accepts a delivery without a secret")
-		}
+		assert.Error(t, other.Redeliver(id), "Redeliver accepts a delivery without a secret")
 		close(respond)
 	})
 }
@@ -186,7 +178,7 @@ func TestWaiting(t *testing.T) {
 		var ids []string
 		for range 3 {
 			id, err := e.Send("7", []byte("own"))
-			must(t, err)
+			require.NoError(t, err)
 			ids = append(ids, id)
 		}
 		synctest.Wait()
@@ -218,9 +210,7 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("the delivery waits for %q until %v, want a delay of 1 h", got.Waiting, got.Until)
 		}
 		e.Archive(7, true)
-		if got := e.Record(ids[2]).Waiting; got != "archived" {
-			t.Errorf("a delivery to an archived webhook waits for %q, want archived", got)
-		}
+		assert.Equal(t, "archived", e.Record(ids[2]).Waiting, "a delivery to an archived webhook waits for")
 	})
 }
 
@@ -245,9 +235,7 @@ func TestCheckState(t *testing.T) {
 		if err := state.Check([]Webhook{hook}); err != nil {
 			got = err.Error()
 		}
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.Equal(t, want, got)
 	}
 }
 
@@ -276,9 +264,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	for range 3 {
 		<-received
 	}
-	if n := len(opened); n != 1 {
-		t.Errorf("%d connections for sequential deliveries, want 1", n)
-	}
+	assert.Len(t, opened, 1, "connections for sequential deliveries")
 	select {
 	case <-closed: // the only connection
 	case <-time.After(time.Minute):
@@ -297,22 +283,14 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 		e.Schedule = DefaultRetrySchedule()
 		e.Open(hook)
 		id, err := e.Send(hook.Name(), []byte("{}"))
-		must(t, err)
-		if got := e.Record(id).MaxAttempts; got != 8 {
-			t.Errorf("MaxAttempts is %d, want 8", got)
-		}
+		require.NoError(t, err)
+		assert.Equal(t, 8, e.Record(id).MaxAttempts, "MaxAttempts")
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
-		if got, want := fmt.Sprint(attempts), "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]"; got != want {
-			t.Errorf("attempts after %s, want %s", got, want)
-		}
-		if r := e.Record(id); r.State != record.DeliveryFailed {
-			t.Errorf("the delivery is %s, want %s", r.State, record.DeliveryFailed)
-		}
-		must(t, e.Redeliver(id))
-		if got := e.Record(id).MaxAttempts; got != 16 {
-			t.Errorf("after a redelivery, MaxAttempts is %d, want 16", got)
-		}
+		assert.Equal(t, "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]", fmt.Sprint(attempts), "attempts after")
+		assert.Equal(t, record.DeliveryFailed, e.Record(id).State, "the delivery")
+		require.NoError(t, e.Redeliver(id))
+		assert.Equal(t, 16, e.Record(id).MaxAttempts, "after a redelivery, MaxAttempts")
 	})
 }
 
@@ -349,7 +327,5 @@ func TestEventsConcurrent(t *testing.T) {
 		e.mu.Unlock()
 		return true
 	})
-	if want := []string{"evt-1", "evt-2", "evt-3"}; !slices.Equal(visited, want) {
-		t.Errorf("visited %v, want %v", visited, want)
-	}
+	assert.Equal(t, []string{"evt-1", "evt-2", "evt-3"}, visited, "visited")
 }

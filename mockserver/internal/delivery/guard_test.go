@@ -14,6 +14,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestMayDial(t *testing.T) {
@@ -131,9 +134,7 @@ func TestMetadataServicesAreRejected(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"169.254.169.253", "169.254.1.2", "fd00:ec2::253", "10.254.169.254"} {
-		if err := everything.mayDial("app", netip.AddrPortFrom(netip.MustParseAddr(address), 80).String()); err != nil {
-			t.Errorf("%s is not a metadata service: %v", address, err)
-		}
+		assert.NoError(t, everything.mayDial("app", netip.AddrPortFrom(netip.MustParseAddr(address), 80).String()), "%s is not a metadata service", address)
 	}
 }
 
@@ -271,16 +272,12 @@ func TestTargetsByHost(t *testing.T) {
 		{"hook.test", "http://other.test/", false},
 	} {
 		to, err := url.Parse(row.url)
-		must(t, err)
+		require.NoError(t, err)
 		found := newTarget(Options{Targets: map[string]http.Handler{row.host: handler}}, nil).handler(to) != nil
-		if found != row.found {
-			t.Errorf("%s for the host %s: found %v, want %v", row.url, row.host, found, row.found)
-		}
+		assert.Equal(t, row.found, found, "%s for the host %s", row.url, row.host)
 	}
 	both := newTarget(Options{Targets: map[string]http.Handler{"hook.test": handler, "hook.test:80": http.NewServeMux()}}, nil)
 	for host, exact := range both.handlers {
-		if got := both.handler(&url.URL{Scheme: "http", Host: host}); fmt.Sprintf("%T", got) != fmt.Sprintf("%T", exact) {
-			t.Errorf("%s: got the handler of another host", host)
-		}
+		assert.Equal(t, fmt.Sprintf("%T", exact), fmt.Sprintf("%T", both.handler(&url.URL{Scheme: "http", Host: host})), "%s: got the handler of another host", host)
 	}
 }

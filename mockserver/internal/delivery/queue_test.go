@@ -1,9 +1,10 @@
 package delivery
 
 import (
-	"slices"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/record"
@@ -35,15 +36,11 @@ func TestTakeInOrder(t *testing.T) {
 	q.later(named(q, "due 3"), start) // after other deliveries of the same time
 	q.append(named(q, "new 1"))
 	q.append(named(q, "new 2"))
-	if got, want := taken(q, start), []string{"due 1", "due 2", "due 3", "new 1", "new 2"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	assert.Equal(t, []string{"due 1", "due 2", "due 3", "new 1", "new 2"}, taken(q, start))
 	if wait, ok := q.wait(start); !ok || wait != time.Minute {
 		t.Errorf("wait returned %v, %v; want 1m0s, true", wait, ok)
 	}
-	if got := taken(q, start.Add(time.Minute)); !slices.Equal(got, []string{"later"}) {
-		t.Errorf("got %v", got)
-	}
+	assert.Equal(t, []string{"later"}, taken(q, start.Add(time.Minute)))
 	if wait, ok := q.wait(start); ok {
 		t.Errorf("an empty queue waits for %v", wait)
 	}
@@ -78,9 +75,7 @@ func TestRateLimit(t *testing.T) {
 		{-time.Hour, []string{"e", "f"}, time.Second}, // the clock was set back
 	} {
 		now := start.Add(step.after)
-		if got := taken(q, now); !slices.Equal(got, step.taken) {
-			t.Errorf("after %v: got %v, want %v", step.after, got, step.taken)
-		}
+		assert.Equal(t, step.taken, taken(q, now), "after %v", step.after)
 		if wait, ok := q.wait(now); !ok || wait != step.wait {
 			t.Errorf("after %v: the next delivery is due in %v, want %v", step.after, wait, step.wait)
 		}
@@ -100,14 +95,10 @@ func TestPushWithFaults(t *testing.T) {
 	q.push(next, nil, start)
 	q.push(lost, rule(record.FaultDrop), start)
 	q.push(twice, rule(record.FaultDuplicate), start)
-	if got, want := taken(q, start), []string{"next", "twice"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	assert.Equal(t, []string{"next", "twice"}, taken(q, start))
 	q.attempted(twice)
 	q.attempted(next)
-	if got, want := taken(q, start), []string{"held"}; !slices.Equal(got, want) {
-		t.Errorf("after the next delivery: got %v, want %v", got, want)
-	}
+	assert.Equal(t, []string{"held"}, taken(q, start), "after the next delivery")
 	if lost.State != record.DeliveryDropped || lost.Fault != "fault-1" || next.Fault != "" {
 		t.Errorf("the dropped delivery is %s by %q, and the next delivery has the fault %q", lost.State, lost.Fault, next.Fault)
 	}

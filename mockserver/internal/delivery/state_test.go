@@ -12,6 +12,9 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
@@ -49,14 +52,14 @@ func jsonOf(t *testing.T, now Snapshot) []byte {
 		out.Deliveries = append(out.Deliveries, *x)
 	}
 	text, err := json.Marshal(out)
-	must(t, err)
+	require.NoError(t, err)
 	return text
 }
 
 // read returns the state of an engine, decoded from JSON.
 func read(t *testing.T, e *Engine) (out State) {
 	t.Helper()
-	must(t, json.Unmarshal(jsonOf(t, e.Snapshot()), &out))
+	require.NoError(t, json.Unmarshal(jsonOf(t, e.Snapshot()), &out))
 	return out
 }
 
@@ -74,7 +77,7 @@ func TestSnapshotIsImmutable(t *testing.T) {
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
 		e.Open(hook)
 		id, err := e.Send("7", []byte(`{"event":"own"}`))
-		must(t, err)
+		require.NoError(t, err)
 		respond <- http.StatusBadGateway
 		synctest.Wait()
 		state := e.Snapshot()
@@ -86,7 +89,7 @@ func TestSnapshotIsImmutable(t *testing.T) {
 		}
 		text := jsonOf(t, state)
 		var back State
-		must(t, json.Unmarshal(text, &back))
+		require.NoError(t, json.Unmarshal(text, &back))
 		saved := back.Deliveries[0]
 		if saved.State != record.DeliveryRetrying || len(saved.Attempts) != 1 || saved.Tries != 1 {
 			t.Errorf("the saved delivery is %s after %d attempts, want retrying after 1", saved.State, len(saved.Attempts))
@@ -158,7 +161,7 @@ func TestStateKeepsOrder(t *testing.T) {
 				send(t, e, body)
 			}
 			if bodies == "after" {
-				must(t, e.Redeliver(ID(3)))
+				require.NoError(t, e.Redeliver(ID(3)))
 			}
 			state := read(t, e)
 			e = engineTo(t, receive)
@@ -166,9 +169,7 @@ func TestStateKeepsOrder(t *testing.T) {
 		}
 		e.Archive(hook.ID, false)
 		synctest.Wait()
-		if got, want := strings.Join(arrived, " "), "next held after last"; got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		assert.Equal(t, "next held after last", strings.Join(arrived, " "))
 	})
 }
 
@@ -176,10 +177,8 @@ func TestStateKeepsOrder(t *testing.T) {
 func TestAttemptsOnWire(t *testing.T) {
 	in := []record.Attempt{{Time: start, Duration: 1234567 * time.Nanosecond, Status: 200}}
 	text, err := json.Marshal(onWire(in))
-	must(t, err)
-	if want := `[{"time":"2026-01-02T03:04:05Z","status":200,"duration_ms":1.234567}]`; string(text) != want {
-		t.Errorf("got %s, want %s", text, want)
-	}
+	require.NoError(t, err)
+	assert.Equal(t, `[{"time":"2026-01-02T03:04:05Z","status":200,"duration_ms":1.234567}]`, string(text))
 	var back []AttemptWire
 	if err := json.Unmarshal(text, &back); err != nil || fromWire(back)[0] != in[0] {
 		t.Errorf("read back: %+v, %v", back, err)
@@ -233,7 +232,7 @@ func TestSnapshotHasEveryField(t *testing.T) {
 			}
 			e := engineTo(t, nil)
 			var state State
-			must(t, json.Unmarshal([]byte(with), &state))
+			require.NoError(t, json.Unmarshal([]byte(with), &state))
 			e.Replace([]Webhook{{ID: 7, Archived: true}}, state)
 			if again := stateOf(t, e); again == without {
 				t.Errorf("delivery.%s is lost when a snapshot is restored", f.Name)
@@ -285,11 +284,4 @@ func saved(t *testing.T, d *delivery) string {
 func stateOf(t *testing.T, e *Engine) string {
 	t.Helper()
 	return string(jsonOf(t, e.Snapshot()))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

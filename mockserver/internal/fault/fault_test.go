@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/record"
 )
@@ -38,9 +40,7 @@ func TestCounting(t *testing.T) {
 		}
 		got = append(got, id)
 	}
-	if want := []string{"fault-3", "fault-1", "none", "fault-2", "none"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	assert.Equal(t, []string{"fault-3", "fault-1", "none", "fault-2", "none"}, got)
 	_, rules := p.List()
 	for i, want := range []struct{ calls, hits int }{{5, 1}, {5, 1}, {5, 1}, {0, 0}} {
 		if rules[i].Calls != want.calls || rules[i].Hits != want.hits {
@@ -76,9 +76,7 @@ func TestMatching(t *testing.T) {
 	} {
 		row.fault.Action = record.FaultStatus
 		p := newPlan(t, row.fault)
-		if rule := p.Request(1, "createContact", r); (rule != nil) != row.hits {
-			t.Errorf("%s: a rule matches: %v", name, rule != nil)
-		}
+		assert.Equal(t, row.hits, p.Request(1, "createContact", r) != nil, "%s: a rule matches", name)
 	}
 	for name, row := range map[string]struct {
 		fault record.Fault
@@ -93,9 +91,7 @@ func TestMatching(t *testing.T) {
 		"other account": {record.Fault{Action: record.FaultDrop, AccountID: 2}, false},
 		"of requests":   {record.Fault{Action: record.FaultDelay}, false},
 	} {
-		if rule := newPlan(t, row.fault).Delivery(1, "Email.Bounced", "3"); (rule != nil) != row.hits {
-			t.Errorf("%s: a rule matches: %v", name, rule != nil)
-		}
+		assert.Equal(t, row.hits, newPlan(t, row.fault).Delivery(1, "Email.Bounced", "3") != nil, "%s: a rule matches", name)
 	}
 }
 

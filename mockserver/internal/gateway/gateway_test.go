@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -38,9 +40,7 @@ func TestLogLimits(t *testing.T) {
 	}
 	large.Clear(0)
 	large.add(record.Request{Response: make([]byte, 9)})
-	if large.bytes != 9 {
-		t.Errorf("%d bytes are counted after the log was cleared, want 9", large.bytes)
-	}
+	assert.Equal(t, 9, large.bytes, "bytes are counted after the log was cleared")
 }
 
 // Changes of a copy do not change the log.
@@ -48,9 +48,7 @@ func TestLogCopies(t *testing.T) {
 	var l Log
 	l.add(record.Request{ID: "1", Body: []byte("body")})
 	l.All()[0].Body[0] = 'X'
-	if got := string(l.All()[0].Body); got != "body" {
-		t.Errorf("the log contains %q", got)
-	}
+	assert.Equal(t, "body", string(l.All()[0].Body), "the log")
 }
 
 func TestLogRecord(t *testing.T) {

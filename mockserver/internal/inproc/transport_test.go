@@ -10,6 +10,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestHandlerTransport compares responses in process with responses over a socket.
@@ -87,7 +90,7 @@ type seen struct {
 func visit(t *testing.T, via http.RoundTripper, url string) (s seen) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/a%2Fb/c?q=1", strings.NewReader("sent"))
-	must(t, err)
+	require.NoError(t, err)
 	req.Header.Set("X-Test", "yes")
 	res, err := (&http.Client{Transport: via}).Do(req)
 	if err != nil {
@@ -108,7 +111,7 @@ func visit(t *testing.T, via http.RoundTripper, url string) (s seen) {
 func get(ctx context.Context, t *testing.T, handler http.HandlerFunc) (*http.Response, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app.test/", http.NoBody)
-	must(t, err)
+	require.NoError(t, err)
 	return Transport{handler}.RoundTrip(r)
 }
 
@@ -128,15 +131,11 @@ func TestHandlerTransportCancel(t *testing.T) {
 		if err == nil {
 			_ = res.Body.Close()
 		}
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		synctest.Wait()
 		select {
 		case err := <-written:
-			if err == nil {
-				t.Error("a late response was written without an error")
-			}
+			assert.Error(t, err, "a late response was written without an error")
 		default:
 			t.Fatal("the handler waits for a reader")
 		}
@@ -151,7 +150,7 @@ func TestHandlerTransportCancelDuringBody(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		})
-		must(t, err)
+		require.NoError(t, err)
 		defer func() { _ = res.Body.Close() }()
 		if _, err := io.ReadFull(res.Body, make([]byte, 4)); err != nil {
 			t.Fatal(err)
@@ -180,16 +179,7 @@ func TestCanceledAndAborted(t *testing.T) {
 				cancel()
 				panic(http.ErrAbortHandler)
 			})
-			if !errors.Is(err, context.Canceled) {
-				t.Fatalf("got %v, want %v", err, context.Canceled)
-			}
+			require.ErrorIs(t, err, context.Canceled)
 		}
 	})
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

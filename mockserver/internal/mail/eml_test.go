@@ -11,6 +11,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -33,10 +36,10 @@ func openEML(t *testing.T, eml []byte) opened {
 	}
 	out := opened{m, map[string]string{}, nil}
 	kind, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
-	must(t, err)
+	require.NoError(t, err)
 	read := func(kind string, body io.Reader) {
 		text, err := io.ReadAll(quotedprintable.NewReader(body))
-		must(t, err)
+		require.NoError(t, err)
 		out.parts[kind], out.order = string(text), append(out.order, kind)
 	}
 	if kind != "multipart/alternative" {
@@ -49,7 +52,7 @@ func openEML(t *testing.T, eml []byte) opened {
 		if err == io.EOF {
 			return out
 		}
-		must(t, err)
+		require.NoError(t, err)
 		kind, _, _ := mime.ParseMediaType(p.Header.Get("Content-Type"))
 		read(kind, p)
 	}
@@ -91,13 +94,9 @@ func TestEML(t *testing.T) {
 	if len(got.Header) != 8 { // the first six, MIME-Version and Content-Type
 		t.Errorf("fields %v", got.Header)
 	}
-	if strings.Join(got.order, " ") != "text/plain text/html" {
-		t.Errorf("parts %q", got.order)
-	}
+	assert.Equal(t, "text/plain text/html", strings.Join(got.order, " "), "order of the parts")
 	for kind, want := range map[string]string{"text/plain": crlf(m.Text), "text/html": crlf(m.HTML)} {
-		if got.parts[kind] != want {
-			t.Errorf("%s is %q, want %q", kind, got.parts[kind], want)
-		}
+		assert.Equal(t, want, got.parts[kind], kind)
 	}
 }
 
@@ -118,9 +117,7 @@ func TestEMLHostileHeaders(t *testing.T) {
 		{Name: "X-" + name, Value: "1"},
 	}}))
 	for field, n := range map[string]int{"From": 1, "To": 1, "Subject": 1, "X-Twice": 2, "Bcc": 1, "Reply-To": 0, "List-Help": 0} {
-		if len(got.Header[field]) != n {
-			t.Errorf("%s: %.100q, want %d", field, got.Header[field], n)
-		}
+		assert.Len(t, got.Header[field], n, field)
 	}
 	if subject, err := new(mime.WordDecoder).DecodeHeader(got.Header.Get("Subject")); err != nil || subject != coded {
 		t.Errorf("the subject is %q, %v", subject, err)
@@ -169,7 +166,7 @@ func TestSource(t *testing.T) {
 			{Name: "X-One", Value: "1\r\nX-Two: 2"},
 		}})
 		m, err := mail.ReadMessage(strings.NewReader(source))
-		must(t, err)
+		require.NoError(t, err)
 		sender, err := mail.ParseAddress(m.Header.Get("From"))
 		if err != nil || sender.Name != name || sender.Address != "s@example.com" || encoded != "" && m.Header.Get("From") != encoded {
 			t.Errorf("From is %q, %v; want %q", m.Header.Get("From"), err, encoded)
@@ -203,20 +200,11 @@ func FuzzEML(f *testing.F) {
 		}
 		got := openEML(t, EML(m))
 		for kind, want := range map[string]string{"text/plain": text, "text/html": html} {
-			if got.parts[kind] != crlf(want) {
-				t.Errorf("%s is %q, want %q", kind, got.parts[kind], crlf(want))
-			}
+			assert.Equal(t, crlf(want), got.parts[kind], kind)
 		}
 		decoded, err := new(mime.WordDecoder).DecodeHeader(got.Header["Subject"][0])
 		if want := strings.Join(strings.Fields(oneLine(subject)), " "); err != nil || strings.Join(strings.Fields(decoded), " ") != want {
 			t.Errorf("the subject is %q, %v; want %q", decoded, err, want)
 		}
 	})
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

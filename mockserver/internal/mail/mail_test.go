@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -30,16 +32,10 @@ func TestMerge(t *testing.T) {
 		{"{{markup}}", `<b>&"`, "&lt;b&gt;&amp;&#34;"},
 		{"<i>{{nested}}</i>", "<i>{{name}}</i>", "<i>{{name}}</i>"},
 	} {
-		if got := MergeText(row.in, value); got != row.text {
-			t.Errorf("text of %q is %q, want %q", row.in, got, row.text)
-		}
-		if got := MergeHTML(row.in, value); got != row.html {
-			t.Errorf("HTML of %q is %q, want %q", row.in, got, row.html)
-		}
+		assert.Equal(t, row.text, MergeText(row.in, value), "text of %q", row.in)
+		assert.Equal(t, row.html, MergeHTML(row.in, value), "HTML of %q", row.in)
 	}
-	if got := MergeHTML("a{{name}}b", nil); got != "ab" {
-		t.Errorf("a preview is %q", got)
-	}
+	assert.Equal(t, "ab", MergeHTML("a{{name}}b", nil), "a preview")
 }
 
 func FuzzMerge(f *testing.F) {
@@ -53,13 +49,9 @@ func FuzzMerge(f *testing.F) {
 			t.Skip()
 		}
 		marked := MergeText(s, func(string) string { return marker })
-		if got, want := MergeText(s, func(string) string { return v }), strings.ReplaceAll(marked, marker, v); got != want {
-			t.Errorf("text of %q with %q is %q, want %q", s, v, got, want)
-		}
+		assert.Equal(t, strings.ReplaceAll(marked, marker, v), MergeText(s, func(string) string { return v }), "text of %q with %q", s, v)
 		escaped := strings.ReplaceAll(marked, marker, html.EscapeString(v))
-		if got := MergeHTML(s, func(string) string { return v }); got != escaped {
-			t.Errorf("HTML of %q with %q is %q, want %q", s, v, got, escaped)
-		}
+		assert.Equal(t, escaped, MergeHTML(s, func(string) string { return v }), "HTML of %q with %q", s, v)
 	})
 }
 
@@ -91,9 +83,7 @@ func TestSnippet(t *testing.T) {
 		{"letters of many bytes", strings.Repeat("é", 141), "", strings.Repeat("é", 140) + "…"},
 		{"cut within a letter", "x" + strings.Repeat("é", 999), "", "x" + strings.Repeat("é", 139) + "…"},
 	} {
-		if got := Snippet(row.text, row.html, value); got != row.want {
-			t.Errorf("%s: %q, want %q", row.name, got, row.want)
-		}
+		assert.Equal(t, row.want, Snippet(row.text, row.html, value), row.name)
 	}
 }
 
@@ -192,9 +182,7 @@ func TestCheckOfMergeTags(t *testing.T) {
 				t.Errorf("%q: %v, but the tag is only misspelled", content, f)
 			}
 		}
-		if got := strings.Join(texts, "\n"); got != want {
-			t.Errorf("%q: %s, want %s", content, got, want)
-		}
+		assert.Equal(t, want, strings.Join(texts, "\n"), "%q", content)
 	}
 }
 
@@ -216,7 +204,5 @@ func TestCheckManyAnchors(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&contents, `<a href="#p%d">x</a><p id="p%d">y</p>`, i, i/2*2)
 	}
-	if found := Check(record.Message{HTML: contents.String(), Text: "x"}, Tags{}); len(found) != 1000 {
-		t.Errorf("%d links have no target, want every second link", len(found))
-	}
+	assert.Len(t, Check(record.Message{HTML: contents.String(), Text: "x"}, Tags{}), 1000, "every second link has no target")
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
@@ -33,9 +36,7 @@ func TestContactTable(t *testing.T) {
 			if table.setStatus(c, status); status != statusDeleted {
 				before = status
 			}
-			if got := c.effectiveStatus(); got != before {
-				t.Fatalf("contact %d with the status %s counts as %s, want %s", c.ID, status, got, before)
-			}
+			require.Equal(t, before, c.effectiveStatus(), "effective status of contact %d with the status %s", c.ID, status)
 			table.setDate(c, int64(random.IntN(50)))
 			table.tag(c, []string{fmt.Sprint("tag", random.IntN(5))})
 			if n%300 == 0 {
@@ -159,7 +160,5 @@ func TestOrder(t *testing.T) {
 			check()
 		}
 	}
-	if len(o.blocks) != 0 {
-		t.Errorf("%d blocks remain", len(o.blocks))
-	}
+	assert.Empty(t, o.blocks, "blocks remain")
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -28,12 +31,12 @@ func TestIndexes(t *testing.T) {
 	}
 	checkIndexes(t, p, a())
 	saved := written(t, p)
-	must(t, p.Restore(strings.NewReader(saved)))
+	require.NoError(t, p.Restore(strings.NewReader(saved)))
 	checkIndexes(t, p, a())
 	for range 100 {
 		randomChange(ctx, p, a(), r)
 	}
-	must(t, p.RestoreAccount(1, strings.NewReader(saved)))
+	require.NoError(t, p.RestoreAccount(1, strings.NewReader(saved)))
 	checkIndexes(t, p, a())
 	again := written(t, p)
 	if again, saved = resources(again), resources(saved); again != saved {
@@ -49,7 +52,7 @@ func resources(state string) string {
 func written(t *testing.T, p *Platform) string {
 	t.Helper()
 	var out strings.Builder
-	must(t, p.Snapshot().Write(&out))
+	require.NoError(t, p.Snapshot().Write(&out))
 	return out.String()
 }
 
@@ -149,9 +152,7 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 	}
 	for _, event := range []events.Name{events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced} {
 		want := slices.ContainsFunc(slices.Collect(a.Webhooks.all()), func(h *delivery.Webhook) bool { return !h.Archived && slices.Contains(h.Events, string(event)) })
-		if p.Deliveries.Wants(a.ID, event) != want {
-			t.Errorf("a webhook subscribes to %s: %v", event, !want)
-		}
+		assert.Equal(t, want, p.Deliveries.Wants(a.ID, event), "a webhook subscribes to %s", event)
 	}
 	if n := a.Suppression.inOrder.Len(); n != a.Suppression.len() || n == 0 {
 		t.Errorf("%d suppressed addresses in order, %d by address", n, a.Suppression.len())
@@ -205,9 +206,7 @@ func TestOutboxConcurrent(t *testing.T) {
 			t.Fatalf("message %d is %s with %d opens, want %s with 1", i, all[i].ID, all[i].Opens, id)
 		}
 	}
-	if to := p.OutboxTo("U3@example.ORG"); len(to) != more/5 {
-		t.Errorf("%d messages to one of five addresses", len(to))
-	}
+	assert.Len(t, p.OutboxTo("U3@example.ORG"), more/5, "messages to one of five addresses")
 }
 
 func submission(to string) api.SubmitEmailRequestObject {
@@ -229,7 +228,7 @@ func TestDeleteMessageConcurrent(t *testing.T) {
 	for range newest {
 		if seen == 0 {
 			for _, m := range all[:10] {
-				must(t, p.DeleteMessage(m.ID))
+				require.NoError(t, p.DeleteMessage(m.ID))
 			}
 		}
 		seen++

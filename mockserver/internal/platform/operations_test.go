@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
@@ -49,7 +52,7 @@ func expect(t *testing.T, p *Platform, want ...string) func(any, error) {
 		text := fmt.Sprint(err)
 		if err == nil {
 			body, err := json.Marshal(result)
-			must(t, err)
+			require.NoError(t, err)
 			text = string(body)
 		}
 		newest := p.Deliveries.NewestEvents()
@@ -107,12 +110,10 @@ func TestContactAfterRecipientAction(t *testing.T) {
 		{statusDeleted, statusDeleted, "", func(p *Platform) error { return p.GlobalUnsubscribe("c") }},
 	} {
 		p := restored(t, strings.Replace(shop, `"status":"active"`, `"status":"`+row.before+`"`, 1))
-		must(t, row.act(p))
+		require.NoError(t, row.act(p))
 		_, members, _ := p.NewestMembers(1)
 		for m := range members {
-			if m.Status != row.after {
-				t.Errorf("%s: the status is %s, want %s", row.before, m.Status, row.after)
-			}
+			assert.Equal(t, row.after, m.Status, "%s: the status", row.before)
 		}
 		if row.record != "" {
 			ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
@@ -178,7 +179,7 @@ func TestOperationsOnMessages(t *testing.T) {
 	expect(t, p, `"status":"error"`, "Email.Error")(p.SubmitEmail(ctx, submission("error@mock.test")))
 	expect(t, p, `"status":"rejected"`, "Email.Rejected")(p.SubmitEmail(ctx, submission("s@example.org")))
 	_, err := p.Faults.Add([]record.Fault{{Action: record.FaultInternalError, Body: "the queue is full", Times: 1}})
-	must(t, err)
+	require.NoError(t, err)
 	expect(t, p, `"status":"error"`, "internal error; the queue is full")(p.SubmitEmail(ctx, submission("b@example.org")))
 	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":"2"`, `"list_id":"1"`)(nil, p.Open("c"))
 	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":null`, `"list_id":null`)(nil, p.Open("t"))
@@ -206,9 +207,7 @@ func TestChunks(t *testing.T) {
 		}
 		p.mu.Unlock()
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%d resources, from %d to %d, want all %d", len(got), got[0], got[len(got)-1], len(want))
-	}
+	assert.Equal(t, want, got, "resources")
 }
 
 func TestOverview(t *testing.T) {
@@ -226,9 +225,7 @@ func TestOverview(t *testing.T) {
 	waiting := []delivery.Waiting{
 		{Why: "campaign", N: 1, Until: later, CampaignID: 8, Name: "Later"}, {Why: "confirmation", N: 1, ListID: 4, Name: "M"},
 	}
-	if got := p.Overview(0, 0, 0).Waiting; !slices.Equal(got, waiting) {
-		t.Errorf("waiting: %+v, want %+v", got, waiting)
-	}
+	assert.Equal(t, waiting, p.Overview(0, 0, 0).Waiting, "waiting")
 	if c := p.Campaigns(); !c[0].ScheduledFor.Equal(later) || !c[1].ScheduledFor.IsZero() || c[1].Outcome != (Outcome{Sent: 1, Opened: 1}) {
 		t.Errorf("campaigns: %+v", c)
 	}
@@ -242,14 +239,14 @@ func TestOutcomesAfterRestore(t *testing.T) {
 	p := restored(t, strings.Replace(shop, `"list_id":4,"name":"M"`, `"list_id":4,"name":"M","policy_accepted":true`, 1))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 	for _, id := range []string{"c", "w", "l", "c"} { // the second c changes no count
-		must(t, errors.Join(p.Open(id), p.Click(id, "https://shop.example/"), p.Bounce(id, events.BounceCategoryHard), p.Complain(id, "")))
-		must(t, errors.Join(p.Unsubscribe(id), p.GlobalUnsubscribe(id)))
+		require.NoError(t, errors.Join(p.Open(id), p.Click(id, "https://shop.example/"), p.Bounce(id, events.BounceCategoryHard), p.Complain(id, "")))
+		require.NoError(t, errors.Join(p.Unsubscribe(id), p.GlobalUnsubscribe(id)))
 	}
 	for range 3 {
 		succeed(t)(p.SubmitEmail(ctx, submission("b@example.org")))
 	}
-	must(t, p.DeleteMessage("l"))
-	must(t, p.Open("l")) // the recipient still has the message
+	require.NoError(t, p.DeleteMessage("l"))
+	require.NoError(t, p.Open("l")) // the recipient still has the message
 	if want := (Outcome{Sent: 7, Bounced: 3, Opened: 2, Clicked: 2, Unsubscribed: 2, GlobalUnsubscribed: 2, ReportedAsSpam: 2}); p.Overview(1, 0, 0).Messages != want {
 		t.Errorf("got %+v, want %+v", p.Overview(1, 0, 0).Messages, want)
 	}
@@ -260,7 +257,7 @@ func TestOutcomesAfterRestore(t *testing.T) {
 	if got, want := other.Campaigns()[1].Outcome, p.Campaigns()[1].Outcome; got != want || got.Clicked != 1 {
 		t.Errorf("the campaign restored %+v, want %+v", got, want)
 	}
-	must(t, p.ResetAccount(1))
+	require.NoError(t, p.ResetAccount(1))
 	if got := p.Overview(1, 0, 0).Messages; got != (Outcome{}) {
 		t.Errorf("after a reset: %+v, want none", got)
 	}
@@ -269,8 +266,8 @@ func TestOutcomesAfterRestore(t *testing.T) {
 // A reset of an account keeps the messages of other accounts.
 func TestResetAccount(t *testing.T) {
 	p := restored(t, shop)
-	must(t, p.ResetAccount(1))
-	must(t, p.ResetAccount(3))
+	require.NoError(t, p.ResetAccount(1))
+	require.NoError(t, p.ResetAccount(3))
 	if out := p.Outbox(); len(out) != 1 || out[0].ID != "o" {
 		t.Errorf("got %v, want the message o", out)
 	}
@@ -283,7 +280,7 @@ func TestFollower(t *testing.T) {
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 	f := p.Follow()
 	var whole strings.Builder
-	must(t, f.Write(&whole))
+	require.NoError(t, f.Write(&whole))
 	for _, step := range []struct {
 		change        func()
 		with, without string
@@ -298,16 +295,14 @@ func TestFollower(t *testing.T) {
 	} {
 		step.change()
 		var change strings.Builder
-		must(t, f.Write(&change))
+		require.NoError(t, f.Write(&change))
 		if text := change.String(); !strings.Contains(text, step.with) || strings.Contains(text, step.without) {
 			t.Errorf("got %s, want %s in it, and not %s", text, step.with, step.without)
 		}
 		whole.WriteString(change.String())
 	}
 	other := restored(t, whole.String())
-	if got, want := resources(written(t, other)), resources(written(t, p)); got != want {
-		t.Errorf("restored\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, resources(written(t, p)), resources(written(t, other)), "restored")
 }
 
 // Without a transaction since the last snapshot, a follower does not copy the resources again. The deletion of a draft,
@@ -315,15 +310,15 @@ func TestFollower(t *testing.T) {
 func TestFollowerOfIdleServer(t *testing.T) {
 	p := restored(t, strings.Replace(shop, `"status":"delivered","list_id":1},`, `"status":"incomplete"},`, 1))
 	f := p.Follow()
-	must(t, f.Write(io.Discard))
+	require.NoError(t, f.Write(io.Discard))
 	before := f.last
-	must(t, f.Write(io.Discard))
+	require.NoError(t, f.Write(io.Discard))
 	if &f.last.accounts[0] != &before.accounts[0] {
 		t.Error("the resources have been copied again")
 	}
-	must(t, p.DeleteCampaign(3))
+	require.NoError(t, p.DeleteCampaign(3))
 	var change strings.Builder
-	must(t, f.Write(&change))
+	require.NoError(t, f.Write(&change))
 	if text := change.String(); !strings.Contains(text, `"campaigns":[{"campaign_id":8`) || strings.Contains(text, `"campaign_id":3`) {
 		t.Errorf("got %s, want the campaigns without the deleted one", text)
 	}

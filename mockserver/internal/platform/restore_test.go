@@ -10,6 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
@@ -155,9 +158,7 @@ func TestRestoreOlderVersion(t *testing.T) {
 	var got, want strings.Builder
 	_ = restored(t, older+fmt.Sprintf(change, "attributes", "bounces")).Snapshot().Write(&got)
 	_ = restored(t, current+fmt.Sprintf(change, "custom_attributes", "bounces_count")).Snapshot().Write(&want)
-	if got.String() != want.String() {
-		t.Errorf("got\n%s\nwant\n%s", &got, &want)
-	}
+	assert.Equal(t, want.String(), got.String())
 	checkRestores(t, map[string]string{
 		`{"version":3,"accounts":[{"account_id":1,"lists":[{"list":1}]}]}`: "accounts[0]: list: unknown field",
 		`{"version":3,"accounts":[{"account_id":1,"lists":7}]}`:            "accounts[0]: lists: must be",
@@ -171,9 +172,7 @@ func TestUnsentMessagesNotInOutbox(t *testing.T) {
 		messageQueued: true, messageDelivered: true, messageRejected: false, messageError: false,
 	} {
 		p := restored(t, strings.Replace(oneCampaign(time.Now().Add(time.Hour)), `"status":"delivered"}`, fmt.Sprintf(`"status":%q}`, status), 1))
-		if got := len(p.Outbox()) == 1; got != sent {
-			t.Errorf("%s: in the outbox: %v, want %v", status, got, sent)
-		}
+		assert.Equal(t, sent, len(p.Outbox()) == 1, "%s: in the outbox", status)
 		if err := p.Open("m"); (err == nil) != sent {
 			t.Errorf("%s: opened: %v", status, err)
 		}
@@ -207,7 +206,7 @@ func restored(t *testing.T, state string) *Platform {
 		Work:       work,
 	})
 	t.Cleanup(s.Close)
-	must(t, s.Restore(strings.NewReader(state)))
+	require.NoError(t, s.Restore(strings.NewReader(state)))
 	return s
 }
 
@@ -216,9 +215,7 @@ func TestRestoreStopsCampaign(t *testing.T) {
 	later := oneCampaign(time.Now().Add(time.Hour))
 	check := func(t *testing.T, s *Platform) {
 		t.Helper()
-		if n := len(s.Outbox()); n != 1 {
-			t.Errorf("%d messages, want only the message in the snapshot", n)
-		}
+		assert.Len(t, s.Outbox(), 1, "only the message in the snapshot")
 		if c := s.accounts[1].Campaigns.get(3); c.Status != campaignScheduled {
 			t.Errorf("the campaign is %s", c.Status)
 		} else if c.alarm == nil {
@@ -228,7 +225,7 @@ func TestRestoreStopsCampaign(t *testing.T) {
 	t.Run("about to start", func(t *testing.T) {
 		s := restored(t, later)
 		run := s.campaignRun(1, s.accounts[1].Campaigns.get(3))
-		must(t, s.Restore(strings.NewReader(later)))
+		require.NoError(t, s.Restore(strings.NewReader(later)))
 		run()
 		check(t, s)
 	})
@@ -252,7 +249,7 @@ func TestRestoreStopsCampaign(t *testing.T) {
 			runtime.Gosched()
 		}
 		p.mu.Unlock() // the restore waits for this step, and the next step waits for the restore
-		must(t, <-replaced)
+		require.NoError(t, <-replaced)
 		<-ended
 		check(t, s)
 	})
@@ -278,9 +275,7 @@ func TestDueCampaignIsWork(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		within(t, p, func(tx *tx) error {
-			if c := tx.account.Campaigns.get(3); c.Status != campaignDelivered {
-				t.Errorf("the campaign is %s", c.Status)
-			}
+			assert.Equal(t, campaignDelivered, tx.account.Campaigns.get(3).Status, "the campaign")
 			return nil
 		})
 	})
@@ -316,15 +311,13 @@ func TestResumedCampaign(t *testing.T) {
 				{"list_id":4,"id":5,"email":"c@example.org","status":"active"},
 				{"list_id":4,"id":7,"email":"d@example.org","status":"active"}]}`, time.Now().Add(time.Hour).Unix()))
 		_, err := s.UpdateCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.UpdateCampaignRequestObject{CampaignID: 6, Body: &change})
-		must(t, err)
+		require.NoError(t, err)
 		s.campaignRun(1, s.accounts[1].Campaigns.get(6))()
 		var to []string
 		for _, m := range s.Outbox() {
 			to = append(to, m.To)
 		}
-		if got := strings.Join(to, " "); got != want {
-			t.Errorf("the campaign was sent to %s, want %s", got, want)
-		}
+		assert.Equal(t, want, strings.Join(to, " "), "recipients of the campaign")
 	}
 }
 
@@ -335,21 +328,12 @@ func TestClosedPlatform(t *testing.T) {
 	run := s.campaignRun(1, c)
 	s.Close()
 	run()
-	if n := len(s.Outbox()); n != 1 {
-		t.Errorf("%d messages, want only the message in the snapshot", n)
-	}
+	assert.Len(t, s.Outbox(), 1, "only the message in the snapshot")
 	c.alarm, c.Status, c.Sender.Email = nil, campaignIncomplete, "shop@example.org"
 	_, err := s.ScheduleCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.ScheduleCampaignRequestObject{
 		CampaignID: 3, Body: &api.CampaignSchedule{ScheduledFor: time.Now().Add(time.Hour).Unix()},
 	})
 	if err != nil || c.alarm != nil {
 		t.Errorf("got %v and the alarm %v, want neither", err, c.alarm)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

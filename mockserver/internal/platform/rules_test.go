@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/record"
@@ -15,7 +18,7 @@ import (
 // within runs a function in a transaction of account 1.
 func within(t *testing.T, p *Platform, act func(t *tx) error) {
 	t.Helper()
-	must(t, p.transact(nil, func(t *tx) error {
+	require.NoError(t, p.transact(nil, func(t *tx) error {
 		t.account = p.accountLocked(1)
 		return act(t)
 	}))
@@ -31,9 +34,7 @@ func TestContactQuery(t *testing.T) {
 	} {
 		sort, filter, _ := strings.Cut(text, "/")
 		q, err := contactQuery(sort, filter)
-		if (err == nil) != good {
-			t.Errorf("%s: %+v, %v; want that it is valid: %v", text, q, err, good)
-		}
+		assert.Equal(t, good, err == nil, "%s: %+v, %v", text, q, err)
 	}
 	if q, err := contactQuery("email:desc", "interest:a:b"); err != nil || q != (query{field: "interest", value: "a:b", sort: "email", descending: true}) {
 		t.Errorf("%+v, %v", q, err)
@@ -54,15 +55,11 @@ func TestPaging(t *testing.T) {
 // A template replaces inline content and vice versa. Content with both is rejected.
 func TestTemplateOrInline(t *testing.T) {
 	for _, in := range []api.MessageContent{{TemplateID: 3, HTML: "h"}, {TemplateID: 3, Text: "t"}} {
-		if new(tx).checkContent(in, false) == nil {
-			t.Errorf("%+v is accepted", in)
-		}
+		assert.Error(t, new(tx).checkContent(in, false), "%+v is accepted", in)
 	}
 	text := api.Nullable{Set: true, Value: "t"}
 	for _, in := range []api.MessageContentUpdate{{TemplateID: new(int64(3)), HTML: new("h")}, {TemplateID: new(int64(3)), Text: text}} {
-		if new(tx).changeContent(&api.MessageContent{}, in) == nil {
-			t.Errorf("%+v is accepted", in)
-		}
+		assert.Error(t, new(tx).changeContent(&api.MessageContent{}, in), "%+v is accepted", in)
 	}
 	before := api.MessageContent{Subject: "s", TemplateID: 3}
 	for _, row := range []struct {
@@ -78,12 +75,8 @@ func TestTemplateOrInline(t *testing.T) {
 			t.Errorf("%+v: %+v, %v; want %+v", row.in, got, err, row.want)
 		}
 	}
-	if err := checkSender(api.Sender{}, false); err != nil {
-		t.Errorf("an omitted optional sender: %v", err)
-	}
-	if checkSender(api.Sender{}, true) == nil {
-		t.Error("an omitted required sender is accepted")
-	}
+	assert.NoError(t, checkSender(api.Sender{}, false), "an omitted optional sender")
+	assert.Error(t, checkSender(api.Sender{}, true), "an omitted required sender is accepted")
 }
 
 // A contact that an import reactivates is the last contact added. Pending and active contacts keep their places.
@@ -154,9 +147,7 @@ func TestListUnsubscribe(t *testing.T) {
 	} {
 		row.m.From = api.Sender{Name: `The "Shop"`, Email: "shop@example.org"}
 		out, mayLeave := row.m.rendered("https://platform.example"), false
-		if got, want := out.Headers[1].Value, `"The \"Shop\"" <shop@example.org>`; got != want {
-			t.Errorf("from %s, want %s", got, want)
-		}
+		assert.Equal(t, `"The \"Shop\"" <shop@example.org>`, out.Headers[1].Value, "from")
 		for _, h := range out.Headers {
 			mayLeave = mayLeave || h.Name == "List-Unsubscribe"
 		}
@@ -184,7 +175,7 @@ func TestEventsWithoutSubscriber(t *testing.T) {
 	} {
 		p := restored(t, hooks(of))
 		p.Close() // nothing is delivered
-		must(t, p.Complain("m", ""))
+		require.NoError(t, p.Complain("m", ""))
 		got := p.Deliveries.Events(func(*record.FiredEvent) bool { return true })
 		if len(got) != want {
 			t.Errorf("%s: %d events, want %d", of, len(got), want)
@@ -228,13 +219,9 @@ func TestActivate(t *testing.T) {
 // A custom attribute replaces a merge link of the same name, even if the attribute is empty.
 func TestAttributesReplaceLinks(t *testing.T) {
 	m := message{ID: "m", ContactID: 1, SentBy: events.SendingTypeEmailAPI, Attributes: []api.CustomAttribute{{Name: tagUnsubscribe}}}
-	if got := m.merged("http://x")(tagUnsubscribe); got != "" {
-		t.Errorf("got %s", got)
-	}
+	assert.Empty(t, m.merged("http://x")(tagUnsubscribe))
 	m.Values = map[string]string{tagGlobalUnsubscribe: ""}
-	if got := m.merged("http://x")(tagGlobalUnsubscribe); got != "" {
-		t.Errorf("got %s", got)
-	}
+	assert.Empty(t, m.merged("http://x")(tagGlobalUnsubscribe))
 }
 
 func TestEmailAndPattern(t *testing.T) {
@@ -263,12 +250,8 @@ func TestEmailAndPattern(t *testing.T) {
 		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 57) + ".de": {true, true},
 		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 58) + ".de": {false, false},
 	} {
-		if got := isEmail(s); got != want.email {
-			t.Errorf("isEmail(%q) is %v", s, got)
-		}
-		if got := isPattern(s); got != want.pattern {
-			t.Errorf("isPattern(%q) is %v", s, got)
-		}
+		assert.Equal(t, want.email, isEmail(s), "isEmail(%q)", s)
+		assert.Equal(t, want.pattern, isPattern(s), "isPattern(%q)", s)
 	}
 }
 
@@ -284,8 +267,6 @@ func TestIsWebURL(t *testing.T) {
 		"http://example.org:port/":   false,
 		"":                           false,
 	} {
-		if got := IsWebURL(s); got != want {
-			t.Errorf("IsWebURL(%q) is %v", s, got)
-		}
+		assert.Equal(t, want, IsWebURL(s), "IsWebURL(%q)", s)
 	}
 }

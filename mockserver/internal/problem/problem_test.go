@@ -2,12 +2,14 @@ package problem
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // The location and the message of a type error do not depend on the release of Go.
@@ -39,13 +41,9 @@ func TestTypeErrorLocation(t *testing.T) {
 		{`{"unknown":[{"a":[1]},2],"tags":["a","b",[]]}`, "[body tags 2]: must be a string, got an array"},
 	} {
 		err := json.Unmarshal([]byte(tt.body), new(contact))
-		if err == nil {
-			t.Fatalf("%s fits", tt.body)
-		}
+		require.Error(t, err, "%s fits", tt.body)
 		detail := OfJSON([]byte(tt.body), err).Details[0]
-		if got := fmt.Sprint(detail.Loc, ": ", detail.Msg); got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.body, got, tt.want)
-		}
+		assert.Equal(t, tt.want, fmt.Sprint(detail.Loc, ": ", detail.Msg), tt.body)
 	}
 }
 
@@ -54,16 +52,12 @@ func TestTypeErrorLocationMemory(t *testing.T) {
 	const depth, n = 5000, 10_000
 	body := []byte(`{"x":` + strings.Repeat("[", depth) + "0" + strings.Repeat(",0", n) + strings.Repeat("]", depth) + `,"email":5}`)
 	err := json.Unmarshal(body, new(struct{ Email string }))
-	if err == nil {
-		t.Fatal("a number fits a string")
-	}
+	require.Error(t, err, "a number fits a string")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	got := fmt.Sprint(OfJSON(body, err).Details[0].Loc)
 	runtime.ReadMemStats(&after)
-	if got != "[body email]" {
-		t.Errorf("got %s, want [body email]", got)
-	}
+	assert.Equal(t, "[body email]", got)
 	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 100<<20 {
 		t.Errorf("the location took %d MiB for a body of %d KiB", bytes>>20, len(body)>>10)
 	}
@@ -93,8 +87,6 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 	for _, err := range []error{nil, io.EOF} {
-		if got := Unknown(err, seed{}); !errors.Is(got, err) {
-			t.Errorf("got %v, want %v", got, err)
-		}
+		assert.ErrorIs(t, Unknown(err, seed{}), err)
 	}
 }

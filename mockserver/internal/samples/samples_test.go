@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/record"
@@ -12,16 +14,12 @@ import (
 
 func TestSamplesAreEvents(t *testing.T) {
 	samples, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen, ids := map[string]bool{}, map[string]bool{}
 	for _, s := range samples {
 		name := string(s.Event) + " " + s.Variant
 		ev, err := events.Parse(s.Body)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		require.NoError(t, err, name)
 		if _, unknown := ev.Data.(*events.Unknown); unknown || ev.Name != s.Event || s.Summary == "" {
 			t.Errorf("%s: %T of %s, %q", name, ev.Data, ev.Name, s.Summary)
 		}

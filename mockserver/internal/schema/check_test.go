@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
@@ -34,9 +37,7 @@ func check(t *testing.T, body string) []string {
 	d := json.NewDecoder(strings.NewReader(body))
 	d.UseNumber()
 	var value any
-	if err := d.Decode(&value); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, d.Decode(&value))
 	var out []string
 	for _, p := range types.Of(reflect.TypeFor[sample]()).Check(value, "body") {
 		out = append(out, problem.Path(p.Loc)+": "+p.Msg)
@@ -69,9 +70,7 @@ func TestCheck(t *testing.T) {
 		`{"Mode":"fast"}`:      "Mode: unknown field: did you mean mode? Must be one of any, big, chance, count, inner, mode, on, to, words",
 		`[]`:                   ": must be an object, got an array",
 	} {
-		if got := strings.Join(check(t, body), ", "); got != want {
-			t.Errorf("%s: got %q, want %q", body, got, want)
-		}
+		assert.Equal(t, want, strings.Join(check(t, body), ", "), body)
 	}
 }
 

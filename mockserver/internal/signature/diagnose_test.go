@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"example.com/emailplatform/webhook"
 )
 
@@ -94,16 +96,12 @@ func TestDiagnoseOtherEncoders(t *testing.T) {
 		"json_encode, UNESCAPED_UNICODE":   `{"url":"https:\/\/x.example\/?a=1&b=2","name":"José 😀, \"Z\": x","n":[1,{}]}`,
 		"json.Marshal of a map[string]any": `{"n":[1,{}],"name":"José 😀, \"Z\": x","url":"https://x.example/?a=1\u0026b=2"}`,
 	} {
-		if got := Diagnose(secret, body, sign(secret, []byte(again))); !strings.Contains(got, "re-encoded") {
-			t.Errorf("%s: %s", name, got)
-		}
+		assert.Contains(t, Diagnose(secret, body, sign(secret, []byte(again))), "re-encoded", name)
 	}
 }
 
 func TestDiagnoseSignatureWithoutSecret(t *testing.T) {
-	if got := Diagnose(webhook.Secret{}, []byte("{}"), "x"); got != "secret must not be empty" {
-		t.Errorf("reason %q", got)
-	}
+	assert.Equal(t, "secret must not be empty", Diagnose(webhook.Secret{}, []byte("{}"), "x"), "reason")
 }
 
 func FuzzDiagnose(f *testing.F) {

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func values(c Copy[int]) (out []int) {
@@ -33,9 +36,7 @@ func TestSnapshotNeverChanges(t *testing.T) {
 		t.Errorf("the first copy is %v", got)
 	}
 	want[5] = -1
-	if got := values(second); !slices.Equal(got, want) {
-		t.Errorf("the second copy is %v", got)
-	}
+	assert.Equal(t, want, values(second), "the second copy")
 	want[5], want[3*size+6], want[0] = -2, -3, -4
 	if got := values(all.Copy); !slices.Equal(got, append(want, -5)) || all.Len() != len(want)+1 {
 		t.Errorf("the table is %v", got)
@@ -91,9 +92,7 @@ func TestSince(t *testing.T) {
 		for x := range next.Since(last) {
 			got = append(got, *x)
 		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("round %d: got %v, want %v", round, got, want)
-		}
+		require.Equal(t, want, got, "round %d", round)
 		last = next
 	}
 	for range last.All() {
@@ -122,9 +121,7 @@ func TestReadersAndWriters(t *testing.T) {
 				for x := range now.All() {
 					sum += *x
 				}
-				if sum != 20*size {
-					t.Errorf("the sum is %d", sum)
-				}
+				assert.Equal(t, 20*size, sum, "the sum")
 			}
 		})
 		busy.Go(func() {
