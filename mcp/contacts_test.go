@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/client"
 )
 
@@ -20,11 +23,9 @@ func TestCreateAndList(t *testing.T) {
 	contact := out["contact"].(map[string]any)
 	line := fmt.Sprintf(`%v ada@example.com active, subscribed on %v, born="1815", first_name="Ada", last bounce none`,
 		contact["id"], contact["subscribed_on"])
-	if want := fmt.Sprintf("Created in list %d: %s", list, line); text != want {
-		t.Errorf("text\n got %s\nwant %s", text, want)
-	}
+	assert.Equal(t, fmt.Sprintf("Created in list %d: %s", list, line), text, "text")
 	stored, err := c.Contacts.Get(t.Context(), list, int64(contact["id"].(float64)))
-	fatal(t, err)
+	require.NoError(t, err)
 	if stored.Email != "ada@example.com" || fmt.Sprint(stored.CustomAttributes) != "[{born 1815} {first_name Ada}]" {
 		t.Errorf("the platform has %+v", stored)
 	}
@@ -47,7 +48,7 @@ func fill(t *testing.T, c *client.Client, list int64, n int) {
 		batch.Contacts = append(batch.Contacts, contact)
 	}
 	_, err := c.Contacts.ImportBatch(t.Context(), list, batch)
-	fatal(t, err)
+	require.NoError(t, err)
 }
 
 var pages = []struct {
@@ -116,9 +117,7 @@ func TestContactText(t *testing.T) {
 	text, out := connectTo(t, respondWith(200, nil, body)).ok(t, "contacts", listing(nil))
 	const want = `- 7 ada@example.com bounced, subscribed on 2026-05-01T09:00:00Z, ` +
 		`tags ["vip"], interests ["math"], last bounce hard, 1 bounces`
-	if !strings.Contains(text, want) {
-		t.Errorf("got %s\nwant %s", text, want)
-	}
+	assert.Contains(t, text, want)
 	if attributes, ok := out["contacts"].([]any)[0].(map[string]any)["custom_attributes"]; ok {
 		t.Errorf("custom attributes %v, want none", attributes)
 	}
@@ -134,16 +133,12 @@ func TestTags(t *testing.T) {
 
 	_, err := c.Contacts.Create(t.Context(), list,
 		client.ContactCreate{Email: "ada@example.com", Tags: []string{"vip", "beta", "line\nbreak"}})
-	fatal(t, err)
+	require.NoError(t, err)
 	text, out = s.ok(t, "tags", args{"operation": "list", "per_page": 2})
 	want := "Tags, 2 per page. Page 1: 2 of 3; for more, call again with page 2 and the same other arguments.\n" +
 		"- \"beta\"\n- \"line\\nbreak\""
-	if text != want {
-		t.Errorf("text\n got %s\nwant %s", text, want)
-	}
-	if fmt.Sprint(out) != "map[count:3 next_page:2 page:1 per_page:2 tags:[beta line\nbreak]]" {
-		t.Errorf("got %v", out)
-	}
+	assert.Equal(t, want, text, "text")
+	assert.Equal(t, "map[count:3 next_page:2 page:1 per_page:2 tags:[beta line\nbreak]]", fmt.Sprint(out))
 	if _, out = s.ok(t, "tags", args{"operation": "list", "per_page": 2, "page": 2}); fmt.Sprint(out["tags"]) != "[vip]" {
 		t.Errorf("second page: %v", out)
 	}

@@ -12,6 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mcp"
 	"example.com/emailplatform/mockserver"
@@ -110,9 +113,7 @@ func TestWrongArguments(t *testing.T) {
 	s := connectTo(t, unreachable)
 	for _, row := range wrongArguments {
 		t.Run(row.name, func(t *testing.T) {
-			if got := s.fails(t, "contacts", row.in); got != repair+row.want {
-				t.Errorf("\n got %s\nwant %s", got, repair+row.want)
-			}
+			assert.Equal(t, repair+row.want, s.fails(t, "contacts", row.in))
 		})
 	}
 }
@@ -124,7 +125,7 @@ func TestPlatformRejects(t *testing.T) {
 		mockserver.Token{Value: "other", AccountID: 2})
 	owner := newClient(t, p.Transport(), "full")
 	_, err := owner.Contacts.Create(t.Context(), newList(t, owner), client.ContactCreate{Email: "ada@example.com"})
-	fatal(t, err)
+	require.NoError(t, err)
 	for _, row := range []struct {
 		name, token string
 		in          args
@@ -148,9 +149,7 @@ func TestPlatformRejects(t *testing.T) {
 			s := connect(t, mcp.NewServer(newClient(t, p.Transport(), row.token), mcp.Options{}))
 			got := s.fails(t, "contacts", row.in)
 			for want := range strings.SplitSeq(row.want+"…(request req-", "…") {
-				if !strings.Contains(got, want) {
-					t.Errorf("does not say %q:\n%s", want, got)
-				}
+				assert.Contains(t, got, want, "does not say")
 			}
 		})
 	}
@@ -237,7 +236,7 @@ func TestCallTimeout(t *testing.T) {
 				t.Errorf("ended after %v: %s; want %s", d, got, want)
 			}
 		}
-		fatal(t, s.Close())
+		require.NoError(t, s.Close())
 	})
 }
 
@@ -272,9 +271,7 @@ func TestDuplicateNames(t *testing.T) {
 	t.Parallel()
 	_, _, list, s := newAccount(t)
 	text, _ := s.ok(t, "contacts", creating(args{"list_id": list, "custom_attributes": json.RawMessage(`{"a":1,"a":"b"}`)}))
-	if !strings.Contains(text, `a="b"`) {
-		t.Error(text)
-	}
+	assert.Contains(t, text, `a="b"`)
 }
 
 // TestLargeIDs: an id that a float64 cannot hold reaches the platform unchanged.
@@ -287,7 +284,5 @@ func TestLargeIDs(t *testing.T) {
 	}))
 	const id = int64(9007199254740993)
 	s.ok(t, "contacts", listing(args{"list_id": json.Number(fmt.Sprint(id))}))
-	if path != fmt.Sprintf("/lists/%d/contacts", id) {
-		t.Errorf("asked for %s", path)
-	}
+	assert.Equal(t, fmt.Sprintf("/lists/%d/contacts", id), path, "asked for")
 }

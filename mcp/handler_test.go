@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mcp"
@@ -26,7 +28,7 @@ import (
 func newHandler(t testing.TB, p *mockserver.Server, opts mcp.Options) http.Handler {
 	t.Helper()
 	h, err := mcp.NewHandler(client.Config{BaseURL: p.URL(), HTTPClient: &http.Client{Transport: p.Transport()}}, opts)
-	fatal(t, err)
+	require.NoError(t, err)
 	return h
 }
 
@@ -169,12 +171,8 @@ func TestRequestStatus(t *testing.T) {
 			if w.Code != row.want {
 				t.Fatalf("got %d, want %d: %s", w.Code, row.want, w.Body)
 			}
-			if challenged := w.Header().Get("WWW-Authenticate") == "Bearer"; challenged != (row.want == 401) {
-				t.Errorf("WWW-Authenticate: %q", w.Header().Get("WWW-Authenticate"))
-			}
-			if listed := strings.Contains(w.Body.String(), `"name":"contacts"`); listed != (row.want == 200) {
-				t.Errorf("response %s", w.Body)
-			}
+			assert.Equal(t, row.want == 401, w.Header().Get("WWW-Authenticate") == "Bearer", "WWW-Authenticate: %q", w.Header().Get("WWW-Authenticate"))
+			assert.Equal(t, row.want == 200, strings.Contains(w.Body.String(), `"name":"contacts"`), "response %s", w.Body)
 		})
 	}
 }
@@ -220,13 +218,9 @@ func TestNoLeaks(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		} {
-			if w := post(t, handler, "very-secret-token", body); strings.Contains(w.Body.String(), "very-secret-token") {
-				t.Errorf("the response shows the token: %s", w.Body)
-			}
+			assert.NotContains(t, post(t, handler, "very-secret-token", body).Body.String(), "very-secret-token", "the response shows the token")
 		}
-		if strings.Contains(log.String(), "very-secret-token") {
-			t.Errorf("the log shows the token:\n%s", log.String())
-		}
+		assert.NotContains(t, log.String(), "very-secret-token", "the log shows the token")
 	})
 }
 
@@ -244,7 +238,7 @@ func TestConnectionsAreShared(t *testing.T) {
 	platform.Start()
 	defer platform.Close()
 	handler, err := mcp.NewHandler(client.Config{BaseURL: platform.URL}, mcp.Options{})
-	fatal(t, err)
+	require.NoError(t, err)
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	s := dial(t, server.URL, p.Token())

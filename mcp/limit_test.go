@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mcp"
 )
@@ -76,7 +79,7 @@ func TestMaxConcurrent(t *testing.T) {
 	})
 	cfg := client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}
 	handler, err := mcp.NewHandler(cfg, mcp.Options{MaxConcurrent: 2})
-	fatal(t, err)
+	require.NoError(t, err)
 	call := toolCall("contacts", `{"operation":"list","list_id":1}`)
 	done := make(chan int)
 	for range 2 {
@@ -89,14 +92,10 @@ func TestMaxConcurrent(t *testing.T) {
 	}
 	close(release)
 	for range 2 {
-		if code := <-done; code != http.StatusOK {
-			t.Errorf("status %d", code)
-		}
+		assert.Equal(t, http.StatusOK, <-done, "status")
 	}
 	go func() { <-arrived }()
-	if w := post(t, handler, "unknown-token", call); w.Code != http.StatusOK {
-		t.Errorf("after the others: status %d", w.Code)
-	}
+	assert.Equal(t, http.StatusOK, post(t, handler, "unknown-token", call).Code, "after the others: status")
 }
 
 // TestLargeResults: the limit of 1 MiB applies to all results of an HTTP request, or to each result without HTTP.
@@ -111,7 +110,7 @@ func TestLargeResults(t *testing.T) {
 	}
 	text, small, _ := list(1000)
 	structured, err := json.Marshal(small)
-	fatal(t, err)
+	require.NoError(t, err)
 	most := 1<<20 - (len(structured) + len(text) - 1000)
 	for n, want := range map[int]bool{most: false, most + 1: true} {
 		if _, _, isError := list(n); isError != want {
@@ -123,7 +122,7 @@ func TestLargeResults(t *testing.T) {
 	} {
 		cfg := client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform(row.contact)}}
 		handler, err := mcp.NewHandler(cfg, mcp.Options{})
-		fatal(t, err)
+		require.NoError(t, err)
 		call := toolCall("contacts", `{"operation":"list","list_id":1}`)
 		if row.calls == 2 {
 			call = "[" + call + "," + strings.Replace(call, `"id":1`, `"id":2`, 1) + "]"

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mcp"
@@ -33,7 +35,7 @@ func newClient(t testing.TB, transport http.RoundTripper, token string) *client.
 		HTTPClient: &http.Client{Transport: transport},
 		Retry:      client.RetryConfig{MaxAttempts: 1},
 	})
-	fatal(t, err)
+	require.NoError(t, err)
 	return c
 }
 
@@ -52,7 +54,7 @@ func newPlatform(t testing.TB, tokens ...mockserver.Token) *mockserver.Server {
 func newList(t testing.TB, c *client.Client) int64 {
 	t.Helper()
 	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Newsletter"})
-	fatal(t, err)
+	require.NoError(t, err)
 	return list.ID
 }
 
@@ -89,15 +91,15 @@ func connect(t testing.TB, server *sdk.Server) *session {
 func open(t testing.TB, transport sdk.Transport) *session {
 	t.Helper()
 	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
-	fatal(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = cs.Close() })
 	s := &session{cs, map[string]*jsonschema.Resolved{}}
 	for tool, err := range cs.Tools(t.Context(), nil) {
-		fatal(t, err)
+		require.NoError(t, err)
 		encoded, err := json.Marshal(tool.OutputSchema)
-		fatal(t, err)
+		require.NoError(t, err)
 		var schema jsonschema.Schema
-		fatal(t, json.Unmarshal(encoded, &schema))
+		require.NoError(t, json.Unmarshal(encoded, &schema))
 		if s.output[tool.Name], err = schema.Resolve(nil); err != nil {
 			t.Fatal(err)
 		}
@@ -111,19 +113,13 @@ func (s *session) call(ctx context.Context, t testing.TB, tool string,
 ) (text string, structured map[string]any, isError bool) {
 	t.Helper()
 	r, err := s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: arguments})
-	if err != nil {
-		t.Fatalf("%s %v: %v", tool, arguments, err)
-	}
-	if len(r.Content) != 1 {
-		t.Fatalf("%d pieces of content", len(r.Content))
-	}
+	require.NoError(t, err, "%s %v", tool, arguments)
+	require.Len(t, r.Content, 1, "pieces of content")
 	text = r.Content[0].(*sdk.TextContent).Text
 	if r.IsError {
 		return text, nil, true
 	}
-	if err := s.output[tool].Validate(r.StructuredContent); err != nil {
-		t.Errorf("%s %v: structured content: %v", tool, arguments, err)
-	}
+	assert.NoError(t, s.output[tool].Validate(r.StructuredContent), "%s %v: structured content", tool, arguments)
 	return text, r.StructuredContent.(map[string]any), false
 }
 
@@ -153,29 +149,25 @@ func TestTools(t *testing.T) {
 	t.Parallel()
 	s := connectTo(t, nil)
 	list, err := s.ListTools(t.Context(), nil)
-	fatal(t, err)
+	require.NoError(t, err)
 	server := s.InitializeResult().ServerInfo
 	want := "(unknown)" // in the tests of another module
 	if build, _ := debug.ReadBuildInfo(); build.Main.Path == "example.com/emailplatform/mcp" {
 		want = cmp.Or(build.Main.Version, want)
 	}
-	if server.Version != want {
-		t.Errorf("version %q, want %q", server.Version, want)
-	}
+	assert.Equal(t, want, server.Version, "version")
 	server.Version = "of the build"
 	got, err := json.MarshalIndent(map[string]any{"initialize": s.InitializeResult(), "tools": list.Tools}, "", "  ")
-	fatal(t, err)
+	require.NoError(t, err)
 	for _, keyword := range []string{`"oneOf"`, `"anyOf"`, `"allOf"`, `"$ref"`, `: "null"`, `"type": [`} {
-		if strings.Contains(string(got), keyword) {
-			t.Errorf("a schema has %s", keyword)
-		}
+		assert.NotContains(t, string(got), keyword, "a schema has")
 	}
 	golden := filepath.Join("testdata", "tools.json")
 	if *update {
-		fatal(t, os.WriteFile(golden, append(got, '\n'), 0o644))
+		require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
 	}
 	tools, err := os.ReadFile(golden)
-	fatal(t, err)
+	require.NoError(t, err)
 	if string(got) != strings.TrimSuffix(strings.ReplaceAll(string(tools), "\r\n", "\n"), "\n") {
 		t.Errorf("the tools changed; see the difference with: go test -run TestTools -update && git diff\n%s", got)
 	}
@@ -192,15 +184,6 @@ func TestUnsupportedMethods(t *testing.T) {
 			return err
 		},
 	} {
-		if err := ask(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		assert.Error(t, ask(), "%s: no error", name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
@@ -26,7 +27,7 @@ func TestMonitoring(t *testing.T) {
 	files := map[string]string{}
 	for _, name := range []string{"alerts.yml", "alerts_test.yml", "dashboard.json"} {
 		text, err := os.ReadFile("../../docs/monitoring/" + name)
-		fatal(t, err)
+		require.NoError(t, err)
 		files[name] = string(text)
 	}
 	var dashboard struct {
@@ -88,9 +89,7 @@ func exported(t *testing.T) (names map[string]bool, labels map[string]map[string
 			names[name+"_total"] = true
 			return
 		}
-		if m.Unit != "s" {
-			t.Fatalf("%s: unit %s", name, m.Unit)
-		}
+		require.Equal(t, "s", m.Unit, "%s: unit", name)
 		for _, suffix := range []string{"_bucket", "_count", "_sum"} {
 			names[name+"_seconds"+suffix] = true
 		}
@@ -117,7 +116,7 @@ func recordAll(t *testing.T, r *recorder) {
 	send("error@mock.test")
 	for _, status := range []int{401, 503} {
 		_, err := srv.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: status, Times: 1})
-		fatal(t, err)
+		require.NoError(t, err)
 		send("ada@example.org")
 	}
 	for _, result := range []error{nil, errors.New("failed")} {

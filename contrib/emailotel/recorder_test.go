@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric"
@@ -35,7 +36,7 @@ func record(t testing.TB) *recorder {
 	r.tracer = trace.NewTracerProvider(trace.WithSyncer(r.spans))
 	r.meter = metric.NewMeterProvider(metric.WithReader(r.reader))
 	tel, err := emailotel.New(emailotel.Options{TracerProvider: r.tracer, MeterProvider: r.meter})
-	fatal(t, err)
+	require.NoError(t, err)
 	r.Telemetry = tel
 	return r
 }
@@ -64,7 +65,7 @@ func (r *recorder) client(srv *mockserver.Server, base http.RoundTripper) *clien
 		BaseURL: srv.URL(), Token: srv.Token(), Observe: r.ObserveCall, LookupLimiter: client.NoLookupLimit{},
 		HTTPClient: &http.Client{Transport: emailotel.Transport(base, r.wire)},
 	})
-	fatal(r.t, err)
+	require.NoError(r.t, err)
 	return c
 }
 
@@ -77,9 +78,7 @@ func (r *recorder) span(name string) tracetest.SpanStub {
 			found = append(found, s)
 		}
 	}
-	if len(found) != 1 {
-		r.t.Fatalf("%d spans %q, want 1; all spans: %q", len(found), name, r.names())
-	}
+	require.Len(r.t, found, 1, "spans %q, want 1; all spans: %q", name, r.names())
 	return found[0]
 }
 
@@ -102,7 +101,7 @@ func attributes(set []attribute.KeyValue) map[string]string {
 func (r *recorder) series(f func(m metricdata.Metrics, attributes attribute.Set, n uint64)) {
 	r.t.Helper()
 	var all metricdata.ResourceMetrics
-	fatal(r.t, r.reader.Collect(r.t.Context(), &all))
+	require.NoError(r.t, r.reader.Collect(r.t.Context(), &all))
 	for _, s := range all.ScopeMetrics {
 		if s.Scope.Name != "example.com/emailplatform/contrib/emailotel" {
 			continue
@@ -138,9 +137,9 @@ func (r *recorder) metrics() map[string]uint64 {
 func (r *recorder) everything() string {
 	r.t.Helper()
 	var all metricdata.ResourceMetrics
-	fatal(r.t, r.reader.Collect(r.t.Context(), &all))
+	require.NoError(r.t, r.reader.Collect(r.t.Context(), &all))
 	metrics, err := json.Marshal(all)
-	fatal(r.t, err)
+	require.NoError(r.t, err)
 	text := string(metrics)
 	for _, s := range r.spans.GetSpans() {
 		text += fmt.Sprintf("\n%s %s %s", s.Name, s.Status.Description, s.Status.Code)
@@ -152,12 +151,4 @@ func (r *recorder) everything() string {
 		}
 	}
 	return text
-}
-
-// fatal ends the test if there is an error.
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

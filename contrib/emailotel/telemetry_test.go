@@ -8,10 +8,11 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -49,7 +50,7 @@ func TestCall(t *testing.T) {
 	c := r.client(startServer(t), &once{next: http.DefaultTransport})
 	ctx, parent := r.tracer.Tracer("app").Start(t.Context(), "nightly")
 	_, err := c.Lists.List(ctx, client.ListListsParams{})
-	fatal(t, err)
+	require.NoError(t, err)
 	parent.End()
 	s := r.span("emailplatform listLists")
 	if s.Parent.SpanID() != parent.SpanContext().SpanID() || s.SpanKind != trace.SpanKindInternal {
@@ -68,9 +69,7 @@ func TestCall(t *testing.T) {
 			below++
 		}
 	}
-	if below != 2 {
-		t.Errorf("%d spans of attempts, want 2: %q", below, r.names())
-	}
+	assert.Equal(t, 2, below, "spans of attempts, want 2: %q", r.names())
 	want := map[string]uint64{
 		"emailplatform.client.call.duration{emailplatform.operation=listLists,emailplatform.outcome=success}": 1,
 		"emailplatform.client.requests{emailplatform.operation=listLists,emailplatform.outcome=success}":      2,
@@ -114,7 +113,7 @@ func TestCallOutcomes(t *testing.T) {
 			srv, r := startServer(t), record(t)
 			if tt.status != 0 {
 				_, err := srv.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: tt.status})
-				fatal(t, err)
+				require.NoError(t, err)
 			}
 			tt.call(t.Context(), r.client(srv, nil))
 			span := r.span("emailplatform " + tt.operation)
@@ -145,13 +144,13 @@ func succeed(context.Context, *events.Event) error { return nil }
 
 func parsed(t testing.TB) webhook.Secret {
 	parsed, err := webhook.ParseSecret(secret, "")
-	fatal(t, err)
+	require.NoError(t, err)
 	return parsed
 }
 
 func verifier(t testing.TB) *webhook.Verifier {
 	v, err := webhook.NewVerifier(parsed(t))
-	fatal(t, err)
+	require.NoError(t, err)
 	return v
 }
 
@@ -164,7 +163,7 @@ func (r *recorder) receive(handle func(context.Context, *events.Event) error, bo
 func (r *recorder) serve(h http.Handler, body string, change ...func(*http.Request)) int {
 	r.t.Helper()
 	req, err := webhook.NewRequest(r.t.Context(), "http://receiver.test/hook", parsed(r.t), []byte(body))
-	fatal(r.t, err)
+	require.NoError(r.t, err)
 	for _, c := range change {
 		c(req)
 	}
@@ -176,9 +175,7 @@ func (r *recorder) serve(h http.Handler, body string, change ...func(*http.Reque
 
 func TestDelivery(t *testing.T) {
 	r := record(t)
-	if status := r.receive(succeed, opened); status != http.StatusNoContent {
-		t.Fatal(status)
-	}
+	require.Equal(t, http.StatusNoContent, r.receive(succeed, opened))
 	s := r.span("process Email.Opened")
 	server := r.span("webhook")
 	if s.SpanKind != trace.SpanKindConsumer || s.Parent.SpanID() != server.SpanContext.SpanID() {
@@ -231,12 +228,8 @@ func TestOutcomes(t *testing.T) {
 					t.Errorf("error.type %q, status %v; want %q", got, s.Status, tt.process)
 				}
 			}
-			if got := attributes(r.span("webhook").Attributes)["emailplatform.webhook.outcome"]; got != tt.outcome {
-				t.Errorf("outcome %q, want %q", got, tt.outcome)
-			}
-			if strings.Contains(r.everything(), address) {
-				t.Errorf("an address is recorded:\n%s", r.everything())
-			}
+			assert.Equal(t, tt.outcome, attributes(r.span("webhook").Attributes)["emailplatform.webhook.outcome"], "outcome")
+			assert.NotContains(t, r.everything(), address, "an address is recorded")
 		})
 	}
 }
@@ -260,9 +253,7 @@ func TestDuplicateAndInFlight(t *testing.T) {
 			outcomes = append(outcomes, attributes(s.Attributes)["emailplatform.webhook.outcome"])
 		}
 	}
-	if want := []string{"in_flight", "handled", "duplicate"}; !slices.Equal(outcomes, want) {
-		t.Errorf("outcomes %q, want %q", outcomes, want)
-	}
+	assert.Equal(t, []string{"in_flight", "handled", "duplicate"}, outcomes, "outcomes")
 }
 
 // TestUnknownEvents: the number of event names and the length of ids are limited.
@@ -276,9 +267,7 @@ func TestUnknownEvents(t *testing.T) {
 			t.Fatalf("%s %v", s.Name, got)
 		}
 	}
-	if got := r.metrics(); len(got) != 1 {
-		t.Errorf("%d series: %v", len(got), got)
-	}
+	assert.Len(t, r.metrics(), 1, "series")
 }
 
 func TestKnownEvents(t *testing.T) {
@@ -299,7 +288,7 @@ func TestHandleAsync(t *testing.T) {
 	receipt.End()
 	ctx, worker := r.tracer.Tracer("app").Start(t.Context(), "job")
 	defer worker.End()
-	fatal(t, r.HandleAsync(receipt.SpanContext(), succeed)(ctx, &events.Event{Name: "Email.Opened"}))
+	require.NoError(t, r.HandleAsync(receipt.SpanContext(), succeed)(ctx, &events.Event{Name: "Email.Opened"}))
 	s := r.span("process Email.Opened")
 	if s.Parent.IsValid() || len(s.Links) != 1 || s.Links[0].SpanContext.SpanID() != receipt.SpanContext().SpanID() {
 		t.Errorf("parent %v, links %v", s.Parent, s.Links)
@@ -309,7 +298,7 @@ func TestHandleAsync(t *testing.T) {
 // TestGlobalProviders: the zero Options use the global providers.
 func TestGlobalProviders(t *testing.T) {
 	tel, err := emailotel.New(emailotel.Options{})
-	fatal(t, err)
+	require.NoError(t, err)
 	_, o := tel.ObserveCall(t.Context(), client.Call{Op: "listLists"})
 	o.End(client.Observation{})
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/emailotel"
 	"example.com/emailplatform/events"
@@ -24,7 +27,7 @@ func TestNoPersonalData(t *testing.T) {
 	_ = c.SuppressedEmails.Remove(ctx, address)
 	_ = c.SuppressedEmails.Remove(ctx, address) // 404
 	list, err := c.Lists.Create(ctx, client.ListCreate{Name: address})
-	fatal(t, err)
+	require.NoError(t, err)
 	_, _ = c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: address})
 	_, _ = c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: address}) // 409
 	_, _ = c.Contacts.List(ctx, list.ID, client.ListContactsParams{Filter: "email:" + address})
@@ -80,15 +83,13 @@ func TestTransportRedactsURL(t *testing.T) {
 				return seen{next, &saw}
 			})
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+tt.url, http.NoBody)
-			fatal(t, err)
+			require.NoError(t, err)
 			req.URL.User, req.URL.Fragment = url.UserPassword("user", secret), secret
 			original := req.URL.String()
 			resp, err := rt.RoundTrip(req)
-			fatal(t, err)
+			require.NoError(t, err)
 			_ = resp.Body.Close()
-			if saw != srv.URL+tt.want {
-				t.Errorf("seen %s, want %s", saw, srv.URL+tt.want)
-			}
+			assert.Equal(t, srv.URL+tt.want, saw, "seen")
 			if asked != tt.url || sent != original || req.URL.String() != original || resp.Request != req {
 				t.Errorf("requested %s with %s and %s, response to %s", asked, sent, req.URL, resp.Request.URL)
 			}

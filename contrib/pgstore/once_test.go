@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/contrib/pgstore"
 	"example.com/emailplatform/contrib/pgstore/internal/testdb"
@@ -48,14 +49,14 @@ func table(t testing.TB, pool *pgxpool.Pool) (name string) {
 	t.Helper()
 	name = "effects_" + strings.ToLower(rand.Text())
 	_, err := pool.Exec(t.Context(), "CREATE TABLE "+name+" (key text)")
-	fatal(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _, _ = pool.Exec(context.Background(), "DROP TABLE "+name) }) //nolint:usetesting // t.Context has ended
 	return name
 }
 
 func count(t testing.TB, pool *pgxpool.Pool, table string) (n int) {
 	t.Helper()
-	fatal(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 	return n
 }
 
@@ -225,11 +226,11 @@ func TestForget(t *testing.T) {
 			pool := newPool(t, url)
 			once, young := pgstore.NewOnce(pool, pgstore.OnceOptions{}), rand.Text()
 			_, err := once.Do(t.Context(), young, func(context.Context) error { return nil })
-			fatal(t, err)
+			require.NoError(t, err)
 			const old = 12_000
 			_, err = pool.Exec(t.Context(), `INSERT INTO emailplatform_handled
 				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '8 days' FROM generate_series(1, $1::int)`, old)
-			fatal(t, err)
+			require.NoError(t, err)
 			if n, err := once.Forget(t.Context(), 7*24*time.Hour); err != nil || n < old {
 				t.Errorf("deleted %d keys, %v; want %d", n, err, old)
 			}
@@ -262,7 +263,7 @@ func TestConcurrentSchema(t *testing.T) {
 	pool := direct(t)
 	schema := "s" + strings.ToLower(rand.Text())
 	_, err := pool.Exec(t.Context(), "CREATE SCHEMA "+schema)
-	fatal(t, err)
+	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -304,15 +305,15 @@ func TestEarlyEvent(t *testing.T) {
 	exec := func(query string, args ...any) {
 		t.Helper()
 		_, err := pool.Exec(ctx, query, args...)
-		fatal(t, err)
+		require.NoError(t, err)
 	}
 	exec("DROP TABLE IF EXISTS recipients")
 	exec("CREATE TABLE recipients (email_id text PRIMARY KEY, bounces int NOT NULL DEFAULT 0)")
 
 	secret, err := webhook.ParseSecret("whsec_example", "sha256")
-	fatal(t, err)
+	require.NoError(t, err)
 	verifier, err := webhook.NewVerifier(secret)
-	fatal(t, err)
+	require.NoError(t, err)
 	handler := webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
 		tx, err := pgstore.Tx(ctx)
 		if err != nil {
@@ -324,7 +325,7 @@ func TestEarlyEvent(t *testing.T) {
 	body := []byte(`{"id":"` + rand.Text() + `","event":"Email.Bounced","data":{"email":{"id":"email-1"}}}`)
 	for range 2 { // the platform can deliver an event several times
 		r, err := webhook.NewRequest(ctx, "http://shop.test/hook", secret, body)
-		fatal(t, err)
+		require.NoError(t, err)
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		if w.Code != http.StatusNoContent {
@@ -342,15 +343,15 @@ func TestEarlyEvent(t *testing.T) {
 func newPool(t testing.TB, url string, change ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(url)
-	fatal(t, err)
+	require.NoError(t, err)
 	for _, c := range change {
 		c(cfg)
 	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	fatal(t, err)
+	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	_, err = pool.Exec(t.Context(), pgstore.Schema)
-	fatal(t, err)
+	require.NoError(t, err)
 	return pool
 }
 
@@ -361,12 +362,4 @@ func direct(t testing.TB, change ...func(*pgxpool.Config)) *pgxpool.Pool {
 
 func through(wire *testdb.Wire) func(*pgxpool.Config) {
 	return func(cfg *pgxpool.Config) { cfg.ConnConfig.DialFunc = wire.Dial }
-}
-
-// fatal ends the test if there is an error.
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/client/clienttest"
@@ -38,9 +40,7 @@ func acquire(t testing.TB, l *limiter, key string) (release func(time.Duration),
 	t.Helper()
 	start := time.Now()
 	release, err := l.Acquire(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return release, time.Since(start)
 }
 
@@ -48,9 +48,7 @@ func acquire(t testing.TB, l *limiter, key string) (release func(time.Duration),
 func ask(t testing.TB, l *limiter, op, key, id string) place {
 	t.Helper()
 	p, err := l.run(t.Context(), op, key, id, 0, l.gap)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 
@@ -65,9 +63,7 @@ func TestCrashedHolder(t *testing.T) {
 		t.Errorf("after a crashed process: %v, want its lease of 2 s, not the default of 5 s", took)
 	}
 	for lease, want := range map[time.Duration]time.Duration{-1: 5 * time.Second, 0: 5 * time.Second, 1: 2 * time.Second, time.Minute: time.Minute} {
-		if got := newLimiter(l.rdb, LimiterOptions{Lease: lease}).opts.Lease; got != want {
-			t.Errorf("lease %v: %v, want %v", lease, got, want)
-		}
+		assert.Equal(t, want, newLimiter(l.rdb, LimiterOptions{Lease: lease}).opts.Lease, "lease %v", lease)
 	}
 }
 
@@ -359,9 +355,7 @@ func TestSubscriptionAfterCancellation(t *testing.T) {
 	first := make(chan error)
 	go func() { first <- ws.join(ctx, slow, channel, &old) }()
 	<-slow.asked
-	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	require.ErrorIs(t, <-first, context.Canceled)
 	gone := ws.channels[channel]
 	old.done()
 	time.Sleep(10 * time.Millisecond)
@@ -373,9 +367,7 @@ func TestSubscriptionAfterCancellation(t *testing.T) {
 	go func() { second <- ws.join(t.Context(), slow, channel, &late) }()
 	<-slow.asked
 	close(slow.may)
-	if err := <-second; err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, <-second)
 	if <-gone.ready; gone.pubsub.Ping(t.Context()) == nil {
 		t.Error("the subscription without waiters is open")
 	}
@@ -399,9 +391,7 @@ func TestFallback(t *testing.T) {
 	key := rand.Text()
 	release, _ := acquire(t, l, key)
 	release(0)
-	if logged.String() != "" {
-		t.Errorf("logged without a failure: %s", logged)
-	}
+	assert.Equal(t, "", logged.String(), "logged without a failure")
 	n.down()
 	release, _ = acquire(t, l, key)
 	release(0)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 
 	"example.com/emailplatform/webhook"
 	"example.com/emailplatform/webhook/webhooktest"
@@ -58,9 +59,7 @@ func do(t testing.TB, o *Once, key string) string {
 
 func expect(t testing.TB, o *Once, key, want string) {
 	t.Helper()
-	if got := do(t, o, key); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, want, do(t, o, key))
 }
 
 // TestLeaseLost: a process that cannot reach Redis for longer than its lease loses the event to another process, and
@@ -88,9 +87,7 @@ func TestLeaseLost(t *testing.T) {
 				}
 				return nil
 			})
-			if !errors.Is(cause, ErrLeaseLost) {
-				t.Errorf("the function's context ended with %v", cause)
-			}
+			assert.ErrorIs(t, cause, ErrLeaseLost, "the function's context")
 			lost := strings.Contains(logged.String(), "level=ERROR") && strings.Contains(logged.String(), ErrLeaseLost.Error()) && strings.Contains(logged.String(), key)
 			if !ran || (err != nil) != stops || lost == stops {
 				t.Errorf("Do = %v, %v; logged: %s", ran, err, logged)
@@ -257,9 +254,7 @@ func TestRoundTripsHang(t *testing.T) {
 	all.Wait()
 	cancel()
 	for range maxTrips {
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
+		assert.ErrorIs(t, <-ended, context.Canceled)
 	}
 	expect(t, o, key, "ran")
 	close(end)

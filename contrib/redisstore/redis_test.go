@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
 )
 
 // newRedis returns a client of the Redis of REDIS_ADDR.
@@ -47,9 +48,7 @@ func newNetwork(t testing.TB) (*network, *redis.Client) {
 	t.Helper()
 	n := &network{t: t, to: newRedis(t).Options().Addr}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n.l = l
 	go n.accept()
 	t.Cleanup(n.down)

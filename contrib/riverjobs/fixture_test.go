@@ -21,6 +21,8 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/riverjobs"
@@ -64,29 +66,27 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 		t.Skip("SKIPPED, nothing was tested: set POSTGRES_URL to a PostgreSQL server where the user can create databases")
 	}
 	server, err := pgx.Connect(t.Context(), address)
-	fatal(t, err)
+	require.NoError(t, err)
 	name := fmt.Sprintf("riverjobs_%d", time.Now().UnixNano())
 	_, err = server.Exec(t.Context(), "CREATE DATABASE "+name)
-	fatal(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx := context.Background() //nolint:usetesting // t.Context has ended
 		_, err := server.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
-		if err := errors.Join(err, server.Close(ctx)); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, errors.Join(err, server.Close(ctx)))
 	})
 	u, err := url.Parse(address)
-	fatal(t, err)
+	require.NoError(t, err)
 	u.Path = "/" + name
 	pool, err := pgxpool.New(t.Context(), u.String())
-	fatal(t, err)
+	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
-	fatal(t, err)
+	require.NoError(t, err)
 	_, err = migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil)
-	fatal(t, err)
+	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), riverjobs.Schema)
-	fatal(t, err)
+	require.NoError(t, err)
 	return pool
 }
 
@@ -100,7 +100,7 @@ func (s *shop) client(change ...func(*client.Config)) *client.Client {
 		c(&cfg)
 	}
 	c, err := client.New(cfg)
-	fatal(s.t, err)
+	require.NoError(s.t, err)
 	s.t.Cleanup(c.CloseIdleConnections)
 	return c
 }
@@ -115,7 +115,7 @@ func (s *shop) jobs(c *client.Client, opts riverjobs.Options) *riverjobs.Jobs {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	j, err := riverjobs.New(s.pool, c, opts)
-	fatal(s.t, err)
+	require.NoError(s.t, err)
 	return j
 }
 
@@ -123,7 +123,7 @@ func (s *shop) jobs(c *client.Client, opts riverjobs.Options) *riverjobs.Jobs {
 func (s *shop) inserter() *river.Client[pgx.Tx] {
 	s.t.Helper()
 	c, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{})
-	fatal(s.t, err)
+	require.NoError(s.t, err)
 	return c
 }
 
@@ -141,8 +141,8 @@ func (s *shop) start(j *riverjobs.Jobs) *river.Client[pgx.Tx] {
 		TestOnly:          true,
 		Logger:            slog.New(slog.DiscardHandler),
 	})
-	fatal(s.t, err)
-	fatal(s.t, c.Start(s.t.Context()))
+	require.NoError(s.t, err)
+	require.NoError(s.t, c.Start(s.t.Context()))
 	s.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -175,7 +175,7 @@ func order(key string) client.EmailSubmission {
 func (s *shop) insert(key string) int64 {
 	s.t.Helper()
 	res, err := s.inserter().Insert(s.t.Context(), riverjobs.SendArgs{Key: key, Submission: order(key)}, nil)
-	fatal(s.t, err)
+	require.NoError(s.t, err)
 	return res.Job.ID
 }
 
@@ -187,7 +187,7 @@ func (s *shop) until(id int64, what string, met func(*rivertype.JobRow) bool) *r
 	s.wait(what, func() bool {
 		var err error
 		row, err = jobs.JobGet(s.t.Context(), id)
-		fatal(s.t, err)
+		require.NoError(s.t, err)
 		return met(row)
 	})
 	return row
@@ -215,7 +215,7 @@ func (s *shop) ended(id int64) (*rivertype.JobRow, riverjobs.Output) {
 	row := s.until(id, "ended", func(row *rivertype.JobRow) bool {
 		out = riverjobs.Output{}
 		if row.Output() != nil {
-			fatal(s.t, json.Unmarshal(row.Output(), &out))
+			require.NoError(s.t, json.Unmarshal(row.Output(), &out))
 		}
 		return row.State == rivertype.JobStateCompleted || row.State == rivertype.JobStateCancelled ||
 			row.State == rivertype.JobStateScheduled && out.State == riverjobs.StateUnknown
@@ -229,7 +229,7 @@ func (s *shop) inject(f mockserver.Fault) {
 		f.Operation = "submitEmail"
 	}
 	_, err := s.platform.Inject(f)
-	fatal(s.t, err)
+	require.NoError(s.t, err)
 }
 
 // hold makes requests wait until the returned function is called. arrived gets a
@@ -251,12 +251,12 @@ func (s *shop) hold() (arrived <-chan struct{}, release func()) {
 func (s *shop) exec(sql string, args ...any) {
 	s.t.Helper()
 	_, err := s.pool.Exec(s.t.Context(), sql, args...)
-	fatal(s.t, err)
+	require.NoError(s.t, err)
 }
 
 func (s *shop) count(what string, args ...any) (n int) {
 	s.t.Helper()
-	fatal(s.t, s.pool.QueryRow(s.t.Context(), "SELECT count(*) FROM "+what, args...).Scan(&n))
+	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), "SELECT count(*) FROM "+what, args...).Scan(&n))
 	return n
 }
 
@@ -268,11 +268,4 @@ func (s *shop) requests() (n int) {
 		}
 	}
 	return n
-}
-
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

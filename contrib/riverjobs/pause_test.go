@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"example.com/emailplatform/contrib/riverjobs"
 	"example.com/emailplatform/mockserver"
 )
@@ -67,7 +70,7 @@ func TestPauses(t *testing.T) {
 		const done = "emailplatform_pauses WHERE proven_until > now() OR paused_until > now()"
 		s.wait("recorded", func() bool { return s.count(done) == 1 })
 		var got float64
-		fatal(t, s.pool.QueryRow(t.Context(), "SELECT greatest(extract(epoch FROM paused_until - now()), 0)::float8 FROM "+done).Scan(&got))
+		require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT greatest(extract(epoch FROM paused_until - now()), 0)::float8 FROM "+done).Scan(&got))
 		if math.Abs(got-tt.want) > 5 {
 			t.Errorf("failure %d: a pause of %.1f s, want %.1f", i+1, got, tt.want)
 		}
@@ -98,7 +101,5 @@ func TestConcurrentRequestsPauseOnce(t *testing.T) {
 	if _, out := s.ended(success); out.State != riverjobs.StateSent {
 		t.Errorf("%+v, want sent", out)
 	}
-	if n := s.count("emailplatform_pauses WHERE failures = 1 AND paused_until > now() + interval '30 s'"); n != 1 {
-		t.Errorf("%d queues are paused after one failure, want 1", n)
-	}
+	assert.Equal(t, 1, s.count("emailplatform_pauses WHERE failures = 1 AND paused_until > now() + interval '30 s'"), "queues are paused after one failure")
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/riverjobs"
@@ -27,7 +29,7 @@ func (s *shop) lose(submissions ...client.EmailSubmission) (ids []int64) {
 	s.inject(mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true, Times: len(submissions)})
 	for i, email := range submissions {
 		res, err := s.inserter().Insert(s.t.Context(), riverjobs.SendArgs{Key: fmt.Sprint("A-", i+1), Submission: email}, nil)
-		fatal(s.t, err)
+		require.NoError(s.t, err)
 		ids = append(ids, res.Job.ID)
 		if _, out := s.ended(res.Job.ID); out.State != riverjobs.StateUnknown {
 			s.t.Fatalf("%+v", out)
@@ -43,16 +45,12 @@ func TestResolve(t *testing.T) {
 	if list, err := j.Unknown(t.Context()); err != nil || len(list) != 3 || list[0].Key != "A-1" || list[2].JobID != ids[2] {
 		t.Errorf("unknown: %+v, %v", list, err)
 	}
-	fatal(t, j.Resolve(t.Context(), "A-1", riverjobs.Sent))
-	fatal(t, j.Resolve(t.Context(), "A-2", riverjobs.NotSent))
-	if out := string(s.reaches(ids[0], rivertype.JobStateCompleted).Output()); !strings.Contains(out, "operator") {
-		t.Errorf("output %s", out)
-	}
+	require.NoError(t, j.Resolve(t.Context(), "A-1", riverjobs.Sent))
+	require.NoError(t, j.Resolve(t.Context(), "A-2", riverjobs.NotSent))
+	assert.Contains(t, string(s.reaches(ids[0], rivertype.JobStateCompleted).Output()), "operator", "output")
 	s.reaches(ids[1], rivertype.JobStateCompleted)
 	for address, want := range map[string]int{order("A-1").To: 1, order("A-2").To: 2, order("A-3").To: 1} {
-		if n := len(s.platform.OutboxTo(address)); n != want {
-			t.Errorf("%d emails to %s, want %d", n, address, want)
-		}
+		assert.Len(t, s.platform.OutboxTo(address), want, "emails to %s", address)
 	}
 	if list, err := j.Unknown(t.Context()); err != nil || len(list) != 1 || list[0].Key != "A-3" {
 		t.Errorf("unknown: %+v, %v", list, err)
@@ -62,14 +60,10 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	if err := j.Resolve(t.Context(), "A-3", 0); err == nil {
-		t.Error("no resolution is required")
-	}
+	assert.Error(t, j.Resolve(t.Context(), "A-3", 0), "no resolution is required")
 	_, err := jobs.JobDelete(t.Context(), ids[2])
-	fatal(t, err)
-	if err := j.Resolve(t.Context(), "A-3", riverjobs.NotSent); !errors.Is(err, rivertype.ErrNotFound) {
-		t.Errorf("the job is deleted: %v", err)
-	}
+	require.NoError(t, err)
+	assert.ErrorIs(t, j.Resolve(t.Context(), "A-3", riverjobs.NotSent), rivertype.ErrNotFound, "the job is deleted")
 	if _, out := s.ended(s.insert("A-3")); out.State != riverjobs.StateSent {
 		t.Errorf("a new job: %+v", out)
 	}
@@ -82,11 +76,9 @@ func TestResolveSending(t *testing.T) {
 	j := s.jobs(s.client(), riverjobs.Options{})
 	id := s.insert("A-1")
 	s.exec("INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient) VALUES ('A-1', $1, 'sending', now(), now(), 'a')", id)
-	if err := j.Resolve(t.Context(), "A-1", riverjobs.NotSent); !errors.Is(err, riverjobs.ErrNotUnknown) {
-		t.Errorf("in progress: %v", err)
-	}
+	assert.ErrorIs(t, j.Resolve(t.Context(), "A-1", riverjobs.NotSent), riverjobs.ErrNotUnknown, "in progress")
 	s.exec("UPDATE emailplatform_sends SET since = now() - interval '1 minute'")
-	fatal(t, j.Resolve(t.Context(), "A-1", riverjobs.NotSent))
+	require.NoError(t, j.Resolve(t.Context(), "A-1", riverjobs.NotSent))
 	s.start(j)
 	if _, out := s.ended(id); out.State != riverjobs.StateSent {
 		t.Errorf("%+v", out)
@@ -114,10 +106,10 @@ func (s *shop) reconcile(j *riverjobs.Jobs, emailID, address string) []*rivertyp
 	s.t.Helper()
 	e, err := events.Parse(fmt.Appendf(nil, `{"id":"e-%s","event":"Email.Opened","created_on":1700000000,
 		"data":{"email_id":%q,"campaign_id":null,"contact_id":null,"list_id":null,"email_address":%q,"opened_at":"2026-01-01T00:00:00Z"}}`, emailID, emailID, address))
-	fatal(s.t, err)
-	fatal(s.t, pgx.BeginFunc(s.t.Context(), s.pool, func(tx pgx.Tx) error { return j.Reconcile(s.t.Context(), tx, e) }))
+	require.NoError(s.t, err)
+	require.NoError(s.t, pgx.BeginFunc(s.t.Context(), s.pool, func(tx pgx.Tx) error { return j.Reconcile(s.t.Context(), tx, e) }))
 	list, err := s.inserter().JobList(s.t.Context(), river.NewJobListParams().Kinds("emailplatform_reconcile"))
-	fatal(s.t, err)
+	require.NoError(s.t, err)
 	return list.Jobs
 }
 
@@ -173,7 +165,7 @@ func TestReconcile(t *testing.T) {
 			about := s.platform.Outbox()[0]
 			if tt.other != nil {
 				email, err := c.Emails.Send(t.Context(), *tt.other)
-				fatal(t, err)
+				require.NoError(t, err)
 				about.ID = email.ID
 			}
 			s.reconciled(j, about.ID, "")
@@ -184,12 +176,8 @@ func TestReconcile(t *testing.T) {
 				return
 			}
 			row := s.reaches(ids[0], rivertype.JobStateCompleted)
-			if want := `"email_id": "` + about.ID + `"`; !strings.Contains(string(row.Output()), want) {
-				t.Errorf("output %s, want %s", row.Output(), want)
-			}
-			if n := s.count("emailplatform_sends WHERE state = 'sent' AND recipient IS NULL AND subject IS NULL"); n != 1 {
-				t.Errorf("%d are sent, want 1", n)
-			}
+			assert.Contains(t, string(row.Output()), `"email_id": "`+about.ID+`"`, "output")
+			assert.Equal(t, 1, s.count("emailplatform_sends WHERE state = 'sent' AND recipient IS NULL AND subject IS NULL"), "are sent")
 		})
 	}
 }
@@ -199,10 +187,10 @@ func TestReconcileRejected(t *testing.T) {
 	s := newShop(t)
 	c := s.client()
 	_, err := c.SuppressedEmails.Add(t.Context(), order("A-1").To)
-	fatal(t, err)
+	require.NoError(t, err)
 	s.platform.SetTarget("shop.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	_, err = c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: "http://shop.test/hook", Events: []events.Name{events.NameEmailRejected}})
-	fatal(t, err)
+	require.NoError(t, err)
 	j := s.jobs(c, riverjobs.Options{})
 	s.start(j)
 	id := s.lose(order("A-1"))[0]
@@ -212,9 +200,7 @@ func TestReconcileRejected(t *testing.T) {
 			rejected = e.EmailID()
 		}
 	}
-	if n := s.reconciled(j, rejected, ""); n != 1 {
-		t.Fatalf("%d lookups of email %q", n, rejected)
-	}
+	require.Equal(t, 1, s.reconciled(j, rejected, ""), "lookups of email %q", rejected)
 	row := s.reaches(id, rivertype.JobStateCancelled)
 	if len(row.Errors) != 1 || !strings.Contains(row.Errors[0].Error, "suppressed") || s.count("emailplatform_sends") != 0 {
 		t.Errorf("errors %+v", row.Errors)
@@ -225,22 +211,14 @@ func TestReconcileRejected(t *testing.T) {
 func TestReconcileUnrelatedEvents(t *testing.T) {
 	s := newShop(t)
 	j, _ := s.work(riverjobs.Options{})
-	if n := s.reconciled(j, "e-1", ""); n != 0 {
-		t.Errorf("%d lookups without an email", n)
-	}
+	assert.Equal(t, 0, s.reconciled(j, "e-1", ""), "lookups without an email")
 	_, out := s.ended(s.insert("A-0"))
 	s.lose(order("A-1"))
-	if n := s.reconciled(j, out.EmailID, ""); n != 0 {
-		t.Errorf("%d lookups of a known email, want none", n)
-	}
-	if n := s.reconciled(j, "e-1", "eve@example.org"); n != 0 {
-		t.Errorf("%d lookups for an email to another recipient", n)
-	}
+	assert.Equal(t, 0, s.reconciled(j, out.EmailID, ""), "lookups of a known email, want none")
+	assert.Equal(t, 0, s.reconciled(j, "e-1", "eve@example.org"), "lookups for an email to another recipient")
 	lost := s.platform.OutboxTo(order("A-1").To)[0].ID
 	for range 2 {
-		if n := s.reconciled(j, lost, strings.ToUpper(order("A-1").To)); n != 1 {
-			t.Errorf("%d lookups, want 1 for all events of an email", n)
-		}
+		assert.Equal(t, 1, s.reconciled(j, lost, strings.ToUpper(order("A-1").To)), "lookups, want 1 for all events of an email")
 	}
 }
 
@@ -254,9 +232,7 @@ func TestReconcileWaits(t *testing.T) {
 	s.until(all[0].ID, "snoozed", func(row *rivertype.JobRow) bool {
 		return row.State == rivertype.JobStateScheduled && time.Until(row.ScheduledAt) > 20*time.Second
 	})
-	if n := s.count("emailplatform_sends WHERE state = 'unknown'"); n != 1 {
-		t.Errorf("%d emails are unknown", n)
-	}
+	assert.Equal(t, 1, s.count("emailplatform_sends WHERE state = 'unknown'"), "emails are unknown")
 }
 
 // TestReconcileInProgress: an event can arrive before the response. The lookup waits.
@@ -288,9 +264,9 @@ func TestLookups(t *testing.T) {
 	var ids []int64
 	for i := range 3 {
 		email, err := c.Emails.Send(t.Context(), order(fmt.Sprint("A-", i)))
-		fatal(t, err)
+		require.NoError(t, err)
 		res, err := jobs.Insert(t.Context(), riverjobs.LookupArgs{EmailID: email.ID}, nil)
-		fatal(t, err)
+		require.NoError(t, err)
 		ids = append(ids, res.Job.ID)
 	}
 	for range 2 {
@@ -308,13 +284,13 @@ func TestLookups(t *testing.T) {
 func TestLookupFails(t *testing.T) {
 	s := newShop(t)
 	_, err := s.platform.Inject(mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 1})
-	fatal(t, err)
+	require.NoError(t, err)
 	email, err := s.client().Emails.Send(t.Context(), order("A-1"))
-	fatal(t, err)
+	require.NoError(t, err)
 	s.work(riverjobs.Options{OnLookup: func(context.Context, pgx.Tx, client.Email) error { return nil }})
 	for id, want := range map[string]rivertype.JobState{email.ID: rivertype.JobStateCompleted, "unknown": rivertype.JobStateCancelled} {
 		res, err := s.inserter().Insert(t.Context(), riverjobs.LookupArgs{EmailID: id}, nil)
-		fatal(t, err)
+		require.NoError(t, err)
 		s.reaches(res.Job.ID, want)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/riverjobs"
@@ -81,9 +83,7 @@ func TestOutcomes(t *testing.T) {
 			if tt.state != notQueued {
 				again(s, jobs, id)
 			}
-			if n := len(s.platform.Outbox()); n != tt.emails {
-				t.Errorf("%d emails, want %d", n, tt.emails)
-			}
+			assert.Len(t, s.platform.Outbox(), tt.emails, "emails")
 		})
 	}
 }
@@ -93,7 +93,7 @@ func again(s *shop, jobs *river.Client[pgx.Tx], id int64) {
 	s.t.Helper()
 	before, requests := *s.until(id, "there", func(*rivertype.JobRow) bool { return true }), s.requests()
 	_, err := jobs.JobRetry(s.t.Context(), id)
-	fatal(s.t, err)
+	require.NoError(s.t, err)
 	s.until(id, "run again", func(row *rivertype.JobRow) bool {
 		return row.AttemptedAt.After(*before.AttemptedAt) && row.State == before.State
 	})
@@ -109,26 +109,22 @@ func TestRejected(t *testing.T) {
 	s := newShop(t)
 	c := s.client()
 	_, err := c.SuppressedEmails.Add(t.Context(), "*@example.org")
-	fatal(t, err)
+	require.NoError(t, err)
 	jobs := s.start(s.jobs(c, riverjobs.Options{}))
 	id, deleted := s.insert("A-1"), s.insert("A-2")
 	s.reaches(deleted, rivertype.JobStateCancelled)
 	if row, out := s.ended(id); row.State != rivertype.JobStateCancelled || out.State != riverjobs.StateNotQueued || out.EmailID == "" {
 		t.Fatalf("%s, %+v", row.State, out)
 	}
-	if n := s.count("emailplatform_sends"); n != 0 {
-		t.Errorf("%d records", n)
-	}
-	fatal(t, c.SuppressedEmails.Remove(t.Context(), "*@example.org"))
+	assert.Equal(t, 0, s.count("emailplatform_sends"), "records")
+	require.NoError(t, c.SuppressedEmails.Remove(t.Context(), "*@example.org"))
 	_, err = jobs.JobRetry(t.Context(), id)
-	fatal(t, err)
+	require.NoError(t, err)
 	s.reaches(id, rivertype.JobStateCompleted)
 	_, err = jobs.JobDelete(t.Context(), deleted)
-	fatal(t, err)
+	require.NoError(t, err)
 	s.reaches(s.insert("A-2"), rivertype.JobStateCompleted)
-	if n := len(s.platform.Outbox()); n != 2 {
-		t.Errorf("%d emails, want 2", n)
-	}
+	assert.Len(t, s.platform.Outbox(), 2, "emails")
 }
 
 // TestNoConnection: the job waits until the platform is reachable.
@@ -158,14 +154,14 @@ func TestKilledDuringRequest(t *testing.T) {
 		VALUES ('A-1', $1, 'sending', now() - interval '1 hour', now() - interval '1 hour', 'ada@example.org', 'Your order')`, id)
 	j := s.jobs(s.client(), riverjobs.Options{})
 	before, err := j.Unknown(t.Context())
-	fatal(t, err)
+	require.NoError(t, err)
 	s.start(j)
 	_, out := s.ended(id)
 	if out.State != riverjobs.StateUnknown || s.requests() != 0 {
 		t.Errorf("%+v, %d requests", out, s.requests())
 	}
 	after, err := j.Unknown(t.Context())
-	fatal(t, err)
+	require.NoError(t, err)
 	for _, list := range [][]riverjobs.Unresolved{before, after} {
 		if len(list) != 1 || list[0].Key != "A-1" || list[0].JobID != id || list[0].To != "ada@example.org" || time.Since(list[0].Sent) < time.Hour {
 			t.Errorf("unknown: %+v", list)
@@ -190,9 +186,7 @@ func TestLateResult(t *testing.T) {
 	}
 	release()
 	s.wait("sent", func() bool { return s.count("emailplatform_sends WHERE state = 'sent' AND email_id IS NOT NULL") == 1 })
-	if n := len(s.platform.Outbox()); n != 1 {
-		t.Errorf("%d emails", n)
-	}
+	assert.Len(t, s.platform.Outbox(), 1, "emails")
 }
 
 // TestNewerRecordIsKept: a request changes only its own record. The key has another record
@@ -206,9 +200,7 @@ func TestNewerRecordIsKept(t *testing.T) {
 	s.exec("UPDATE emailplatform_sends SET started = started + interval '1 second'")
 	release()
 	s.ended(id)
-	if s.count("emailplatform_sends WHERE state = 'sending'") != 1 {
-		t.Error("the other record has changed")
-	}
+	assert.Equal(t, 1, s.count("emailplatform_sends WHERE state = 'sending'"), "the other record has changed")
 }
 
 // TestForbidden: a 403 delays only its own job.
@@ -245,7 +237,7 @@ func TestShutdown(t *testing.T) {
 			case <-time.After(100 * time.Millisecond): // a wrong stop is usually faster
 			}
 			release()
-			fatal(t, <-stopped)
+			require.NoError(t, <-stopped)
 			if row, out := s.ended(id); row.State != rivertype.JobStateCompleted || out.State != riverjobs.StateSent || len(s.platform.Outbox()) != 1 {
 				t.Errorf("%s, %+v, %d emails", row.State, out, len(s.platform.Outbox()))
 			}
@@ -266,7 +258,7 @@ func TestUnique(t *testing.T) {
 		t.Errorf("jobs %d and %d", id, again)
 	}
 	_, err := jobs.JobDelete(t.Context(), id)
-	fatal(t, err)
+	require.NoError(t, err)
 	second := s.insert("A-1")
 	if _, out := s.ended(second); second == id || out != first || len(s.platform.Outbox()) != 1 {
 		t.Errorf("%+v and %+v, %d emails", first, out, len(s.platform.Outbox()))

@@ -14,6 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/contrib/pgstore/internal/testdb"
 	"example.com/emailplatform/contrib/pgstore/sqlonce"
@@ -30,20 +32,13 @@ func open(t testing.TB, url string) *sql.DB {
 func openThrough(t testing.TB, url string, wire *testdb.Wire) *sql.DB {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(url)
-	fatal(t, err)
+	require.NoError(t, err)
 	cfg.DialFunc = wire.Dial
 	db := stdlib.OpenDB(*cfg)
 	t.Cleanup(func() { _ = db.Close() })
 	_, err = db.ExecContext(t.Context(), sqlonce.Schema)
-	fatal(t, err)
+	require.NoError(t, err)
 	return db
-}
-
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestOnce(t *testing.T) {
@@ -71,7 +66,7 @@ func TestModel(t *testing.T) {
 	db := open(t, testdb.URLs(t)["direct"])
 	once, effects := sqlonce.NewOnce(db, sqlonce.OnceOptions{}), "effects_"+strings.ToLower(rand.Text())
 	_, err := db.ExecContext(t.Context(), "CREATE TABLE "+effects+" (key int)")
-	fatal(t, err)
+	require.NoError(t, err)
 	store := testdb.Store{
 		Do: func(key string, handler func(func(string, int) error) error) (bool, error) {
 			return once.Do(t.Context(), key, func(ctx context.Context) error {
@@ -136,9 +131,7 @@ func TestCommitEndsWithContext(t *testing.T) {
 	if took := time.Since(start); !ran || !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
 		t.Errorf("Do = %v, %v after %v", ran, err, took)
 	}
-	if s := db.Stats(); s.InUse != 0 {
-		t.Errorf("%d connections are in use at the end", s.InUse)
-	}
+	assert.Equal(t, 0, db.Stats().InUse, "connections are in use at the end")
 }
 
 // slowCommit creates a table whose commits take 30 seconds.
@@ -148,7 +141,7 @@ func slowCommit(t testing.TB, db *sql.DB) (name string) {
 	_, err := db.ExecContext(t.Context(), strings.ReplaceAll(`CREATE TABLE NAME (n int);
 		CREATE FUNCTION NAME() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(30); RETURN NEW; END';
 		CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON NAME DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION NAME()`, "NAME", name))
-	fatal(t, err)
+	require.NoError(t, err)
 	return name
 }
 
@@ -189,12 +182,8 @@ func TestPoolIsExhausted(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
-	if s := db.Stats(); s.InUse != 0 {
-		t.Errorf("%d connections are in use at the end", s.InUse)
-	}
+	assert.NoError(t, err)
+	assert.Equal(t, 0, db.Stats().InUse, "connections are in use at the end")
 }
 
 func TestForget(t *testing.T) {
@@ -205,7 +194,7 @@ func TestForget(t *testing.T) {
 			const old = 6000
 			_, err := db.ExecContext(t.Context(), `INSERT INTO emailplatform_handled
 				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '30 days' FROM generate_series(1, 6000)`)
-			fatal(t, err)
+			require.NoError(t, err)
 			// Another test may forget some of them at the same time.
 			if _, err := once.Forget(t.Context(), 29*24*time.Hour); err != nil {
 				t.Error(err)

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver"
 )
@@ -64,7 +66,7 @@ func (c *command) says(t *testing.T, prefix string) string {
 func connect(t *testing.T, transport sdk.Transport) *sdk.ClientSession {
 	t.Helper()
 	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
-	fatal(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -76,7 +78,7 @@ func list(t *testing.T, s *sdk.ClientSession, listID int64) string {
 		Name:      "contacts",
 		Arguments: map[string]any{"operation": "list", "list_id": listID},
 	})
-	fatal(t, err)
+	require.NoError(t, err)
 	return r.Content[0].(*sdk.TextContent).Text
 }
 
@@ -88,9 +90,7 @@ func TestDemoOverStdio(t *testing.T) {
 	if got := list(t, s, 1); !strings.Contains(got, "3 of 3;") || !strings.Contains(got, "ada@example.com active") {
 		t.Errorf("got %s", got)
 	}
-	if err := errors.Join(s.Close(), <-c.done); err != nil {
-		t.Errorf("when its input ends: %v", err)
-	}
+	assert.NoError(t, errors.Join(s.Close(), <-c.done), "when its input ends")
 }
 
 func TestEnvironment(t *testing.T) {
@@ -101,13 +101,9 @@ func TestEnvironment(t *testing.T) {
 	defer stop()
 	c := start(ctx, map[string]string{"EMAILPLATFORM_BASE_URL": p.URL(), "EMAILPLATFORM_TOKEN": "from-the-environment"})
 	got := list(t, connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in}), 99)
-	if !strings.Contains(got, "this account has no list") {
-		t.Errorf("got %s", got)
-	}
+	assert.Contains(t, got, "this account has no list")
 	stop()
-	if err := <-c.done; err != nil {
-		t.Errorf("when stopped: %v", err)
-	}
+	assert.NoError(t, <-c.done, "when stopped")
 }
 
 type caller string
@@ -131,9 +127,7 @@ func TestDemoOverHTTP(t *testing.T) {
 		HTTPClient:           &http.Client{Transport: caller("dev-token")},
 		DisableStandaloneSSE: true,
 	})
-	if got := list(t, s, 1); !strings.Contains(got, "3 of 3;") {
-		t.Errorf("got %s", got)
-	}
+	assert.Contains(t, list(t, s, 1), "3 of 3;")
 	for _, row := range []struct {
 		path, host string
 		want       int
@@ -145,19 +139,15 @@ func TestDemoOverHTTP(t *testing.T) {
 		{strings.TrimSuffix(url, "mcp"), "", http.StatusNotFound},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, row.path, nil)
-		fatal(t, err)
+		require.NoError(t, err)
 		r.Host = row.host
 		response, err := http.DefaultClient.Do(r)
-		fatal(t, err)
+		require.NoError(t, err)
 		_ = response.Body.Close()
-		if response.StatusCode != row.want {
-			t.Errorf("%s of %q without a token: %s, want %d", row.path, row.host, response.Status, row.want)
-		}
+		assert.Equal(t, row.want, response.StatusCode, "%s of %q without a token: %s", row.path, row.host, response.Status)
 	}
 	stop()
-	if err := <-c.done; err != nil {
-		t.Errorf("when asked to stop: %v", err)
-	}
+	assert.NoError(t, <-c.done, "when asked to stop")
 }
 
 func noEnvironment(string) string { return "" }
@@ -201,16 +191,14 @@ func TestHelp(t *testing.T) {
 		t.Errorf("got %v and %s; want help without the token", err, said.String())
 	}
 	for want := range strings.FieldsSeq("-base-url -token -http -allow-host -demo EMAILPLATFORM_TOKEN") {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("does not mention %s", want)
-		}
+		assert.Contains(t, said.String(), want, "does not mention")
 	}
 }
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	fatal(t, run(t.Context(), []string{"-version"}, noEnvironment, nil, &out, io.Discard))
+	require.NoError(t, run(t.Context(), []string{"-version"}, noEnvironment, nil, &out, io.Discard))
 	build, _ := debug.ReadBuildInfo()
 	if out.String() != version(build)+"\n" {
 		t.Errorf("printed %q, want %q", out.String(), version(build))
@@ -264,25 +252,12 @@ func TestInvalidMessagesOverStdio(t *testing.T) {
 			ID    any
 			Error struct{ Code int }
 		}
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			t.Errorf("%s: %v", lines.Text(), err)
-		}
+		assert.NoError(t, json.Unmarshal(lines.Bytes(), &m), lines.Text())
 		got = append(got, fmt.Sprint(m.ID, " ", m.Error.Code))
 	}
 	slices.Sort(got)
 	want := slices.Concat([]string{"1 0", "11 0", "2 0", "3 0", "5 0", "6 0"},
 		slices.Repeat([]string{"<nil> -32600"}, 7+maxBatch-1), slices.Repeat([]string{"<nil> -32700"}, 2))
-	if !slices.Equal(got, want) {
-		t.Errorf("responses %q, want %q", got, want)
-	}
-	if err := <-c.done; err != nil {
-		t.Error(err)
-	}
-}
-
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Equal(t, want, got, "responses")
+	assert.NoError(t, <-c.done)
 }
