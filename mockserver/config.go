@@ -79,7 +79,7 @@ type Config struct {
 	Console http.Handler
 	// SkipValidation disables the validation of requests against the OpenAPI
 	// document, for benchmarks. It does not disable the checks in the request
-	// handlers.
+	// handlers. The location of an error can omit the indexes of array elements.
 	SkipValidation bool
 	// RejectUnknownFields enables 422 responses to requests that contain unknown
 	// fields or parameters. By default, the server ignores them, and lists them in

@@ -77,8 +77,9 @@ func compare(t *testing.T, o *Operation, body []byte, query, segment string) int
 
 // summary returns "location: text" in the form of the oracle.
 func summary(d api.ProblemDetail) string {
-	text := d.Msg
+	text, _, wrongType := strings.Cut(d.Msg, ", got ")
 	switch {
+	case wrongType:
 	case strings.HasPrefix(text, "unknown "):
 		text = "unknown"
 	case strings.HasPrefix(text, "must be "), text == "must not be empty":
@@ -426,12 +427,11 @@ func errorText(e *openapi3.SchemaError) string {
 		return "must be"
 	case "maxItems":
 		return fmt.Sprintf("must contain at most %d items", *e.Schema.MaxItems)
-	case "nullable":
-		kind := e.Schema.Type.Slice()[0]
-		if strings.ContainsRune("aio", rune(kind[0])) {
-			return "value must be an " + kind
-		}
-		return "value must be a " + kind
+	case "enum":
+		return "unknown"
+	case "nullable", "type":
+		return "must be " + strings.NewReplacer("object", "an object", "array", "an array", "string", "a string", "integer", "an integer",
+			"boolean", "true or false").Replace(strings.Join(e.Schema.Type.Slice(), " or "))
 	}
 	return e.Reason
 }

@@ -1,10 +1,9 @@
-// Package contract validates requests, responses and events against openapi.yaml.
-// It uses a table of operations and schemas that internal/tools/codegen
-// generates.
+// Package contract validates JSON. For requests, responses and events of the API,
+// it uses a table of operations and schemas that internal/tools/codegen generates
+// from openapi.yaml. Package schema creates the schemas of the control routes.
 package contract
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -59,18 +58,20 @@ const (
 	Array
 	String
 	Integer
+	Number
 	Boolean
 	Null
 )
 
-// Schema is a schema in openapi.yaml.
+// Schema describes a JSON value.
 type Schema struct {
 	Kind       Kind
 	Nullable   bool
 	Properties []Property
 	Values     *Schema  // schema of the values of an object without Properties, if set
 	Items      *Schema  // schema of the items of an array
-	Min, Max   int64    // limits of an integer, or of the length of an array or string; Max 0 means unlimited
+	Min, Max   int64    // limits of a number, or of the length of an array or string; Max 0 means unlimited
+	Exclusive  bool     // a number must be greater than Min
 	Enum       []string // valid values of a string
 	Pattern    *regexp.Regexp
 	Expected   string // description of the strings that Pattern matches
@@ -178,21 +179,23 @@ func kindOf(first byte) Kind {
 	return Integer
 }
 
-func (s *Schema) typeError() string {
+func (s *Schema) typeError(got string) string {
 	if s.Enum != nil {
-		return s.enumError()
+		return suggest.Unknown("value", "", s.Enum)
 	}
-	name := [...]string{Object: "an object", Array: "an array", String: "a string", Integer: "an integer", Boolean: "a boolean", Null: "null"}[s.Kind]
+	want := s.Kind.String()
 	if s.Nullable {
-		_, word, _ := strings.Cut(name, " ")
-		name = "one of " + word + ", null"
+		want += " or null"
 	}
-	return "value must be " + name
+	return "must be " + want + ", got " + got
 }
 
-func (s *Schema) enumError() string {
-	allowed, _ := json.Marshal(s.Enum)
-	return "value is not one of the allowed values " + string(allowed)
+// String returns the name of the type with an article.
+func (k Kind) String() string {
+	return [...]string{
+		Any: "any value", Object: "an object", Array: "an array", String: "a string", Integer: "an integer", Number: "a number",
+		Boolean: "true or false", Null: "null",
+	}[k]
 }
 
 // anyString reports whether the schema allows every string, except possibly the
@@ -206,7 +209,7 @@ func (s *Schema) stringError(value string) string {
 	length := int64(utf8.RuneCountInString(value))
 	switch {
 	case s.Enum != nil && !slices.Contains(s.Enum, value):
-		return s.enumError()
+		return suggest.Unknown("value", value, s.Enum)
 	case length < s.Min && s.Min == 1:
 		return "must not be empty"
 	case length < s.Min:
@@ -231,11 +234,36 @@ func (s *Schema) integerError(digits string) string {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	switch {
 	case err != nil:
-		return s.typeError()
-	case n < s.Min:
-		return fmt.Sprintf("must be at least %d", s.Min)
-	case s.Max > 0 && n > s.Max:
-		return fmt.Sprintf("must be at most %d", s.Max)
+		return s.typeError(digits)
+	case n < s.Min || s.Max > 0 && n > s.Max:
+		return s.rangeError()
 	}
 	return ""
+}
+
+// numberError returns "" if the number is valid.
+func (s *Schema) numberError(digits string) string {
+	n, _ := strconv.ParseFloat(digits, 64)
+	if n < float64(s.Min) || s.Exclusive && n == float64(s.Min) || s.Max > 0 && n > float64(s.Max) {
+		return s.rangeError()
+	}
+	return ""
+}
+
+func (s *Schema) rangeError() string {
+	switch {
+	case s.Exclusive:
+		return fmt.Sprintf("must be more than %d and at most %d", s.Min, s.Max)
+	case s.Max == 0:
+		return fmt.Sprintf("must be at least %d", s.Min)
+	}
+	return fmt.Sprintf("must be between %d and %d", s.Min, s.Max)
+}
+
+// TextError returns "" if a string, or an integer in decimal, is valid.
+func (s *Schema) TextError(value string) string {
+	if s.Kind == Integer {
+		return s.integerError(value)
+	}
+	return s.stringError(value)
 }

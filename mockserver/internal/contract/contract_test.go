@@ -86,12 +86,12 @@ func TestInvalidTraffic(t *testing.T) {
 		"valid":           {200, "application/json", `{"list_id":1,"name":"L"}`, ""},
 		"more fields":     {200, "application/json; charset=utf-8", `{"list_id":1,"name":"L","later":true}`, ""},
 		"missing field":   {200, "application/json", `{"list_id":1}`, "getList: response 200: [body name]: required"},
-		"wrong type":      {200, "application/json", `{"list_id":"1","name":"L"}`, "[body list_id]: value must be an integer"},
+		"wrong type":      {200, "application/json", `{"list_id":"1","name":"L"}`, "[body list_id]: must be an integer, got a string"},
 		"not JSON":        {200, "application/json", `<html>`, "body must be JSON"},
 		"another media":   {200, "text/html", `{"list_id":1,"name":"L"}`, `content type must be "application/json", got "text/html"`},
 		"unknown status":  {299, "application/json", `{}`, "unknown status"},
 		"valid problem":   {404, "application/json", `{"detail":[{"loc":["path",1],"msg":"no list","type":"not_found"}]}`, ""},
-		"problem in text": {404, "application/json", `{"detail":"no list"}`, "[body detail]: value must be an array"},
+		"problem in text": {404, "application/json", `{"detail":"no list"}`, "[body detail]: must be an array, got a string"},
 		"no place":        {404, "application/json", `{"detail":[{"loc":[{}],"msg":"","type":""}]}`, "matches 0 of 2"},
 		"5XX":             {503, "application/json", `{"detail":[]}`, ""},
 	} {
@@ -126,7 +126,7 @@ func TestRepeatedFields(t *testing.T) {
 	o := Operations()["POST /lists"]
 	for body, want := range map[string]string{
 		`{"name":"a","name":"b"}`:      "",
-		`{"name":1,"name":"b"}`:        "name: value must be a string",
+		`{"name":1,"name":"b"}`:        "name: must be a string, got a number",
 		`{"name":"a","n\u0061me":""}`:  "name: must not be empty",
 		`{"later":1,"name":"a","l":2}`: "",
 	} {

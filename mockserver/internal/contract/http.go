@@ -171,6 +171,14 @@ func ValidateEvent(name string, body []byte) error {
 	return nil
 }
 
+// RequestErrors returns the errors in the body of a request, which must be valid
+// JSON. Unknown fields are errors.
+func (s *Schema) RequestErrors(body []byte) []api.ProblemDetail {
+	v := validator{text: text{b: body}, request: true, rejectUnknown: true}
+	v.value(s, nil)
+	return v.errors
+}
+
 func (s *Schema) validate(body []byte) error {
 	if !json.Valid(body) {
 		return errors.New("body must be JSON")

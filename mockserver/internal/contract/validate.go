@@ -69,8 +69,13 @@ func (v *validator) value(s *Schema, at *place) {
 		v.combination(s, at)
 	case s.Kind == Any, kind == Null && s.Nullable:
 		v.skip()
+	case kind == Integer && s.Kind == Number:
+		v.fail(at, "value_error", s.numberError(string(v.word())))
 	case kind != s.Kind:
-		v.fail(at, "value_error", s.typeError())
+		if kind == Integer {
+			kind = Number
+		}
+		v.fail(at, "value_error", s.typeError(kind.String()))
 		v.skip()
 	case kind == Object:
 		v.object(s, at)

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,9 +10,9 @@ import (
 	"regexp"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/schema"
 )
 
 // nothing is the type of a request body without fields, or of an empty
@@ -22,7 +21,7 @@ type nothing struct{}
 
 // decodeBody decodes the JSON object of a request, and returns an error if it does
 // not match the schema. It treats an empty body as an empty object.
-func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
+func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
 	reader, err := limited(r, gateway.MaxBody)
 	if err != nil {
 		return in, err
@@ -37,20 +36,15 @@ func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 		return in, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json",
 			"header", "content-type")
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return in, problem.OfJSON(body, err)
+	var raw json.RawMessage
+	if err = json.Unmarshal(body, &raw); err == nil {
+		if details := s.RequestErrors(body); len(details) > 0 {
+			return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
+		}
+		err = json.Unmarshal(body, &in)
 	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return in, problem.New(http.StatusBadRequest, "json_invalid", "must be one JSON value", "body")
-	}
-	if details := s.Check(value, "body"); len(details) > 0 {
-		return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
-	}
-	if err := json.Unmarshal(body, &in); err != nil {
-		return in, problem.OfJSON(body, err)
+	if err != nil {
+		return in, problem.OfJSON(err)
 	}
 	return in, nil
 }

@@ -211,10 +211,7 @@ func describe(s *schema.Schema) string {
 		other.Null = false
 		return describe(&other) + " or null"
 	}
-	limits := s.Rules.String()
-	if limits != "" {
-		limits = ", " + limits
-	}
+	limits := limitsOf(s.Rules)
 	switch {
 	case s.Name != "":
 		return fmt.Sprintf("[%s](#%s)", s.Name, strings.ToLower(cmp.Or(wholes[s.Name], s.Name)))
@@ -243,6 +240,24 @@ func describe(s *schema.Schema) string {
 		return "{" + strings.Join(fields, ", ") + "}"
 	}
 	return strings.Join(s.Kinds, " or ") + limits
+}
+
+// limitsOf returns ", " and the range of valid numbers, or "" if the limits are those of the type.
+func limitsOf(r schema.Rules) string {
+	if len(r.Max) > 18 { // the limit of a Go integer
+		r.Max = ""
+	}
+	switch {
+	case r.Above != "":
+		return fmt.Sprintf(", more than %s, up to %s", r.Above, r.Max)
+	case r.Min != "" && r.Max != "":
+		return fmt.Sprintf(", %s to %s", r.Min, r.Max)
+	case r.Min != "":
+		return fmt.Sprintf(", %s or more", r.Min)
+	case r.Max != "":
+		return fmt.Sprintf(", at most %s", r.Max)
+	}
+	return ""
 }
 
 // collect adds the named objects of a schema to a map.

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/schema"
@@ -96,8 +97,9 @@ func rawResponse(media string, respond func(http.ResponseWriter, *request) error
 // decoded returns a handler that decodes a JSON object from the request body.
 func decoded[In any](serve func(http.ResponseWriter, *request, In) error) handler {
 	body := sync.OnceValue(func() *schema.Schema { return requestOf(reflect.TypeFor[In]()) })
+	valid := sync.OnceValue(func() *contract.Schema { return body().Contract() })
 	return handler{body: body, serve: func(w http.ResponseWriter, r *request) error {
-		in, err := decodeBody[In](r.Request, body())
+		in, err := decodeBody[In](r.Request, valid())
 		if err != nil {
 			return err
 		}
@@ -185,19 +187,10 @@ func (p param) parse(given string) (value, wrong string) {
 	if i := slices.IndexFunc(p.schema.Enum, func(v string) bool { return strings.EqualFold(v, given) }); i >= 0 {
 		given = p.schema.Enum[i]
 	}
-	var decoded any = given
-	if p.schema.Is("integer") {
-		n, err := strconv.ParseInt(given, 10, 64)
-		if err != nil {
-			return "", problem.TypeError("integer", given)
-		}
+	if n, err := strconv.ParseInt(given, 10, 64); err == nil && p.schema.Is("integer") {
 		given = strconv.FormatInt(n, 10)
-		decoded = json.Number(given)
 	}
-	if details := p.schema.Check(decoded); len(details) > 0 {
-		return "", details[0].Msg
-	}
-	return given, ""
+	return given, p.schema.Contract().TextError(given)
 }
 
 // query contains the parameters of a request, with defaults for omitted parameters.

@@ -48,11 +48,7 @@ type seeder struct {
 }
 
 func (w *Environment) seedOne(raw []byte) error {
-	var value any
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	_ = decoder.Decode(&value) // raw is valid JSON
-	if details := SeedSchema().Check(value, "body"); len(details) > 0 {
+	if details := seedContract().RequestErrors(raw); len(details) > 0 {
 		return &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
 	var in seed

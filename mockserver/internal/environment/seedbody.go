@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/schema"
 	"example.com/emailplatform/webhook"
 )
@@ -30,6 +31,8 @@ var SeedSchema = sync.OnceValue(func() *schema.Schema {
 		},
 	}.Of(reflect.TypeFor[seed]())
 })
+
+var seedContract = sync.OnceValue(func() *contract.Schema { return SeedSchema().Contract() })
 
 // seed is one object in a seed file. Each item is sent as an API request, without the
 // fields that only seeds define.

@@ -44,7 +44,7 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 
 // The generated code calls writeDecodeError only if request validation is off.
 func writeDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
-	WriteProblem(w, problem.OfJSON(w.(*call).Body, err))
+	WriteProblem(w, problem.OfJSON(err))
 }
 
 func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {

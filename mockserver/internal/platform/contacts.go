@@ -215,7 +215,8 @@ func readEntries(
 		switch err := json.Unmarshal(b, &entry); {
 		case bad:
 		case err != nil:
-			d, bad = entryDetail(i, b, err), true
+			p := problem.OfJSON(err).Details[0] // only if request validation is off
+			d, bad = problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...), true
 		case !isEmail(entry.Email):
 			d, bad = problem.At("value_error", "not an email address", "body", "contacts", i, "email"), true
 		}
@@ -228,13 +229,6 @@ func readEntries(
 		})
 	}
 	return entries
-}
-
-// entryDetail returns the error for an entry that cannot be decoded. entryDetail is
-// called only if request validation is off.
-func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
-	p := problem.OfJSON(entry, err).Details[0]
-	return problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
 }
 
 // importContact adds or updates one contact and reports whether the contact is new. The

@@ -3,7 +3,6 @@
 package problem
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -92,36 +91,27 @@ func NotFound(what string, id any, loc ...any) *Error {
 
 // OfJSON returns the error for a body that encoding/json cannot decode: 400 for
 // malformed JSON, 422 for a value of the wrong type.
-func OfJSON(body []byte, err error) *Error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return Invalid(typeError(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
+func OfJSON(err error) *Error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
 	}
-	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
+	loc := []any{"body"}
+	for name := range strings.SplitSeq(wrong.Field, ".") {
+		if name != "" {
+			loc = append(loc, name)
+		}
+	}
+	return Invalid("must be "+kindOf(wrong.Type)+", got "+kindNamed(wrong.Value), loc...)
 }
 
-// Plainly returns err without the names of Go types, if a JSON value has the wrong
-// type. Otherwise, it returns err unchanged.
+// Plainly replaces an error about a wrong type with an error that contains no names
+// of Go types.
 func Plainly(err error) error {
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case !errors.As(err, &wrong):
-		return err
-	case wrong.Field == "":
-		return errors.New(typeError(wrong))
+	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong {
+		return OfJSON(err)
 	}
-	return fmt.Errorf("%s: %s", wrong.Field, typeError(wrong))
-}
-
-// typeError describes the types in terms of JSON, because API users do not see
-// Go types.
-func typeError(err *json.UnmarshalTypeError) string {
-	return "must be " + kindOf(err.Type) + ", got " + kindNamed(err.Value)
-}
-
-// TypeError returns a message with the required and the actual JSON type of a
-// value.
-func TypeError(want, got string) string {
-	return "must be " + kindNamed(want) + ", got " + kindNamed(got)
+	return err
 }
 
 func kindOf(t reflect.Type) string {
@@ -157,40 +147,6 @@ func kindNamed(name string) string {
 		return "a " + name
 	}
 	return strings.TrimPrefix(name, "number ") // a number that does not fit, with its digits
-}
-
-// placeAt returns the location of a value in the body. The value is a scalar that ends
-// at the offset, or an object or array that begins there. The body must be valid JSON.
-// Unlike the path in an error from encoding/json, the offset is the same in all Go
-// releases.
-func placeAt(body []byte, offset int64) []any {
-	path, _ := find(json.NewDecoder(bytes.NewReader(body)), offset)
-	slices.Reverse(path)
-	return path
-}
-
-// find searches a JSON value for the nested value that ends at the offset, and
-// returns its path in reverse order. It builds only the returned path, because
-// values can be nested deeply.
-func find(dec *json.Decoder, offset int64) (path []any, found bool) {
-	opening, err := dec.Token()
-	if err != nil || dec.InputOffset() >= offset {
-		return nil, true
-	}
-	if opening != json.Delim('{') && opening != json.Delim('[') {
-		return nil, false
-	}
-	for i := 0; dec.More(); i++ {
-		var step any = i
-		if opening == json.Delim('{') {
-			step, _ = dec.Token()
-		}
-		if path, found = find(dec, offset); found {
-			return append(path, step), true
-		}
-	}
-	_, _ = dec.Token() // the closing bracket
-	return nil, false
 }
 
 // Unknown adds the valid field names to an error from encoding/json about an unknown

@@ -1,6 +1,6 @@
 // Package schema describes the JSON encoding of Go types, using their struct
-// tags. The control routes use it to validate bodies, and to generate their
-// OpenAPI document and manual.
+// tags. The control routes use it to validate bodies with package contract, and
+// to generate their OpenAPI document and manual.
 package schema
 
 import (
