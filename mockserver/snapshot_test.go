@@ -163,7 +163,7 @@ func TestRestoreInvalidSnapshot(t *testing.T) {
 	}{
 		{`{`, `{,`, "invalid character", 400},
 		{`"accounts"`, `"acounts"`, "acounts: unknown field: did you mean accounts?", 422},
-		{`"template_id": 2,`, `"template_id": 2, "shade": "x",`, "accounts[0]: shade: ", 422},
+		{`"template_id": 2,`, `"template_id": 2, "shade": "x",`, `accounts[0]: unknown field \"shade\"`, 422},
 		{`"webhook_id": "1"`, `"webhook_id": "77"`, "webhook_id", 422},
 	} {
 		a := p.do("PUT", "/_mock/state", strings.Replace(saved, tt.old, tt.new, 1))

@@ -25,7 +25,7 @@ func (s *state) decode(d *json.Decoder, version int) error {
 		return err
 	}
 	if start != json.Delim('{') {
-		return errors.New("must be an object, got " + describe(start))
+		return errors.New("must be an object")
 	}
 	fields := fieldsByName(reflect.ValueOf(s).Elem())
 	for d.More() {
@@ -75,7 +75,7 @@ func decodeField(d *json.Decoder, field reflect.Value, decodeRecord recordDecode
 	case start == nil: // null
 		return nil
 	case start != json.Delim('['):
-		return errors.New(": must be an array, got " + describe(start))
+		return errors.New(": must be an array")
 	}
 	field.SetZero()
 	for d.More() {
@@ -90,25 +90,7 @@ func decodeField(d *json.Decoder, field reflect.Value, decodeRecord recordDecode
 }
 
 func decodeInto(d *json.Decoder, into reflect.Value) error {
-	return problem.Plainly(problem.Unknown(unexpected(d.Decode(into.Interface())), into.Elem().Interface()))
-}
-
-// describe returns the type name of the JSON value that begins with the token.
-func describe(start json.Token) string {
-	switch start.(type) {
-	case json.Delim:
-		if start == json.Delim('[') {
-			return "an array"
-		}
-		return "an object"
-	case string:
-		return "a string"
-	case float64:
-		return "a number"
-	case bool:
-		return "true or false"
-	}
-	return "null"
+	return problem.Plainly(unexpected(d.Decode(into.Interface())))
 }
 
 func placed(place string, err error) error {

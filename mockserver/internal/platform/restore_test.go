@@ -110,10 +110,10 @@ func TestRestoreRecords(t *testing.T) {
 		message(`"id":"m","content":0,"list_id":1,"contact_id":3`): "messages[0]: contact_id 3 does not exist on list 1",
 		message(`"id":"m","content":0,"list_id":7,"contact_id":2`): "messages[0]: contact_id 2 does not exist on list 7",
 		``:                            "EOF",
-		`[]`:                          "must be an object, got an array",
+		`[]`:                          "must be an object",
 		`{"version":5}`:               "version must be 3 or 4, got 5",
 		`{"change":1}`:                "version must be 3 or 4, got 0",
-		`{"version":4,"accounts":{}}`: "accounts: must be an array, got an object",
+		`{"version":4,"accounts":{}}`: "accounts: must be an array",
 		`{"version":4,"accounts":[{"account_id":1},{"account_id":1}]}`: "accounts[1]: account_id 1 must be unique",
 		webhook(``):                  "",
 		webhook(`,"account_id":2`):   "webhooks[0]: account_id must be 1, got 2",
@@ -160,7 +160,7 @@ func TestRestoreOlderVersion(t *testing.T) {
 	_ = restored(t, current+fmt.Sprintf(change, "custom_attributes", "bounces_count")).Snapshot().Write(&want)
 	assert.Equal(t, want.String(), got.String())
 	checkRestores(t, map[string]string{
-		`{"version":3,"accounts":[{"account_id":1,"lists":[{"list":1}]}]}`: "accounts[0]: list: unknown field",
+		`{"version":3,"accounts":[{"account_id":1,"lists":[{"list":1}]}]}`: `accounts[0]: unknown field "list"`,
 		`{"version":3,"accounts":[{"account_id":1,"lists":7}]}`:            "accounts[0]: lists: must be",
 		`{"version":3,"contacts":[null,{"bounces":"x"}]}`:                  "bounces_count: must be an integer",
 	})

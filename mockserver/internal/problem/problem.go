@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // Error is an error response.
@@ -105,11 +103,14 @@ func OfJSON(err error) *Error {
 	return Invalid("must be "+kindOf(wrong.Type)+", got "+kindNamed(wrong.Value), loc...)
 }
 
-// Plainly replaces an error about a wrong type with an error that contains no names
-// of Go types.
+// Plainly removes the names of Go types and packages from an error of
+// encoding/json.
 func Plainly(err error) error {
 	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong {
 		return OfJSON(err)
+	}
+	if err != nil && strings.HasPrefix(err.Error(), "json: unknown field ") {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return err
 }
@@ -147,44 +148,4 @@ func kindNamed(name string) string {
 		return "a " + name
 	}
 	return strings.TrimPrefix(name, "number ") // a number that does not fit, with its digits
-}
-
-// Unknown adds the valid field names to an error from encoding/json about an unknown
-// field. Unknown omits objects that have a field with the unknown name, because the
-// error occurred in another object.
-func Unknown(err error, into any) error {
-	if err == nil {
-		return nil
-	}
-	name, is := strings.CutPrefix(err.Error(), "json: unknown field ")
-	if !is {
-		return err
-	}
-	name = strings.Trim(name, `"`)
-	var known []string
-	for _, names := range objectsOf(reflect.TypeOf(into)) {
-		if !slices.Contains(names, name) {
-			known = append(known, names...)
-		}
-	}
-	slices.Sort(known)
-	return fmt.Errorf("%s: %s", name, suggest.Unknown("field", name, slices.Compact(known)))
-}
-
-// objectsOf returns the field names of a struct and of all nested structs.
-func objectsOf(t reflect.Type) (all [][]string) {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice:
-		return objectsOf(t.Elem())
-	case reflect.Struct:
-		var names []string
-		for _, f := range reflect.VisibleFields(t) {
-			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
-				names = append(names, name)
-				all = append(all, objectsOf(f.Type)...)
-			}
-		}
-		return append(all, names)
-	}
-	return nil
 }
