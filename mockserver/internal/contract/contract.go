@@ -4,7 +4,9 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -72,12 +74,18 @@ type Schema struct {
 	Items      *Schema  // schema of the items of an array
 	Min, Max   int64    // limits of a number, or of the length of an array or string; Max 0 means unlimited
 	Exclusive  bool     // a number must be greater than Min
+	Unsigned   bool     // an integer can exceed the range of int64
 	Enum       []string // valid values of a string
 	Pattern    *regexp.Regexp
 	Expected   string // description of the strings that Pattern matches
 	Time       bool   // a string must be a time in the format of RFC 3339
 	AllOf      []*Schema
 	OneOf      []*Schema
+
+	// These fields are only for documents of the control routes.
+	Name   string         // name of the schema
+	Closed bool           // the object has no other fields
+	Extra  map[string]any // further JSON Schema keywords, which other code checks
 }
 
 // Property describes a field of an object.
@@ -85,6 +93,7 @@ type Property struct {
 	Name     string
 	Required bool
 	Schema   *Schema
+	Doc      string // description in the documents of the control routes
 }
 
 // document is the generated table of operations and schemas. Callers must not
@@ -150,6 +159,14 @@ func Closest(method, path string) *Known {
 		return nil
 	}
 	return &all[i]
+}
+
+// Property returns the property with the given name, or nil if there is none.
+func (s *Schema) Property(name string) *Property {
+	if i := s.property([]byte(name)); i >= 0 {
+		return &s.Properties[i]
+	}
+	return nil
 }
 
 // property returns the index of the property with the given name, or -1 if
@@ -232,6 +249,9 @@ func isTime(value string) bool {
 // integerError returns "" if the integer is valid.
 func (s *Schema) integerError(digits string) string {
 	n, err := strconv.ParseInt(digits, 10, 64)
+	if s.Unsigned && errors.Is(err, strconv.ErrRange) && digits[0] != '-' {
+		_, err = strconv.ParseUint(digits, 10, 64)
+	}
 	switch {
 	case err != nil:
 		return s.typeError(digits)
@@ -254,7 +274,7 @@ func (s *Schema) rangeError() string {
 	switch {
 	case s.Exclusive:
 		return fmt.Sprintf("must be more than %d and at most %d", s.Min, s.Max)
-	case s.Max == 0:
+	case s.Max == 0 || s.Max == math.MaxInt64:
 		return fmt.Sprintf("must be at least %d", s.Min)
 	}
 	return fmt.Sprintf("must be between %d and %d", s.Min, s.Max)

@@ -162,7 +162,7 @@ func TestBody(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(row.body))
 		r.Header.Set("Content-Type", row.media)
-		_, err := decodeBody[in](r, requestOf(reflect.TypeFor[in]()).Contract())
+		_, err := decodeBody[in](r, requestOf(reflect.TypeFor[in]()))
 		status := 0
 		if p, ok := err.(*problem.Error); ok {
 			status = p.Status

@@ -13,6 +13,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/samples"
+	"example.com/emailplatform/mockserver/internal/schema"
 	"example.com/emailplatform/mockserver/internal/signature"
 	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
@@ -165,7 +166,7 @@ func (c *Control) serveDeliveryBody(w http.ResponseWriter, r *request) error {
 func (c *Control) requests() listing[*record.Request, gateway.Summary] {
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
 	status := text("status", "the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost")
-	status.schema.Rules.Pattern = "status"
+	schema.SetPattern(status.schema, "status")
 	return listing[*record.Request, gateway.Summary]{
 		find: everyOf(func() []*record.Request { return c.API.Log.Newest() }),
 		id:   func(e *record.Request) string { return e.ID },

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/environment"
-	"example.com/emailplatform/mockserver/internal/schema"
 )
 
 // go generate updates docs/control-api.md.
@@ -50,7 +51,7 @@ func declared() []route { return (&Control{Environment: &environment.Environment
 // complete returns the manual with the parameters and types of the routes, and the objects.
 func complete(routes map[string]route) string {
 	out := &bytes.Buffer{}
-	objects := map[string]*schema.Schema{}
+	objects := map[string]*contract.Schema{}
 	head, _, _ := strings.Cut(manual, "\n## ")
 	common := &bytes.Buffer{}
 	parametersTable(common, listParams())
@@ -69,7 +70,7 @@ func complete(routes map[string]route) string {
 		fmt.Fprintf(out, "\n### `%s`\n\n%s\n", e.title, e.text)
 		rt.tables(out)
 		fmt.Fprintf(out, "\n```sh\n%s\n```\n", e.example)
-		for _, of := range []*schema.Schema{rt.body(), rt.response()} {
+		for _, of := range []*contract.Schema{rt.body(), rt.response()} {
 			if of != nil {
 				collect(of, objects)
 			}
@@ -98,21 +99,21 @@ var wholes = map[string]string{
 }
 
 // merged returns the fields of both types, and writes the differences. Fields of the part have narrower types.
-func merged(out *bytes.Buffer, whole, part *schema.Schema) *schema.Schema {
-	all := &schema.Schema{}
+func merged(out *bytes.Buffer, whole, part *contract.Schema) *contract.Schema {
+	all := &contract.Schema{}
 	var absent, added []string
-	for _, f := range whole.Fields {
-		if narrower := part.Field(f.Name); narrower != nil {
+	for _, f := range whole.Properties {
+		if narrower := part.Property(f.Name); narrower != nil {
 			f = *narrower
 		} else {
 			absent = append(absent, "`"+f.Name+"`")
 		}
-		all.Fields = append(all.Fields, f)
+		all.Properties = append(all.Properties, f)
 	}
-	for _, f := range part.Fields {
-		if whole.Field(f.Name) == nil {
+	for _, f := range part.Properties {
+		if whole.Property(f.Name) == nil {
 			added = append(added, "`"+f.Name+"`")
-			all.Fields = append(all.Fields, f)
+			all.Properties = append(all.Properties, f)
 		}
 	}
 	fmt.Fprintf(out, "`%s` omits %s.", part.Name, strings.Join(absent, ", "))
@@ -136,11 +137,11 @@ func (rt route) tables(out *bytes.Buffer) {
 	}
 	if body := rt.body(); body != nil && body.Name != "" {
 		fmt.Fprintf(out, "\nRequest: %s.\n", describe(body))
-	} else if body != nil && len(body.Fields) > 0 {
+	} else if body != nil && len(body.Properties) > 0 {
 		out.WriteString("\nRequest:\n\n")
 		fieldsTable(out, body)
 	}
-	if response != nil && response.Name == "" && len(response.Fields) > 0 && !isList(response) {
+	if response != nil && response.Name == "" && len(response.Properties) > 0 && !isList(response) {
 		out.WriteString("\nResponse:\n\n")
 		fieldsTable(out, response)
 	} else if !rt.handler.proxy {
@@ -155,8 +156,8 @@ func parametersTable(out *bytes.Buffer, params []param) {
 	out.WriteString("| parameter | type | description |\n|---|---|---|\n")
 	for _, p := range params {
 		of, preset := *p.schema, ""
-		if of.Is("string") {
-			of.Rules.Min = "" // the introduction states that empty parameters are rejected
+		if of.Kind == contract.String {
+			of.Min = 0 // the introduction states that empty parameters are rejected
 		}
 		if p.preset != "" {
 			preset = ", " + p.preset + " by default"
@@ -172,13 +173,13 @@ func (rt route) describeResponse() string {
 	case rt.status() == "204":
 		return "204"
 	case isList(rt.response()):
-		return "a list of " + describe(rt.response().Fields[0].Schema.Items)
+		return "a list of " + describe(rt.response().Properties[0].Schema.Items)
 	}
 	return describe(rt.response())
 }
 
 // response returns the schema of the response body, or nil if it is not JSON.
-func (rt route) response() *schema.Schema {
+func (rt route) response() *contract.Schema {
 	if rt.handler.response == nil {
 		return nil
 	}
@@ -186,14 +187,14 @@ func (rt route) response() *schema.Schema {
 }
 
 // isList reports whether an object is the response of a list.
-func isList(s *schema.Schema) bool {
-	return s != nil && slices.Equal(s.FieldNames(), []string{"data", "total", "offset", "has_more"})
+func isList(s *contract.Schema) bool {
+	return s != nil && slices.Equal(fieldNames(s), []string{"data", "total", "offset", "has_more"})
 }
 
 // fieldsTable writes a table of the fields of an object.
-func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
+func fieldsTable(out *bytes.Buffer, s *contract.Schema) {
 	out.WriteString("| field | type | description |\n|---|---|---|\n")
-	for _, f := range s.Fields {
+	for _, f := range s.Properties {
 		mark := ""
 		if !f.Required {
 			mark = "?"
@@ -205,33 +206,35 @@ func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
 // plural changes the type of list items to its plural form.
 var plural = strings.NewReplacer("string with", "strings, each with", "string", "strings", "integer", "integers", "object", "objects")
 
-func describe(s *schema.Schema) string {
-	if s.Null {
+func describe(s *contract.Schema) string {
+	if s.Nullable {
 		other := *s
-		other.Null = false
+		other.Nullable = false
 		return describe(&other) + " or null"
 	}
-	limits := limitsOf(s.Rules)
+	limits := limitsOf(s)
 	switch {
 	case s.Name != "":
 		return fmt.Sprintf("[%s](#%s)", s.Name, strings.ToLower(cmp.Or(wholes[s.Name], s.Name)))
 	case s.Enum != nil:
 		return "`" + strings.Join(s.Enum, "` `") + "`"
-	case s.Format == "date-time":
+	case s.Time:
 		return "time"
-	case s.Items != nil && s.Items.Enum == nil && (s.Items.Is("string") || s.Items.Is("integer") || describe(s.Items) == "object"):
+	case s.Items != nil && s.Items.Enum == nil && (s.Items.Kind == contract.String || s.Items.Kind == contract.Integer || describe(s.Items) == "object"):
 		return "list of " + plural.Replace(describe(s.Items))
 	case s.Items != nil:
 		return "list of " + describe(s.Items)
-	case len(s.Kinds) == 0:
+	case s.OneOf != nil:
+		return describe(s.OneOf[0]) + " or " + describe(s.OneOf[1])
+	case s.Kind == contract.Any:
 		return "JSON"
-	case s.Is("boolean"):
+	case s.Kind == contract.Boolean:
 		return "true or false"
-	case s.Is("string") && limits != "":
+	case s.Kind == contract.String && limits != "":
 		return "string with " + limits[2:] + " characters"
-	case s.Is("object"):
+	case s.Kind == contract.Object:
 		var fields []string
-		for _, f := range s.Fields {
+		for _, f := range s.Properties {
 			if f.Doc == "" {
 				return "object"
 			}
@@ -239,44 +242,50 @@ func describe(s *schema.Schema) string {
 		}
 		return "{" + strings.Join(fields, ", ") + "}"
 	}
-	return strings.Join(s.Kinds, " or ") + limits
+	_, kind, _ := strings.Cut(s.Kind.String(), " ")
+	return kind + limits
 }
 
 // limitsOf returns ", " and the range of valid numbers, or "" if the limits are those of the type.
-func limitsOf(r schema.Rules) string {
-	if len(r.Max) > 18 { // the limit of a Go integer
-		r.Max = ""
-	}
+func limitsOf(s *contract.Schema) string {
+	least, most := s.Min > 0 || s.Kind == contract.Integer && s.Min == 0, s.Max > 0 && s.Max != math.MaxInt64
 	switch {
-	case r.Above != "":
-		return fmt.Sprintf(", more than %s, up to %s", r.Above, r.Max)
-	case r.Min != "" && r.Max != "":
-		return fmt.Sprintf(", %s to %s", r.Min, r.Max)
-	case r.Min != "":
-		return fmt.Sprintf(", %s or more", r.Min)
-	case r.Max != "":
-		return fmt.Sprintf(", at most %s", r.Max)
+	case s.Exclusive:
+		return fmt.Sprintf(", more than %d, up to %d", s.Min, s.Max)
+	case least && most:
+		return fmt.Sprintf(", %d to %d", s.Min, s.Max)
+	case least:
+		return fmt.Sprintf(", %d or more", s.Min)
+	case most:
+		return fmt.Sprintf(", at most %d", s.Max)
 	}
 	return ""
 }
 
+func fieldNames(s *contract.Schema) (names []string) {
+	for _, p := range s.Properties {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // collect adds the named objects of a schema to a map.
-func collect(s *schema.Schema, into map[string]*schema.Schema) {
+func collect(s *contract.Schema, into map[string]*contract.Schema) {
 	if s.Name != "" {
 		into[s.Name] = s
 	}
 	if s.Items != nil {
 		collect(s.Items, into)
 	}
-	for _, f := range s.Fields {
+	for _, f := range s.Properties {
 		collect(f.Schema, into)
 	}
 }
 
 func TestFieldsAreDescribed(t *testing.T) {
-	var check func(where string, s *schema.Schema)
-	check = func(where string, s *schema.Schema) {
-		for _, f := range s.Fields {
+	var check func(where string, s *contract.Schema)
+	check = func(where string, s *contract.Schema) {
+		for _, f := range s.Properties {
 			if f.Doc == "" {
 				t.Errorf("%s.%s has no description: add a tag doc", where, f.Name)
 			}
@@ -303,8 +312,8 @@ func TestSchemaNamesAreUnique(t *testing.T) {
 			t.Errorf("%s and %s are both called %s", of, other, name)
 		}
 		seen[name] = of
-		if s := types().Of(of); !s.Is("object") || len(s.Fields) == 0 || slices.Contains(s.FieldNames(), "") {
-			t.Errorf("%s has the fields %q", name, s.FieldNames())
+		if s := types().Of(of); s.Kind != contract.Object || len(s.Properties) == 0 || slices.Contains(fieldNames(s), "") {
+			t.Errorf("%s has the fields %q", name, fieldNames(s))
 		}
 	}
 }

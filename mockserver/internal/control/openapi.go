@@ -12,6 +12,7 @@ import (
 
 	"example.com/emailplatform"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
@@ -80,7 +81,7 @@ func (c *Control) openAPI(*request) (object, error) {
 		operation["tags"] = []any{tags[len(tags)-1]["name"]}
 		item[strings.ToLower(rt.method)] = operation
 	}
-	schemas["Problem"] = types().Of(reflect.TypeFor[api.Problem]()).OpenAPI(schemas)
+	schemas["Problem"] = schema.OpenAPI(types().Of(reflect.TypeFor[api.Problem]()), schemas)
 	return object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -102,7 +103,7 @@ func (rt route) openAPI(e entry, schemas object) object {
 		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
 	for _, p := range rt.query {
-		of := p.schema.OpenAPI(nil)
+		of := schema.OpenAPI(p.schema, nil)
 		if p.preset != "" {
 			of["default"] = json.Number(p.preset)
 		}
@@ -113,7 +114,7 @@ func (rt route) openAPI(e entry, schemas object) object {
 	case rt.handler.media != "":
 		success["content"] = object{rt.handler.media: object{}}
 	case rt.status() != "204":
-		success["content"] = jsonContent(types().Of(rt.handler.response).OpenAPI(schemas))
+		success["content"] = jsonContent(schema.OpenAPI(types().Of(rt.handler.response), schemas))
 	}
 	responses := object{
 		rt.status(): success,
@@ -127,8 +128,8 @@ func (rt route) openAPI(e entry, schemas object) object {
 		"parameters": parameters, "responses": responses,
 	}
 	if body := rt.body(); body != nil {
-		required := len(body.Kinds) == 0 || slices.ContainsFunc(body.Fields, func(f schema.Field) bool { return f.Required })
-		content := object{"schema": body.OpenAPI(schemas)}
+		required := slices.ContainsFunc(body.Properties, func(p contract.Property) bool { return p.Required })
+		content := object{"schema": schema.OpenAPI(body, schemas)}
 		if _, data, _ := strings.Cut(e.example, "--json '"); json.Valid([]byte(strings.TrimSuffix(data, "'"))) {
 			content["example"] = json.RawMessage(strings.TrimSuffix(data, "'"))
 		}
@@ -147,12 +148,12 @@ func (rt route) status() string {
 }
 
 // body returns nil if the request body has no fields.
-func (rt route) body() *schema.Schema {
+func (rt route) body() *contract.Schema {
 	if rt.handler.body == nil {
 		return nil
 	}
 	body := rt.handler.body()
-	if body.Is("object") && len(body.Fields) == 0 {
+	if body.Kind == contract.Object && len(body.Properties) == 0 {
 		return nil
 	}
 	return body

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"encoding/json"
 	"io"
 	"maps"
 	"math"
@@ -17,7 +16,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/schema"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
@@ -46,11 +44,11 @@ type request struct {
 // handler serves a route. The signature of a handler function determines the types
 // of the request and response bodies, so the manual matches the code.
 type handler struct {
-	body     func() *schema.Schema // schema of the JSON body
-	response reflect.Type          // type of the JSON response, if the response is JSON
-	media    string                // media type of any other response
-	optional bool                  // the response can also have the status 204
-	proxy    bool                  // the API defines the other parameters, the body and the status
+	body     func() *contract.Schema // schema of the JSON body
+	response reflect.Type            // type of the JSON response, if the response is JSON
+	media    string                  // media type of any other response
+	optional bool                    // the response can also have the status 204
+	proxy    bool                    // the API defines the other parameters, the body and the status
 	serve    func(http.ResponseWriter, *request) error
 }
 
@@ -96,10 +94,9 @@ func rawResponse(media string, respond func(http.ResponseWriter, *request) error
 
 // decoded returns a handler that decodes a JSON object from the request body.
 func decoded[In any](serve func(http.ResponseWriter, *request, In) error) handler {
-	body := sync.OnceValue(func() *schema.Schema { return requestOf(reflect.TypeFor[In]()) })
-	valid := sync.OnceValue(func() *contract.Schema { return body().Contract() })
+	body := sync.OnceValue(func() *contract.Schema { return requestOf(reflect.TypeFor[In]()) })
 	return handler{body: body, serve: func(w http.ResponseWriter, r *request) error {
-		in, err := decodeBody[In](r.Request, valid())
+		in, err := decodeBody[In](r.Request, body())
 		if err != nil {
 			return err
 		}
@@ -115,7 +112,7 @@ func optional(h handler) handler {
 
 // upload returns a handler that passes a request body of up to 1 GiB of JSON to read(),
 // and removes the prefix from its error messages.
-func upload(body func() *schema.Schema, read func(io.Reader) error, prefix string) handler {
+func upload(body func() *contract.Schema, read func(io.Reader) error, prefix string) handler {
 	return handler{body: body, response: reflect.TypeFor[nothing](), serve: func(w http.ResponseWriter, r *request) error {
 		in, err := limited(r.Request, maxState)
 		if err != nil {
@@ -154,23 +151,22 @@ func (rt route) queryOf(r *http.Request) (query, error) {
 
 type param struct {
 	name, doc string
-	schema    *schema.Schema // of a string or an integer
-	preset    string         // the default, if any
+	schema    *contract.Schema // of a string or an integer
+	preset    string           // the default, if any
 }
 
 // text returns a parameter that accepts any value except "".
 func text(name, doc string) param {
-	return param{name: name, doc: doc, schema: &schema.Schema{Kinds: []string{"string"}, Rules: schema.Rules{Min: "1"}}}
+	return param{name: name, doc: doc, schema: &contract.Schema{Kind: contract.String, Min: 1}}
 }
 
 // choice returns a parameter that accepts one of several values, ignoring case.
 func choice(name, doc string, values ...string) param {
-	return param{name: name, doc: doc, schema: &schema.Schema{Kinds: []string{"string"}, Enum: values}}
+	return param{name: name, doc: doc, schema: &contract.Schema{Kind: contract.String, Enum: values}}
 }
 
 func number(name, doc string, least, most int64, preset string) param {
-	rules := schema.Rules{Min: json.Number(strconv.FormatInt(least, 10)), Max: json.Number(strconv.FormatInt(most, 10))}
-	return param{name, doc, &schema.Schema{Kinds: []string{"integer"}, Rules: rules}, preset}
+	return param{name, doc, &contract.Schema{Kind: contract.Integer, Min: least, Max: most}, preset}
 }
 
 func idOf(name, doc string) param { return number(name, doc, 1, math.MaxInt64, "") }
@@ -187,10 +183,10 @@ func (p param) parse(given string) (value, wrong string) {
 	if i := slices.IndexFunc(p.schema.Enum, func(v string) bool { return strings.EqualFold(v, given) }); i >= 0 {
 		given = p.schema.Enum[i]
 	}
-	if n, err := strconv.ParseInt(given, 10, 64); err == nil && p.schema.Is("integer") {
+	if n, err := strconv.ParseInt(given, 10, 64); err == nil && p.schema.Kind == contract.Integer {
 		given = strconv.FormatInt(n, 10)
 	}
-	return given, p.schema.Contract().TextError(given)
+	return given, p.schema.TextError(given)
 }
 
 // query contains the parameters of a request, with defaults for omitted parameters.

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -66,9 +68,9 @@ func (p param) wrong() (value string, said []string) {
 	case p.schema.Enum != nil:
 		first := p.schema.Enum[0]
 		return first[:len(first)-1] + "~", append([]string{"unknown value: did you mean " + first + "?"}, p.schema.Enum...)
-	case p.schema.Is("integer"):
+	case p.schema.Kind == contract.Integer:
 		return "9223372036854775808", []string{"must be an integer, got 9223372036854775808"}
-	case p.schema.Rules.Pattern != "":
+	case p.schema.Pattern != nil:
 		return "many", []string{"must be a status such as 404"}
 	}
 	return "", []string{"must not be empty"}
@@ -79,9 +81,9 @@ func (p param) good() string {
 	switch {
 	case p.schema.Enum != nil:
 		return p.schema.Enum[0]
-	case p.schema.Is("integer"):
-		return p.schema.Rules.Max.String()
-	case p.schema.Rules.Pattern != "":
+	case p.schema.Kind == contract.Integer:
+		return strconv.FormatInt(p.schema.Max, 10)
+	case p.schema.Pattern != nil:
 		return "404"
 	}
 	return "x"
@@ -237,13 +239,13 @@ func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
 			t.Errorf("%s: %s has the values %v, want %q", op.OperationID, p.name, got.Schema.Value.Enum, p.schema.Enum)
 		}
 	}
-	if body := rt.body(); body != nil && len(body.Fields) > 0 {
+	if body := rt.body(); body != nil && len(body.Properties) > 0 {
 		if op.RequestBody == nil {
 			t.Errorf("%s lacks its body", op.OperationID)
 			return
 		}
 		got := op.RequestBody.Value.Content.Get("application/json").Schema.Value
-		for _, m := range body.Fields {
+		for _, m := range body.Properties {
 			if got.Properties[m.Name] == nil || slices.Contains(got.Required, m.Name) != m.Required {
 				t.Errorf("%s: the body's field %s is not described", op.OperationID, m.Name)
 			}

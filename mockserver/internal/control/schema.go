@@ -1,6 +1,7 @@
 package control
 
 import (
+	"math"
 	"reflect"
 	"sync"
 
@@ -48,22 +49,22 @@ var types = sync.OnceValue(func() schema.Types {
 		reflect.TypeFor[webhook.HashFunction]():  {string(webhook.SHA256), string(webhook.SHA512)},
 		reflect.TypeFor[platform.LookupLimit]():  {platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String()},
 		reflect.TypeFor[waitKind]():              {"message", "delivery", "request", "event"},
-	}, Kinds: map[reflect.Type][]string{
-		reflect.TypeFor[clock.Milliseconds](): {"number"},
-		reflect.TypeFor[word]():               {"string", "integer"},
+	}, Own: map[reflect.Type]contract.Schema{
+		reflect.TypeFor[clock.Milliseconds](): {Kind: contract.Number},
+		reflect.TypeFor[word]():               {OneOf: []*contract.Schema{{Kind: contract.String}, {Kind: contract.Integer, Min: math.MinInt64}}},
 	}, Extra: map[reflect.Type]map[string]any{
 		reflect.TypeFor[fault.Wire](): fault.Conditions(),
 	}}
 })
 
-func requestOf(t reflect.Type) *schema.Schema {
+func requestOf(t reflect.Type) *contract.Schema {
 	o := types()
 	o.Request = true
 	s := o.Of(t)
 	if t == reflect.TypeFor[fault.Wire]() {
-		s.Field("operation").Schema.Enum = contract.IDs()
-		s.Field("method").Schema.Enum = contract.Methods()
-		s.Field("event").Schema.Enum = append(named(api.EventNames()), "*")
+		s.Property("operation").Schema.Enum = contract.IDs()
+		s.Property("method").Schema.Enum = contract.Methods()
+		s.Property("event").Schema.Enum = append(named(api.EventNames()), "*")
 	}
 	return s
 }

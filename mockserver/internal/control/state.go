@@ -10,10 +10,10 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/schema"
 )
 
 // maxState is the maximum size of a snapshot or a seed, in bytes.
@@ -71,7 +71,7 @@ func oneOrAll(forAccount func(account int64) error, forAll func()) func(*request
 	}
 }
 
-func stateSchema() *schema.Schema { return requestOf(platform.StateType()) }
+func stateSchema() *contract.Schema { return requestOf(platform.StateType()) }
 
 const (
 	advanceTimeout = time.Minute                     // in real time

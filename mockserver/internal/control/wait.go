@@ -59,7 +59,7 @@ func (w *word) UnmarshalJSON(b []byte) error {
 // values returns the filters as the query parameters of a list request.
 func (f waitFilters) values() url.Values {
 	out, v := url.Values{}, reflect.ValueOf(f)
-	for i, field := range types().Of(v.Type()).Fields {
+	for i, field := range types().Of(v.Type()).Properties {
 		if given := v.Field(i); !given.IsNil() {
 			out.Set(field.Name, fmt.Sprint(given.Elem()))
 		}

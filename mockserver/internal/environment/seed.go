@@ -48,7 +48,7 @@ type seeder struct {
 }
 
 func (w *Environment) seedOne(raw []byte) error {
-	if details := seedContract().RequestErrors(raw); len(details) > 0 {
+	if details := SeedSchema().RequestErrors(raw); len(details) > 0 {
 		return &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
 	var in seed

@@ -13,7 +13,7 @@ import (
 
 // SeedSchema is the schema of one object in a seed. A valid object can still conflict
 // with other records, for example if an id is in use.
-var SeedSchema = sync.OnceValue(func() *schema.Schema {
+var SeedSchema = sync.OnceValue(func() *contract.Schema {
 	return schema.Types{
 		Request: true,
 		Name:    func(t reflect.Type) string { return strings.Replace(t.Name(), "seed", "Seed", 1) },
@@ -31,8 +31,6 @@ var SeedSchema = sync.OnceValue(func() *schema.Schema {
 		},
 	}.Of(reflect.TypeFor[seed]())
 })
-
-var seedContract = sync.OnceValue(func() *contract.Schema { return SeedSchema().Contract() })
 
 // seed is one object in a seed file. Each item is sent as an API request, without the
 // fields that only seeds define.

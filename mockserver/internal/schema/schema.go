@@ -1,6 +1,6 @@
-// Package schema describes the JSON encoding of Go types, using their struct
-// tags. The control routes use it to validate bodies with package contract, and
-// to generate their OpenAPI document and manual.
+// Package schema converts Go types to schemas of package contract, using their
+// struct tags, and converts these schemas to JSON Schema. The control routes use
+// it to validate bodies, and to generate their OpenAPI document and manual.
 package schema
 
 import (
@@ -8,99 +8,69 @@ import (
 	"encoding"
 	"encoding/json"
 	"maps"
+	"math"
 	"reflect"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"example.com/emailplatform/mockserver/internal/contract"
 )
-
-// Schema describes a type.
-type Schema struct {
-	Name    string   // name in the documents, if any
-	Kinds   []string // object, array, string, integer, number, boolean; empty for any JSON
-	Format  string   // such as date-time
-	Enum    []string
-	Null    bool    // null is also allowed
-	Fields  []Field // fields of an object, in order
-	Items   *Schema // schema of the items of an array
-	Rules   Rules
-	Extra   map[string]any // further JSON Schema keywords, which other code checks
-	Request bool           // the object has no other fields
-}
-
-// Field describes a field of an object.
-type Field struct {
-	Name     string
-	Doc      string
-	Required bool // always present in a response, required in a request
-	Schema   *Schema
-}
-
-// Rules limit the values of a field.
-type Rules struct {
-	Min, Max json.Number // limits of a number, or of the length of a string or an array; "" means no limit
-	Above    json.Number // a number must be greater
-	Pattern  string      // the name of the pattern for a string
-}
 
 // Types contains type information that reflection does not provide.
 type Types struct {
 	Name    func(reflect.Type) string // "" for a type without a name in the documents; nil if no type has a name
 	Enums   map[reflect.Type][]string
-	Kinds   map[reflect.Type][]string
+	Own     map[reflect.Type]contract.Schema // schemas of types with their own encoding
 	Extra   map[reflect.Type]map[string]any
 	Request bool // the types are request bodies
 }
 
 // Of returns the schema of the JSON that encoding/json writes for a type.
-func (o Types) Of(t reflect.Type) *Schema {
+func (o Types) Of(t reflect.Type) *contract.Schema {
 	if values := o.Enums[t]; values != nil {
-		return &Schema{Kinds: []string{"string"}, Enum: values}
+		return &contract.Schema{Kind: contract.String, Enum: values}
+	}
+	if own, ok := o.Own[t]; ok {
+		return &own
 	}
 	switch {
-	case o.Kinds[t] != nil:
-		return &Schema{Kinds: o.Kinds[t]}
 	case t == reflect.TypeFor[time.Time]():
-		return &Schema{Kinds: []string{"string"}, Format: "date-time"}
+		return &contract.Schema{Kind: contract.String, Time: true}
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
-		return &Schema{Kinds: []string{"string"}}
+		return &contract.Schema{Kind: contract.String}
 	case t.Implements(reflect.TypeFor[json.Marshaler]()):
-		return &Schema{}
+		return &contract.Schema{}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return o.Of(t.Elem())
 	case reflect.Struct:
-		s := &Schema{Kinds: []string{"object"}, Fields: o.fieldsOf(t), Extra: o.Extra[t], Request: o.Request}
+		s := &contract.Schema{Kind: contract.Object, Properties: o.fieldsOf(t), Extra: o.Extra[t], Closed: o.Request}
 		if o.Name != nil {
 			s.Name = o.Name(t)
 		}
 		return s
 	case reflect.Slice:
-		return &Schema{Kinds: []string{"array"}, Items: o.Of(t.Elem())}
+		return &contract.Schema{Kind: contract.Array, Items: o.Of(t.Elem())}
 	case reflect.String:
-		return &Schema{Kinds: []string{"string"}}
+		return &contract.Schema{Kind: contract.String}
 	case reflect.Bool:
-		return &Schema{Kinds: []string{"boolean"}}
+		return &contract.Schema{Kind: contract.Boolean}
 	case reflect.Float32, reflect.Float64:
-		return &Schema{Kinds: []string{"number"}}
+		return &contract.Schema{Kind: contract.Number}
 	case reflect.Map, reflect.Interface:
-		return &Schema{}
+		return &contract.Schema{}
 	case reflect.Uint64:
-		return &Schema{Kinds: []string{"integer"}, Rules: Rules{Min: "0", Max: maxUint64}}
+		return &contract.Schema{Kind: contract.Integer, Unsigned: true}
 	}
-	return &Schema{Kinds: []string{"integer"}, Rules: Rules{Max: maxInt64}}
+	return &contract.Schema{Kind: contract.Integer, Min: math.MinInt64, Max: math.MaxInt64}
 }
-
-// The limits of Go integers. Only the OpenAPI document contains them.
-const (
-	maxInt64  = "9223372036854775807"
-	maxUint64 = "18446744073709551615"
-)
 
 // A field of type *struct{} hides a field of an embedded struct. A field with omitempty
 // or omitzero is optional. The tag "item" contains the rules for the items of an array.
-func (o Types) fieldsOf(t reflect.Type) (out []Field) {
+func (o Types) fieldsOf(t reflect.Type) []contract.Property {
+	out := []contract.Property{}
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !f.IsExported() || f.Anonymous || name == "-" || f.Type == reflect.TypeFor[*struct{}]() {
@@ -108,71 +78,63 @@ func (o Types) fieldsOf(t reflect.Type) (out []Field) {
 		}
 		s := o.Of(f.Type)
 		if options == "string" {
-			s = &Schema{Kinds: []string{"string"}}
+			s = &contract.Schema{Kind: contract.String}
 		}
 		required := !strings.Contains(options, "omit")
-		s.Null = required && f.Type.Kind() == reflect.Pointer
-		s.Rules = rulesOf(f.Tag, s.Rules)
+		s.Nullable = required && f.Type.Kind() == reflect.Pointer
+		limit(s, f.Tag)
 		if s.Items != nil {
-			s.Items.Rules = rulesOf(reflect.StructTag(f.Tag.Get("item")), s.Items.Rules)
+			limit(s.Items, reflect.StructTag(f.Tag.Get("item")))
 		}
-		out = append(out, Field{cmp.Or(name, f.Name), f.Tag.Get("doc"), required, s})
+		out = append(out, contract.Property{Name: cmp.Or(name, f.Name), Required: required, Schema: s, Doc: f.Tag.Get("doc")})
 	}
 	return out
 }
 
-func rulesOf(tag reflect.StructTag, r Rules) Rules {
-	number := func(name string, preset json.Number) json.Number { return cmp.Or(json.Number(tag.Get(name)), preset) }
-	return Rules{number("min", r.Min), number("max", r.Max), number("above", r.Above), cmp.Or(tag.Get("pattern"), r.Pattern)}
-}
-
-// Field returns the field with the given name, or nil if there is none.
-func (s *Schema) Field(name string) *Field {
-	if i := slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == name }); i >= 0 {
-		return &s.Fields[i]
+// limit applies the tags min, max, above and pattern.
+func limit(s *contract.Schema, tag reflect.StructTag) {
+	for name, to := range map[string]*int64{"min": &s.Min, "above": &s.Min, "max": &s.Max} {
+		if text, ok := tag.Lookup(name); ok {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				panic("mockserver: struct tag: " + err.Error())
+			}
+			*to, s.Exclusive = n, s.Exclusive || name == "above"
+		}
 	}
-	return nil
-}
-
-// FieldNames returns the names of all fields.
-func (s *Schema) FieldNames() []string {
-	out := make([]string, len(s.Fields))
-	for i, f := range s.Fields {
-		out[i] = f.Name
+	if name := tag.Get("pattern"); name != "" {
+		SetPattern(s, name)
 	}
-	return out
 }
-
-// Is reports whether all values have the given kind.
-func (s *Schema) Is(kind string) bool { return len(s.Kinds) == 1 && s.Kinds[0] == kind }
 
 // OpenAPI converts a schema to the JSON Schema of OpenAPI 3.1. It adds named
 // objects to the given map.
-func (s *Schema) OpenAPI(named map[string]any) map[string]any {
+func OpenAPI(s *contract.Schema, named map[string]any) map[string]any {
 	out := map[string]any{}
 	set := func(name string, value any, given bool) {
 		if given {
 			out[name] = value
 		}
 	}
-	var kinds []map[string]any // some generators do not support a list of types
-	for _, kind := range s.Kinds {
-		kinds = append(kinds, map[string]any{"type": kind})
+	var variants []map[string]any // some generators do not support a list of types
+	for _, variant := range s.OneOf {
+		variants = append(variants, OpenAPI(variant, named))
 	}
-	set("anyOf", kinds, len(kinds) > 1)
-	if len(kinds) == 1 {
-		out = kinds[0]
-	}
-	set("format", s.Format, s.Format != "")
+	set("anyOf", variants, variants != nil)
+	set("type", kinds[s.Kind], s.Kind != contract.Any)
+	set("format", "date-time", s.Time)
 	set("enum", s.Enum, s.Enum != nil)
-	s.Rules.openAPI(s, set)
-	if s.Items != nil {
-		out["items"] = s.Items.OpenAPI(named)
+	setLimits(s, set)
+	if s.Pattern != nil {
+		out["pattern"] = s.Pattern.String()
 	}
-	if s.Is("object") {
+	if s.Items != nil {
+		out["items"] = OpenAPI(s.Items, named)
+	}
+	if s.Kind == contract.Object {
 		properties, required := map[string]any{}, []string{}
-		for _, f := range s.Fields {
-			property := f.Schema.OpenAPI(named)
+		for _, f := range s.Properties {
+			property := OpenAPI(f.Schema, named)
 			if f.Doc != "" {
 				property["description"] = f.Doc // OpenAPI 3.1 allows other keywords next to $ref
 			}
@@ -182,31 +144,38 @@ func (s *Schema) OpenAPI(named map[string]any) map[string]any {
 			}
 		}
 		out["properties"], out["required"] = properties, required
-		set("additionalProperties", false, s.Request)
+		set("additionalProperties", false, s.Closed)
 	}
 	maps.Copy(out, s.Extra)
 	if s.Name != "" {
 		named[s.Name] = out
 		out = map[string]any{"$ref": "#/components/schemas/" + s.Name}
 	}
-	if s.Null {
+	if s.Nullable {
 		return map[string]any{"anyOf": []map[string]any{out, {"type": "null"}}}
 	}
 	return out
 }
 
-func (r Rules) openAPI(s *Schema, set func(name string, value any, given bool)) {
+var kinds = map[contract.Kind]string{
+	contract.Object: "object", contract.Array: "array", contract.String: "string",
+	contract.Integer: "integer", contract.Number: "number", contract.Boolean: "boolean",
+}
+
+func setLimits(s *contract.Schema, set func(name string, value any, given bool)) {
 	least, most := "minimum", "maximum"
 	switch {
-	case s.Is("string"):
+	case s.Kind == contract.String:
 		least, most = "minLength", "maxLength"
-	case s.Is("array"):
+	case s.Kind == contract.Array:
 		least, most = "minItems", "maxItems"
+	case s.Unsigned:
+		set(most, uint64(math.MaxUint64), true)
 	}
-	set(least, r.Min, r.Min != "")
-	set(most, r.Max, r.Max != "")
-	set("exclusiveMinimum", r.Above, r.Above != "")
-	if p := patterns()[r.Pattern]; p.match != nil {
-		set("pattern", p.match.String(), true)
+	if s.Exclusive {
+		least = "exclusiveMinimum"
 	}
+	number := s.Kind == contract.Integer && s.Min != math.MinInt64
+	set(least, s.Min, s.Min > 0 || number || s.Exclusive)
+	set(most, s.Max, s.Max > 0)
 }

@@ -1,54 +1,16 @@
 package schema
 
 import (
-	"math"
 	"regexp"
-	"strconv"
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/contract"
 )
 
-// Contract converts a schema for the validation of requests. Values of several types
-// and values of type [json.RawMessage] are not validated.
-func (s *Schema) Contract() *contract.Schema {
-	kinds := map[string]contract.Kind{
-		"object": contract.Object, "array": contract.Array, "string": contract.String,
-		"integer": contract.Integer, "number": contract.Number, "boolean": contract.Boolean,
-	}
-	out := &contract.Schema{Nullable: s.Null, Enum: s.Enum}
-	if len(s.Kinds) == 1 {
-		out.Kind = kinds[s.Kinds[0]]
-	}
-	if s.Rules.Max == maxUint64 { // an int64 cannot contain every valid value
-		out.Kind = contract.Number
-	}
-	limit := func(text, unlimited string, otherwise int64) int64 {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || text == unlimited {
-			return otherwise
-		}
-		return n
-	}
-	least := int64(0)
-	if out.Kind == contract.Integer {
-		least = math.MinInt64
-	}
-	out.Min, out.Max = limit(s.Rules.Min.String(), "", least), limit(s.Rules.Max.String(), maxInt64, 0)
-	if s.Rules.Above != "" {
-		out.Min, out.Exclusive = limit(s.Rules.Above.String(), "", 0), true
-	}
-	if p := patterns()[s.Rules.Pattern]; p.match != nil {
-		out.Pattern, out.Expected = p.match, p.wanted
-	}
-	if s.Items != nil {
-		out.Items = s.Items.Contract()
-	}
-	out.Properties = []contract.Property{}
-	for _, f := range s.Fields {
-		out.Properties = append(out.Properties, contract.Property{Name: f.Name, Required: f.Required, Schema: f.Schema.Contract()})
-	}
-	return out
+// SetPattern limits a schema to the strings that match a pattern, such as "email".
+func SetPattern(s *contract.Schema, name string) {
+	p := patterns()[name]
+	s.Pattern, s.Expected = p.match, p.wanted
 }
 
 // pattern is a regular expression with a description. Go and ECMAScript interpret the
