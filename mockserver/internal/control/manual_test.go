@@ -246,7 +246,7 @@ func describe(s *contract.Schema) string {
 	return kind + limits
 }
 
-// limitsOf returns ", " and the range of valid numbers, or "" if the limits are those of the type.
+// limitsOf returns ", " and the range of valid numbers, or "" if only the type limits them.
 func limitsOf(s *contract.Schema) string {
 	least, most := s.Min > 0 || s.Kind == contract.Integer && s.Min == 0, s.Max > 0 && s.Max != math.MaxInt64
 	switch {
