@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"regexp"
 	"strings"
@@ -22,28 +21,20 @@ type nothing struct{}
 // decodeBody decodes the JSON object of a request, and returns an error if it does
 // not match the schema. It treats an empty body as an empty object.
 func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
-	reader, err := limited(r, gateway.MaxBody)
+	if r.ContentLength > gateway.MaxBody {
+		return in, tooLarge(gateway.MaxBody)
+	}
+	body, err := gateway.ReadBody(r, false)
 	if err != nil {
 		return in, err
 	}
-	body, err := io.ReadAll(reader)
-	if err != nil {
-		return in, bodyProblem(err, "")
-	}
-	if len(body) == 0 {
+	if body == nil {
 		body = []byte("{}")
-	} else if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/json" {
-		return in, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json",
-			"header", "content-type")
 	}
-	var raw json.RawMessage
-	if err = json.Unmarshal(body, &raw); err == nil {
-		if details := s.RequestErrors(body); len(details) > 0 {
-			return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
-		}
-		err = json.Unmarshal(body, &in)
+	if details := s.RequestErrors(body); len(details) > 0 {
+		return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
-	if err != nil {
+	if err := json.Unmarshal(body, &in); err != nil {
 		return in, problem.OfJSON(err)
 	}
 	return in, nil

@@ -81,8 +81,10 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 	if c.token.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return problem.New(http.StatusForbidden, "forbidden", "the access token is read-only", "header", "authorization")
 	}
-	if c.Body, err = readBody(r, o); err != nil {
-		return err
+	if o.Body != nil {
+		if c.Body, err = ReadBody(r, o.BodyRequired); err != nil {
+			return err
+		}
 	}
 	r.Body = io.NopCloser(bytes.NewReader(c.Body))
 	if g.options.SkipValidation {
@@ -94,12 +96,9 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 	return err
 }
 
-// readBody returns the JSON body of a request, or nil if the operation has no
-// body.
-func readBody(r *http.Request, o *contract.Operation) ([]byte, error) {
-	if o.Body == nil {
-		return nil, nil
-	}
+// ReadBody returns the JSON body of a request, or nil if an optional body is
+// omitted.
+func ReadBody(r *http.Request, required bool) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch {
@@ -107,7 +106,7 @@ func readBody(r *http.Request, o *contract.Operation) ([]byte, error) {
 		return nil, problem.New(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
 	case len(body) > MaxBody:
 		return nil, problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", MaxBody), "body")
-	case len(body) == 0 && !o.BodyRequired:
+	case len(body) == 0 && !required:
 		return nil, nil
 	case !strings.EqualFold(strings.TrimSpace(media), "application/json"):
 		return nil, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json", "header", "content-type")
