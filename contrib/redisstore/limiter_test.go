@@ -391,7 +391,7 @@ func TestFallback(t *testing.T) {
 	key := rand.Text()
 	release, _ := acquire(t, l, key)
 	release(0)
-	assert.Equal(t, "", logged.String(), "logged without a failure")
+	assert.Empty(t, logged.String(), "logged without a failure")
 	n.down()
 	release, _ = acquire(t, l, key)
 	release(0)
