@@ -3,12 +3,13 @@ package mail
 import (
 	_ "embed"
 	"fmt"
-	"html"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"golang.org/x/net/html"
 
 	"example.com/emailplatform/mockserver/internal/markup"
 	"example.com/emailplatform/mockserver/internal/suggest"
@@ -89,13 +90,14 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 // mailAddress matches the path of a mailto URL with an address.
 var mailAddress = regexp.MustCompile(`@|%40`)
 
-// place matches an attribute that defines an anchor.
-var place = regexp.MustCompile(`(?i)\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
-
-func placesIn(markup string) map[string]bool {
+func placesIn(document string) map[string]bool {
 	names := map[string]bool{}
-	for _, found := range place.FindAllStringSubmatch(markup, -1) {
-		names[html.UnescapeString(found[1]+found[2]+found[3])] = true
+	for tag := range markup.Tokens(document) {
+		for _, a := range tag.Attr {
+			if a.Key == "id" || a.Key == "name" {
+				names[a.Val] = true
+			}
+		}
 	}
 	return names
 }
@@ -114,14 +116,9 @@ func hasUnsubscribeLink(m record.Message, tags Tags) bool {
 	return tagged || own(m.Text) || slices.ContainsFunc(markup.Targets(m.HTML), own)
 }
 
-var (
-	comment   = regexp.MustCompile(`(?s)<!--.*?-->`)
-	alternate = regexp.MustCompile(`(?is)\salt\b`)
-)
-
-func countWithoutAlternative(markup string) (n int) {
-	for _, tag := range openTag.FindAllStringSubmatch(comment.ReplaceAllString(markup, ""), -1) {
-		if strings.EqualFold(tag[1], "img") && !alternate.MatchString(tag[2]) {
+func countWithoutAlternative(document string) (n int) {
+	for tag := range markup.Tokens(document) {
+		if _, ok := markup.Attribute(tag, "alt"); tag.Data == "img" && !ok {
 			n++
 		}
 	}
@@ -187,9 +184,6 @@ var unsupported = sync.OnceValue(func() map[[2]string]string {
 })
 
 var (
-	openTag     = regexp.MustCompile(`(?s)<([a-zA-Z][a-zA-Z0-9]*)((?:"[^"]*"|'[^']*'|[^'">])*)>`)
-	attribute   = regexp.MustCompile(`(?s)([a-zA-Z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?`)
-	styleSheet  = regexp.MustCompile(`(?is)<style\b[^>]*>(.*?)</style`)
 	cssComment  = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	block       = regexp.MustCompile(`([^{}]*)\{([^{}]*)\}`)
 	declaration = regexp.MustCompile(`([a-z-]+)\s*:\s*([^;]*)`)
@@ -240,13 +234,22 @@ func (f features) styleSheet(css string) {
 	}
 }
 
-func (f features) markup(markup string) {
-	for _, tag := range openTag.FindAllStringSubmatch(markup, -1) {
-		f.use("element", strings.ToLower(tag[1]))
-		for _, a := range attribute.FindAllStringSubmatch(tag[2], -1) {
-			name := strings.ToLower(a[1])
-			if f.use("attribute", name); name == "style" {
-				f.declarations(strings.ToLower(html.UnescapeString(a[2] + a[3] + a[4])))
+func (f features) document(document string) {
+	style := false
+	for token := range markup.Tokens(document) {
+		if token.Type == html.TextToken {
+			if style {
+				f.styleSheet(cssComment.ReplaceAllString(strings.ToLower(token.Data), ""))
+			}
+			continue
+		}
+		style = token.Type == html.StartTagToken && token.Data == "style"
+		if token.Type == html.StartTagToken || token.Type == html.SelfClosingTagToken {
+			f.use("element", token.Data)
+		}
+		for _, a := range token.Attr {
+			if f.use("attribute", a.Key); a.Key == "style" {
+				f.declarations(strings.ToLower(a.Val))
 			}
 		}
 	}
@@ -254,14 +257,10 @@ func (f features) markup(markup string) {
 
 // notSupported returns a finding for each common email client that does not
 // support all HTML and CSS in a message.
-func notSupported(markup string) (found []Finding) {
+func notSupported(document string) (found []Finding) {
 	const most = 8 // maximum number of names in a finding
-	markup = comment.ReplaceAllString(markup, "")
 	used := features{}
-	used.markup(markup)
-	for _, sheet := range styleSheet.FindAllStringSubmatch(markup, -1) {
-		used.styleSheet(cssComment.ReplaceAllString(strings.ToLower(sheet[1]), ""))
-	}
+	used.document(document)
 	for _, client := range mailClients {
 		names, more := used[client.letter], ""
 		if len(names) > most {

@@ -1,8 +1,12 @@
 package mail
 
 import (
-	"html"
+	"slices"
 	"strings"
+
+	"golang.org/x/net/html"
+
+	"example.com/emailplatform/mockserver/internal/markup"
 )
 
 const (
@@ -13,10 +17,10 @@ const (
 // Snippet returns the beginning of a message as a line of up to 140 characters, for
 // lists of messages. It uses the text or, if the text is empty, the visible text of the
 // HTML. It replaces merge tags.
-func Snippet(text, markup string, value func(name string) string) string {
+func Snippet(text, document string, value func(name string) string) string {
 	source := text
 	if strings.TrimSpace(source) == "" {
-		source = html.UnescapeString(shown(markup))
+		source = shown(document)
 	} else if len(source) > snippetSource {
 		source = source[:snippetSource]
 	}
@@ -33,67 +37,27 @@ func Snippet(text, markup string, value func(name string) string) string {
 	return line
 }
 
-// shown returns the beginning of the text that is visible in an HTML document. It does
-// not decode entities.
-func shown(markup string) string {
+// shown returns the beginning of the text that is visible in an HTML document.
+func shown(document string) string {
 	var out strings.Builder
-	for out.Len() < snippetSource {
-		before, rest, more := strings.Cut(markup, "<")
-		out.WriteString(before[:min(len(before), snippetSource)])
-		if !more {
+	hidden := false
+	for token := range markup.Tokens(document) {
+		switch token.Type {
+		case html.TextToken:
+			if !hidden {
+				out.WriteString(token.Data[:min(len(token.Data), snippetSource)])
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			invisible := slices.Contains([]string{"style", "script", "title"}, token.Data)
+			if hidden = invisible && token.Type == html.StartTagToken; !invisible {
+				out.WriteByte(' ')
+			}
+		}
+		if out.Len() > snippetSource {
 			break
 		}
-		if !letter(rest) { // not a tag
-			out.WriteByte('<')
-			markup = rest
-			continue
-		}
-		if after, found := passOver(rest); found {
-			markup = after
-			continue
-		}
-		_, markup, _ = strings.Cut(rest, ">")
-		out.WriteByte(' ')
 	}
 	return out.String()
-}
-
-// passOver returns the HTML after a comment or an element without visible text.
-// If the comment or element has no end, passOver returns "".
-func passOver(tag string) (after string, found bool) {
-	if comment, found := strings.CutPrefix(tag, "!--"); found {
-		_, after, _ = strings.Cut(comment, "-->")
-		return after, true
-	}
-	for _, name := range [...]string{"style", "script", "title"} {
-		if !named(tag, name) {
-			continue
-		}
-		for {
-			_, end, more := strings.Cut(tag, "</")
-			if !more {
-				return "", true
-			}
-			if tag = end; named(tag, name) {
-				_, after, _ = strings.Cut(tag, ">")
-				return after, true
-			}
-		}
-	}
-	return "", false
-}
-
-// named reports whether a tag has the given name. The parameter tag begins
-// after "<".
-func named(tag, name string) bool {
-	return len(tag) >= len(name) && strings.EqualFold(tag[:len(name)], name) &&
-		(len(tag) == len(name) || strings.IndexByte(" \t\r\n\f/>", tag[len(name)]) >= 0)
-}
-
-// letter reports whether s begins with a character that can follow "<" in a
-// tag: a letter, "/", "!" or "?".
-func letter(s string) bool {
-	return s != "" && (s[0] == '/' || s[0] == '!' || s[0] == '?' || s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
 }
 
 // MergeText replaces each {{name}} with the value of name.
