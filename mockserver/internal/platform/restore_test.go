@@ -58,6 +58,7 @@ func TestRestoreResources(t *testing.T) {
 		stateText("0", `"tags":[]`):                                                         "",
 		stateText("9007199254740991", `"tags":[]`):                                          "",
 		stateText("9007199254740992", `"tags":[]`):                                          "last_id must be 0 to 9007199254740991, got 9007199254740992",
+		stateText("0", `"tags":[]`) + "{":                                                   "object 2: ",
 		stateText("-1", `"tags":[]`):                                                        "last_id must be 0 to 9007199254740991, got -1",
 		stateText("9", `"account_id":0`):                                                    "accounts[0]: account_id 0 must be unique, and not 0",
 		stateText("2", oneList, contactsText(2)):                                            "",
