@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -69,7 +70,7 @@ func newLab(t *testing.T, configure ...func(*mockserver.Config)) *lab {
 	}
 	srv := mockserver.New(cfg)
 	t.Cleanup(srv.Close)
-	client := &http.Client{Transport: srv.Transport()}
+	client := &http.Client{Transport: srv.Transport(), Timeout: time.Hour} // an event stream has no end
 	return &lab{T: t, srv: srv, client: client, token: owner, receiver: r}
 }
 
