@@ -86,6 +86,7 @@ func TestNewRejectsConfig(t *testing.T) {
 		"no host":                 {Config{BaseURL: "https:///x", Token: "t"}, "absolute"},
 		"not a URL":               {Config{BaseURL: "https://user:" + testToken + "@[::1", Token: "t"}, "BaseURL"},
 		"with a password":         {Config{BaseURL: "https://u:" + testToken + "@example.com", Token: "t"}, "username or password"},
+		"with a space at its end": {Config{BaseURL: "https://example.com/v1 ", Token: "t"}, "BaseURL: must not contain white space"},
 		"with a query":            {Config{BaseURL: "https://example.com?x=1", Token: "t"}, "query"},
 		"with a fragment":         {Config{BaseURL: "https://example.com#x", Token: "t"}, "fragment"},
 		"plain http":              {Config{BaseURL: "http://example.com", Token: "t"}, "plain http"},

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // version appears in the User-Agent header. The command internal/tools/release
@@ -221,6 +222,8 @@ func baseURL(s string, allowPlain bool) (string, error) {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return "", errors.New("must be an absolute http or https URL")
+	case strings.ContainsFunc(s, unicode.IsSpace): // at its end, for example
+		return "", errors.New("must not contain white space")
 	case u.User != nil:
 		return "", errors.New("must not contain a username or password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

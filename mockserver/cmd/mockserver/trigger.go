@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/webhook"
 )
 
@@ -154,9 +154,9 @@ func (t triggering) print(out io.Writer, body []byte) error {
 
 // send makes one attempt. Any response except 2xx is an error.
 func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error {
-	target, err := url.Parse(t.url)
-	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Hostname() == "" {
-		return errors.New("--url must be an absolute http or https URL")
+	target, err := delivery.ParseURL(t.url)
+	if err != nil {
+		return fmt.Errorf("--url %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, triggerTimeout)
 	defer cancel()

@@ -10,7 +10,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/gateway"
-	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/samples"
 	"example.com/emailplatform/mockserver/internal/schema"
@@ -78,11 +77,8 @@ type eventBody struct {
 }
 
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {
-	switch {
-	case (in.WebhookID == "") == (in.URL == ""):
+	if (in.WebhookID == "") == (in.URL == "") {
 		return nil, problem.Invalid("must contain either webhook_id, or url and secret", "body", "webhook_id")
-	case in.URL != "" && !platform.IsWebURL(in.URL):
-		return nil, problem.Invalid("must be an absolute http or https URL", "body", "url")
 	}
 	if in.WebhookID != "" {
 		id, err := c.Deliveries.Send(in.WebhookID, in.Body)
@@ -90,6 +86,9 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 			return nil, problem.NotFound("webhook", in.WebhookID, "body", "webhook_id")
 		}
 		return c.delivery(id)
+	}
+	if _, err := delivery.ParseURL(in.URL); err != nil {
+		return nil, problem.Invalid(err.Error(), "body", "url")
 	}
 	secret, err := webhook.ParseSecret(in.Secret, string(cmp.Or(in.HashFunction, c.Platform.Hash)))
 	if err != nil {

@@ -93,8 +93,8 @@ func (w *Environment) Restore(r io.Reader) error {
 
 // SendEventTo signs a body and makes one attempt to deliver it to a URL.
 func (w *Environment) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
-	if !platform.IsWebURL(to) {
-		return "", errors.New("mockserver: url: must be an absolute http or https URL")
+	if _, err := delivery.ParseURL(to); err != nil {
+		return "", fmt.Errorf("mockserver: url: %w", err)
 	}
 	if _, err := webhook.NewVerifier(secret); err != nil {
 		return "", fmt.Errorf("mockserver: secret: %w", errors.Unwrap(err))

@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"net/url"
 	"strings"
 	"unicode"
 )
@@ -21,12 +20,6 @@ func isPattern(s string) bool {
 		return validLocal(local)
 	}
 	return isEmail(s)
-}
-
-// IsWebURL reports whether s is an absolute http or https URL.
-func IsWebURL(s string) bool {
-	to, err := url.Parse(s)
-	return err == nil && (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() != ""
 }
 
 func validLocal(s string) bool {

@@ -298,10 +298,11 @@ func (a *account) checkHook(h *delivery.Webhook) error {
 	switch {
 	case h.AccountID != a.ID:
 		return fmt.Errorf("account_id must be %d, got %d", a.ID, h.AccountID)
-	case !IsWebURL(h.URL):
-		return errors.New("url must be an absolute http or https URL")
 	case h.RateLimit < 0:
 		return fmt.Errorf("rate_limit must be 0 or more, got %d", h.RateLimit)
+	}
+	if _, err := delivery.ParseURL(h.URL); err != nil {
+		return fmt.Errorf("url %w", err)
 	}
 	return checkSecret(h.Secret, h.Hash)
 }

@@ -254,19 +254,3 @@ func TestEmailAndPattern(t *testing.T) {
 		assert.Equal(t, want.pattern, isPattern(s), "isPattern(%q)", s)
 	}
 }
-
-func TestIsWebURL(t *testing.T) {
-	for s, want := range map[string]bool{
-		"http://127.0.0.1:8080/hook": true,
-		"https://example.org":        true,
-		"HTTP://example.org":         true,
-		"/hook":                      false,
-		"http:///hook":               false,
-		"http://:80/":                false,
-		"ftp://example.org/":         false,
-		"http://example.org:port/":   false,
-		"":                           false,
-	} {
-		assert.Equal(t, want, IsWebURL(s), "IsWebURL(%q)", s)
-	}
-}

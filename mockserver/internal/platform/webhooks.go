@@ -29,8 +29,8 @@ func (t *tx) createWebhook(r api.CreateWebhookRequestObject) (api.CreateWebhookR
 }
 
 func (t *tx) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
-	if !IsWebURL(in.URL) {
-		return nil, problem.Invalid("must be an absolute http or https URL", "body", "url")
+	if _, err := delivery.ParseURL(in.URL); err != nil {
+		return nil, problem.Invalid(err.Error(), "body", "url")
 	}
 	h := &delivery.Webhook{
 		ID:        t.newID(),

@@ -41,7 +41,7 @@ var patterns = sync.OnceValue(func() map[string]pattern {
 			"an address, *@domain or local@*",
 		},
 		"url": {
-			regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?:\x2f\x2f[0-9A-Za-z\[][^\x00-\x20%\x7f]*$`),
+			regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?:\x2f\x2f[0-9A-Za-z\[]([^\x00-\x20%\x7f]|%[0-9A-Fa-f]{2})*$`),
 			"an absolute http or https URL",
 		},
 		"status": {regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), "a status such as 404, a class such as 4xx, or 0"},
