@@ -87,5 +87,6 @@
 // # Concurrency
 //
 // A [Verifier], a [MemoryOnce], and the handlers from [NewHandler] and [Middleware]
-// are safe for concurrent use. The package does not start goroutines.
+// are safe for concurrent use. The package starts goroutines only for the function of
+// [NewVerifierFunc].
 package webhook

@@ -78,7 +78,8 @@ type Outcome struct {
 	Duration time.Duration
 }
 
-// PanicError is the error in [Outcome].Err after a panic in the function.
+// PanicError is the error in [Outcome].Err after a panic in the function, and for
+// [SourceOptions].OnError after a panic in the function that returns the secrets.
 type PanicError struct {
 	Value any    // value of the panic
 	Stack []byte // stack of the panic, from [debug.Stack]

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,13 +25,14 @@ type SourceOptions struct {
 	// can cause a reload. 0 or a negative value means 5 seconds.
 	MinInterval time.Duration
 
-	// Timeout limits each call to the function. 0 or a negative value means 3
-	// seconds.
+	// Timeout limits each call to the function, even if the function ignores its
+	// context. 0 or a negative value means 3 seconds.
 	Timeout time.Duration
 
 	// OnError, if not nil, is called after each failed call to the function,
-	// except the first call. It must be safe for concurrent use. By default
-	// failures are logged with slog.Default at warn level.
+	// except the first call. After a panic, the error is a *PanicError. OnError
+	// must be safe for concurrent use. By default failures are logged with
+	// slog.Default at warn level.
 	OnError func(error)
 }
 
@@ -48,12 +51,16 @@ func (o SourceOptions) withDefaults() SourceOptions {
 // returns its error. Later, [Verifier.Verify] calls secrets() if the secrets are
 // older than [SourceOptions].MaxAge or if no secret matches a signature.
 //
-// Calls to secrets() are never concurrent. Each call runs on the goroutine that
-// calls Verify, with a context that expires after [SourceOptions].Timeout. During
-// a call, other verifications use the last valid secrets. If a signature matches
-// no valid secret, Verify waits up to Timeout for new secrets. If the function
-// fails, or returns no secret or an invalid secret, the Verifier calls
-// [SourceOptions].OnError and keeps the last valid secrets.
+// Each call to secrets() runs on its own goroutine, with a context that expires after
+// [SourceOptions].Timeout. During a call, other verifications use the last valid
+// secrets. If a signature matches no valid secret, Verify waits up to Timeout for new
+// secrets. If the function fails, panics, exceeds Timeout, or returns no secret or an
+// invalid secret, the Verifier calls [SourceOptions].OnError and keeps the last valid
+// secrets.
+//
+// Calls to secrets() are concurrent only if a call exceeds Timeout. The Verifier
+// ignores the result of such a call. If ten calls have not returned, the Verifier
+// calls only OnError until one of them returns.
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
 ) (*Verifier, error) {
@@ -70,6 +77,7 @@ func NewVerifierFunc(
 type source struct {
 	SourceOptions
 	secrets func(context.Context) ([]Secret, error)
+	running atomic.Int32 // number of calls that have not returned
 
 	mu    sync.Mutex
 	keys  []*key
@@ -113,43 +121,69 @@ func same(a, b []*key) bool { return &a[0] == &b[0] }
 func (s *source) wait(busy chan struct{}) {
 	s.mu.Unlock()
 	defer s.mu.Lock()
-	timeout := time.NewTimer(s.Timeout)
-	defer timeout.Stop()
-	select {
-	case <-busy:
-	case <-timeout.C:
-	}
+	<-busy // closed after at most Timeout
 }
 
-// refresh calls the function and keeps the result. It releases s.mu during the
-// call. If the function panics, the next verification can call it again.
+// refresh calls the function and keeps the result. It releases s.mu during calls
+// to functions of the application.
 func (s *source) refresh() {
 	busy := make(chan struct{})
 	s.tried, s.busy = time.Now(), busy
 	s.mu.Unlock()
-	var keys []*key
-	var err error
-	defer func() {
-		s.mu.Lock()
-		s.busy = nil
-		if keys != nil {
-			s.keys = keys
-		}
-		close(busy)
-	}()
-	if keys, err = s.load(context.Background()); err != nil {
+	defer s.mu.Lock()
+	keys, err := s.load(context.Background())
+	s.mu.Lock()
+	if s.busy = nil; err == nil {
+		s.keys = keys
+	}
+	s.mu.Unlock()
+	close(busy)
+	if err != nil {
 		s.OnError(err)
 	}
 }
 
+// maxRunning is the maximum number of calls to the function that have not
+// returned. Otherwise, a function that always hangs would exhaust the memory.
+const maxRunning = 10
+
+var (
+	errHanging = fmt.Errorf("webhook: secrets: the last %d calls have not returned", maxRunning)
+	errExited  = errors.New("webhook: secrets: the function called runtime.Goexit")
+)
+
+// load calls the function, and stops waiting for it after Timeout.
 func (s *source) load(ctx context.Context) ([]*key, error) {
+	if s.running.Add(1) > maxRunning {
+		s.running.Add(-1)
+		return nil, errHanging
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	secrets, err := s.secrets(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("webhook: secrets: %w", err)
+	var keys []*key
+	result := make(chan error, 1)
+	go func() {
+		err := errExited
+		defer func() {
+			if v := recover(); v != nil {
+				err = &PanicError{v, debug.Stack()}
+			}
+			s.running.Add(-1)
+			result <- err
+		}()
+		var secrets []Secret
+		if secrets, err = s.secrets(ctx); err != nil {
+			err = fmt.Errorf("webhook: secrets: %w", err)
+			return
+		}
+		keys, err = newKeys(secrets)
+	}()
+	select {
+	case err := <-result:
+		return keys, err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("webhook: secrets: %w", ctx.Err())
 	}
-	return newKeys(secrets)
 }
 
 func newKeys(secrets []Secret) (keys []*key, err error) {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,26 +13,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// store has a function for NewVerifierFunc. It needs no lock, because calls are never concurrent.
+// store has a function for NewVerifierFunc. After a call that timed out, a test calls synctest.Wait before it uses
+// the store.
 type store struct {
 	secrets  []Secret
 	err      error
 	during   func(context.Context) // runs during each call
-	running  bool
 	calls    int
 	failures []error // the reported errors
 }
 
 func (s *store) get(ctx context.Context) ([]Secret, error) {
-	if s.calls++; s.running {
-		return nil, errors.New("concurrent calls")
-	}
-	s.running = true
-	defer func() { s.running = false }()
+	s.calls++
+	secrets, err := s.secrets, s.err
 	if s.during != nil {
 		s.during(ctx)
 	}
-	return s.secrets, errors.Join(s.err, ctx.Err())
+	return secrets, errors.Join(err, ctx.Err())
 }
 
 var (
@@ -96,13 +94,17 @@ func TestSecretsFail(t *testing.T) {
 			{},
 			{secrets: []Secret{newSecret, {}}},
 			{secrets: s.secrets, during: func(ctx context.Context) { <-ctx.Done() }}, // ends with the timeout
+			{secrets: s.secrets, during: func(context.Context) { panic(down) }},
+			{secrets: s.secrets, during: func(context.Context) { runtime.Goexit() }},
 		} {
 			s.secrets, s.err, s.during = broken.secrets, broken.err, broken.during
 			time.Sleep(time.Minute)
 			verifies(t, v, oldSecret, nil)
+			synctest.Wait()
 			assert.Len(t, s.failures, i+1, "reports after failure %d", i)
 		}
-		if !errors.Is(s.failures[0], down) || !errors.Is(s.failures[3], context.DeadlineExceeded) {
+		panicked, _ := errors.AsType[*PanicError](s.failures[4])
+		if !errors.Is(s.failures[0], down) || !errors.Is(s.failures[3], context.DeadlineExceeded) || panicked == nil || panicked.Value != down {
 			t.Errorf("reported %v", s.failures)
 		}
 		s.secrets, s.during = []Secret{newSecret}, nil
@@ -140,46 +142,83 @@ func TestSecretsConcurrent(t *testing.T) {
 	})
 }
 
-// TestSecretsHang checks that a function that ignores its context delays other
-// deliveries for at most the timeout.
+// TestSecretsHang checks that a call that ignores its context delays deliveries for at most the timeout, is reported,
+// and does not end the rotation.
 func TestSecretsHang(t *testing.T) {
 	withStore(t, func(t *testing.T, s *store, v *Verifier) {
-		s.during = func(context.Context) { time.Sleep(time.Hour) }
+		end := make(chan struct{})
+		defer close(end)
+		s.during = func(context.Context) { <-end }
 		time.Sleep(time.Minute)
-		go verifies(t, v, oldSecret, nil) // waits for an hour
-		synctest.Wait()
 		start := time.Now()
-		verifies(t, v, oldSecret, nil)
-		verifies(t, v, newSecret, ErrInvalidSignature)
-		if d := time.Since(start); d != 3*time.Second {
-			t.Errorf("waited for %v, want 3s", d)
+		for range 2 { // the first delivery starts the call, and the second one waits for it
+			go func() {
+				verifies(t, v, oldSecret, nil)
+				verifies(t, v, newSecret, ErrInvalidSignature)
+			}()
+			synctest.Wait()
 		}
-		time.Sleep(time.Minute)
-		verifies(t, v, oldSecret, nil)
-		assert.Equal(t, 2, s.calls, "calls are never concurrent")
-		time.Sleep(2 * time.Hour)
+		verifies(t, v, newSecret, ErrInvalidSignature)
+		assert.Equal(t, 3*time.Second, time.Since(start))
+		synctest.Wait()
+		require.Len(t, s.failures, 1)
+		require.ErrorIs(t, s.failures[0], context.DeadlineExceeded)
+		s.secrets, s.during = []Secret{newSecret}, nil
+		time.Sleep(2 * time.Second) // MinInterval after the start of the call
+		verifies(t, v, newSecret, nil)
+		assert.Equal(t, 3, s.calls, "calls")
 	})
 }
 
-// TestSecretsPanic checks that a panic of the function reaches the caller and does
-// not block other deliveries.
-func TestSecretsPanic(t *testing.T) {
+// TestSecretsHangForever checks that at most ten calls hang, that each skipped call is reported, and that the Verifier
+// calls the function again after one of them has returned.
+func TestSecretsHangForever(t *testing.T) {
 	withStore(t, func(t *testing.T, s *store, v *Verifier) {
-		s.during = func(context.Context) { panic("no secrets") }
-		time.Sleep(time.Minute)
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
+		end := make(chan struct{})
+		s.during = func(context.Context) { <-end }
+		for range 50 {
+			time.Sleep(time.Minute)
 			verifies(t, v, oldSecret, nil)
-		}()
-		s.during = nil
-		verifies(t, v, oldSecret, nil)
+			synctest.Wait()
+		}
+		assert.Equal(t, 1+10, s.calls, "calls")
+		assert.Len(t, s.failures, 50)
+		require.ErrorContains(t, s.failures[49], "the last 10 calls have not returned")
+		close(end)
+		synctest.Wait()
+		s.secrets, s.during = []Secret{newSecret}, nil
 		time.Sleep(time.Minute)
-		verifies(t, v, newSecret, ErrInvalidSignature)
-		assert.Equal(t, 3, s.calls, "calls")
+		verifies(t, v, newSecret, nil)
+	})
+}
+
+// TestVerifierFuncHangs: the first call cannot block the start of a program.
+func TestVerifierFuncHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, s := time.Now(), &store{during: func(context.Context) { time.Sleep(time.Hour) }}
+		_, err := NewVerifierFunc(t.Context(), s.get, SourceOptions{Timeout: 2 * time.Second})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, 2*time.Second, time.Since(start))
+		time.Sleep(time.Hour)
+	})
+}
+
+// TestOnErrorHangs: OnError delays only the delivery that caused the failed call.
+func TestOnErrorHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{secrets: []Secret{oldSecret}}
+		v, err := NewVerifierFunc(t.Context(), s.get, SourceOptions{OnError: func(error) { time.Sleep(time.Hour) }})
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		s.err = errors.New("down")
+		go func() { _ = v.Verify(nil, "x") }()
+		synctest.Wait()
+		s.err, s.secrets = nil, []Secret{newSecret}
+		time.Sleep(5 * time.Second)
+		start := time.Now()
+		verifies(t, v, newSecret, nil)
+		assert.Zero(t, time.Since(start))
+		time.Sleep(time.Hour)
 	})
 }
 
