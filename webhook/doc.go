@@ -49,7 +49,8 @@
 //
 // The handler reports failures to the log and to [Options].Observe, never to the
 // sender. If the function panics with [http.ErrAbortHandler], net/http closes the
-// connection without a response. The handler ignores the content type.
+// connection without a response. If a framework recovers from this panic, the
+// response is 500. The handler ignores the content type.
 //
 // # Duplicate deliveries
 //
@@ -68,8 +69,9 @@
 // shares a transaction with the function prevents duplicate writes.
 //
 // After 10 seconds without a response, the platform closes the connection, which
-// cancels the function's context. Until the function returns, the response to a retry
-// is 503. Use a queue for work that can exceed 10 seconds.
+// cancels the function's context. Some servers do not cancel it; see [Options].Timeout.
+// Until the function returns, the response to a retry is 503. Use a queue for work that
+// can exceed 10 seconds.
 //
 // # Maximum age
 //

@@ -36,13 +36,23 @@ type Options struct {
 	// platform retries.
 	Once Once
 
-	// Key returns the deduplication key for an event. If Key is nil or returns "",
-	// the key is the id of the event. If there is no id, or the id contains U+FFFD
-	// (the replacement for invalid UTF-8), the key is "sha256:" followed by the
-	// body's SHA-256 in hex. Two events without ids count as one if their bodies are
-	// identical. If different handlers share a store, each handler needs its own
-	// keys. Otherwise only one of them receives each event.
-	Key func(event *events.Event, body []byte) string
+	// KeyPrefix is the prefix of all deduplication keys. If different handlers share
+	// a store, each handler needs its own prefix. Otherwise only one of them receives
+	// each event.
+	KeyPrefix string
+
+	// Key returns the deduplication key for a delivery. If Key is nil or returns "",
+	// the key is the default key, which Key receives in d.Key: the id of the event.
+	// If there is no id, or the id contains U+FFFD (the replacement for invalid
+	// UTF-8), the default key is "sha256:" followed by the body's SHA-256 in hex.
+	// Two events without ids count as one if their bodies are identical.
+	Key func(d Delivery) string
+
+	// Timeout limits the duration of the function and of Once, because the context
+	// expires after Timeout. The response to a delivery that fails for this reason is
+	// 500. Set Timeout if the server does not cancel the context of a request when the
+	// client disconnects, for example with Fiber. 0 or a negative value means no limit.
+	Timeout time.Duration
 
 	// Logger receives one record for each delivery. The level is warn for a
 	// rejected delivery, error for a failure of the function or the store, and
@@ -60,7 +70,8 @@ type Options struct {
 // Outcome is the result of one request.
 type Outcome struct {
 	// Status is the HTTP status of the response, or 0 if the function panicked
-	// with [http.ErrAbortHandler].
+	// with [http.ErrAbortHandler]. If a framework recovers from this panic, the
+	// status of the response is 500.
 	Status int
 	// Event is the event, or nil if the request was rejected before the event was
 	// decoded.
@@ -113,11 +124,26 @@ func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, 
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start := time.Now()
-	o := h.deliver(w, r)
-	o.Duration = time.Since(start)
-	h.report(r, o)
-	respond(w, o)
+	orFail(w, func() {
+		start := time.Now()
+		o := h.deliver(w, r)
+		o.Duration = time.Since(start)
+		h.report(r, o)
+		respond(w, o)
+	})
+}
+
+// orFail calls f. If f panics, the response is 500, because the default is 200, and
+// the middleware of a framework may recover from the panic.
+func orFail(w http.ResponseWriter, f func()) {
+	returned := false
+	defer func() {
+		if !returned {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}()
+	f()
+	returned = true
 }
 
 func (h *handler) deliver(w http.ResponseWriter, r *http.Request) (o Outcome) {
@@ -134,7 +160,9 @@ func (h *handler) deliver(w http.ResponseWriter, r *http.Request) (o Outcome) {
 		return Outcome{Status: status(false, err), Err: err}
 	}
 	o.Event = d.Event
-	ran, err := h.once(context.WithValue(r.Context(), deliveryKey{}, d), d)
+	ctx, cancel := h.context(r, d)
+	defer cancel()
+	ran, err := h.once(ctx, d)
 	o.Status, o.Duplicate, o.Err = status(ran, err), !ran && err == nil, err
 	if gone := r.Context().Err(); !ran && gone != nil && errors.Is(err, gone) {
 		o.Status = http.StatusServiceUnavailable // not a failure of this handler: the sender has closed the connection

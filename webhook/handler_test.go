@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -144,6 +145,34 @@ func TestHandlerStatus(t *testing.T) {
 				t.Errorf("Retry-After %q", got)
 			}
 			assert.NotContains(t, w.Body.String(), errFunction.Error(), "the response contains the internal error")
+		})
+	}
+}
+
+// TestPanicContinues: if a panic leaves a handler, and a framework recovers from it, the response is not a success.
+func TestPanicContinues(t *testing.T) {
+	v := newVerifier(t, testSecret)
+	abort := func(context.Context, *events.Event) error { panic(http.ErrAbortHandler) }
+	observe := Options{Observe: func(context.Context, Outcome) { panic(errFunction) }}
+	for name, h := range map[string]http.Handler{
+		"function aborts":                  NewHandler(v, abort, Options{}),
+		"function exits":                   NewHandler(v, func(context.Context, *events.Event) error { runtime.Goexit(); return nil }, Options{}),
+		"Observe panics":                   NewHandler(v, succeed, observe),
+		"Key panics in Middleware":         Middleware(v, Options{Key: func(Delivery) string { panic(errFunction) }})(http.NotFoundHandler()),
+		"next handler aborts":              Middleware(v, Options{})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })),
+		"next handler panics":              Middleware(v, Options{})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(errFunction) })),
+		"Observe panics after a rejection": Middleware(newVerifier(t, oldSecret), observe)(http.NotFoundHandler()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			framework := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				recovered := make(chan any) // from another goroutine, because runtime.Goexit ends it
+				go func() {
+					defer func() { recovered <- recover() }()
+					h.ServeHTTP(w, r)
+				}()
+				assert.Equal(t, name == "function exits", <-recovered == nil, "the panic does not continue")
+			})
+			assert.Equal(t, http.StatusInternalServerError, serve(framework, newRequest(t, eventBody)).Code)
 		})
 	}
 }

@@ -26,7 +26,8 @@ func TestDuplicateDelivery(t *testing.T) {
 	withID := func(id string) string { return `{"event":"Email.Error","id":` + id + `,"user":5,"data":{}}` }
 	for _, tt := range []struct {
 		name, body string
-		key        func(*events.Event, []byte) string
+		key        func(Delivery) string
+		prefix     string
 		want       string // the SHA-256 of the body if it is empty
 	}{
 		{name: "an id", body: eventBody, want: "e1"},
@@ -37,10 +38,11 @@ func TestDuplicateDelivery(t *testing.T) {
 		{name: "an id that is not UTF-8", body: withID("\"\xff\"")},
 		{
 			name: "a key of Options.Key", body: eventBody,
-			key:  func(ev *events.Event, body []byte) string { return fmt.Sprint(ev.ID, "/", len(body)) },
+			key:  func(d Delivery) string { return fmt.Sprint(d.Key, "/", len(d.Body)) },
 			want: fmt.Sprint("e1/", len(eventBody)),
 		},
-		{name: "no key of Options.Key", body: eventBody, key: func(*events.Event, []byte) string { return "" }, want: "e1"},
+		{name: "no key of Options.Key", body: eventBody, key: func(Delivery) string { return "" }, want: "e1"},
+		{name: "a prefix", body: eventBody, key: func(d Delivery) string { return d.Key + "2" }, prefix: "shop/", want: "shop/e12"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			calls, want := 0, cmp.Or(tt.want, fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(tt.body))))
@@ -50,7 +52,7 @@ func TestDuplicateDelivery(t *testing.T) {
 					t.Errorf("key %q, want %q", d.Key, want)
 				}
 				return nil
-			}, Options{Key: tt.key})
+			}, Options{Key: tt.key, KeyPrefix: tt.prefix})
 			for _, duplicate := range []bool{false, true, true} {
 				w := serve(h, newRequest(t, tt.body))
 				if w.Code != http.StatusNoContent || o.Duplicate != duplicate || calls != 1 {
@@ -59,6 +61,48 @@ func TestDuplicateDelivery(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestKeyPrefix: two handlers share a store. Each of them receives every event, including events without ids.
+func TestKeyPrefix(t *testing.T) {
+	once := NewMemoryOnce(MemoryOnceOptions{})
+	for name, opts := range map[string]Options{
+		"a prefix":       {Once: once, KeyPrefix: "a/"},
+		"another prefix": {Once: once, KeyPrefix: "b/"},
+		"a function":     {Once: once, Key: func(d Delivery) string { return "c/" + d.Key }},
+	} {
+		calls := 0
+		h, _ := newHandler(t, func(context.Context, *events.Event) error { calls++; return nil }, opts)
+		for _, id := range []string{"1", "2", "1"} {
+			serve(h, newRequest(t, `{"event":"Email.Opened","timestamp":"2026-01-02T03:04:05Z","data":{"email_id":"`+id+`"}}`))
+		}
+		assert.Equal(t, 2, calls, name)
+	}
+}
+
+// TestTimeout: the context of the function and the store expires, even if the server never cancels the request.
+func TestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := func(ctx context.Context, _ *events.Event) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		opts := Options{Timeout: 5 * time.Second}
+		slow, o := newHandler(t, hang, opts)
+		opts.Once = storeFunc(func(ctx context.Context, _ string, _ function) (bool, error) { return false, hang(ctx, nil) })
+		store, o2 := newHandler(t, succeed, opts)
+		opts.Once = nil
+		next := Middleware(newVerifier(t, testSecret), opts)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, hang(r.Context(), nil).Error(), http.StatusInternalServerError)
+		}))
+		for name, h := range map[string]http.Handler{"function": slow, "store": store, "middleware": next} {
+			start := time.Now()
+			w := serve(h, newRequest(t, eventBody))
+			assert.Equal(t, []any{http.StatusInternalServerError, 5 * time.Second}, []any{w.Code, time.Since(start)}, name)
+		}
+		assert.ErrorIs(t, o.Err, context.DeadlineExceeded)
+		assert.ErrorIs(t, o2.Err, context.DeadlineExceeded)
+	})
 }
 
 func TestMaxAge(t *testing.T) {

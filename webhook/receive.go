@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -33,7 +34,7 @@ type Delivery struct {
 	Event *events.Event
 	// Body contains the exact bytes that the platform signed. Do not change it.
 	Body []byte
-	// Key identifies the event; see [Options].Key.
+	// Key identifies the event; see [Options].KeyPrefix and [Options].Key.
 	Key string
 }
 
@@ -95,7 +96,12 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	if err != nil {
 		return nil, &rejection{http.StatusBadRequest, errNoEvent, err}
 	}
-	return &Delivery{Event: event, Body: body, Key: rc.key(event, body)}, nil
+	d := &Delivery{Event: event, Body: body, Key: defaultKey(event, body)}
+	if rc.opts.Key != nil {
+		d.Key = cmp.Or(rc.opts.Key(*d), d.Key)
+	}
+	d.Key = rc.opts.KeyPrefix + d.Key
+	return d, nil
 }
 
 // signature returns the only signature header. It rejects a request with
@@ -135,17 +141,21 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	return buf.Bytes(), nil
 }
 
-func (rc *receiver) key(event *events.Event, body []byte) string {
-	if rc.opts.Key != nil {
-		if key := rc.opts.Key(event, body); key != "" {
-			return key
-		}
-	}
+func defaultKey(event *events.Event, body []byte) string {
 	if event.ID != "" && !strings.ContainsRune(event.ID, utf8.RuneError) { // RuneError replaces invalid UTF-8
 		return event.ID
 	}
 	sum := sha256.Sum256(body)
 	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// context returns the context for the function.
+func (rc *receiver) context(r *http.Request, d *Delivery) (context.Context, context.CancelFunc) {
+	ctx := context.WithValue(r.Context(), deliveryKey{}, d)
+	if rc.opts.Timeout > 0 {
+		return context.WithTimeout(ctx, rc.opts.Timeout)
+	}
+	return ctx, func() {}
 }
 
 // fresh reports whether the event is newer than the age limit. It rejects an
@@ -164,8 +174,13 @@ func (rc *receiver) fresh(event *events.Event) error {
 // Middleware verifies deliveries for your own handler. It rejects the same requests
 // as [NewHandler]. The next handler gets the [Delivery] with [FromContext], and can
 // read the body again. The next handler must respond, and must deduplicate with a
-// [Once] and Delivery.Key. Middleware panics if [Options].Once is set or v is nil.
+// [Once] and Delivery.Key. If it panics before it responds, the response is 500, and the
+// panic continues. Middleware panics if [Options].Once is set or v is nil.
 // [Options].Logger and [Options].Observe receive only rejected requests.
+//
+// Middleware does not call the next handler after it has rejected a request. Some
+// frameworks, such as Gin, call the next handler themselves. There, stop the chain if
+// FromContext returns false.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
 		panic("webhook: Middleware does not support Options.Once")
@@ -173,20 +188,27 @@ func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	rc := newReceiver(v, opts)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			start := time.Now()
-			d, err := rc.receive(w, r)
-			if err == nil {
-				err = rc.fresh(d.Event)
-			}
-			if err != nil {
-				o := Outcome{Status: status(false, err), Err: err, Duration: time.Since(start)}
-				rc.report(r, o)
-				respond(w, o)
-				return
-			}
-			r = r.WithContext(context.WithValue(r.Context(), deliveryKey{}, d))
-			r.Body = io.NopCloser(bytes.NewReader(d.Body))
-			next.ServeHTTP(w, r)
+			orFail(w, func() { rc.pass(w, r, next) })
 		})
 	}
+}
+
+// pass calls next if the delivery is valid.
+func (rc *receiver) pass(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	start := time.Now()
+	d, err := rc.receive(w, r)
+	if err == nil {
+		err = rc.fresh(d.Event)
+	}
+	if err != nil {
+		o := Outcome{Status: status(false, err), Err: err, Duration: time.Since(start)}
+		rc.report(r, o)
+		respond(w, o)
+		return
+	}
+	ctx, cancel := rc.context(r, d)
+	defer cancel()
+	r = r.WithContext(ctx)
+	r.Body = io.NopCloser(bytes.NewReader(d.Body))
+	next.ServeHTTP(w, r)
 }
