@@ -46,11 +46,10 @@ type Config struct {
 	// HTTPClient sends the requests. The client does not change HTTPClient and does
 	// not follow redirects. The transport of HTTPClient must not add an
 	// Idempotency-Key header, because net/http resends failed HTTP/1 requests that
-	// have this header. The default is a new http.Client with a copy of
-	// http.DefaultTransport and up to 100 HTTP/1 connections, which can all be idle
-	// (see [Client.CloseIdleConnections]). Additional concurrent calls wait for a
-	// connection, and Timeout includes this wait. Over HTTP/2, many requests share
-	// one connection.
+	// have this header. The default is a new http.Client with [DefaultTransport]. An
+	// HTTPClient keeps its own settings. If its transport uses HTTP/2, set
+	// SendPingTimeout and PingTimeout in [http.Transport].HTTP2, or use DefaultTransport.
+	// Otherwise, net/http uses a dead connection for up to 15 minutes.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
@@ -132,7 +131,7 @@ func (c Config) MarshalJSON() ([]byte, error) {
 
 func (c Config) withDefaults() Config {
 	if c.HTTPClient == nil {
-		c.HTTPClient = &http.Client{Transport: defaultTransport()}
+		c.HTTPClient = &http.Client{Transport: DefaultTransport()}
 	}
 	if c.LookupLimiter == nil {
 		c.LookupLimiter = NewLookupLimiter()
@@ -150,13 +149,32 @@ func (c Config) withDefaults() Config {
 // descriptors.
 const maxConns = 100
 
-func defaultTransport() http.RoundTripper {
+// pingTimeout is both the time without a received frame after which net/http sends an
+// HTTP/2 ping, and the time that it waits for the response.
+const pingTimeout = 5 * time.Second
+
+// DefaultTransport returns a new transport, which is the default for
+// [Config.HTTPClient]. The transport is a copy of [http.DefaultTransport] with two
+// changes. It opens up to 100 HTTP/1 connections, which can all be idle (see
+// [Client.CloseIdleConnections]). Additional concurrent calls wait for a connection, and
+// [Config.Timeout] includes this wait. Over HTTP/2, many requests share one connection.
+// If an HTTP/2 connection receives nothing for 5 s, the transport sends a ping. If the
+// connection receives no response to the ping within 5 s, the transport closes the
+// connection. If http.DefaultTransport sends pings, the copy keeps these settings. If
+// http.DefaultTransport is not an [*http.Transport], DefaultTransport returns it.
+func DefaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport
 	}
 	t = t.Clone()
 	t.MaxConnsPerHost, t.MaxIdleConnsPerHost = maxConns, maxConns
+	if t.HTTP2 == nil {
+		t.HTTP2 = &http.HTTP2Config{}
+	}
+	if t.HTTP2.SendPingTimeout == 0 {
+		t.HTTP2.SendPingTimeout, t.HTTP2.PingTimeout = pingTimeout, pingTimeout
+	}
 	return t
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -132,6 +133,61 @@ func TestConnectionPoolSize(t *testing.T) {
 		if n := opened.Load(); n > most {
 			t.Errorf("%d connections for %d waves of %d, want at most %d", n, waves, size, most)
 		}
+		c.CloseIdleConnections()
+		_ = srv.Close()
+	})
+}
+
+// deafConn is a connection whose bytes disappear after dead is set, as after a NAT timeout.
+type deafConn struct {
+	net.Conn
+	dead *atomic.Bool
+}
+
+func (c deafConn) Write(p []byte) (int, error) {
+	if c.dead.Load() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+// TestDeadHTTP2Connection: the default transport closes an HTTP/2 connection that no longer carries bytes. One call
+// has an unknown outcome, and the next one uses a new connection.
+func TestDeadHTTP2Connection(t *testing.T) {
+	tlsServer := httptest.NewUnstartedServer(nil)
+	tlsServer.EnableHTTP2 = true
+	tlsServer.StartTLS() // for its certificate
+	defer tlsServer.Close()
+	synctest.Test(t, func(t *testing.T) {
+		conns := make(listener)
+		srv := &http.Server{Handler: respondWith(http.StatusOK, "application/json", `{"id":"e"}`)}
+		go srv.Serve(tls.NewListener(conns, tlsServer.TLS)) //nolint:errcheck // Serve returns an error after Close
+		c, err := New(Config{BaseURL: "https://example.com", Token: testToken})
+		require.NoError(t, err)
+		tr := c.http.Transport.(*http.Transport)
+		tr.TLSClientConfig = tlsServer.Client().Transport.(*http.Transport).TLSClientConfig
+		var dead atomic.Bool
+		opened := 0
+		tr.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			opened++
+			here, there := net.Pipe()
+			conns <- there
+			if opened > 1 {
+				return here, nil
+			}
+			return deafConn{here, &dead}, nil
+		}
+		send := func() error {
+			_, err := c.Emails.Send(t.Context(), EmailSubmission{To: "a@example.org"})
+			return err
+		}
+		require.NoError(t, send())
+		dead.Store(true)
+		start := time.Now()
+		require.ErrorIs(t, send(), ErrOutcomeUnknown)
+		assert.Less(t, time.Since(start), 11*time.Second)
+		require.NoError(t, send())
+		assert.Equal(t, 2, opened)
 		c.CloseIdleConnections()
 		_ = srv.Close()
 	})

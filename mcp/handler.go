@@ -35,7 +35,7 @@ func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 		return nil, errors.New("mcp: the client's configuration must not contain a token, because each caller sends its own token")
 	}
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = &http.Client{Transport: sharedTransport()}
+		cfg.HTTPClient = &http.Client{Transport: client.DefaultTransport()}
 	}
 	if opts.MaxConcurrent < 0 {
 		return nil, fmt.Errorf("mcp: MaxConcurrent must be at least 0, got %d", opts.MaxConcurrent)
@@ -55,18 +55,6 @@ func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 		PropagateRequestCancellation: true,
 	})
 	return checkHost(opts.AllowedHosts, http.NewCrossOriginProtection().Handler(requireToken(limit(opts.MaxConcurrent, streamable)))), nil
-}
-
-// sharedTransport is [http.DefaultTransport] with more idle connections per
-// host, because all callers use the same host.
-func sharedTransport() http.RoundTripper {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return http.DefaultTransport
-	}
-	t = t.Clone()
-	t.MaxIdleConnsPerHost = 100 // the same number as for all hosts together
-	return t
 }
 
 // withToken returns a client for a caller. All clients share the connections of

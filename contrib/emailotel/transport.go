@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"example.com/emailplatform/client"
 )
 
 // The semantic conventions require "REDACTED" as the replacement for personal
@@ -18,13 +20,13 @@ type urlKey struct{}
 // requests have redacted URLs. In redacted URLs, REDACTED replaces addresses in the path,
 // and all query values except page, per_page, sort and with_count. A redacted URL does not
 // contain a user name or a password. The base transport sends requests with their original
-// URLs. If base is nil, Transport uses http.DefaultTransport.
+// URLs. If base is nil, Transport uses client.DefaultTransport().
 //
 // Headers are not redacted, so the instrumentation must not record the
 // Authorization header.
 func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.RoundTripper) http.RoundTripper {
 	if base == nil {
-		base = http.DefaultTransport
+		base = client.DefaultTransport()
 	}
 	return transport{hide, instrument(transport{restore, base})}
 }
