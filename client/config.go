@@ -65,8 +65,8 @@ type Config struct {
 	// Retry configures retries.
 	Retry RetryConfig
 
-	// LookupLimiter limits the rate of email lookups. By default, each client
-	// creates a limiter with [NewLookupLimiter].
+	// LookupLimiter limits the rate of email lookups. By default, all clients in the
+	// process with the same BaseURL, Account and first token share their slots.
 	LookupLimiter LookupLimiter `json:"-"`
 
 	// Logger receives a "platform request" record at debug level for each request,
@@ -134,7 +134,7 @@ func (c Config) withDefaults() Config {
 		c.HTTPClient = &http.Client{Transport: DefaultTransport()}
 	}
 	if c.LookupLimiter == nil {
-		c.LookupLimiter = NewLookupLimiter()
+		c.LookupLimiter = defaultLookupLimiter()
 	}
 	c.Timeout = orDefault(c.Timeout, time.Minute)
 	c.MaxResponseBytes = min(orDefault(c.MaxResponseBytes, 10<<20), math.MaxInt64-1) // one byte more is read
@@ -181,8 +181,9 @@ func DefaultTransport() http.RoundTripper {
 // RetryConfig configures retries. The zero value is a good default.
 type RetryConfig struct {
 	// MaxAttempts is the maximum number of attempts. The default is 3; 1 disables
-	// retries. MaxAttempts does not limit the retry with a new token after a 401, or
-	// the retries of lookups that the platform rejects with 429.
+	// retries. MaxAttempts does not limit the retry with a new token after a 401. If
+	// MaxAttempts is not 1, a lookup that the platform rejects with 429 is retried up
+	// to 60 times; [WithMaxAttempts] limits these retries too.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum

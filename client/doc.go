@@ -170,7 +170,8 @@
 //
 // The platform allows one lookup of a submitted email per second for each user and
 // account. [Emails.Get] enforces this limit for any number of goroutines, and retries
-// if the platform still rejects a lookup. Clients can share a [LookupLimiter].
+// if the platform still rejects a lookup. By default, the clients of a process share
+// the limit. A [LookupLimiter] can extend it to several processes.
 //
 // # Logs, metrics and traces
 //

@@ -45,6 +45,7 @@ func (l lookups) spaced(next exchange) exchange {
 		var atLeast time.Duration
 		defer func() { release(atLeast) }()
 		for n := 0; ; n++ {
+			c.lookups++
 			err := next(ctx, c)
 			e, ok := ownError(err)
 			atLeast = 0
@@ -105,6 +106,19 @@ type LookupLimiter interface {
 
 // NewLookupLimiter returns a [LookupLimiter] for the clients of one process.
 func NewLookupLimiter() LookupLimiter { return &processLimiter{slots: map[string]*slot{}} }
+
+// sharedLookups is the limiter of all clients without their own LookupLimiter.
+// The limit of the platform applies to a token, not to a client.
+var sharedLookups, processStart = NewLookupLimiter(), time.Now() //nolint:gochecknoglobals // see above
+
+// defaultLookupLimiter returns sharedLookups. In a testing/synctest bubble, whose
+// clock is years slow, it returns a new limiter, because bubbles cannot share channels.
+func defaultLookupLimiter() LookupLimiter {
+	if time.Now().Round(0).Before(processStart.Round(0)) {
+		return NewLookupLimiter()
+	}
+	return sharedLookups
+}
 
 // NoLookupLimit is a [LookupLimiter] that never waits, for platforms without
 // the limit.

@@ -165,6 +165,20 @@ func TestSharedLookupLimiter(t *testing.T) {
 	})
 }
 
+// TestDefaultLookupLimiter: by default, all clients share one limiter, except in a bubble.
+func TestDefaultLookupLimiter(t *testing.T) {
+	config := func() Config { return Config{BaseURL: "https://example.com", Token: testToken} }
+	assert.Same(t, config().withDefaults().LookupLimiter, config().withDefaults().LookupLimiter)
+	for range 2 { // the second bubble would crash if it used the channels of the first one
+		synctest.Test(t, func(t *testing.T) {
+			c := newBubbleClient(t, (&lookupServer{}).RoundTrip)
+			start := time.Now()
+			must(t)(c.Emails.Get(t.Context(), "e"))
+			assert.Zero(t, time.Since(start))
+		})
+	}
+}
+
 // TestLimiterKeys: a key is kept while its slot is held and until its interval is over. Unused keys are removed.
 func TestLimiterKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

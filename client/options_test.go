@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -105,16 +106,30 @@ func TestWithMaxAttempts(t *testing.T) {
 	}
 }
 
+// TestWithMaxAttemptsOfLookup: rejected lookups, other errors and their mixture count. A request with a new token does
+// not count.
 func TestWithMaxAttemptsOfLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newBubbleClient(t, inOrder(respond(429, ""), respond(429, ""), respond(429, ""), respond(429, ""), respond(200, `{"id": "1"}`)))
-		for _, n := range []int{1, -1} {
-			if _, err := c.Emails.Get(WithMaxAttempts(t.Context(), n), "1"); !errors.Is(err, ErrRateLimited) {
-				t.Errorf("%d attempts: %v", n, err)
+		for name, statuses := range map[string][]int{
+			"rejected": {429}, "failed": {500}, "rejected, then failed": {429, 500}, "failed, then rejected": {500, 429, 429, 500},
+		} {
+			for n, want := range map[int]int{-1: 1, 1: 1, 2: 2, 3: 3, 11: 11} {
+				requests := 0
+				c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+					requests++
+					return respond(statuses[(requests-1)%len(statuses)], ""), nil
+				})
+				if _, err := c.Emails.Get(WithMaxAttempts(t.Context(), n), "1"); err == nil || requests != want {
+					t.Errorf("%s: %d requests, %v; want %d", name, requests, err, want)
+				}
 			}
 		}
-		if _, err := c.Emails.Get(WithMaxAttempts(t.Context(), 2), "1"); err != nil {
-			t.Errorf("2 attempts: %v, want a success because rejections do not count", err)
-		}
+		tokens := 0
+		c := newBubbleClient(t, inOrder(respond(401, ""), respond(429, ""), respond(200, `{"id":"1"}`)), withSource(func(context.Context) (Token, error) {
+			tokens++
+			return Token{Value: testToken + strconv.Itoa(tokens)}, nil
+		}))
+		_, err := c.Emails.Get(WithMaxAttempts(t.Context(), 2), "1")
+		assert.NoError(t, err)
 	})
 }

@@ -62,8 +62,12 @@ func (p retrier) retrying(next exchange) exchange {
 	}
 }
 
+// attempts returns the maximum number of attempts, or 1 if the call has no more.
 func (r RetryConfig) attempts(c *call) int {
 	if n := c.options.maxAttempts; n != 0 {
+		if c.lookups >= n { // rejected lookups count
+			return 1
+		}
 		return max(n, 1)
 	}
 	return r.MaxAttempts
