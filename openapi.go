@@ -7,6 +7,8 @@
 //   - [example.com/emailplatform/mockserver] to test both.
 package emailplatform
 
+//go:generate go -C internal/tools/codegen run .
+
 import _ "embed"
 
 //go:embed openapi.yaml

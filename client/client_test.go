@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -23,7 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/internal/tests/altformat"
 )
 
 const testToken = "secret-token-7d1f"
@@ -46,13 +44,13 @@ func newTestClient(t *testing.T, h http.HandlerFunc, change ...func(*Config)) *C
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	atOnce := func(cfg *Config) { cfg.LookupLimiter, cfg.Retry.BaseDelay = NoLookupLimit{}, -1 }
-	return newClient(t, srv.URL, altFormat(srv.Client().Transport), append([]func(*Config){atOnce}, change...)...)
+	return newClient(t, srv.URL, srv.Client().Transport, append([]func(*Config){atOnce}, change...)...)
 }
 
 // newBubbleClient returns a client without a socket. f responds to its requests.
 func newBubbleClient(t testing.TB, f roundTrip, change ...func(*Config)) *Client {
 	t.Helper()
-	return newClient(t, "https://example.com", altFormat(f), change...)
+	return newClient(t, "https://example.com", f, change...)
 }
 
 func withoutRetries(cfg *Config) { cfg.Retry.MaxAttempts = 1 }
@@ -486,15 +484,6 @@ func inOrder(responses ...*http.Response) roundTrip {
 		responses = responses[1:]
 		return next, nil
 	}
-}
-
-// altFormat returns next. If EMAILPLATFORM_TEST_ALTFORMAT is set, it returns a transport that converts responses to the
-// other known response format.
-func altFormat(next http.RoundTripper) http.RoundTripper {
-	if os.Getenv("EMAILPLATFORM_TEST_ALTFORMAT") == "" {
-		return next
-	}
-	return altformat.Transport(next)
 }
 
 // must returns a function that ends the test if a call fails.

@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
@@ -96,39 +95,15 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestFieldNamePrecedence: if a response contains a field under both names, the specified name has precedence.
-func TestFieldNamePrecedence(t *testing.T) {
-	for body, want := range map[string]List{
-		`{"list_id":7,"id":8,"name":"n"}`:                       {ID: 7, Name: "n"},
-		`{"id":8,"list_id":7}`:                                  {ID: 7},
-		`{"id":8,"data":{"list_id":7}}`:                         {ID: 7},
-		`{"list_id":7,"data":{"id":8}}`:                         {ID: 7},
-		`{"data":{"list_id":7},"id":8}`:                         {ID: 7},
-		`{"list_id":7,"id":{}}`:                                 {ID: 7},
-		`{"list_id":null,"id":8}`:                               {ID: 8},
-		`{"data":{"id":8,"name":"n"},"name":"success"}`:         {ID: 8, Name: "n"},
-		`{"id":8,"data":{"id":null,"name":null},"name":"n"}`:    {ID: 8, Name: "n"},
-		`{"id":8,"data":[{"id":9}]}`:                            {ID: 8},
-		`{"id":8,"data":"none"}`:                                {ID: 8},
-		`{"id":"8","object":"list","created":true,"data":null}`: {ID: 8},
+// TestOtherFormat: a response in another format than the specification's is invalid, even if it contains the values.
+func TestOtherFormat(t *testing.T) {
+	for _, body := range []string{
+		`{"id":8,"name":"n"}`, `{"data":{"list_id":7}}`, `{"data":{"id":8}}`, `{"list_id":null,"id":8}`, `{"list":{"list_id":7}}`, `[{"list_id":7}]`,
 	} {
 		c := newTestClient(t, respondWith(200, "text/plain", body))
-		if got, err := c.Lists.Get(t.Context(), 7); got != want || err != nil {
-			t.Errorf("%s: %+v, %v; want %+v", body, got, err, want)
+		if got, err := c.Lists.Get(t.Context(), 7); got.ID != 0 || !errors.Is(err, ErrInvalidResponse) {
+			t.Errorf("%s: %+v, %v", body, got, err)
 		}
-	}
-	c := newTestClient(t, respondWith(200, "text/plain", `{"webhook_id":"1","id":2,"events":["a","b"],"event":"c","secret":"s","signature":{"key":"k","hash_function":"sha512"},"hash_function":"sha256"}`))
-	hook, err := c.Webhooks.Get(t.Context(), "1")
-	if want := (Webhook{ID: "1", Events: []events.Name{"a", "b"}, Secret: NewSecret("s"), HashFunction: "sha256"}); !reflect.DeepEqual(hook, want) || err != nil {
-		t.Errorf("%+v, %v", hook, err)
-	}
-	c = newTestClient(t, respondWith(200, "text/plain", `{"campaign_id":1,"audience":{"list_id":2},"list_id":3}`))
-	if got, err := c.Campaigns.Get(t.Context(), 1); got.ListID != 3 || err != nil {
-		t.Errorf("%+v, %v", got, err)
-	}
-	c = newTestClient(t, respondWith(200, "text/plain", `{"campaign_id":1,"audience":[2]}`))
-	if got, err := c.Campaigns.Get(t.Context(), 1); got != (Campaign{ID: 1}) || err != nil {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -78,7 +78,7 @@
 //
 // Every 2xx status is a success. The client ignores unknown fields. An integer may be
 // encoded as a string. The client treats an optional field with the wrong type as
-// omitted. The client accepts two response formats; see docs/decisions.md.
+// omitted.
 //
 // # Retries
 //

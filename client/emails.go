@@ -65,7 +65,7 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 	}
 	err := fmt.Errorf("%w: status %q", ErrNotQueued, e.Status)
 	c := jsonscan.New(string(body))
-	for name := range c.Envelope("data") {
+	for name := range c.Members() {
 		if name == "reason" && c.Peek() == '"' {
 			err = fmt.Errorf("%w: status %q, reason %.100q", ErrNotQueued, e.Status, c.String())
 		} else {

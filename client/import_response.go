@@ -45,8 +45,6 @@ func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBa
 
 type importResponse struct {
 	ImportResult // the Index of a rejected entry is -1 if the response does not contain it
-
-	taken bool // the platform accepted the batch but did not count the contacts
 }
 
 func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
@@ -55,9 +53,9 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 		case "errors":
 			v.Errors = jsonscan.Slice(c, readEntryError)
 		case "imported":
-			v.Imported = v.readCount(c)
+			v.Imported = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "updated":
-			v.Updated = v.readCount(c)
+			v.Updated = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "detail", "error":
 			readErrorField(c, name)
 		default:
@@ -65,38 +63,6 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 		}
 	}
 	return v
-}
-
-// readCount reads a count, which may be a number or a string. If the value is
-// an array, the count is the length of the array. The value true means that the
-// platform accepted the contacts but did not count them.
-func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
-	switch c.Peek() {
-	case '[':
-		for range c.Array() {
-			c.Skip()
-			n++
-		}
-		return n
-	case '"':
-		text := c.String()
-		n, _ := strconv.ParseInt(text, 10, 64)
-		v.taken = v.taken || strings.EqualFold(text, "true")
-		return n
-	case 't':
-		v.taken = c.Bool()
-		return 0
-	case '{':
-		for range c.Object() {
-			c.Skip()
-			v.taken = true
-		}
-		return 0
-	case 'f', 'n':
-		c.Skip()
-		return 0
-	}
-	return c.Int()
 }
 
 // readEntryError reads a RejectedEntry. The index may be in the location
@@ -158,7 +124,7 @@ func (v *importResponse) check(batch []ImportContact) error {
 	within := func(count int64) int64 { return max(min(count, n), 0) }
 	rejected := v.rejected()
 	accounted := int64(len(rejected)) + within(v.Imported) + within(v.Updated)
-	if !v.taken && accounted < n && accounted < different(batch, rejected) {
+	if accounted < n && accounted < different(batch, rejected) {
 		return fmt.Errorf("the response accounts for %d of %d contacts", accounted, n)
 	}
 	return nil
@@ -190,7 +156,7 @@ func (v *importResponse) rejected() map[int64]bool {
 func (v *importResponse) result(n int64, retried bool) ImportResult {
 	r, rest := v.ImportResult, n-int64(len(v.rejected()))
 	switch {
-	case v.taken || r.Imported < 0 || r.Updated < 0 || r.Imported+r.Updated != rest:
+	case r.Imported < 0 || r.Updated < 0 || r.Imported+r.Updated != rest:
 		r.Imported, r.Updated, r.Accepted = 0, 0, rest
 	case retried:
 		r.Updated, r.Accepted = 0, r.Updated

@@ -120,7 +120,7 @@ type operation struct {
 	known []knownResponse
 }
 
-// knownResponse is a response in the format of an existing platform, with the value that the client reads.
+// knownResponse is a response with fields that openapi.yaml does not have, and the value that the client reads.
 type knownResponse struct {
 	body string
 	want any
@@ -159,45 +159,42 @@ func allOperations() []operation {
 
 func templateOperations() []operation {
 	template := Template{ID: 7, Name: "T", Content: TemplateContent{HTML: "<p>", Text: "t"}, CreatedOn: time.Unix(1700000000, 0).UTC()}
-	data := `{"id":7,"name":"T","content":{"html":"<p>","text":"t"},"created_on":1700000000,"tags":[],"owner":null}`
+	data := `{"template_id":7,"name":"T","content":{"html":"<p>","text":"t"},"created_on":1700000000,"tags":[],"owner":null}`
 	return []operation{
 		{
 			"createTemplate", func(e env) (any, error) { return e.Templates.Create(e.ctx, TemplateCreate{Name: e.name()}) },
 			func(e env) int { return size(e.p, e.Templates.All(e.ctx, ListTemplatesParams{})) },
-			[]knownResponse{
-				{`{"id":7,"object":"template","created":true,"data":` + data + `}`, template},
-				{`{"id":7,"object":"template","created":true}`, Template{ID: 7}},
-			},
+			[]knownResponse{{data, template}, {`{"template_id":7,"owner":{}}`, Template{ID: 7}}},
 		},
 		one("listTemplates", func(e env) (any, error) {
 			return e.Templates.List(e.ctx, ListTemplatesParams{PerPage: 100, WithCount: true})
 		}, `{`+pagination+`,"data":[`+data+`]}`, TemplatePage{Data: []Template{template}, Pagination: page()}),
 		one("getTemplate", func(e env) (any, error) { return e.Templates.Get(e.ctx, e.template) },
-			`{"data":`+data+`}`, template),
+			data, template),
 		one("updateTemplate", func(e env) (any, error) {
 			update := TemplateUpdate{Name: new(e.name()), Content: &TemplateContentUpdate{Text: Null[string]()}}
 			return e.Templates.Update(e.ctx, e.template, update)
-		}, `{"id":7,"object":"template","updated":true,"data":`+data+`}`, template),
+		}, data, template),
 		one("renderTemplate", func(e env) (any, error) { return e.Templates.Render(e.ctx, e.template) }, `<p>`, "<p>"),
 	}
 }
 
 func listOperations() []operation {
 	list := List{ID: 3, Name: "L", CreatedOn: time.Unix(1700000000, 0).UTC(), PolicyAccepted: true}
-	data := `{"id":3,"name":"L","status":"active","language":"en","created_on":1700000000,"policy_accepted":true}`
+	data := `{"list_id":3,"name":"L","status":"active","language":"en","created_on":1700000000,"policy_accepted":true}`
 	return []operation{
 		{
 			"createList", func(e env) (any, error) { return e.Lists.Create(e.ctx, ListCreate{Name: e.name()}) },
 			func(e env) int { return size(e.p, e.Lists.All(e.ctx, ListListsParams{})) },
-			[]knownResponse{{`{"id":3,"object":"list","created":true,"data":` + data + `}`, list}},
+			[]knownResponse{{data, list}},
 		},
 		one("listLists", func(e env) (any, error) { return e.Lists.List(e.ctx, ListListsParams{Page: 1}) },
 			`{`+pagination+`,"data":[`+data+`]}`, ListPage{Data: []List{list}, Pagination: page()}),
-		one("getList", func(e env) (any, error) { return e.Lists.Get(e.ctx, e.list) }, `{"data":`+data+`}`, list),
+		one("getList", func(e env) (any, error) { return e.Lists.Get(e.ctx, e.list) }, data, list),
 		one("acceptListPolicy", func(e env) (any, error) { return nil, e.Lists.AcceptPolicy(e.ctx, e.list) },
 			`{"id":3,"object":"list","accepted":true}`, nil),
 		one("listTags", func(e env) (any, error) { return e.Tags.List(e.ctx, ListTagsParams{}) },
-			`{`+pagination+`,"data":[{"tag":"vip"}]}`, TagPage{Data: []Tag{{Name: "vip"}}, Pagination: page()}),
+			`{`+pagination+`,"data":[{"name":"vip"}]}`, TagPage{Data: []Tag{{Name: "vip"}}, Pagination: page()}),
 	}
 }
 
@@ -216,18 +213,18 @@ func contactOperations() []operation {
 				return e.Contacts.Create(e.ctx, e.list, contact)
 			},
 			func(e env) int { return size(e.p, e.Contacts.All(e.ctx, e.list, ListContactsParams{})) },
-			[]knownResponse{{`{"id":9,"object":"contact","created":true,"data":` + data + `}`, contact}},
+			[]knownResponse{{data, contact}},
 		},
 		one("listContacts", func(e env) (any, error) {
 			return e.Contacts.List(e.ctx, e.list, ListContactsParams{Sort: "email:desc", Filter: "status:active"})
 		}, `{`+pagination+`,"data":[`+data+`]}`, ContactPage{Data: []Contact{contact}, Pagination: page()}),
 		one("getContact", func(e env) (any, error) { return e.Contacts.Get(e.ctx, e.list, e.contact) },
-			`{"data":`+data+`}`, contact),
+			data, contact),
 		one("updateContact", func(e env) (any, error) {
 			return e.Contacts.Update(e.ctx, e.list, e.contact, ContactUpdate{CustomAttributes: []CustomAttributeUpdate{
 				{Name: "name", Value: Value("Ann")}, {Name: "city", Value: Null[string]()},
 			}})
-		}, `{"id":9,"object":"contact","updated":true,"data":`+data+`}`, contact),
+		}, data, contact),
 		one("tagContacts", func(e env) (any, error) {
 			return nil, e.Contacts.Tag(e.ctx, e.list, ContactTagging{ContactIDs: []int64{e.contact}, Tags: []string{"new"}})
 		}, `{"object":"contact","tagged":true,"data":[9]}`, nil),
@@ -237,35 +234,36 @@ func contactOperations() []operation {
 				return e.Contacts.ImportBatch(e.ctx, e.list, ImportBatch{Contacts: contacts, ImportTo: ImportToActive})
 			}, nil,
 			[]knownResponse{{
-				`{"import_id":"i-1","id":[9],"object":"import","imported":true,"data":[` + data + `],"errors":[{"loc":["body","contacts",1,"email"],"msg":"no address","code":8001}]}`,
-				ImportResult{Accepted: 1, Errors: []RejectedEntry{{Index: 1, Loc: Location{"body", "contacts", "1", "email"}, Msg: "no address", Type: "8001"}}},
+				`{"imported":1,"updated":0,"errors":[{"loc":["body","contacts",1,"email"],"msg":"no address","code":8001}]}`,
+				ImportResult{Imported: 1, Errors: []RejectedEntry{{Index: 1, Loc: Location{"body", "contacts", "1", "email"}, Msg: "no address", Type: "8001"}}},
 			}},
 		},
 	}
 }
 
 func emailOperations() []operation {
-	lookup := `"contact_id":9,"list_id":3,"submitted_time":1700000000,"status":"%s","open":true,"click":2,"hard_bounced":%t,"soft_bounced":%t,"unsubscribed":false,` +
-		`"content":{"subject":"Hello","template_id":7,"type":"transactional","encoding":"utf-8"}`
-	email := Email{ID: "e-1", ContactID: 9, ListID: 3, SubmittedOn: time.Unix(1700000000, 0).UTC(), Status: "open", Opens: 1, Clicks: 2, Subject: "Hello", TemplateID: 7, Type: "transactional"}
-	hard, soft := email, email
-	hard.Status, hard.Bounce = "bounce", &EmailBounce{Type: "hard"}
-	soft.Status, soft.Bounce = "bounce", &EmailBounce{Type: "soft"}
+	lookup := `{"id":%s,"contact_id":9,"list_id":3,"submitted_on":1700000000,"status":"bounce","opens":1,"clicks":2,"bounce":{"type":"hard"},` +
+		`"subject":"Hello","template_id":7,"type":"transactional","encoding":"utf-8"}`
+	email := Email{
+		ID: "e-1", ContactID: 9, ListID: 3, SubmittedOn: time.Unix(1700000000, 0).UTC(), Status: "bounce", Opens: 1, Clicks: 2,
+		Bounce: &EmailBounce{Type: "hard"}, Subject: "Hello", TemplateID: 7, Type: "transactional",
+	}
+	numbered := email
+	numbered.ID = "812"
 	return []operation{
 		{
 			"submitEmail", func(e env) (any, error) { return e.Emails.Send(e.ctx, e.submission()) },
 			outbox,
 			[]knownResponse{{
-				`{"email":"a@b.example","object":"email","submitted":true,"data":{"id":"e-1","status":"submitted"}}`,
+				`{"id":"e-1","email":"a@b.example","status":"submitted","object":"email"}`,
 				SubmittedEmail{ID: "e-1", To: "a@b.example", Status: "submitted"},
 			}},
 		},
 		{
 			"getEmail", func(e env) (any, error) { return e.Emails.Get(e.ctx, e.email) }, nil,
 			[]knownResponse{
-				{`{"email_id":"e-1",` + fmt.Sprintf(lookup, "open", false, false) + `}`, email},
-				{`{"email_id":"e-1",` + fmt.Sprintf(lookup, "bounce", true, true) + `}`, hard},
-				{`{"data":{"id":"e-1",` + fmt.Sprintf(lookup, "bounce", false, true) + `}}`, soft},
+				{fmt.Sprintf(lookup, `"e-1"`), email},
+				{fmt.Sprintf(lookup, `812`), numbered},
 			},
 		},
 		{
@@ -276,41 +274,41 @@ func emailOperations() []operation {
 				})
 			},
 			outbox,
-			[]knownResponse{{`{"email":"a@b.example","object":"email","sent":true,"data":{"id":812}}`, TransactionalReceipt{ID: "812"}}},
+			[]knownResponse{{`{"id":812,"object":"email","sent":true}`, TransactionalReceipt{ID: "812"}}},
 		},
 	}
 }
 
 func campaignOperations() []operation {
 	campaign := Campaign{ID: 5, ListID: 3, Name: "C", Status: "archived", Sender: Sender{Name: "S", Email: "s@b.example"}}
-	data := `{"id":5,"name":"C","status":"archived","audience":{"list_id":3,"segment_id":null},"sender":{"id":"x","name":"S","email":"s@b.example"}}`
+	data := `{"campaign_id":5,"name":"C","status":"archived","list_id":3,"segment_id":null,"sender":{"id":"x","name":"S","email":"s@b.example"}}`
 	return []operation{
 		{
 			"createCampaign", func(e env) (any, error) {
 				return e.Campaigns.Create(e.ctx, CampaignCreate{Name: e.name(), ListID: e.list, Sender: shop(), Content: MessageContent{Subject: "S", Text: "T"}})
 			},
 			func(e env) int { return size(e.p, e.Campaigns.All(e.ctx, ListCampaignsParams{})) },
-			[]knownResponse{{`{"id":5,"object":"campaign","created":true,"data":` + data + `}`, campaign}},
+			[]knownResponse{{data, campaign}},
 		},
 		one("listCampaigns", func(e env) (any, error) { return e.Campaigns.List(e.ctx, ListCampaignsParams{}) },
 			`{`+pagination+`,"data":[`+data+`]}`, CampaignPage{Data: []Campaign{campaign}, Pagination: page()}),
 		one("getCampaign", func(e env) (any, error) { return e.Campaigns.Get(e.ctx, e.campaign) },
-			`{"data":`+data+`}`, campaign),
+			data, campaign),
 		one("updateCampaign", func(e env) (any, error) {
 			update := CampaignUpdate{Name: new(e.name()), Content: &MessageContentUpdate{TemplateID: new(e.template)}}
 			return e.Campaigns.Update(e.ctx, e.campaign, update)
-		}, `{"id":5,"object":"campaign","updated":true,"data":`+data+`}`, campaign),
+		}, data, campaign),
 		{
 			"scheduleCampaign", func(e env) (any, error) { return e.Campaigns.Send(e.ctx, e.campaign) },
 			outbox,
-			[]knownResponse{{`{"id":5,"object":"campaign","scheduled":true}`, Campaign{ID: 5}}},
+			[]knownResponse{{`{"campaign_id":5,"object":"campaign"}`, Campaign{ID: 5}}},
 		},
 	}
 }
 
 func workflowOperations() []operation {
 	workflow := Workflow{ID: "w-4", ListID: 3, Name: "W", Status: WorkflowStatusInactive}
-	data := `{"id":"w-4","name":"W","status":"inactive","audience":{"list_id":3},"trigger":null}`
+	data := `{"workflow_id":"w-4","name":"W","status":"inactive","list_id":3,"trigger":null}`
 	return []operation{
 		{
 			"createWorkflow", func(e env) (any, error) {
@@ -319,12 +317,12 @@ func workflowOperations() []operation {
 				})
 			},
 			func(e env) int { return size(e.p, e.Workflows.All(e.ctx, ListWorkflowsParams{})) },
-			[]knownResponse{{`{"id":"w-4","object":"workflow","created":true,"data":` + data + `}`, workflow}},
+			[]knownResponse{{data, workflow}},
 		},
 		one("listWorkflows", func(e env) (any, error) { return e.Workflows.List(e.ctx, ListWorkflowsParams{}) },
 			`{`+pagination+`,"data":[`+data+`]}`, WorkflowPage{Data: []Workflow{workflow}, Pagination: page()}),
 		one("getWorkflow", func(e env) (any, error) { return e.Workflows.Get(e.ctx, e.workflow) },
-			`{"data":`+data+`}`, workflow),
+			data, workflow),
 		one("activateWorkflow", func(e env) (any, error) { return nil, e.Workflows.Activate(e.ctx, e.workflow) },
 			`{"id":"w-4","object":"workflow","activated":true}`, nil),
 		one("deactivateWorkflow", func(e env) (any, error) { return nil, e.Workflows.Deactivate(e.ctx, e.workflow) },
@@ -359,7 +357,7 @@ func webhookOperations() []operation {
 	whole := hook
 	whole.Secret, whole.HashFunction = NewSecret("key"), "sha256"
 	summary := WebhookSummary{ID: "41", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
-	data := `{"id":"h-2","url":"https://b.example/","event":"Email.Bounced","status":"active","name":"n"}`
+	data := `{"webhook_id":"h-2","url":"https://b.example/","events":["Email.Bounced"],"status":"active","name":"n"}`
 	return []operation{
 		{
 			"createWebhook", func(e env) (any, error) {
@@ -368,12 +366,12 @@ func webhookOperations() []operation {
 				})
 			},
 			func(e env) int { return size(e.p, e.Webhooks.All(e.ctx, ListWebhooksParams{})) },
-			[]knownResponse{{`{"id":"h-2","object":"webhook","created":true,"data":` + data + `}`, hook}},
+			[]knownResponse{{data, hook}},
 		},
 		one("listWebhooks", func(e env) (any, error) { return e.Webhooks.List(e.ctx, ListWebhooksParams{}) },
 			`{`+pagination+`,"data":[`+strings.Replace(data, `"h-2"`, "41", 1)+`]}`, WebhookPage{Data: []WebhookSummary{summary}, Pagination: page()}),
 		one("getWebhook", func(e env) (any, error) { return e.Webhooks.Get(e.ctx, e.webhook) },
-			`{"data":`+data+`,"signature":{"key":"key","hash_function":"sha256"}}`, whole),
+			strings.Replace(data, `"name"`, `"secret":"key","hash_function":"sha256","name"`, 1), whole),
 		one("archiveWebhook", func(e env) (any, error) { return nil, e.Webhooks.Archive(e.ctx, e.webhook) },
 			`{"id":"h-2","object":"webhook","archived":true}`, nil),
 		one("unarchiveWebhook", func(e env) (any, error) { return nil, e.Webhooks.Unarchive(e.ctx, e.webhook) },
@@ -427,7 +425,7 @@ func TestEveryOperation(t *testing.T) {
 	})
 }
 
-// TestKnownResponses: each method reads the responses of an existing platform. No result shares memory with the buffer
+// TestKnownResponses: each method reads responses with unknown fields. No result shares memory with the buffer
 // of its response, because the next response overwrites the buffer.
 func TestKnownResponses(t *testing.T) {
 	for _, op := range allOperations() {

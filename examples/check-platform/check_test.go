@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,7 +13,6 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/internal/tests/altformat"
 	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 )
@@ -87,28 +88,39 @@ func TestRemovesOwnRecords(t *testing.T) {
 	}
 }
 
-// TestReportsResponseFormat: the program reads the other response format and reports the differences in each row.
+// TestReportsResponseFormat: the program reports responses in another format, and whether the client can read them.
 func TestReportsResponseFormat(t *testing.T) {
-	_, p := newDemo(t, true, altformat.Transport)
+	_, p := newDemo(t, true, func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			resp, err := next.RoundTrip(r)
+			fatal(t, err)
+			body, err := io.ReadAll(resp.Body)
+			fatal(t, err)
+			switch {
+			case resp.StatusCode == http.StatusNoContent:
+				resp.StatusCode, body = http.StatusOK, []byte("{}")
+			case strings.HasPrefix(r.URL.Path, "/webhooks/"):
+				body = []byte(`{"data":` + string(body) + `}`)
+			default:
+				body = bytes.ReplaceAll(body, []byte(`"created_on":1`), []byte(`"created_on":1.0e0,"x":1`))
+			}
+			resp.Body = io.NopCloser(bytes.NewReader(body))
+			return resp, nil
+		})
+	})
 	var report strings.Builder
 	fatal(t, p.report(t.Context(), &report))
 	out := report.String()
 	for rule, want := range map[string]string{
-		"creating a list is 201 with the list":                `differs: wrapped in "data", "id" instead of "list_id"; the client can read it`,
-		"a webhook is not wrapped in data and has webhook_id": `differs: wrapped in "data", "id" instead of "webhook_id"; "signature" instead of "secret"; "signature" instead of "hash_function"; the client can read it`,
-		"GET /tags: each item has name":                       `differs: "tag" instead of "name"; the client can read it`,
-		"a submitted email is not wrapped in data and has id": `differs: "email_id" instead of "id"; "content" instead of "subject"; "submitted_time" instead of "submitted_on"; the client can read it`,
+		"a webhook is not wrapped in data and has webhook_id": `differs: wrapped in "data"; no "secret"; no "hash_function"; the client returns an error: getWebhook`,
+		"a list is not wrapped in data and has list_id":       "differs: created_on is 1.0e0; the client can read it",
 		"deleting a template is 204":                          "differs: 200 instead of 204; the client can read it",
 		"deleting a deleted template is 404":                  "matches",
 		"a page after the last one is empty":                  "matches",
-		"a contact in a list has id, email and status":        "matches",
 	} {
-		if got := row(t, out, rule); got != want {
+		if got := row(t, out, rule); !strings.HasPrefix(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", rule, got, want)
 		}
-	}
-	if strings.Contains(out, "cannot use") {
-		t.Error(out)
 	}
 }
 

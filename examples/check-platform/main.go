@@ -10,8 +10,8 @@
 // email to look up.
 //
 // Each row of the table is a decision and its result on the platform. A
-// difference is not a failure: the client reads both response formats, and the
-// row reports it. Without flags the command checks the mock server.
+// difference is not a failure: the row says whether the client can read the
+// response. Without flags the command checks the mock server.
 package main
 
 import (

@@ -132,22 +132,12 @@ func format(resource map[string]any, id string) string {
 		inner = resource
 	}
 	if _, ok := inner[id]; !ok {
-		found = append(found, other(inner, id))
+		found = append(found, fmt.Sprintf("no %q", id))
 	}
 	if t := times(inner); t != "" {
 		found = append(found, t)
 	}
 	return strings.Join(found, ", ")
-}
-
-// other reports the name that replaces another name.
-func other(resource map[string]any, name string) string {
-	for _, candidate := range []string{"id", "email_id", "tag"} {
-		if _, ok := resource[candidate]; ok {
-			return fmt.Sprintf("%q instead of %q", candidate, name)
-		}
-	}
-	return fmt.Sprintf("no %q", name)
 }
 
 // times reports a time that is not in Unix seconds.

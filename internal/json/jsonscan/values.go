@@ -16,41 +16,6 @@ func (c *Cursor) Members() iter.Seq[string] {
 	return c.Object()
 }
 
-// Envelope is like Object, unless the object is the whole text and the field
-// named by member is an object. In that case it yields the fields of that inner
-// object instead of the field. The inner fields come last, without null values,
-// and take precedence over fields of the outer object.
-func (c *Cursor) Envelope(member string) iter.Seq[string] {
-	return func(yield func(string) bool) { c.envelope(member, yield) }
-}
-
-func (c *Cursor) envelope(member string, yield func(string) bool) {
-	if c.depth > 0 {
-		c.Object()(yield)
-		return
-	}
-	inner := -1
-	for name := range c.Object() {
-		if name == member && c.Peek() == '{' {
-			inner = c.i
-			c.Skip()
-		} else if !yield(name) {
-			return
-		}
-	}
-	if inner == -1 || c.err != nil && c.err.Syntax {
-		return
-	}
-	end := c.i
-	c.i = inner
-	for name := range c.Object() {
-		if !c.Null() && !yield(name) {
-			return
-		}
-	}
-	c.i = end
-}
-
 // Raw reads any value and returns its JSON text.
 func (c *Cursor) Raw() json.RawMessage {
 	start := c.Offset()

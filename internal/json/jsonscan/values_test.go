@@ -1,70 +1,11 @@
 package jsonscan
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/assert"
 )
-
-func names(c *Cursor) string {
-	out := ""
-	for name := range c.Envelope("data") {
-		out += fmt.Sprintf("%s=%s ", name, c.Raw())
-	}
-	return out
-}
-
-func TestEnvelope(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"a":1,"b":2}`:                            "a=1 b=2 ",
-		`{"a":1,"data":{"b":2,"c":3}}`:             "a=1 b=2 c=3 ",
-		`{"data":{"b":2,"c":3},"a":1}`:             "a=1 b=2 c=3 ",
-		`{"data":{"b":2},"b":1}`:                   "b=1 b=2 ",
-		`{"b":1,"data":{"b":null}}`:                "b=1 ",
-		`{"data":{"data":{"b":2}}}`:                `data={"b":2} `,
-		`{"data":{}}`:                              "",
-		`{"x":{"b":2},"data":{"a":1}}`:             `x={"b":2} a=1 `,
-		`{"data":[1]}`:                             "data=[1] ",
-		`{"data":null}`:                            "data=null ",
-		`{"data":{"a":1},"data":{"a":2},"b":3}`:    "b=3 a=2 ",
-		` { "data" : { "a" : 1 } , "b" : [ 2 ] } `: "b=[ 2 ] a=1 ",
-		`null`: "",
-	} {
-		c := New(text)
-		if got, err := names(c), c.End(); got != want || err != nil {
-			t.Errorf("%s: %q, %v; want %q", text, got, err, want)
-		}
-	}
-	c := New(`[{"data":{"a":1}}]`)
-	for range c.Array() {
-		assert.Equal(t, `data={"a":1} `, names(c), "inside")
-	}
-	if err := c.End(); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestEnvelopeAfterError: the envelope is read after a type mismatch, but not after a syntax error.
-func TestEnvelopeAfterError(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"data":{"a":1},"b":"x"}`: "b=0 a=1 ",
-		`{"data":{"a":1},"b":tru}`: "b=0 ",
-		`{"b":"x","data":{"a":1}}`: "b=0 a=1 ",
-	} {
-		got := ""
-		c := New(text)
-		for name := range c.Envelope("data") {
-			got += fmt.Sprintf("%s=%d ", name, c.Int())
-		}
-		if got != want || c.End() == nil {
-			t.Errorf("%s: %q, %v; want %q and an error", text, got, c.End(), want)
-		}
-	}
-}
 
 func TestMembers(t *testing.T) {
 	for text, want := range map[string]string{`{"a":1,"b":2}`: "a=1 b=2 ", `{}`: "", `null`: "", `[{"a":1}]`: "", `"a"`: "", `7`: ""} {
@@ -94,21 +35,6 @@ func TestMissing(t *testing.T) {
 	if err := c.End(); err == nil || err.Syntax || err.Error() != `json: [1]: expected an object with the field "a" at offset 10` {
 		t.Error(err)
 	}
-}
-
-// FuzzEnvelope: after Envelope, End reports a syntax error for all invalid texts, and only for them.
-func FuzzEnvelope(f *testing.F) {
-	f.Add(`{"a":1,"data":{"b":[2,{"data":{}}]}}`)
-	f.Add(`{"data":{"a":1},"data":{`)
-	f.Add(`{"data":{"a":tru},"b":1}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		c := New(text)
-		names(c)
-		err := c.End()
-		if valid := json.Valid([]byte(text)); valid != (err == nil || !err.Syntax) {
-			t.Errorf("%q: %v, but valid is %v", text, err, valid)
-		}
-	})
 }
 
 // wide needs far more memory than the text of an empty object.

@@ -2,162 +2,201 @@ package main
 
 import (
 	"go/ast"
+	"go/parser"
 	"go/types"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/oapi-codegen/oapi-codegen/v2/pkg/codegen"
 
 	"example.com/emailplatform/internal/tools/try"
 )
 
-// decoder writes readers of JSON.
+// decoder selects the types with readers in decode.gen.go: functions readT that decode JSON in one pass, without
+// reflection.
 type decoder struct {
-	*generator
-	named   map[string]bool // types with readers that handwritten code uses
-	formats formats
+	order map[string][]string // for responses: the fields of list elements in openapi.yaml, by type
+	hand  map[string]ast.Expr // types in handwritten files
+	roots []string            // types whose readers the package calls, in the order of their first use
+	types map[string]codegen.TypeDefinition
+	need  []string // types with readers, which grows
 }
 
-// decode returns decode.gen.go of a package. For each type T in types.gen.go that the other files of the package or
-// the fields of such a type use, it has a function that decodes JSON in one pass, without reflection:
-//
-//	func readT(c *jsonscan.Cursor) T
-//
-// It returns the same value as json.Unmarshal into a new T, with the exceptions in the documentation of jsonscan. It
-// skips unknown fields.
-//
-// With formats, the types can come from another platform. A field with omitzero ignores a value of another type. A
-// complete response can be in an envelope, unless it has a field with the same name. If a required field and its
-// aliases are absent, the cursor reports an error. If the required field is a list, readErrorField(c, name) reads the
-// fields detail and error.
-//
-// Elements of lists expect the fields in the order of openapi.yaml. To compare the next name with the expected name
-// is faster than to read any name.
-//
-// A type consists of string, bool, int64, [json.RawMessage], types in types.gen.go, string types in handwritten files
-// and in package events, pointers and slices. For every other type, the package must declare a function: readID for
-// ID, readTime for [time.Time], and for a generic type N[T]
-//
-//	func readN[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) N[T]
-func decode(dir string, formats formats) (src []byte, err error) {
-	defer try.Catch(&err)
-	const in, out = "types.gen.go", "decode.gen.go"
-	g := &decoder{generator: newGenerator(filepath.Join(dir, in)), named: map[string]bool{}, formats: formats}
-	g.findCalls(dir, in, out)
-	g.writeNeeded(g.function)
-	g.checkFormats()
-	return g.source(in), nil
+// reader is the input of the template for one type.
+type reader struct {
+	codegen.TypeDefinition
+
+	Value    string // reads a value that is not a struct
+	Fields   []readField
+	Identity readField // the field that every response has
 }
 
-// checkFormats fails if formats contains a type without a reader, or does not contain the required field of a complete
-// response.
-func (g *decoder) checkFormats() {
-	for name := range g.formats.Schemas {
-		if !slices.Contains(g.need, name) {
-			try.Failf("x-responses: type %s has no reader", name)
-		}
+type readField struct {
+	Name, Member string
+	Read         string // the expression that reads the field
+	Zero         string // the zero value, if the field is an identity
+	Next         string // the JSON name of the field that usually follows
+}
+
+// newDecoder reads the files of a package that declare types or call readers. With order, the types are responses.
+func newDecoder(dir string, order map[string][]string) *decoder {
+	d := &decoder{order: order, hand: map[string]ast.Expr{}, types: map[string]codegen.TypeDefinition{}}
+	for _, file := range parseFiles(dir, "types.gen.go", "requests.gen.go", "decode.gen.go") {
+		d.scan(file)
 	}
-	for _, name := range g.need {
-		if g.formats.Schemas != nil && g.named[name] && g.formats.Schemas[name].Required == "" {
-			try.Failf("x-responses: %s must have a required field", name)
-		}
-	}
+	return d
 }
 
-// findCalls records the types with readers that other files of the package use.
-func (g *decoder) findCalls(dir, in, out string) {
-	for _, file := range parseFiles(dir, in, out) {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				if name, ok := strings.CutPrefix(id.Name, "read"); ok {
-					g.needs(name)
-					g.named[name] = true
-				}
+func (d *decoder) scan(file *ast.File) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.TypeSpec:
+			if !n.Assign.IsValid() {
+				d.hand[n.Name.Name] = n.Type
 			}
-			return true
-		})
+		case *ast.Ident:
+			if name, ok := strings.CutPrefix(n.Name, "read"); ok {
+				d.roots = append(d.roots, name)
+			}
+		}
+		return true
+	})
+}
+
+// readers returns the types that the package reads, and the types of their fields.
+func (d *decoder) readers(all []codegen.TypeDefinition) (out []reader) {
+	for _, t := range all {
+		d.types[t.TypeName] = t
+	}
+	for _, name := range d.roots {
+		d.needs(name)
+	}
+	for i := 0; i < len(d.need); i++ {
+		out = append(out, d.reader(d.need[i]))
+	}
+	return out
+}
+
+func (d *decoder) needs(name string) {
+	if _, ok := d.types[name]; ok && !slices.Contains(d.need, name) {
+		d.need = append(d.need, name)
 	}
 }
 
-// function writes the reader of the type called name.
-func (g *decoder) function(name string) {
-	st, ok := g.types[name].(*ast.StructType)
-	if !ok {
-		g.printf("\nfunc read%s(c *jsonscan.Cursor) %[1]s { return %[1]s(%s) }", name, g.value(g.types[name]))
+func (d *decoder) reader(name string) reader {
+	r := reader{TypeDefinition: d.types[name]}
+	if r.Schema.Properties == nil {
+		r.Value = d.value(try.Get(parser.ParseExpr(r.Schema.TypeDecl())))
+		return r
+	}
+	for _, p := range r.Schema.Properties {
+		if ignored(p) {
+			continue
+		}
+		f := d.field(p)
+		r.Fields = append(r.Fields, f)
+		if d.order != nil && (f.Name == "ID" || f.Name == "Data" || p.Extensions["x-identity"] == true) {
+			r.Identity = f
+		}
+	}
+	if d.order == nil {
+		return r
+	}
+	if slices.Contains(d.roots, name) && r.Identity.Name == "" {
+		try.Failf("type %s is a response without a field ID or Data: set x-identity on another field in the overlay", name)
+	}
+	d.sort(r.Fields, d.order[name])
+	return r
+}
+
+// sort orders fields as the document does, if it has all of them.
+func (d *decoder) sort(fields []readField, order []string) {
+	if slices.ContainsFunc(fields, func(f readField) bool { return !slices.Contains(order, f.Member) }) {
 		return
 	}
-	r := reader{decoder: g, fields: g.fields(name, st), responseFormat: g.formats.Schemas[name]}
-	r.check(name)
-	g.printf("\nfunc read%s(c *jsonscan.Cursor) (v %[1]s) {", name)
-	r.declare()
-	g.printf("for %s {\nswitch name {", r.loop(g.named[name]))
-	hints := r.sort(name)
-	for i, f := range r.fields {
-		g.printf("case %q:\nv.%s = %s", f.member, f.name, r.read(f.member, f))
-		if hints && i+1 < len(r.fields) {
-			g.printf("if !c.Is(`,%q:`) {\ncontinue\n}\nfallthrough", r.fields[i+1].member)
-		}
+	slices.SortFunc(fields, func(a, b readField) int { return slices.Index(order, a.Member) - slices.Index(order, b.Member) })
+	for i := range fields[1:] {
+		fields[i].Next = fields[i+1].Member
 	}
-	r.readAliases()
-	r.readErrorFields()
-	g.printf("default:\nc.Skip()\n}\n}")
-	r.finish()
-	g.printf("return v\n}")
 }
 
-// basicMethod returns the method of a cursor that reads a basic type, and of a writer that writes it, or "".
-func basicMethod(name string) string {
-	return map[string]string{"string": "String", "bool": "Bool", "int64": "Int"}[name]
-}
-
-// cursorMethod returns the method of the cursor that reads a type, or "".
-func cursorMethod(name string) string {
-	if name == "json.RawMessage" {
-		return "Raw"
+// field returns how a field is read. A response may contain an optional field with a value of another type.
+func (d *decoder) field(p codegen.Property) readField {
+	typ := try.Get(parser.ParseExpr(goType(p)))
+	if list, ok := d.hand[goType(p)].(*ast.ArrayType); ok {
+		typ = list
 	}
-	return basicMethod(name)
+	f := readField{Name: p.GoFieldName(), Member: p.JsonFieldName, Zero: zero(typ)}
+	function := specials[p.Schema.TypeDecl()].read
+	switch optional := d.order != nil && omitzero(p); {
+	case optional && function == "":
+		f.Read = "jsonscan.Optional(c, " + d.function(typ) + ")"
+	case optional:
+		f.Read = "jsonscan.Optional(c, " + function + ")"
+	case function == "":
+		f.Read = d.value(typ)
+	default:
+		f.Read = function + "(c)"
+	}
+	return f
 }
 
 // value returns the expression that reads a value of type t.
-func (g *decoder) value(t ast.Expr) string {
+func (d *decoder) value(t ast.Expr) string {
 	name := types.ExprString(t)
-	if method := cursorMethod(name); method != "" {
-		return "c." + method + "()"
-	}
-	if name == nullUnixTime {
-		return "readUnixTime(c)"
-	}
-	if g.isText(name) {
-		return "jsonscan.Text[" + name + "](c)"
-	}
 	switch t := t.(type) {
 	case *ast.StarExpr:
-		return "jsonscan.Pointer(c, " + g.reader(t.X) + ")"
+		return "jsonscan.Pointer(c, " + d.function(t.X) + ")"
 	case *ast.ArrayType:
-		return "jsonscan.Slice(c, " + g.reader(t.Elt) + ")"
+		return "jsonscan.Slice(c, " + d.function(t.Elt) + ")"
 	case *ast.IndexExpr:
-		return "read" + types.ExprString(t.X) + "(c, " + g.reader(t.Index) + ")"
+		return "read" + types.ExprString(t.X) + "(c, " + d.function(t.Index) + ")"
 	case *ast.Ident, *ast.SelectorExpr:
-		return g.reader(t) + "(c)"
+		if method := cursorMethod(name); method != "" {
+			return "c." + method + "()"
+		}
+		return d.function(t) + "(c)"
 	}
-	try.Failf("no reader for %s", name)
+	try.Failf("no reader for the type %s", name)
 	return ""
 }
 
-// reader returns the function that reads a value of type t.
-func (g *decoder) reader(t ast.Expr) string {
+// function returns the function that reads a value of type t.
+func (d *decoder) function(t ast.Expr) string {
 	name := types.ExprString(t)
-	if method := cursorMethod(name); method != "" {
+	switch method := cursorMethod(name); {
+	case method != "":
 		return "(*jsonscan.Cursor)." + method
-	}
-	if g.isText(name) {
+	case d.isText(name):
 		return "jsonscan.Text[" + name + "]"
 	}
 	switch t := t.(type) {
 	case *ast.Ident:
-		g.needs(t.Name)
+		d.needs(t.Name)
 		return "read" + t.Name
-	case *ast.SelectorExpr: // type of another package
+	case *ast.SelectorExpr: // a type of another package
 		return "read" + t.Sel.Name
 	}
-	return "func(c *jsonscan.Cursor) " + name + " { return " + g.value(t) + " }"
+	return "func(c *jsonscan.Cursor) " + name + " { return " + d.value(t) + " }"
+}
+
+// isText reports whether the type called name is a handwritten string type, or a type of package events.
+func (d *decoder) isText(name string) bool {
+	id, ok := d.hand[name].(*ast.Ident)
+	return ok && id.Name == "string" || strings.HasPrefix(name, "events.")
+}
+
+func cursorMethod(name string) string {
+	return map[string]string{"string": "String", "bool": "Bool", "int64": "Int", "json.RawMessage": "Raw"}[name]
+}
+
+// zero returns the zero value of the type of an identity.
+func zero(t ast.Expr) string {
+	if _, list := t.(*ast.ArrayType); list {
+		return "nil"
+	}
+	if types.ExprString(t) == "int64" {
+		return "0"
+	}
+	return `""`
 }

@@ -7,26 +7,35 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	yaml "github.com/oasdiff/yaml3"
 )
 
 // document is openapi.yaml with its operations and events, in document order.
 type document struct {
-	root       tree
+	*openapi3.T
+
 	operations []operation
 	events     []event
+	values     map[position]*yaml.Node // see json
 }
+
+// position is a line and a column of openapi.yaml.
+type position [2]int
 
 // operation is an endpoint.
 type operation struct {
-	tree
+	*openapi3.Operation
+
 	id, method, path string
 	repeatable       bool
-	parameters       []tree // including the parameters of its path
+	parameters       openapi3.Parameters // including the parameters of its path
 }
 
 // Func is the name of the unexported method that implements the operation.
@@ -35,21 +44,35 @@ func (op operation) Func() string { return op.id }
 // Method is the name of the operation in the generated interface.
 func (op operation) Method() string { return strings.ToUpper(op.id[:1]) + op.id[1:] }
 
+// body returns the JSON that the operation expects, or nil.
+func (op operation) body() *openapi3.MediaType {
+	if op.RequestBody == nil {
+		return nil
+	}
+	return op.RequestBody.Value.Content["application/json"]
+}
+
 // event is an event that webhooks can subscribe to.
 type event struct {
 	Name     string  // such as Email.Bounced
 	General  bool    // uses the general envelope, which has no id
 	Shapes   []shape // schemas of its data
 	Examples []example
+	Delivery *openapi3.Operation
 }
 
 // Const is the event's name as a part of Go names.
 func (e event) Const() string { return strings.ReplaceAll(e.Name, ".", "") }
 
+// schema returns the schema of the event's deliveries.
+func (e event) schema() *openapi3.SchemaRef {
+	return e.Delivery.RequestBody.Value.Content["application/json"].Schema
+}
+
 // shape is a schema of an event's data.
 type shape struct {
 	Name string
-	tree
+	*openapi3.Schema
 }
 
 // example is a delivery that openapi.yaml shows.
@@ -68,34 +91,55 @@ func readDocument(path string) (*document, error) {
 }
 
 func parseDocument(text []byte) (*document, error) {
-	root, err := parseTree(text)
+	loader := openapi3.NewLoader()
+	loader.IncludeOrigin = true
+	spec, err := loader.LoadFromData(text)
 	if err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	if spec.Components == nil {
+		spec.Components = &openapi3.Components{}
+	}
+	doc := &document{T: spec, values: map[position]*yaml.Node{}}
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil {
 		return nil, err
 	}
-	doc := &document{root: root}
+	doc.findValues(&root)
 	return doc, errors.Join(doc.readOperations(), doc.readEvents())
+}
+
+func (doc *document) findValues(n *yaml.Node) {
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 {
+			doc.values[position{n.Content[i-1].Line, n.Content[i-1].Column}] = child
+		}
+		doc.findValues(child)
+	}
+}
+
+// json returns a field of an element as JSON in one line, with its fields in document order, which openapi3 does not
+// keep for examples.
+func (doc *document) json(element *openapi3.Origin, field string) string {
+	for name, value := range pairs(doc.values[position{element.Key.Line, element.Key.Column}]) {
+		if name == field {
+			return string(appendJSON(nil, value))
+		}
+	}
+	return ""
 }
 
 func (doc *document) readOperations() error {
 	var errs []error
-	for path, item := range doc.root.at("paths").all() {
-		for method, t := range item.all() {
-			if !slices.Contains([]string{"get", "put", "post", "patch", "delete"}, method) {
-				continue
-			}
-			for _, name := range []string{"operationId", "x-repeatable"} {
-				if t.text(name) == "" {
-					errs = append(errs, fmt.Errorf("openapi.yaml: %s %s: %s is missing", method, path, name))
+	for path, item := range inOrder(doc.Paths.Map()) {
+		for method, of := range inOrder(item.Operations()) {
+			repeatable, decided := of.Extensions["x-repeatable"].(bool)
+			for name, missing := range map[string]bool{"operationId": of.OperationID == "", "x-repeatable": !decided} {
+				if missing {
+					errs = append(errs, fmt.Errorf("openapi.yaml: %s %s: %s is missing", strings.ToLower(method), path, name))
 				}
 			}
-			op := operation{
-				tree: t, id: t.text("operationId"), method: strings.ToUpper(method), path: path,
-				repeatable: t.text("x-repeatable") == "true",
-			}
-			for _, p := range append(item.at("parameters").items(), t.at("parameters").items()...) {
-				op.parameters = append(op.parameters, p.resolve(doc.root))
-			}
-			doc.operations = append(doc.operations, op)
+			doc.operations = append(doc.operations, operation{of, of.OperationID, method, path, repeatable, slices.Concat(item.Parameters, of.Parameters)})
 		}
 	}
 	return errors.Join(errs...)
@@ -105,7 +149,7 @@ func (doc *document) readOperations() error {
 func (doc *document) readEvents() error {
 	var errs []error
 	listed, shown := map[string]bool{}, map[string]bool{}
-	for _, name := range doc.root.schema("EventName").words("enum") {
+	for _, name := range doc.eventNames() {
 		if listed[name] {
 			errs = append(errs, fmt.Errorf("openapi.yaml: the schema EventName lists %s twice", name))
 			continue
@@ -123,7 +167,7 @@ func (doc *document) readEvents() error {
 			shown[x.Name] = true
 		}
 	}
-	for name := range doc.root.at("webhooks").all() {
+	for name := range doc.Webhooks {
 		if !listed[name] {
 			errs = append(errs, fmt.Errorf("openapi.yaml: %s is under webhooks, but not in the enum of the schema EventName", name))
 		}
@@ -131,35 +175,38 @@ func (doc *document) readEvents() error {
 	return errors.Join(errs...)
 }
 
+func (doc *document) eventNames() []string { return values(doc.schema("EventName")) }
+
 func (doc *document) event(name string) (event, error) {
 	e := event{Name: name}
-	body := doc.root.at("webhooks", name, "post", "requestBody")
-	if body.Node == nil {
+	hook := doc.Webhooks[name]
+	if hook == nil {
 		return e, errors.New("there is no webhook of this name")
 	}
-	all, delivery := doc.root.schema("Event"), body.json()
-	among := slices.ContainsFunc(all.at("oneOf").items(), func(v tree) bool { return v.text("$ref") == delivery.text("$ref") })
-	if !among || all.at("discriminator", "mapping").text(name) != delivery.text("$ref") {
+	e.Delivery = hook.Post
+	all, delivery := doc.schema("Event"), e.schema()
+	among := slices.ContainsFunc(all.OneOf, func(v *openapi3.SchemaRef) bool { return v.Ref == delivery.Ref })
+	if !among || all.Discriminator.Mapping[name].Ref != delivery.Ref {
 		return e, errors.New("it is not one of the schema Event, or not mapped there")
 	}
 	var data string
-	for _, part := range delivery.resolve(doc.root).at("allOf").items() {
-		switch part.schemaNamed() {
+	for _, part := range delivery.Value.AllOf {
+		switch schemaName(part) {
 		case "GeneralEvent":
 			e.General = true
 		case "":
-			data = part.at("properties", "data").schemaNamed()
+			data = schemaName(part.Value.Properties["data"])
 		}
 	}
 	if data == "" {
 		return e, errors.New("the schema of its delivery names no schema of its data")
 	}
 	e.Shapes = doc.shapes(data)
-	for name, x := range body.at("content", "application/json", "examples").all() {
-		if x.at("value").Node == nil {
+	for name, x := range inOrder(hook.Post.RequestBody.Value.Content["application/json"].Examples) {
+		if x.Value.Value == nil {
 			return e, fmt.Errorf("example %s: it has no value", name)
 		}
-		e.Examples = append(e.Examples, example{name, x.text("summary"), string(appendJSON(nil, x.at("value")))})
+		e.Examples = append(e.Examples, example{name, x.Value.Summary, doc.json(x.Origin, "value")})
 	}
 	if len(e.Examples) < len(e.Shapes) {
 		return e, fmt.Errorf("%d examples for %d shapes", len(e.Examples), len(e.Shapes))
@@ -170,12 +217,13 @@ func (doc *document) event(name string) (event, error) {
 // elements returns the properties of the schemas of array elements, in document order.
 func (doc *document) elements() map[string][]string {
 	out := map[string][]string{}
-	for _, schema := range doc.root.at("components", "schemas").all() {
-		for _, property := range schema.at("properties").all() {
-			name := property.at("items").schemaNamed()
-			out[name] = nil // it may be in several arrays
-			for member := range doc.root.schema(name).at("properties").all() {
-				out[name] = append(out[name], member)
+	for _, schema := range doc.Components.Schemas {
+		for _, property := range schema.Value.Properties {
+			if name := schemaName(property.Value.Items); name != "" {
+				out[name] = nil // it may be in several arrays
+				for member := range inOrder(property.Value.Items.Value.Properties) {
+					out[name] = append(out[name], member)
+				}
 			}
 		}
 	}
@@ -184,40 +232,91 @@ func (doc *document) elements() map[string][]string {
 
 // shapes returns the schema called name, or its oneOf variants.
 func (doc *document) shapes(name string) (out []shape) {
-	t := doc.root.schema(name)
-	if t.at("oneOf").Node == nil {
-		return []shape{{name, t}}
+	of := doc.schema(name)
+	if of.OneOf == nil {
+		return []shape{{name, of}}
 	}
-	for _, variant := range t.at("oneOf").items() {
-		out = append(out, shape{variant.schemaNamed(), variant.resolve(doc.root)})
+	for _, variant := range of.OneOf {
+		out = append(out, shape{schemaName(variant), variant.Value})
 	}
 	return out
 }
 
+// schema returns the schema with a name.
+func (doc *document) schema(name string) *openapi3.Schema {
+	if ref := doc.Components.Schemas[name]; ref != nil {
+		return ref.Value
+	}
+	return &openapi3.Schema{}
+}
+
+// schemaName is the name of the schema that ref refers to, or "".
+func schemaName(ref *openapi3.SchemaRef) string {
+	if ref == nil {
+		return ""
+	}
+	return strings.TrimPrefix(ref.Ref, "#/components/schemas/")
+}
+
+// values returns the values of an enumeration.
+func values(s *openapi3.Schema) (out []string) {
+	for _, v := range s.Enum {
+		out = append(out, fmt.Sprint(v))
+	}
+	return out
+}
+
+// inOrder iterates over elements of the document in document order.
+func inOrder[M ~map[string]V, V any](all M) iter.Seq2[string, V] {
+	at := func(name string) *openapi3.Location {
+		return reflect.ValueOf(all[name]).Elem().FieldByName("Origin").Interface().(*openapi3.Origin).Key
+	}
+	return func(yield func(string, V) bool) {
+		for _, name := range slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+			return cmp.Or(at(a).Line-at(b).Line, at(a).Column-at(b).Column)
+		}) {
+			if !yield(name, all[name]) {
+				return
+			}
+		}
+	}
+}
+
+// pairs iterates over the fields of a mapping.
+func pairs(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
+	return func(yield func(string, *yaml.Node) bool) {
+		for pair := range slices.Chunk(n.Content, 2) {
+			if !yield(pair[0].Value, pair[1]) {
+				return
+			}
+		}
+	}
+}
+
 // appendJSON writes a value in one line, with its fields in document order.
-func appendJSON(b []byte, t tree) []byte {
-	switch t.Kind {
+func appendJSON(b []byte, n *yaml.Node) []byte {
+	switch n.Kind {
 	case yaml.MappingNode:
 		b = append(b, '{')
-		for name, value := range t.all() {
+		for name, value := range pairs(n) {
 			b = append(appendText(b, name), ':')
 			b = append(appendJSON(b, value), ',')
 		}
 		return append(bytes.TrimSuffix(b, []byte(",")), '}')
 	case yaml.SequenceNode:
 		b = append(b, '[')
-		for _, item := range t.items() {
+		for _, item := range n.Content {
 			b = append(appendJSON(b, item), ',')
 		}
 		return append(bytes.TrimSuffix(b, []byte(",")), ']')
 	case yaml.AliasNode:
-		return appendJSON(b, tree{t.Alias})
+		return appendJSON(b, n.Alias)
 	}
-	switch t.ShortTag() {
+	switch n.ShortTag() {
 	case "!!int", "!!float", "!!bool", "!!null":
-		return append(b, t.Value...)
+		return append(b, n.Value...)
 	}
-	return appendText(b, t.Value)
+	return appendText(b, n.Value)
 }
 
 // appendText writes a string as JSON without escaping <, > and &.
@@ -228,98 +327,3 @@ func appendText(b []byte, text string) []byte {
 	_ = encoder.Encode(text) // a string never fails
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }
-
-// tree is a part of openapi.yaml, with its fields in order. The zero value is a
-// part that does not exist.
-type tree struct{ *yaml.Node }
-
-func parseTree(text []byte) (tree, error) {
-	var node yaml.Node
-	if err := yaml.Unmarshal(text, &node); err != nil || len(node.Content) == 0 {
-		return tree{}, fmt.Errorf("openapi.yaml: %w", cmp.Or(err, errors.New("it is empty")))
-	}
-	return tree{node.Content[0]}, nil
-}
-
-// all iterates over the fields of a mapping.
-func (t tree) all() iter.Seq2[string, tree] {
-	return func(yield func(string, tree) bool) {
-		if t.Node == nil || t.Kind != yaml.MappingNode {
-			return
-		}
-		for pair := range slices.Chunk(t.Content, 2) {
-			if !yield(pair[0].Value, tree{pair[1]}) {
-				return
-			}
-		}
-	}
-}
-
-// items returns the elements of a sequence.
-func (t tree) items() (out []tree) {
-	if t.Node == nil || t.Kind != yaml.SequenceNode {
-		return nil
-	}
-	for _, node := range t.Content {
-		out = append(out, tree{node})
-	}
-	return out
-}
-
-// at returns the part at the end of a path of names.
-func (t tree) at(names ...string) tree {
-	for _, want := range names {
-		var found tree
-		for name, field := range t.all() {
-			if name == want {
-				found = field
-			}
-		}
-		t = found
-	}
-	return t
-}
-
-// text returns a scalar field as it is written, or "".
-func (t tree) text(name string) string {
-	if field := t.at(name); field.Node != nil && field.Kind == yaml.ScalarNode {
-		return field.Value
-	}
-	return ""
-}
-
-// words returns a field that is a text or a sequence of texts.
-func (t tree) words(name string) (out []string) {
-	if text := t.text(name); text != "" {
-		return []string{text}
-	}
-	for _, item := range t.at(name).items() {
-		out = append(out, item.Value)
-	}
-	return out
-}
-
-// schema returns the schema with a name; t is the whole document.
-func (t tree) schema(name string) tree { return t.at("components", "schemas", name) }
-
-// schemaNamed is the name of the schema that t refers to, or "".
-func (t tree) schemaNamed() string {
-	if name, ok := strings.CutPrefix(t.text("$ref"), "#/components/schemas/"); ok {
-		return name
-	}
-	return ""
-}
-
-// resolve returns the target of the reference t, or t itself.
-func (t tree) resolve(root tree) tree {
-	ref, ok := strings.CutPrefix(t.text("$ref"), "#/")
-	if !ok {
-		return t
-	}
-	return root.at(strings.Split(ref, "/")...)
-}
-
-// json returns the schema of a JSON request, response or delivery.
-func (t tree) json() tree { return t.at("content", "application/json", "schema") }
-
-func (t tree) requires(field string) bool { return slices.Contains(t.words("required"), field) }

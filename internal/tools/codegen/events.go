@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/internal/tools/try"
 )
 
-//go:embed events.tmpl methods.tmpl mock.tmpl reference.tmpl
+//go:embed events.tmpl mock.tmpl reference.tmpl
 var templates embed.FS
 
 // execute executes a template and formats the result as Go code.
@@ -20,7 +20,6 @@ func execute(name string, data any) []byte { return try.Get(format.Source(fill(n
 func fill(name string, data any) []byte {
 	functions := template.FuncMap{
 		"general": general, "choices": choices, "anchor": anchor, "code": code, "codes": codes, "brief": brief, "rows": rowsOf,
-		"comment": comment,
 	}
 	var out bytes.Buffer
 	try.OK(try.Get(template.New("").Funcs(functions).ParseFS(templates, "*.tmpl")).ExecuteTemplate(&out, name, data))
@@ -56,11 +55,11 @@ type choice struct{ Shape, Value string }
 func choices(shapes []shape, fields ...string) (out []choice) {
 	for _, s := range shapes {
 		for field := range slices.Chunk(fields, 3) {
-			if s.at("properties", field[0]).Node == nil {
+			if s.Properties[field[0]] == nil {
 				continue
 			}
 			value := field[1]
-			if field[2] != "" && !s.requires(field[0]) {
+			if field[2] != "" && !slices.Contains(s.Required, field[0]) {
 				value = field[2]
 			}
 			out = append(out, choice{s.Name, value})

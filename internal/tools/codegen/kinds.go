@@ -3,33 +3,39 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"example.com/emailplatform/internal/tools/try"
 )
 
 // jsonType matches the JSON types that a list can contain.
 var jsonType = regexp.MustCompile(`\b(string|integer)\b`)
 
 // kind describes the values of a schema and its rules. A named schema with properties becomes a link to its section.
-func (w writer) kind(t tree) string {
-	name := t.schemaNamed()
-	t = t.resolve(w.doc.root)
-	if name != "" && t.at("properties").Node != nil {
+func (w writer) kind(ref *openapi3.SchemaRef) string {
+	name, s := schemaName(ref), ref.Value
+	if name != "" && s.Properties != nil {
 		if strings.HasSuffix(name, "Page") {
-			return fmt.Sprintf("[%s](#pages) of %s", name, w.kind(t.at("properties", "data", "items")))
+			return fmt.Sprintf("[%s](#pages) of %s", name, w.kind(s.Properties["data"].Value.Items))
 		}
 		return fmt.Sprintf("[%s](#%s)", name, anchor(home(name)))
 	}
 	var types []string
-	for _, word := range t.words("type") {
-		types = append(types, w.typ(word, t))
+	for _, word := range s.Type.Slice() {
+		types = append(types, w.typ(word, s))
 	}
-	for _, variant := range t.at("oneOf").items() {
+	for _, variant := range s.OneOf {
 		types = append(types, w.kind(variant))
 	}
-	return strings.Join(append([]string{strings.Join(types, " or ")}, rules(t)...), ", ")
+	return strings.Join(append([]string{strings.Join(types, " or ")}, rules(s)...), ", ")
 }
 
 // home returns the schema whose section contains a schema.
@@ -46,22 +52,22 @@ func home(name string) string {
 	return name
 }
 
-func (w writer) typ(word string, t tree) string {
-	if values := t.words("enum"); word == "string" && values != nil {
-		return codes(values)
+func (w writer) typ(word string, s *openapi3.Schema) string {
+	if word == "string" && s.Enum != nil {
+		return codes(values(s))
 	}
 	switch word {
 	case "string":
 		formats := map[string]string{"date-time": "time as ISO 8601", "email": "email address", "uri": "URL", "uuid": "UUID"}
-		return cmp.Or(formats[t.text("format")], word)
+		return cmp.Or(formats[s.Format], word)
 	case "array":
-		item := w.kind(t.at("items"))
+		item := w.kind(s.Items)
 		if strings.Contains(item, ", ") {
 			item = "(" + item + ")"
 		}
 		return "list of " + jsonType.ReplaceAllString(item, "${1}s")
 	case "object":
-		if others := t.at("additionalProperties"); len(others.words("type")) > 0 || others.schemaNamed() != "" {
+		if others := s.AdditionalProperties.Schema; others != nil {
 			return "object of " + w.kind(others)
 		}
 	case "boolean":
@@ -71,32 +77,34 @@ func (w writer) typ(word string, t tree) string {
 }
 
 // rules returns the rules of a schema except its type.
-func rules(t tree) (out []string) {
-	from, to := t.text("minimum"), t.text("maximum")
+func rules(s *openapi3.Schema) (out []string) {
 	switch {
-	case from != "" && to != "":
-		out = append(out, from+" to "+to)
-	case from != "":
-		out = append(out, "at least "+from)
-	case to != "":
-		out = append(out, "at most "+to)
+	case s.Min != nil && s.Max != nil:
+		out = append(out, number(*s.Min)+" to "+number(*s.Max))
+	case s.Min != nil:
+		out = append(out, "at least "+number(*s.Min))
+	case s.Max != nil:
+		out = append(out, "at most "+number(*s.Max))
 	}
-	if least := cmp.Or(t.text("minLength"), t.text("minItems")); least == "1" {
+	if least := max(s.MinLength, s.MinItems); least == 1 {
 		out = append(out, "not empty")
-	} else if least != "" {
-		out = append(out, "at least "+least+" long")
+	} else if least > 1 {
+		out = append(out, fmt.Sprintf("at least %d long", least))
 	}
-	if most := t.text("maxItems"); most != "" {
-		out = append(out, "at most "+most)
+	if s.MaxItems != nil {
+		out = append(out, fmt.Sprintf("at most %d", *s.MaxItems))
 	}
-	if pattern := t.text("pattern"); pattern != "" {
-		out = append(out, code(pattern))
+	if s.Pattern != "" {
+		out = append(out, code(s.Pattern))
 	}
-	if value := t.text("default"); value != "" {
-		out = append(out, value+" by default")
+	if s.Default != nil {
+		out = append(out, fmt.Sprint(s.Default)+" by default")
 	}
 	return out
 }
+
+// number writes an integer.
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // row is a line of a table for a field or a parameter. A parameter has a place.
 type row struct {
@@ -105,16 +113,44 @@ type row struct {
 	Kind        string `json:"type"`
 	Description string `json:"description"`
 	Optional    bool   `json:"optional,omitempty"`
+	Decision    string `json:"-"` // a link, if the specification does not define the field
 }
 
 // members returns the properties of a schema. A property without a description gets the description of its schema.
-func (w writer) members(t tree) (rows []row) {
-	for name, member := range t.at("properties").all() {
-		description := cmp.Or(member.text("description"), member.resolve(w.doc.root).text("description"))
-		rows = append(rows, row{Name: name, Kind: cell(w.kind(member)), Description: cell(description), Optional: !t.requires(name)})
+func (w writer) members(s *openapi3.Schema) (rows []row) {
+	for name, member := range inOrder(s.Properties) {
+		rows = append(rows, row{
+			Decision: link(cmp.Or(decision(memberExtensions(member)), decision(s.Extensions))),
+			Name:     name, Kind: cell(w.kind(member)), Description: cell(member.Value.Description), Optional: !slices.Contains(s.Required, name),
+		})
 	}
 	return rows
 }
+
+// memberExtensions returns the extensions of a property itself, not of the schema that it refers to.
+func memberExtensions(ref *openapi3.SchemaRef) map[string]any {
+	if ref.Ref != "" {
+		return ref.Extensions
+	}
+	return ref.Value.Extensions
+}
+
+// link links to the decision with a number.
+func link(n string) string {
+	if n == "" {
+		return ""
+	}
+	return "[" + n + "](decisions.md#" + decisionAnchors()[n] + ")"
+}
+
+// decisionAnchors returns the anchors of decisions by number.
+var decisionAnchors = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^### ((\d+)\. .*)$`).FindAllStringSubmatch(string(try.Get(os.ReadFile("../../../docs/decisions.md"))), -1) {
+		out[m[2]] = anchor(m[1])
+	}
+	return out
+})
 
 // Shared reports whether one table documents a parameter for all endpoints.
 func (r row) Shared() bool {

@@ -37,19 +37,18 @@ func operationsFile(doc *document) map[string][]byte {
 	for _, op := range doc.operations {
 		e := w.endpoint(op)
 		o := consoleOperation{
-			ID: op.id, Method: op.method, Path: op.path, Tag: strings.Join(op.words("tags"), ", "),
+			ID: op.id, Method: op.method, Path: op.path, Tag: strings.Join(op.Tags, ", "),
 			Summary: e.Summary, Description: unmarked(e.Description), Repeatable: op.repeatable,
 			Parameters: unmarkedRows(e.Parameters), Body: unmarked(e.Body),
 		}
-		body := op.at("requestBody", "content", "application/json")
-		if name := body.at("schema").schemaNamed(); name != "" {
-			o.Fields = unmarkedRows(w.members(doc.root.schema(name)))
-		}
-		if one := body.at("example"); one.Node != nil {
-			o.Examples = []consoleExample{{"example", string(appendJSON(nil, one))}}
-		}
-		for name, x := range body.at("examples").all() {
-			o.Examples = append(o.Examples, consoleExample{name, string(appendJSON(nil, x.at("value")))})
+		if body := op.body(); body != nil {
+			o.Fields = unmarkedRows(w.members(body.Schema.Value))
+			if body.Example != nil {
+				o.Examples = []consoleExample{{"example", doc.json(body.Origin, "example")}}
+			}
+			for name, x := range inOrder(body.Examples) {
+				o.Examples = append(o.Examples, consoleExample{name, doc.json(x.Origin, "value")})
+			}
 		}
 		out = append(out, o)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -10,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"example.com/emailplatform/internal/tools/try"
 )
@@ -24,6 +27,7 @@ type endpoint struct {
 	Title, Summary, Description string
 	Repeatable, Deprecated      bool
 	Methods                     []string // methods of package client
+	Decision                    string
 	Parameters                  []row
 	Body                        string
 	Responses, Errors           []string
@@ -70,10 +74,10 @@ type writer struct {
 
 // Tags returns the tags that have endpoints.
 func (w writer) Tags() (out []tagged) {
-	for _, tag := range w.doc.root.at("tags").items() {
-		t := tagged{Name: tag.text("name"), Description: tag.text("description")}
+	for _, tag := range w.doc.Tags {
+		t := tagged{Name: tag.Name, Description: tag.Description}
 		for _, op := range w.doc.operations {
-			if slices.Contains(op.words("tags"), t.Name) {
+			if slices.Contains(op.Tags, t.Name) {
 				t.Endpoints = append(t.Endpoints, w.endpoint(op))
 			}
 		}
@@ -87,29 +91,30 @@ func (w writer) Tags() (out []tagged) {
 func (w writer) endpoint(op operation) endpoint {
 	e := endpoint{
 		Title:       code(op.method + " " + op.path),
-		Summary:     cell(op.text("summary")),
-		Description: strings.TrimSpace(op.text("description")),
+		Summary:     cell(op.Operation.Summary),
+		Description: strings.TrimSpace(op.Operation.Description),
 		Repeatable:  op.repeatable,
-		Deprecated:  op.text("deprecated") == "true",
+		Deprecated:  op.Operation.Deprecated,
 		Methods:     w.methods[op.id],
+		Decision:    link(decision(op.Operation.Extensions)),
 	}
 	for _, p := range op.parameters {
 		e.Parameters = append(e.Parameters, w.parameter(p))
 	}
-	body := op.at("requestBody").json()
-	if body.Node != nil {
-		e.Body = w.kind(body)
+	body := op.body()
+	if body != nil {
+		e.Body = w.kind(body.Schema)
 	}
-	for status, response := range op.at("responses").all() {
+	for status, response := range inOrder(op.Operation.Responses.Map()) {
 		if status[0] != '2' {
-			if !w.implied(status, body.Node != nil) {
+			if !w.implied(status, body != nil) {
 				e.Errors = append(e.Errors, status)
 			}
 			continue
 		}
-		for media, content := range response.resolve(w.doc.root).at("content").all() {
+		for media, content := range response.Value.Content {
 			if media == "application/json" {
-				media = w.kind(content.at("schema"))
+				media = w.kind(content.Schema)
 			}
 			status += " " + media
 		}
@@ -120,7 +125,7 @@ func (w writer) endpoint(op operation) endpoint {
 
 // Parameters returns the parameters that one table documents for all endpoints.
 func (w writer) Parameters() (rows []row) {
-	for _, p := range w.doc.root.at("components", "parameters").all() {
+	for _, p := range inOrder(w.doc.Components.Parameters) {
 		if r := w.parameter(p); r.Shared() {
 			rows = append(rows, r)
 		}
@@ -128,37 +133,38 @@ func (w writer) Parameters() (rows []row) {
 	return rows
 }
 
-func (w writer) parameter(p tree) row {
+func (w writer) parameter(p *openapi3.ParameterRef) row {
 	return row{
-		Name: p.text("name"), In: p.text("in"), Kind: cell(w.kind(p.at("schema"))),
-		Description: cell(p.text("description")), Optional: p.text("required") != "true",
+		Decision: link(cmp.Or(decision(p.Value.Extensions), decision(p.Extensions))),
+		Name:     p.Value.Name, In: p.Value.In, Kind: cell(w.kind(p.Value.Schema)), Description: cell(p.Value.Description), Optional: !p.Value.Required,
 	}
 }
 
 // implied reports whether all endpoints with a request body, or all without one, return a status.
 func (w writer) implied(status string, body bool) bool {
 	return !slices.ContainsFunc(w.doc.operations, func(op operation) bool {
-		return body == (op.at("requestBody").Node != nil) && op.at("responses", status).Node == nil
+		return body == (op.RequestBody != nil) && op.Responses.Value(status) == nil
 	})
 }
 
 // Problems returns the errors that endpoints refer to, by their statuses.
 func (w writer) Problems() (out []problem) {
 	for _, op := range w.doc.operations {
-		for status, response := range op.at("responses").all() {
+		for status, response := range inOrder(op.Responses.Map()) {
 			if status[0] == '2' || slices.ContainsFunc(out, func(p problem) bool { return p.Status == status }) {
 				continue
 			}
-			response = response.resolve(w.doc.root)
-			p := problem{Status: status, Description: cell(response.text("description")), Endpoints: "as listed"}
+			p := problem{Status: status, Description: cell(*response.Value.Description), Endpoints: "as listed"}
 			if w.implied(status, true) {
 				p.Endpoints = "with a body"
 			}
 			if w.implied(status, false) {
 				p.Endpoints = "all"
 			}
-			for _, detail := range response.at("content", "application/json", "example", "detail").items() {
-				p.Type = detail.text("type")
+			example, _ := response.Value.Content["application/json"].Example.(map[string]any)
+			details, _ := example["detail"].([]any)
+			for _, detail := range details {
+				p.Type, _ = detail.(map[string]any)["type"].(string)
 			}
 			out = append(out, p)
 		}
@@ -175,15 +181,14 @@ type eventSection struct {
 
 // shapesRow is a field with its type in each shape.
 type shapesRow struct {
-	Name, Description string
-	Kinds             []string
+	Name, Description, Decision string
+	Kinds                       []string
 }
 
 // Events returns the events with the schemas of their data.
 func (w writer) Events() (out []eventSection) {
 	for _, e := range w.doc.events {
-		of := w.doc.root.at("webhooks", e.Name, "post")
-		section := eventSection{Name: e.Name, Summary: cell(of.text("summary")), Description: cell(of.text("description")), Envelope: "ComplianceEvent"}
+		section := eventSection{Name: e.Name, Summary: cell(e.Delivery.Summary), Description: cell(e.Delivery.Description), Envelope: "ComplianceEvent"}
 		if e.General {
 			section.Envelope = "GeneralEvent"
 		}
@@ -207,8 +212,9 @@ func rowsOf(shapes []section) (rows []shapesRow) {
 			at := slices.IndexFunc(rows, func(r shapesRow) bool { return r.Name == m.Name })
 			if at < 0 {
 				at = len(rows)
-				rows = append(rows, shapesRow{m.Name, m.Description, slices.Repeat([]string{"–"}, len(shapes))})
+				rows = append(rows, shapesRow{m.Name, m.Description, m.Decision, slices.Repeat([]string{"–"}, len(shapes))})
 			}
+			rows[at].Decision = cmp.Or(rows[at].Decision, m.Decision)
 			switch known := rows[at].Description; {
 			case strings.Contains(m.Description, known):
 				rows[at].Description = m.Description
@@ -228,13 +234,13 @@ func rowsOf(shapes []section) (rows []shapesRow) {
 func (w writer) Table(name string) []section { return []section{w.section(name)} }
 
 func (w writer) section(name string) section {
-	t := w.doc.root.schema(name)
-	s := section{name, strings.TrimSpace(t.text("description")), w.names[name], w.members(t)}
+	of := w.doc.schema(name)
+	s := section{name, strings.TrimSpace(of.Description), w.names[name], w.members(of)}
 	for i, m := range s.Members {
 		if strings.HasPrefix(m.Kind, "[") { // a link to the schema with this description
 			m.Description = ""
 		}
-		m.Kind = strings.ReplaceAll(m.Kind, codes(w.doc.root.schema("EventName").words("enum")), "[event](#events)")
+		m.Kind = strings.ReplaceAll(m.Kind, codes(w.doc.eventNames()), "[event](#events)")
 		m.Description = brief(m.Description, name+m.Name)
 		s.Members[i] = m
 	}
@@ -243,11 +249,11 @@ func (w writer) section(name string) section {
 
 // Tables returns the schemas of endpoints or of events, in document order. Similar schemas are in the same table.
 func (w writer) Tables(events bool) (out [][]section) {
-	for name, t := range w.doc.root.at("components", "schemas").all() {
+	for name, t := range inOrder(w.doc.Components.Schemas) {
 		base := home(name)
 		at := slices.IndexFunc(out, func(table []section) bool { return home(table[0].Name) == base })
 		switch {
-		case t.at("properties").Node == nil, w.hasOwnPlace(name), events != (w.doc.root.schema(base).text("x-events") == "true"):
+		case t.Value.Properties == nil, w.hasOwnPlace(name), events != (w.doc.schema(base).Extensions["x-events"] == true):
 		case at < 0:
 			out = append(out, w.Table(name))
 		default:
@@ -270,7 +276,7 @@ func goNames() map[string]string {
 		"Problem": "`client.Error`", "ProblemDetail": "`client.ErrorDetail`",
 		"CampaignSchedule": "an argument of `Campaigns.Schedule`",
 	}
-	renamed := regexp.MustCompile(`schemas\.(\w+)\n +update: \{x-go-name: (\w+)`)
+	renamed := regexp.MustCompile(`schemas\.(\w+)\n +update: \{x-go-name: ([A-Z]\w*)`)
 	for _, pkg := range []string{"events", "client"} {
 		for _, m := range renamed.FindAllStringSubmatch(string(try.Get(os.ReadFile(pkg+".overlay.yaml"))), -1) {
 			names[m[1]] = code(pkg + "." + m[2])
@@ -284,7 +290,7 @@ func goNames() map[string]string {
 func clientMethods(dir string) map[string][]string {
 	var methods []string
 	calls := map[string][]string{} // by method: operations and other methods of the service
-	for _, file := range append([]*ast.File{parse(filepath.Join(dir, "methods.gen.go"))}, parseFiles(dir, ".gen.go")...) {
+	for _, file := range parseFiles(dir, "types.gen.go", "requests.gen.go", "encode.gen.go", "decode.gen.go") {
 		for _, decl := range file.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv != nil {
 				service := strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*") + "."

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/oapi-codegen/oapi-codegen/v2/pkg/codegen"
+)
+
+// special is a type that an overlay gives to a field and that needs handwritten functions.
+type special struct {
+	goType string // the type of the field, or "" for the name of the special type
+	write  string // the function that writes a value
+	read   string // the function that reads a value, or "" for the reader of the Go type
+}
+
+// specials are the special types of packages client and events.
+var specials = map[string]special{
+	"AnyID":            {goType: "string", read: "readAnyID"},
+	"AttributeObject":  {goType: "Attributes", write: "writeAttributes"},
+	"ID":               {write: "writeID"},
+	"Null[string]":     {write: "writeNullString"},
+	"Null[UnixTime]":   {goType: "time.Time", write: "writeNullUnixTime", read: "readUnixTime"},
+	"Nullable[string]": {write: "writeNullable"},
+	"UnixTime":         {goType: "time.Time", write: "writeUnixTime", read: "readUnixTime"},
+}
+
+// inlineTimes matches the unit that a time has only in JSON.
+var inlineTimes = regexp.MustCompile(`, (?:in Unix seconds|as ISO 8601)`)
+
+// goType returns the type of a field.
+func goType(p codegen.Property) string {
+	if s := specials[p.Schema.TypeDecl()]; s.goType != "" {
+		return s.goType
+	}
+	if skip, ok := p.Extensions["x-go-type-skip-optional-pointer"].(bool); ok {
+		p.Schema.SkipOptionalPointer = skip
+	}
+	return p.GoTypeDef()
+}
+
+// omitzero reports whether a request omits a field with the zero value. Only omitzero is used: in encoding/json/v2,
+// omitempty would also omit a pointer to "" and an explicit null.
+func omitzero(p codegen.Property) bool { return !p.Required || strings.HasPrefix(goType(p), "*") }
+
+// ignored reports whether a field is not in JSON.
+func ignored(p codegen.Property) bool { return p.Extensions["x-go-json-ignore"] == true }
+
+// decision returns the number of the decision that adds an element to the specification, or "".
+func decision(extensions map[string]any) string {
+	if n := extensions["x-decision"]; n != nil {
+		return fmt.Sprint(n)
+	}
+	return ""
+}
+
+// fieldComment returns the comment of a field.
+func fieldComment(p codegen.Property) string {
+	text := p.Description
+	if goType(p) == "time.Time" {
+		text = inlineTimes.ReplaceAllString(text, "")
+	}
+	if n := decision(p.Extensions); n != "" {
+		text = strings.TrimSpace(text + " (Decision " + n + ".)")
+	}
+	return codegen.StringToGoComment(text)
+}
+
+// nounPhrase matches a description that continues "Contact is".
+var nounPhrase = regexp.MustCompile(`^(A|An|The|One|What|Who|Where|Why|Whether|How) `)
+
+// typeComment returns a description as the comment of a type: "Contact is a member of a list."
+func typeComment(name, description string) string {
+	switch rest := codegen.LowercaseFirstCharacter(description); {
+	case nounPhrase.MatchString(description):
+		description = " is " + rest
+	case strings.HasPrefix(rest, "which "), strings.HasPrefix(rest, "when "):
+		description = " says " + rest
+	default:
+		description = ": " + description
+	}
+	return codegen.StringToGoComment(name + description)
+}
+
+// hasTimes reports whether a type has times in Unix seconds, which encoding/json would write as text.
+func hasTimes(s *openapi3.Schema) bool {
+	for _, p := range s.Properties {
+		if name, _ := p.Value.Extensions["x-go-type"].(string); strings.Contains(name, "UnixTime") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/oapi-codegen/oapi-codegen/v2/pkg/codegen"
+	"github.com/oapi-codegen/oapi-codegen/v2/pkg/util"
+	yaml "github.com/oasdiff/yaml3"
+
+	"example.com/emailplatform/internal/tools/try"
+)
+
+// settings is a configuration of oapi-codegen with several outputs.
+type settings struct {
+	codegen.Configuration `yaml:",inline"`
+
+	Outputs []output `yaml:"outputs"`
+}
+
+// output is a generated file, with the templates that replace templates of oapi-codegen, by the name of the original.
+type output struct {
+	File      string            `yaml:"file"`
+	Templates map[string]string `yaml:"templates"`
+}
+
+// oapiCodegen writes the outputs of a configuration in this folder into dir, in their order. oapi-codegen changes the
+// document and keeps global state, so each output starts from the document.
+func oapiCodegen(root, dir, config string, order map[string][]string) {
+	var s settings
+	try.OK(yaml.Unmarshal(try.Get(os.ReadFile(config)), &s))
+	for _, out := range s.Outputs {
+		spec := try.Get(util.LoadSwaggerWithOverlay(filepath.Join(root, "openapi.yaml"),
+			util.LoadSwaggerWithOverlayOpts{Path: s.OutputOptions.Overlay.Path, Strict: true}))
+		c := s.Configuration
+		c.OutputOptions.UserTemplates = map[string]string{"imports.tmpl": "imports.tmpl"}
+		if len(out.Templates) > 0 {
+			inlineParameters(spec)
+			_, c.Generate.Client = out.Templates["client"]
+			c.Generate.Models = !c.Generate.Client
+			c.OutputOptions.UserTemplates = userTemplates(out.Templates)
+		}
+		maps.Copy(codegen.TemplateFunctions, functions(spec, newDecoder(dir, order)))
+		write(filepath.Join(dir, out.File), []byte(try.Get(codegen.Generate(spec, c))))
+	}
+}
+
+// userTemplates returns our templates, and empty templates for the other parts of the output. An empty text or a comment
+// alone would not replace the original template.
+func userTemplates(ours map[string]string) map[string]string {
+	all := map[string]string{"imports.tmpl": "imports.tmpl", "names.tmpl": "names.tmpl"}
+	for _, name := range []string{"typedef", "param-types", "request-bodies", "constants", "client", "client-with-responses"} {
+		all[name+".tmpl"] = "{{- `` -}}\n"
+	}
+	for name, file := range ours {
+		all[name+".tmpl"] = file
+	}
+	return all
+}
+
+// functions returns the functions that the templates call.
+func functions(spec *openapi3.T, d *decoder) map[string]any {
+	written := writtenSchemas(spec)
+	return map[string]any{
+		"typeComment":  typeComment,
+		"fieldComment": fieldComment,
+		"goType":       goType,
+		"decision":     decision,
+		"ignored":      ignored,
+		"omitzero":     omitzero,
+		"methods":      methods,
+		"argument":     argument,
+		"comment":      comment,
+		"written":      func(s *openapi3.Schema) bool { return written[s] },
+		"hasTimes":     hasTimes,
+		"isSet":        isSet,
+		"writeField":   writeField,
+		"readers":      d.readers,
+	}
+}
+
+// inlineParameters copies shared parameters to their operations. Otherwise, each has an alias of a basic type.
+func inlineParameters(spec *openapi3.T) {
+	for _, item := range spec.Paths.Map() {
+		for _, p := range item.Parameters {
+			p.Ref = ""
+		}
+		for _, op := range item.Operations() {
+			for _, p := range op.Parameters {
+				p.Ref = ""
+			}
+		}
+	}
+	if spec.Components != nil {
+		spec.Components.Parameters = nil
+	}
+}
