@@ -148,8 +148,12 @@ func (p *pipe) send(batch []*command) {
 	for i, c := range batch {
 		replies[i] = pipeline.SetArgs(c.ctx, c.key, c.value, c.args)
 	}
-	_, _ = pipeline.Exec(ctx) // each reply has its own error
+	_, failed := pipeline.Exec(ctx)
 	for i, c := range batch {
-		c.end(replies[i].Result())
+		before, err := replies[i].Result()
+		if err == nil && before == "" && !errors.Is(failed, redis.Nil) {
+			err = failed // for example, Redis rejected the connection, so the command has neither a reply nor an error
+		}
+		c.end(before, err)
 	}
 }

@@ -17,8 +17,9 @@
 // # Time
 //
 // All times come from the Redis server, so the clocks of the processes can
-// differ. If the server's clock jumps, for example after a failover, a caller
-// waits at most for the duration of a slot or a lease.
+// differ. If the server's clock is set back, for example by a failover, a caller
+// waits at most for the duration of a slot or a lease. If the clock is set
+// forward, leases and the keys of handled events expire earlier.
 //
 // # Leases
 //
@@ -32,11 +33,12 @@
 //
 // # If Redis is unavailable
 //
-// If Redis does not respond within 2 seconds, the limiter uses
-// [LimiterOptions].Fallback, and [Once] returns an error, so the platform
-// retries the delivery. The timeouts of the go-redis client do not affect this
+// If Redis does not respond within 2 seconds, or rejects a connection or a
+// command, the limiter uses [LimiterOptions].Fallback, and [Once] returns an
+// error, so the platform retries the delivery. The timeouts of the go-redis client do not affect this
 // limit. No event is lost. If Redis loses the key of an event, the event is
-// handled again.
+// handled again. A failover loses keys that the replica has not received. A
+// Ring loses the keys of a server that it removes.
 //
 // # Server settings
 //

@@ -130,12 +130,14 @@ func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) 
 		if old {
 			o.old.Store(true)
 		}
-		if old || redis.HasErrorPrefix(err, "OOM") { // the script reads the value of an event even if the memory is full
+		s, failed := state(op, before, token, err)
+		// The script reads the value of an event even if the memory is full. It also corrects a lease that is too long.
+		if old || redis.HasErrorPrefix(err, "OOM") || s == "busy" {
 			again := start(ctx, func(ctx context.Context) (string, error) { return o.run(ctx, op, key, token, d) })
 			again.then(func() { result.finish(again.value, again.err) })
 			return
 		}
-		result.finish(state(op, before, token, err))
+		result.finish(s, failed)
 	}
 	o.pipe.add(c)
 	return result
@@ -151,12 +153,14 @@ func state(op, before, token string, err error) (string, error) {
 		return "acquired", nil
 	case free:
 		return "handled", nil
-	case op == "handled":
+	case op == "handled" && before != "":
 		return "lost", nil
-	case strings.HasPrefix(before, "h"):
+	case strings.HasPrefix(before, "h:"):
 		return "handled", nil
+	case strings.HasPrefix(before, "r:"):
+		return "busy", nil
 	}
-	return "busy", nil
+	return "", fmt.Errorf("redisstore: unexpected value of the key: %.100q", before)
 }
 
 // Do implements [webhook.Once].
@@ -164,7 +168,7 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	token := rand.Text()[:13] // 65 bits are enough for the callers of one event
+	token := fmt.Sprintf("%d:%s", o.opts.Lease.Milliseconds(), rand.Text()[:13]) // 65 bits are enough for the callers of one event
 	begun := o.start(ctx, "begin", key, token, o.opts.Lease)
 	switch state, err := begun.wait(ctx); {
 	case err != nil:

@@ -14,18 +14,22 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/webhook"
 	"example.com/emailplatform/webhook/webhooktest"
 )
 
+// scripters contains a constructor for each way to call Redis.
+var scripters = map[string]func(*redis.Client) redis.Scripter{
+	"Redis 7":          func(c *redis.Client) redis.Scripter { return c },
+	"before Redis 7":   func(c *redis.Client) redis.Scripter { c.AddHook(pipelines(noSetGet)); return c },
+	"without pipeline": func(c *redis.Client) redis.Scripter { return struct{ redis.Scripter }{c} },
+}
+
 func TestOnce(t *testing.T) {
 	t.Parallel()
-	for name, client := range map[string]func(*redis.Client) redis.Scripter{
-		"Redis 7":          func(c *redis.Client) redis.Scripter { return c },
-		"before Redis 7":   func(c *redis.Client) redis.Scripter { c.AddHook(pipelines(noSetGet)); return c },
-		"without pipeline": func(c *redis.Client) redis.Scripter { return struct{ redis.Scripter }{c} },
-	} {
+	for name, client := range scripters {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return NewOnce(client(newRedis(t)), OnceOptions{Logger: quiet()}) })
@@ -146,6 +150,44 @@ func TestOnceAfterDataLoss(t *testing.T) {
 		t.Errorf("Do = %v, %v; logged: %s", ran, err, logged)
 	}
 	expect(t, other, key, "handled before")
+}
+
+// TestClockSetBack: a lease is never longer than the lease of its process, even if its expiry is later because the clock
+// of the server was set back.
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	for name, client := range scripters {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rdb, key := newRedis(t), rand.Text()
+			once, other := NewOnce(client(rdb), OnceOptions{Lease: time.Minute}), NewOnce(client(newRedis(t)), OnceOptions{Lease: time.Second})
+			_, err := once.Do(t.Context(), key, func(ctx context.Context) error {
+				require.NoError(t, rdb.PExpire(ctx, "emailplatform:once:"+key, time.Hour).Err())
+				expect(t, other, key, "in flight")
+				lease := rdb.PTTL(ctx, "emailplatform:once:"+key).Val()
+				assert.LessOrEqual(t, lease, time.Minute)
+				assert.Greater(t, lease, 30*time.Second, "a process with a shorter lease does not shorten the lease")
+				return nil
+			})
+			assert.NoError(t, err)
+		})
+	}
+}
+
+// TestUnexpectedValue: Do does not treat a value from another program, or no response, as an event in flight.
+func TestUnexpectedValue(t *testing.T) {
+	t.Parallel()
+	for name, client := range scripters {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rdb, key := newRedis(t), rand.Text()
+			require.NoError(t, rdb.Set(t.Context(), "emailplatform:once:"+key, "OK", time.Minute).Err())
+			assert.Contains(t, do(t, NewOnce(client(rdb), OnceOptions{Logger: quiet()}), key), "unexpected value of the key")
+		})
+	}
+	rdb := newRedis(t)
+	rdb.AddHook(pipelines(func(context.Context, []redis.Cmder, redis.ProcessPipelineHook) error { return nil }))
+	assert.Contains(t, do(t, NewOnce(rdb, OnceOptions{Logger: quiet()}), rand.Text()), "unexpected value of the key")
 }
 
 func TestMaxAge(t *testing.T) {
