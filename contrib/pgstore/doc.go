@@ -44,10 +44,13 @@
 // duration of a handler. Until the rollback, other deliveries of the event
 // receive a 503 response, so the platform retries them.
 //
+// If the store cannot write, because the transaction is read-only or the role
+// has no privilege, Do returns an error and does not call the handler.
+//
 // If the connection is lost during the commit, the platform delivers the event
 // again. If the commit succeeded, the store detects the second delivery as a
 // duplicate. With synchronous_commit off, a database crash can lose
-// acknowledged events.
+// acknowledged events. With asynchronous replication, a failover can.
 //
 // # PgBouncer
 //

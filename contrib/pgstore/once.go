@@ -99,13 +99,18 @@ func (o *Once) begin(ctx context.Context, key string) (tx pgx.Tx, known bool, er
 	b := &pgx.Batch{}
 	b.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted, CommitQuery: handled.RememberAndCommit(sum, guard)})
 	var locked bool
-	b.Queue(handled.Lock, lock, guard).QueryRow(func(row pgx.Row) error { return row.Scan(&locked) })
+	var obstacle string
+	b.Queue(handled.Lock, lock, guard).QueryRow(func(row pgx.Row) error { return row.Scan(&locked, &obstacle) })
 	b.Queue(handled.Known, sum).QueryRow(func(row pgx.Row) error { return row.Scan(&known) })
 	results := o.db.SendBatch(ctx, b)
 	if err := results.Close(); err != nil {
 		return results.Tx(), false, fmt.Errorf("pgstore: %w", err)
 	}
-	if !known && !locked {
+	switch {
+	case known:
+	case obstacle != "":
+		return results.Tx(), false, fmt.Errorf("pgstore: %s", obstacle)
+	case !locked:
 		return results.Tx(), false, webhook.ErrInFlight
 	}
 	return results.Tx(), known, nil

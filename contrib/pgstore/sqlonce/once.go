@@ -147,13 +147,18 @@ func (tx *transaction) end() {
 // begin acquires the lock before it searches for the key; see [handled.Lock].
 func (tx *transaction) begin(ctx context.Context, sum []byte, lock int64) (known bool, err error) {
 	var locked bool
-	if err := tx.QueryRowContext(ctx, handled.Lock, lock, tx.guard).Scan(&locked); err != nil {
+	var obstacle string
+	if err := tx.QueryRowContext(ctx, handled.Lock, lock, tx.guard).Scan(&locked, &obstacle); err != nil {
 		return false, fmt.Errorf("sqlonce: %w", err)
 	}
 	if err := tx.QueryRowContext(ctx, handled.Known, sum).Scan(&known); err != nil {
 		return false, fmt.Errorf("sqlonce: %w", err)
 	}
-	if !known && !locked {
+	switch {
+	case known:
+	case obstacle != "":
+		return false, fmt.Errorf("sqlonce: %s", obstacle)
+	case !locked:
 		return false, webhook.ErrInFlight
 	}
 	return known, nil

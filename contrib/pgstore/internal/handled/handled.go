@@ -34,8 +34,15 @@ CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USI
 // The parameter $2 of Lock sets a setting that exists until the transaction
 // ends. If a handler ended the transaction, Remember inserts NULL instead of the
 // key and fails.
+//
+// Lock also returns why Remember would fail, or an empty text. Otherwise each
+// delivery on a standby would call the handler. An INSERT without rows would
+// check the same, but it would lock the table while the handler runs.
 const (
-	Lock     = `SELECT pg_try_advisory_xact_lock($1::bigint) FROM set_config('emailplatform.tx', $2::text, true)`
+	Lock = `SELECT pg_try_advisory_xact_lock($1::bigint), CASE
+	WHEN current_setting('transaction_read_only')::bool THEN 'the transaction is read-only, for example on a standby'
+	WHEN NOT has_any_column_privilege('emailplatform_handled', 'INSERT') THEN 'the role must have the privilege INSERT on emailplatform_handled'
+	ELSE '' END FROM set_config('emailplatform.tx', $2::text, true)`
 	Known    = `SELECT EXISTS (SELECT FROM emailplatform_handled WHERE key = $1::bytea)`
 	Remember = `INSERT INTO emailplatform_handled (key)
 	VALUES (CASE current_setting('emailplatform.tx', true) WHEN $2::text THEN $1::bytea END)`
