@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,7 +8,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -28,7 +26,9 @@ import (
 // the response is 401. Requests larger than 64 KiB are rejected with 413, and
 // batches of more than 50 messages with 400. If more requests than
 // [Options.MaxConcurrent] are in progress, the response is 503. The results of
-// a request are limited to 1 MiB. The platform checks the token only when a
+// a request are limited to 1 MiB. The handler closes the connection if the body
+// does not arrive within 10 s (after a 400), or the caller does not read the
+// response within 10 s. The platform checks the token only when a
 // tool is called. (Specification: Authentication.)
 func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
@@ -72,48 +72,9 @@ func requireToken(next http.Handler) http.Handler {
 				http.StatusUnauthorized)
 			return
 		}
-		v := &verdict{ResponseWriter: w}
-		next.ServeHTTP(v, r.WithContext(context.WithValue(r.Context(), verdictKey{}, v)))
+		next.ServeHTTP(w, r)
 	})
 }
-
-// verdict is a response that becomes a 401 with a challenge if the platform
-// rejects the caller's token. Assistants do not replace the token after a tool
-// error.
-type verdict struct {
-	http.ResponseWriter
-
-	rejected atomic.Bool // whether the platform rejected the token
-	replaced bool        // whether the 401 was written
-}
-
-type verdictKey struct{}
-
-// rejectToken changes the response to 401 if ctx is from an HTTP request.
-func rejectToken(ctx context.Context) {
-	if v, ok := ctx.Value(verdictKey{}).(*verdict); ok {
-		v.rejected.Store(true)
-	}
-}
-
-// Write writes the results of all calls in a request. The SDK writes them at once,
-// but as separate events if the request contains subscriptions/listen.
-func (v *verdict) Write(b []byte) (int, error) {
-	if !v.rejected.Load() {
-		return v.ResponseWriter.Write(b)
-	}
-	if v.replaced {
-		return len(b), nil
-	}
-	v.replaced = true
-	const why = "the platform rejected the access token"
-	v.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+why+`"`)
-	http.Error(v.ResponseWriter, why, http.StatusUnauthorized)
-	return len(b), nil
-}
-
-// Unwrap returns the wrapped writer for [http.ResponseController].
-func (v *verdict) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
 // sendable reports whether [client.New] accepts a token.
 func sendable(token string) bool {

@@ -18,50 +18,56 @@ const (
 	maxBatch          = 50               // messages in a JSON-RPC batch
 	maxResults        = 1 << 20          // total bytes of the results of all calls in a request
 	defaultConcurrent = 64               // requests in progress
-	bodyTimeout       = 10 * time.Second // for reading the body
+	peerTimeout       = 10 * time.Second // for reading the body, and for writing the response
 )
 
 // limit limits the work for callers whose token the platform has not checked
-// yet. Before the SDK decodes a request, limit responds with 503 to too many
-// concurrent requests, with 413 to a large body, and with 400 to a large batch.
+// yet. Before the SDK decodes a request, limit responds with 413 to a large
+// body, with 400 to a large batch, and with 503 to too many concurrent
+// requests. A slow caller does not occupy a slot, because limit reads the body
+// before the request takes a slot, and writes the response after that.
 func limit(concurrent int, next http.Handler) http.Handler {
 	if concurrent == 0 {
 		concurrent = defaultConcurrent
 	}
-	slots := make(chan struct{}, concurrent)
+	slots, writing := make(chan struct{}, concurrent), &writers{limit: concurrent}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		default:
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, fmt.Sprintf("%d requests are in progress; try again later", concurrent), http.StatusServiceUnavailable)
-			return
-		}
 		body, status, err := readBody(w, r)
 		if err != nil {
 			http.Error(w, err.Error(), status)
 			return
 		}
-		r = r.WithContext(withBudget(r.Context()))
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		next.ServeHTTP(w, r)
+		response := &response{header: w.Header(), status: http.StatusOK}
+		select {
+		case slots <- struct{}{}:
+		default:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, fmt.Sprintf("%d requests are in progress; try again later", concurrent), http.StatusServiceUnavailable)
+			return
+		}
+		func() {
+			defer func() { <-slots }()
+			r = r.WithContext(context.WithValue(withBudget(r.Context()), responseKey{}, response))
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+			next.ServeHTTP(response, r)
+		}()
+		writing.write(response, w)
 	})
 }
 
-// readBody reads the body of a request. Reading has a deadline, because a slow
-// sender occupies a slot.
+// readBody reads the body of a request before a deadline. After an error, the
+// deadline stays, because net/http then waits for the rest of the body.
 func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // the recorder in tests does not support deadlines
+	_ = control.SetReadDeadline(time.Now().Add(peerTimeout)) // the recorder in tests does not support deadlines
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	_ = control.SetReadDeadline(time.Time{})
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body must be at most %d bytes long", maxRequest)
 	}
 	if err != nil {
 		return nil, http.StatusBadRequest, errors.New("the body could not be read")
 	}
+	_ = control.SetReadDeadline(time.Time{})
 	var batch []json.RawMessage // nil unless the body is a valid array
 	if _ = json.Unmarshal(body, &batch); len(batch) > maxBatch {
 		return nil, http.StatusBadRequest, fmt.Errorf("a batch must contain at most %d messages", maxBatch)

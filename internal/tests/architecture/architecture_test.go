@@ -24,7 +24,7 @@ const root = "../../.."
 var aside = []string{
 	"contrib/pgstore/internal/testdb", "examples", "internal/tests/canary", "internal/tests/chaos", "internal/tools/codegen",
 	"internal/tools/documents", "internal/benchmarks", "internal/tools/release", "internal/tools/rename",
-	"internal/tests/recipes", "internal/tests/simulation", "internal/tools", "mcp/internal", "mockserver/console/e2e",
+	"internal/tests/recipes", "internal/tests/simulation", "internal/tests/slowpeers", "internal/tools", "mcp/internal", "mockserver/console/e2e",
 }
 
 // row is a package in the table of ARCHITECTURE.md.

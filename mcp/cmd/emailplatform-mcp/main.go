@@ -26,6 +26,8 @@ import (
 	"syscall"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mcp"
 	"example.com/emailplatform/mockserver"
@@ -75,18 +77,32 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 		if err != nil {
 			return err
 		}
-		return serve(ctx, s.http, handler, errs)
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.http)
+		if err != nil {
+			return err
+		}
+		return serve(ctx, listener, handler, errs)
 	}
 	cfg.Token = s.token
 	c, err := client.New(cfg)
 	if err != nil {
 		return err
 	}
-	err = mcp.NewServer(c, mcp.Options{Logger: log}).Run(ctx, stdio(ctx, in, out))
-	if ctx.Err() != nil { // the program was stopped
-		return nil
+	return converse(ctx, mcp.NewServer(c, mcp.Options{Logger: log}), stdio(ctx, in, out))
+}
+
+// converse serves one session until it or ctx ends. [sdk.Server.Run] would log the
+// end of ctx as an error.
+func converse(ctx context.Context, server *sdk.Server, transport sdk.Transport) error {
+	session, err := server.Connect(ctx, transport, nil)
+	if err != nil {
+		return err
 	}
-	return err
+	defer context.AfterFunc(ctx, func() { _ = session.Close() })()
+	if err := session.Wait(); ctx.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // maxResponse is the maximum size of a response from the platform. A page of 100
@@ -112,13 +128,8 @@ func version(build *debug.BuildInfo) string {
 		cmp.Or(build.Main.Version, "(unknown)"), revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// serve serves /mcp on address until ctx ends, and then waits for the calls in
-// progress.
-func serve(ctx context.Context, address string, handler http.Handler, errs io.Writer) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return err
-	}
+// serve serves /mcp until ctx ends, and then waits for the calls in progress.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, errs io.Writer) error {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
 	server := &http.Server{

@@ -104,6 +104,9 @@ func TestEnvironment(t *testing.T) {
 	assert.Contains(t, got, "this account has no list")
 	stop()
 	assert.NoError(t, <-c.done, "when stopped")
+	for line := range c.errs {
+		t.Errorf("when stopped, the command logs %s", line)
+	}
 }
 
 type caller string
