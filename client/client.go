@@ -56,7 +56,7 @@ func New(cfg Config) (*Client, error) {
 		Campaigns:        &Campaigns{x},
 		Workflows:        &Workflows{x},
 		SuppressedEmails: &SuppressedEmails{x},
-		Webhooks:         &Webhooks{x},
+		Webhooks:         &Webhooks{x, cfg.Logger},
 		base:             base,
 		http:             cfg.HTTPClient,
 	}, nil

@@ -74,8 +74,8 @@ type Config struct {
 	// records contain op, method, path, attempt and status (0 without a response),
 	// and, if known, request_id and error. The request record also contains duration,
 	// and the retry record contains delay. Paths and errors may contain the address
-	// of a recipient. The default is slog.Default; slog.New(slog.DiscardHandler)
-	// disables logging.
+	// of a recipient. [Webhooks.Ensure] logs each webhook to archive at warn level. The
+	// default is slog.Default; slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called at the start of each call, for traces and metrics. The

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 func subscription(events ...events.Name) WebhookCreate {
@@ -43,16 +46,6 @@ func TestEnsureWebhook(t *testing.T) {
 		if other := ensure(subscription(events.NameCampaignSent)); other.ID == first.ID || count() != 2 {
 			t.Error("a webhook without a common event prevents a new one")
 		}
-		for name, w := range map[string]WebhookCreate{
-			"one event more": subscription(events.NameEmailBounced, events.NameEmailClicked, events.NameEmailOpened),
-			"one event less": subscription(events.NameEmailBounced),
-			"a rate limit":   {URL: first.URL, Events: turned.Events, RateLimit: 5, RateLimitPeriod: RateLimitPeriodMinute},
-		} {
-			_, err := c.Webhooks.Ensure(ctx, w)
-			if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), first.ID) || count() != 2 {
-				t.Errorf("%s: got %v", name, err)
-			}
-		}
 		require.NoError(t, c.Webhooks.Archive(ctx, first.ID))
 		if next := ensure(turned); next.ID == first.ID || count() != 3 {
 			t.Error("got an archived webhook")
@@ -63,8 +56,8 @@ func TestEnsureWebhook(t *testing.T) {
 			t.Error("a rate limit without a period, and a URL without a path: got two webhooks")
 		}
 		limited.RateLimitPeriod = RateLimitPeriodMinute
-		if _, err := c.Webhooks.Ensure(ctx, limited); !errors.Is(err, ErrConflict) {
-			t.Errorf("a rate limit with another period: got %v", err)
+		if other := ensure(limited); other.ID == made.ID || other.RateLimitPeriod != limited.RateLimitPeriod {
+			t.Errorf("a rate limit with another period: got %+v", other)
 		}
 		unlimited := WebhookCreate{URL: "http://hooks.test/unlimited", Events: turned.Events, RateLimitPeriod: RateLimitPeriodMinute}
 		made = ensure(unlimited)
@@ -200,30 +193,127 @@ func TestEnsureConcurrent(t *testing.T) {
 	})
 }
 
-// TestEnsureConcurrentConflict starts two processes with different events. One of them gets its webhook, and the other
-// one gets ErrConflict.
-func TestEnsureConcurrentConflict(t *testing.T) {
+// TestEnsureConcurrentReleases starts two processes of each of two releases with different events. Each process gets the
+// webhook of its release.
+func TestEnsureConcurrentReleases(t *testing.T) {
 	withPlatform(t, func(t *testing.T, p *platform) {
 		for _, operation := range []string{"listWebhooks", "createWebhook"} {
 			must(t)(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second}))
 		}
-		wants := []WebhookCreate{
+		releases := []WebhookCreate{
 			subscription(events.NameEmailBounced), subscription(events.NameEmailBounced, events.NameEmailOpened),
 		}
-		var errs [2]error
+		var got [4]Webhook
 		var wg sync.WaitGroup
-		for i, want := range wants {
-			wg.Go(func() { _, errs[i] = p.clean.Webhooks.Ensure(t.Context(), want) })
+		for i := range got {
+			wg.Go(func() {
+				var err error
+				got[i], err = p.clean.Webhooks.Ensure(t.Context(), releases[i%2])
+				assert.NoError(t, err)
+			})
 		}
 		wg.Wait()
-		if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs[:]...), ErrConflict) {
-			t.Errorf("got %v, want one ErrConflict", errs)
-		}
-		hooks, err := p.clean.Webhooks.Active(t.Context(), wants[0].URL)
-		if err != nil || len(hooks) != 1 {
-			t.Errorf("%d active webhooks, %v; want 1", len(hooks), err)
+		hooks, err := p.clean.Webhooks.Active(t.Context(), releases[0].URL)
+		if err != nil || len(hooks) != 2 || got[0].ID != got[2].ID || got[1].ID != got[3].ID || len(got[1].Events) != 2 {
+			t.Errorf("got %+v, %d active webhooks, %v; want one webhook for each release", got, len(hooks), err)
 		}
 	})
+}
+
+// TestEnsureNewEvents: a release changes the events. Neither the release, nor processes of the old release, nor a
+// rollback lose an event or handle it twice.
+func TestEnsureNewEvents(t *testing.T) {
+	two := []events.Name{events.NameEmailBounced, events.NameEmailOpened}
+	for name, releases := range map[string][2]WebhookCreate{
+		"added event":   {subscription(events.NameEmailBounced), subscription(two...)},
+		"removed event": {subscription(two...), subscription(events.NameEmailBounced)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withPlatform(t, func(t *testing.T, p *platform) {
+				r := newReceiver(p)
+				old := r.start(releases[0])
+				p.SetTarget("hooks.test", http.NotFoundHandler()) // the old webhook retries this event
+				r.bounce()
+				current := r.start(releases[1])
+				assert.Contains(t, r.log.String(), "webhook="+old+" successor="+current)
+				r.bounce() // both webhooks deliver it
+				r.log.Reset()
+				assert.Equal(t, old, r.start(releases[0]), "a process of the old release, or a rollback")
+				assert.Empty(t, r.log.String(), "the old release must not archive the webhook of the new one")
+				r.bounce()
+				assert.Equal(t, current, r.start(releases[1]))
+				time.Sleep(8 * time.Hour)
+				require.NoError(t, p.clean.Webhooks.Archive(t.Context(), old))
+				r.bounce()
+				again := r.start(releases[0]) // a rollback after the old webhook was archived
+				r.bounce()
+				time.Sleep(8 * time.Hour)
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				assert.Equal(t, map[string]int{"1": 1, "2": 1, "3": 1, "4": 1, "5": 1}, r.handled)
+				_, replaced, err := p.clean.Webhooks.Replace(t.Context(), releases[0])
+				require.NoError(t, err)
+				require.Len(t, replaced, 1)
+				assert.Equal(t, current, replaced[0].ID, "replaced by %s", again)
+			})
+		})
+	}
+}
+
+// receiver receives the bounces of http://hooks.test/ensured.
+type receiver struct {
+	*platform
+	c       *Client
+	log     strings.Builder
+	once    webhook.Once
+	bounces int
+	mu      sync.Mutex
+	handled map[string]int // by the local part of the address
+	emails  map[string]string
+}
+
+func newReceiver(p *platform) *receiver {
+	r := &receiver{platform: p, once: webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}), handled: map[string]int{}, emails: map[string]string{}}
+	r.c = p.client(p.Transport(), func(cfg *Config) { cfg.Logger = slog.New(slog.NewTextHandler(&r.log, nil)) })
+	return r
+}
+
+// start replaces the process with a process of another release, and returns the id of its webhook.
+func (r *receiver) start(release WebhookCreate) string {
+	ctx := r.t.Context()
+	hook, err := r.c.Webhooks.Ensure(ctx, release)
+	require.NoError(r.t, err)
+	v, err := webhook.NewVerifierFunc(ctx, func(ctx context.Context) (secrets []webhook.Secret, err error) {
+		hooks, err := r.c.Webhooks.Active(ctx, release.URL)
+		for _, hook := range hooks {
+			secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
+			if err != nil {
+				return nil, err
+			}
+			secrets = append(secrets, secret)
+		}
+		return secrets, err
+	}, webhook.SourceOptions{})
+	require.NoError(r.t, err)
+	r.SetTarget("hooks.test", webhook.NewHandler(v, func(_ context.Context, event *events.Event) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.handled[r.emails[event.EmailID()]]++
+		return nil
+	}, webhook.Options{Once: r.once, Logger: slog.New(slog.DiscardHandler)}))
+	return hook.ID
+}
+
+func (r *receiver) bounce() {
+	r.bounces++
+	name := fmt.Sprint(r.bounces)
+	email, err := r.c.Emails.Send(r.t.Context(), EmailSubmission{To: name + "@example.org", Sender: shop(), Content: EmailContent{Subject: "x", Text: "x"}})
+	require.NoError(r.t, err)
+	r.mu.Lock()
+	r.emails[email.ID] = name
+	r.mu.Unlock()
+	require.NoError(r.t, r.Bounce(email.ID, mockserver.HardBounce))
+	time.Sleep(time.Minute)
 }
 
 func TestFind(t *testing.T) {

@@ -440,7 +440,7 @@ func TestKnownResponses(t *testing.T) {
 			})
 			c := &Client{
 				Templates: &Templates{x}, Lists: &Lists{x}, Contacts: &Contacts{x}, Tags: &Tags{x}, Emails: &Emails{x},
-				Campaigns: &Campaigns{x}, Workflows: &Workflows{x}, SuppressedEmails: &SuppressedEmails{x}, Webhooks: &Webhooks{x},
+				Campaigns: &Campaigns{x}, Workflows: &Workflows{x}, SuppressedEmails: &SuppressedEmails{x}, Webhooks: &Webhooks{x, nil},
 			}
 			if got, err := op.call(env{c, knownFixture(), t.Context(), nil}); err != nil || !reflect.DeepEqual(got, known.want) {
 				t.Errorf("%s: response %s\n got %+v, %v\nwant %+v", op.id, known.body, got, err, known.want)

@@ -1,9 +1,11 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,7 +31,10 @@ func (w Webhook) Format(f fmt.State, verb rune) {
 
 // Webhooks manages webhooks, which deliver events to a URL. You can archive a
 // webhook, but not delete it. (Specification: Webhooks.)
-type Webhooks struct{ x exchange }
+type Webhooks struct {
+	x      exchange
+	logger *slog.Logger
+}
 
 // Ensure returns the webhook that subscribes a URL to events, with its secret.
 // [Webhook.HashFunction] is empty if the platform does not return a hash function.
@@ -49,16 +54,33 @@ type Webhooks struct{ x exchange }
 // webhook. If the platform lists webhooks in creation order, all processes
 // therefore get the same webhook.
 //
-// If another active webhook has the same URL and one of the events, the error is
-// [ErrConflict]. Both webhooks would deliver this event, with different
-// signatures. If Ensure detects the conflict after it has created a webhook,
-// Ensure archives the new webhook. Archive the other webhook before you call
-// Ensure again, because the API cannot change a webhook.
+// The API cannot change a webhook. If a release changes the events or the rate limit,
+// Ensure creates a webhook alongside the old webhook, so processes of both releases
+// keep their webhooks, also after a rollback. Until you archive the old webhook, both
+// webhooks deliver each common event, with different signatures. The receiver must
+// therefore accept the secrets of all webhooks that [Webhooks.Active] returns, and
+// deduplicate. Each call to Ensure logs the old webhooks. Archive them 8 hours after the
+// last process of the old release has ended, because the platform does not retry
+// deliveries of an archived webhook. [Webhooks.Replace] is like Ensure, and returns the
+// old webhooks.
 //
 // If the platform returns no secret, the error is [ErrInvalidResponse]. Ensure may
 // return the known fields of the webhook together with an error. If a request fails,
 // even with [ErrOutcomeUnknown], call Ensure again to get the webhook.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
+	current, old, err := s.Replace(ctx, webhook)
+	for _, hook := range old {
+		cmp.Or(s.logger, slog.Default()).WarnContext(ctx, "webhook replaced: archive it 8 hours after the last process of the old release has ended",
+			"webhook", hook.ID, "successor", current.ID)
+	}
+	return current, err
+}
+
+// Replace is like [Webhooks.Ensure], and returns the webhooks to archive instead of
+// logging them. A webhook is old if it is not archived, has the same URL and one of the
+// events, and precedes the current webhook in the list. A process of an earlier release
+// therefore never gets the webhook of a later release as old.
+func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }
 
@@ -81,15 +103,16 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 	if old.Status == WebhookStatusArchived {
 		return old, Webhook{}, newConclusion(getWebhookRequest(webhookID), fmt.Errorf("the webhook is archived: %w", ErrConflict))
 	}
-	successor, err = s.ensure(ctx, WebhookCreate{
+	successor, _, err = s.ensure(ctx, WebhookCreate{
 		URL: old.URL, Events: old.Events, RateLimit: old.RateLimit, RateLimitPeriod: old.RateLimitPeriod,
 	}, old.ID)
 	return old, successor, err
 }
 
 // Active returns the webhooks that have the given URL and are not archived, with
-// their secrets and in list order. During a rotation the URL has two active
-// webhooks. If the URL has no active webhook, the error is [ErrNotFound].
+// their secrets and in list order. During a rotation, or after a change of the events,
+// the URL has several active webhooks. If the URL has no active webhook, the error is
+// [ErrNotFound].
 func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		if err != nil {
@@ -111,31 +134,30 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 	return active, nil
 }
 
-// ensure implements Ensure. It skips all webhooks up to the one whose id is after.
+// ensure implements Replace. It skips all webhooks up to the one whose id is after.
 // If after is "", it searches all webhooks.
-func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, error) {
-	id, err := s.find(ctx, want, after, "")
+func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, []WebhookSummary, error) {
+	id, old, err := s.find(ctx, want, after, "")
 	if err != nil {
-		return Webhook{}, err
+		return Webhook{}, nil, err
 	}
-	if id != "" {
-		return s.withSecret(ctx, Webhook{ID: id})
-	}
-	own, err := s.Create(ctx, want)
-	if err != nil {
-		return own, err
-	}
-	id, err = s.find(ctx, want, after, own.ID)
-	if conflict := errors.Is(err, ErrConflict); err == nil && id != own.ID && id != "" || conflict {
-		if failed := s.Archive(ctx, own.ID); failed != nil {
-			return own, failed
+	own := Webhook{ID: id}
+	if id == "" {
+		if own, err = s.Create(ctx, want); err != nil {
+			return own, nil, err
 		}
-		own = Webhook{ID: id}
+		if id, old, err = s.find(ctx, want, after, own.ID); err != nil {
+			return own, nil, err
+		}
+		if id != own.ID && id != "" {
+			if err := s.Archive(ctx, own.ID); err != nil {
+				return own, nil, err
+			}
+			own = Webhook{ID: id}
+		}
 	}
-	if err != nil {
-		return own, err
-	}
-	return s.withSecret(ctx, own)
+	own, err = s.withSecret(ctx, own)
+	return own, old, err
 }
 
 // withSecret may return a webhook together with an error.
@@ -152,33 +174,29 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	return shown, nil
 }
 
-// find returns the id of the first webhook that matches, or "" if there is none.
-// If after is not empty, the search starts after the webhook with this id. The
-// parameter own is the id of the last webhook to search, or "" to search all
-// webhooks.
-func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, err error) {
-	skip := after != ""
+// find returns the id of the first webhook that matches, or "" if there is none, and
+// the preceding webhooks that deliver some of the events. If after is not empty, a match
+// must follow the webhook with this id. The parameter own is the id of the last webhook
+// to search, or "" to search all webhooks.
+func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {
 		case err != nil:
-			return "", err
-		case hook.ID == after:
-			skip = false
+			return "", nil, err
 		case hook.Status == WebhookStatusArchived || !sameURL(hook.URL, want.URL):
-		case want.isSetUpAs(hook):
-			if id == "" && !skip {
-				id = hook.ID
-			}
+		case after == "" && want.isSetUpAs(hook):
+			return hook.ID, old, nil
 		case slices.ContainsFunc(want.Events, hook.has):
-			return "", newConclusion(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf(
-				"webhook %.100q has this URL and one of these events, but other events or another rate limit: %w",
-				hook.ID, ErrConflict))
+			old = append(old, hook)
 		}
-		if hook.ID == own {
-			break
+		switch hook.ID {
+		case after:
+			after = ""
+		case own:
+			return "", old, nil
 		}
 	}
-	return id, nil
+	return "", old, nil
 }
 
 func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {

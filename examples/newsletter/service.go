@@ -60,7 +60,7 @@ func (s *service) list(ctx context.Context, name string) (int64, error) {
 
 // subscribe creates the webhook if necessary and returns its handler. The
 // handler accepts the secrets of all active webhooks of the URL, so a rotation
-// needs no restart.
+// or a change of the events needs no downtime.
 func (s *service) subscribe(ctx context.Context, url string) (http.Handler, error) {
 	if _, err := s.platform.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: []events.Name{
 		events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced,

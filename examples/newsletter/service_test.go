@@ -12,9 +12,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 )
@@ -33,6 +35,54 @@ func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	defer resp.Body.Close()
 	body, err = io.ReadAll(resp.Body)
 	return body, err == nil && resp.StatusCode == http.StatusOK
+}
+
+// TestNewEvents starts the service after a release that had one event less, or one event more. No event is lost if the
+// old webhook is archived 8 hours later, also while its processes still run.
+func TestNewEvents(t *testing.T) {
+	for name, before := range map[string][]events.Name{
+		"added": {events.NameEmailBounced},
+		"removed": {
+			events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced,
+			events.NameEmailReportedAsSpam, events.NameSuppressedEmailAdded, events.NameContactAdded,
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			platform := mockserver.New(mockserver.Config{})
+			defer platform.Close()
+			cfg := client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()}
+			c, err := client.New(cfg)
+			check(t, err)
+			release := client.WebhookCreate{URL: "http://shop.test/hook", Events: before}
+			old, err := c.Webhooks.Ensure(t.Context(), release)
+			check(t, err)
+			bounce := func(address string) {
+				email, err := c.Emails.Send(t.Context(), client.EmailSubmission{
+					To: address, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "x", Text: "x"},
+				})
+				check(t, err)
+				check(t, platform.Bounce(email.ID, mockserver.HardBounce))
+				check(t, platform.Wait(t.Context()))
+			}
+			platform.SetTarget("shop.test", http.NotFoundHandler())
+			bounce("before@example.org")
+			s := opened(t, platform)
+			bounce("during@example.org") // both webhooks deliver it
+			again, err := c.Webhooks.Ensure(t.Context(), release)
+			check(t, err)
+			if again.ID != old.ID {
+				t.Errorf("%s: a process of the old release got webhook %s, want %s", name, again.ID, old.ID)
+			}
+			time.Sleep(8 * time.Hour)
+			check(t, c.Webhooks.Archive(t.Context(), old.ID))
+			bounce("after@example.org")
+			handled := 0
+			s.lookups.Range(func(_, _ any) bool { handled++; return true })
+			if handled != 3 {
+				t.Errorf("%s: %d of 3 bounces handled", name, handled)
+			}
+		})
+	}
 }
 
 // TestRotation rotates the secret while the old webhook retries a delivery. No
