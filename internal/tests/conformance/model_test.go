@@ -31,6 +31,7 @@ type modelContact struct {
 	id            int64
 	email, status string
 	before        string // status of a deleted contact before its deletion
+	barred        bool   // complained or bounced since it was active
 	added         int    // number of this addition, counted across all lists
 }
 
@@ -80,6 +81,7 @@ func (c *modelContact) set(status string) {
 		c.before = c.status
 	}
 	c.status = status
+	c.barred = status != "active" && (c.barred || status == "spam" || status == "bounced")
 }
 
 // was returns the status that counts when an address is added again.
@@ -150,7 +152,7 @@ func (m *model) importOne(l *modelList, email, status string, resubscribe bool) 
 	case c.status == status:
 	case status != "active": // fires no event
 		c.set(status)
-	case c.was() == "spam" || c.was() == "bounced":
+	case c.barred:
 	case (c.was() == "unsubscribed" || c.was() == "pending") && !resubscribe:
 	case c.status == "pending":
 		m.activate(l, c)
@@ -233,7 +235,7 @@ func (m *model) sendCampaign(l *modelList) int {
 func (m *model) bounce(msg *modelMessage, hard bool) {
 	c := msg.contact
 	if hard && c != nil && c.status != "deleted" && c.status != "spam" {
-		c.status = "bounced"
+		c.set("bounced")
 	}
 	m.fire("Email.Bounced", whoIsShown(msg))
 }
@@ -253,7 +255,7 @@ func (m *model) complain(msg *modelMessage) {
 	msg.complained = true
 	m.suppressed[msg.to] = true // fires no event
 	if c := msg.contact; c != nil && c.status != "deleted" {
-		c.status = "spam"
+		c.set("spam")
 	}
 	who := msg.to
 	if msg.by == events.SendingTypeEmailAPI {

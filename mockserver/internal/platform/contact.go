@@ -27,6 +27,7 @@ type contact struct {
 	api.Contact        // LastBounceType is "" instead of "none"
 	Added       int64  `json:"added"`           // sequence number of the last addition to the list
 	Before      string `json:"before,omitzero"` // status that a deleted contact had before
+	Barred      bool   `json:"barred,omitzero"` // complained or bounced since it was active, so no import activates it
 
 	slot uint32
 }
@@ -195,6 +196,7 @@ func (t *contactTable) setStatus(c *contact, status string) {
 		c.Before = c.Status
 	}
 	c.Status = status
+	c.Barred = status != statusActive && (c.Barred || status == statusSpam || status == statusBounced)
 	t.orders["status"].Insert(c.slot)
 	t.insertByStatus(c)
 }

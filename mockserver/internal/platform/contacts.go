@@ -259,10 +259,8 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 // become active only if resubscribe is set.
 func mayBecomeActive(c *contact, resubscribe bool) bool {
 	switch c.effectiveStatus() {
-	case statusSpam, statusBounced:
-		return false
 	case statusUnsubscribed, statusPending:
-		return resubscribe
+		return resubscribe && !c.Barred
 	}
-	return true
+	return !c.Barred
 }
