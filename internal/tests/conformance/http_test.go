@@ -24,6 +24,17 @@ func TestErrors(t *testing.T) {
 		empty.Header.Set("Content-Type", "application/json")
 		l.send(empty).problem(400, "json_invalid", "body")
 	}))
+	t.Run("text that is not Unicode", inLab(func(l *lab) {
+		proves(l, "decision/7/unicode", "decision/7/nul")
+		for _, r := range routes(l) {
+			if r.example() == "" {
+				continue
+			}
+			for _, text := range []string{"\xe9", `\ud800`, `\udc00\ud800`, `\u0000`} {
+				l.do(r.method, r.at("1"), `{"a":[{"b":"`+text+`"}]}`).problem(400, "json_invalid", "body.a.0.b")
+			}
+		}
+	}))
 	t.Run("content types", inLab(func(l *lab) {
 		proves(l, "decision/7/415")
 		create := func(contentType string) reply {

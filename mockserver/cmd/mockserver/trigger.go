@@ -13,6 +13,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -189,6 +190,9 @@ type assignment struct {
 
 // parseAssignment parses path=value. A value that is not JSON is a string.
 func parseAssignment(text string) (a assignment, err error) {
+	if !utf8.ValidString(text) {
+		return a, errors.New("must be UTF-8")
+	}
 	path, value, ok := strings.Cut(text, "=")
 	a.path = strings.Split(path, ".")
 	if !ok || slices.Contains(a.path, "") {

@@ -24,7 +24,7 @@ func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
 	if r.ContentLength > gateway.MaxBody {
 		return in, tooLarge(gateway.MaxBody)
 	}
-	body, err := gateway.ReadBody(r, false)
+	body, err := gateway.ReadBody(r, false, true)
 	if err != nil {
 		return in, err
 	}
@@ -63,7 +63,8 @@ func bodyProblem(err error, prefix string) *problem.Error {
 		return tooLarge(large.Limit)
 	}
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	_, notText := errors.AsType[contract.TextError](err)
+	if notText || errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return problem.New(http.StatusBadRequest, "json_invalid", msg, "body")
 	}
 	return problem.Invalid(msg, "body")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -97,7 +98,8 @@ func filled(
 	return rawResponse(media, func(w http.ResponseWriter, r *request) error {
 		attributes := map[string]string{}
 		if given := r.query["attributes"]; given != "" {
-			if err := json.Unmarshal([]byte(given), &attributes); err != nil {
+			err := json.Unmarshal([]byte(given), &attributes)
+			if err != nil || contract.CheckText([]byte(given), true) != nil {
 				return problem.Invalid("must be a JSON object whose values are strings", "query", "attributes")
 			}
 		}

@@ -127,7 +127,11 @@ func upload(body func() *contract.Schema, read func(io.Reader) error, prefix str
 
 // ServeHTTP validates the query of a request and calls the route's handler.
 func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q, err := rt.queryOf(r)
+	err := contract.CheckURL(r.URL)
+	var q query
+	if err == nil {
+		q, err = rt.queryOf(r)
+	}
 	if err == nil {
 		err = rt.handler.serve(w, &request{r, q})
 	}

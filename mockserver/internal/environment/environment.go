@@ -85,7 +85,7 @@ func (w *Environment) Snapshot(to io.Writer) error {
 
 // Restore replaces the whole state.
 func (w *Environment) Restore(r io.Reader) error {
-	if err := w.Platform.Restore(r); err != nil {
+	if err := w.Platform.Restore(contract.TextReader(r)); err != nil {
 		return fmt.Errorf("mockserver: restore: %w", err)
 	}
 	return nil

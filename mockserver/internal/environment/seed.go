@@ -14,6 +14,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/auth"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/inproc"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
@@ -48,6 +49,9 @@ type seeder struct {
 }
 
 func (w *Environment) seedOne(raw []byte) error {
+	if err := contract.CheckText(raw, false); err != nil {
+		return err
+	}
 	if details := SeedSchema().RequestErrors(raw); len(details) > 0 {
 		return &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}

@@ -81,8 +81,11 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 	if c.token.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return problem.New(http.StatusForbidden, "forbidden", "the access token is read-only", "header", "authorization")
 	}
+	if err := contract.CheckURL(r.URL); err != nil {
+		return err
+	}
 	if o.Body != nil {
-		if c.Body, err = ReadBody(r, o.BodyRequired); err != nil {
+		if c.Body, err = ReadBody(r, o.BodyRequired, false); err != nil {
 			return err
 		}
 	}
@@ -97,8 +100,8 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 }
 
 // ReadBody returns the JSON body of a request, or nil if an optional body is
-// omitted.
-func ReadBody(r *http.Request, required bool) ([]byte, error) {
+// omitted. If nul is false, a string with U+0000 is an error.
+func ReadBody(r *http.Request, required, nul bool) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch {
@@ -113,6 +116,9 @@ func ReadBody(r *http.Request, required bool) ([]byte, error) {
 	case !json.Valid(body):
 		var value any
 		return nil, problem.New(http.StatusBadRequest, "json_invalid", fmt.Sprint(json.Unmarshal(body, &value)), "body")
+	}
+	if err := contract.CheckText(body, nul); err != nil {
+		return nil, err
 	}
 	return body, nil
 }
