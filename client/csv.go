@@ -1,8 +1,6 @@
 package client
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -10,7 +8,10 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"example.com/emailplatform/events"
 )
 
 // CSVOptions configures [ContactsFromCSV]. The zero value is a good default.
@@ -19,23 +20,41 @@ type CSVOptions struct {
 	// another character, for example with "sep=;".
 	Comma rune
 
-	// Email, Tags and Interests are the headers of the columns with the address,
-	// the tags and the interests. The defaults are "email", "tags" and
-	// "interests". Letter case and surrounding spaces in headers are ignored.
-	Email, Tags, Interests string
+	// OnComma, if not nil, allows the source to detect the separator of a file
+	// whose separator is not specified. If the header row has no column with the
+	// address, but has one with ';', a tab or '|' as the separator, the source
+	// calls OnComma with this separator and uses it. By default, such a file is an
+	// error.
+	OnComma func(comma rune)
+
+	// Email, Tags, Interests and Status are the headers of the columns with the
+	// address, the tags, the interests and the status. The defaults are "email",
+	// "tags", "interests" and "status". Letter case and surrounding spaces in
+	// headers are ignored. If Status is "-", no column contains the status.
+	Email, Tags, Interests, Status string
+
+	// Ignore contains the headers of columns that are not imported. The default is
+	// "subscribed_on", a column of exported lists; see [CSVRow]. An empty slice that
+	// is not nil ignores no column.
+	Ignore []string
 
 	// Separator separates the tags and the interests in one field. The default
-	// is ";".
+	// is ";". If quotation marks enclose a tag, it can contain the separator, and a
+	// comma can follow it, as in "vip","new".
 	Separator string
 
-	// OnBadRow, if not nil, is called for each row with an invalid value or a wrong
-	// number of fields. If OnBadRow returns nil, the source skips the row. If
-	// OnBadRow returns an error, the source yields this error and stops. By
-	// default, the source stops at the first invalid row. The source always stops
-	// at a row with a misplaced quote or more than 1 MiB, because it cannot find
-	// the next row.
+	// OnBadRow, if not nil, is called for each row with an invalid value or too many
+	// fields, and for each row whose status is not active ([ErrNotActive]). If
+	// OnBadRow returns nil, the source skips the row. If OnBadRow returns an error,
+	// the source yields this error and stops. By default, the source stops at the
+	// first invalid row. The source always stops at a row with a misplaced quote or
+	// more than 1 MiB, because it cannot find the next row.
 	OnBadRow func(*CSVError) error
 }
+
+// ErrNotActive means that a row contains a contact with a status other than
+// active, for example deleted. [Contacts.Import] would activate this contact.
+var ErrNotActive = errors.New("must be active")
 
 // CSVError describes an invalid row.
 type CSVError struct {
@@ -55,18 +74,25 @@ func (e *CSVError) Error() string {
 // Unwrap returns Err.
 func (e *CSVError) Unwrap() error { return e.Err }
 
-// ContactsFromCSV returns the rows of a CSV file (RFC 4180, UTF-8) as a source
-// for [Contacts.Import]. The first row contains the headers. One column contains
-// the address, and other columns may contain tags and interests. The remaining
-// columns contain custom attributes, with the headers as names. An empty field
-// adds no attribute. Columns without a header, blank lines and rows with only
-// empty fields are ignored. The Line field of each contact is the number of its
-// row's first line. Every error from the source is a [*CSVError], except errors
-// from OnBadRow. The source reads the file during the iteration, so you can
-// iterate over the source only once.
+// ContactsFromCSV returns the rows of a CSV file (RFC 4180) as a source for
+// [Contacts.Import]. The file must be UTF-8, or UTF-16 with a byte order mark. The
+// first row contains the headers of at most 16,384 columns. One column contains the
+// address, and other columns may contain tags, interests and a status. The
+// remaining columns contain custom attributes, with the headers as names. A field
+// that is empty or contains only spaces adds no attribute. Columns without a header,
+// blank lines and rows with only empty fields are ignored. A row may omit fields at
+// its end, and may have additional empty fields.
 //
-// Lines must end in LF or CR LF. A byte order mark is skipped. A UTF-16 file or
-// a row longer than 1 MiB is an error.
+// Spaces and invisible characters around an address, a tag or a header are removed.
+// An address with invisible characters inside is invalid. The apostrophes that
+// [CSVRow] writes before = + - and @ are removed.
+//
+// The Line field of each contact is the number of its row's first line. Every
+// error from the source is a [*CSVError], except errors from OnBadRow. The source
+// reads the file during the iteration, so you can iterate over the source only
+// once. It uses at most 64 MiB of memory.
+//
+// Lines must end in LF or CR LF. A row longer than 1 MiB is an error.
 func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		c := newCSVSource(r, opts)
@@ -99,44 +125,91 @@ func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, erro
 	}
 }
 
+// maxCSVColumns is the maximum number of columns with headers, as in spreadsheets.
+const maxCSVColumns = 16_384
+
 // csvSource reads the contacts in a file.
 type csvSource struct {
+	*csvRows
 	opts    CSVOptions
-	in      *rowReader
-	text    *bufio.Reader // csv reads from this reader without another buffer
-	csv     *csv.Reader
-	above   int // lines that csv did not read: a separator line and blank lines
-	line    int // first line of the current row, from 1
-	next    int // line after the current row
 	headers []string
+	kinds   []csvColumn
 	email   int // index of the email column
 }
 
+// csvColumn is the meaning of a column.
+type csvColumn int
+
+const (
+	csvAttribute csvColumn = iota
+	csvIgnored
+	csvEmail
+	csvTags
+	csvInterests
+	csvStatus
+)
+
 func newCSVSource(r io.Reader, opts CSVOptions) *csvSource {
-	opts.Email = orDefault(strings.TrimSpace(opts.Email), "email")
-	opts.Tags = orDefault(strings.TrimSpace(opts.Tags), "tags")
-	opts.Interests = orDefault(strings.TrimSpace(opts.Interests), "interests")
+	opts.Email = orDefault(trim(opts.Email), "email")
+	opts.Tags = orDefault(trim(opts.Tags), "tags")
+	opts.Interests = orDefault(trim(opts.Interests), "interests")
+	opts.Status = orDefault(trim(opts.Status), "status")
 	opts.Separator = orDefault(opts.Separator, ";")
-	in := &rowReader{r: r}
-	return &csvSource{opts: opts, in: in, text: bufio.NewReader(in), line: 1, next: 1}
+	if opts.Ignore == nil {
+		opts.Ignore = []string{"subscribed_on"}
+	}
+	return &csvSource{csvRows: newCSVRows(r), opts: opts, email: -1}
 }
 
 func (c *csvSource) readHeader() error {
-	if err := c.readStart(); err != nil {
+	comma, err := c.start()
+	if err != nil {
 		return c.wrong("", err)
 	}
-	row, err := c.row()
-	if err == io.EOF { //nolint:errorlint // row returns it as it is
-		return c.wrong("", errors.New("the file is empty; it must have a header row"))
+	var other rune
+	if comma = orDefault(c.opts.Comma, comma); comma == 0 {
+		comma = ','
+		other = c.otherComma(func(field string) bool { return c.kind(trim(field)) == csvEmail })
+		if other != 0 && c.opts.OnComma != nil {
+			c.opts.OnComma(other)
+			comma = other
+		}
 	}
-	if err != nil {
+	c.parse(comma)
+	row, err := c.row()
+	switch {
+	case err != nil && comma != other && other != 0:
+		return c.wrong("", wrongComma(other))
+	case err == io.EOF: //nolint:errorlint // row returns it as it is
+		return c.wrong("", errors.New("the file is empty; it must have a header row"))
+	case err != nil:
 		return err
 	}
-	c.headers, c.email = slices.Clone(row), -1
+	if bad := c.setHeaders(row); bad != nil {
+		return bad
+	}
+	switch {
+	case c.email < 0 && other != 0:
+		return c.wrong("", wrongComma(other))
+	case c.email < 0:
+		return c.wrong("", fmt.Errorf("no column has the header %q; the headers are %s", c.opts.Email, listed(c.headers)))
+	}
+	return nil
+}
+
+func wrongComma(other rune) error {
+	return fmt.Errorf("the separator is probably %q; set Comma or OnComma", other)
+}
+
+func (c *csvSource) setHeaders(row []string) *CSVError {
+	if len(row) > maxCSVColumns {
+		return c.wrong("", fmt.Errorf("the file must have at most %d columns, got %d", maxCSVColumns, len(row)))
+	}
+	c.headers, c.kinds = slices.Clone(row), make([]csvColumn, len(row))
 	known := make(map[string]bool, len(row))
 	for i, h := range c.headers {
-		h = strings.TrimSpace(h)
-		c.headers[i] = h
+		h = trim(h)
+		c.headers[i], c.kinds[i] = h, c.kind(h)
 		name := strings.ToLower(h)
 		switch {
 		case !utf8.ValidString(h):
@@ -145,15 +218,29 @@ func (c *csvSource) readHeader() error {
 			return c.wrong("", errLoneCR)
 		case known[name] && h != "":
 			return c.wrong(h, errors.New("more than one column has this header"))
-		case strings.EqualFold(h, c.opts.Email):
+		case c.kinds[i] == csvEmail:
 			c.email = i
 		}
 		known[name] = true
 	}
-	if c.email < 0 {
-		return c.wrong("", fmt.Errorf("no column has the header %q; the headers are %s", c.opts.Email, listed(c.headers)))
-	}
 	return nil
+}
+
+// kind returns the meaning of the column with a header.
+func (c *csvSource) kind(header string) csvColumn {
+	switch is := func(name string) bool { return strings.EqualFold(header, name) }; {
+	case is(c.opts.Email):
+		return csvEmail
+	case is(c.opts.Tags):
+		return csvTags
+	case is(c.opts.Interests):
+		return csvInterests
+	case is(c.opts.Status) && c.opts.Status != "-":
+		return csvStatus
+	case header == "" || slices.ContainsFunc(c.opts.Ignore, is):
+		return csvIgnored
+	}
+	return csvAttribute
 }
 
 func listed(headers []string) string {
@@ -173,31 +260,63 @@ func (c *csvSource) wrong(column string, err error) *CSVError {
 }
 
 func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
-	if len(row) != len(c.headers) {
-		return ImportContact{}, c.wrong("", csv.ErrFieldCount)
-	}
 	contact := ImportContact{Line: c.line}
 	for i, field := range row {
-		h := c.headers[i]
-		switch {
-		case !utf8.ValidString(field):
-			return ImportContact{}, c.wrong(h, errors.New("must be valid UTF-8"))
-		case strings.Contains(field, "\r"):
-			return ImportContact{}, c.wrong(h, errLoneCR)
-		case i == c.email:
-			contact.Email = strings.TrimSpace(field)
-		case strings.EqualFold(h, c.opts.Tags):
-			contact.Tags = c.split(field)
-		case strings.EqualFold(h, c.opts.Interests):
-			contact.Interests = c.split(field)
-		case h != "" && field != "":
-			contact.CustomAttributes = append(contact.CustomAttributes, CustomAttribute{Name: h, Value: field})
+		if i >= len(c.headers) {
+			if trim(field) != "" {
+				return ImportContact{}, c.wrong("", csv.ErrFieldCount)
+			}
+			continue
+		}
+		if err := c.set(&contact, c.kinds[i], c.headers[i], field); err != nil {
+			return ImportContact{}, c.wrong(c.headers[i], err)
 		}
 	}
 	if contact.Email == "" {
 		return ImportContact{}, c.wrong(c.headers[c.email], errors.New("must not be empty"))
 	}
 	return contact, nil
+}
+
+// set sets the value of a column in a contact.
+func (c *csvSource) set(contact *ImportContact, kind csvColumn, header, field string) error {
+	switch {
+	case !utf8.ValidString(field):
+		return errors.New("must be valid UTF-8")
+	case strings.Contains(field, "\r"):
+		return errLoneCR
+	}
+	field = unescapeFormula(field)
+	switch kind {
+	case csvEmail:
+		contact.Email = trim(field)
+		if i := strings.IndexFunc(contact.Email, func(r rune) bool { return r != ' ' && invisible(r) }); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(contact.Email[i:])
+			return fmt.Errorf("must not contain the invisible character %U", r)
+		}
+	case csvTags:
+		contact.Tags = splitTags(field, c.opts.Separator)
+	case csvInterests:
+		contact.Interests = splitTags(field, c.opts.Separator)
+	case csvStatus:
+		return checkStatus(trim(field))
+	case csvAttribute:
+		if trim(field) != "" {
+			contact.CustomAttributes = append(contact.CustomAttributes, CustomAttribute{Name: header, Value: field})
+		}
+	}
+	return nil
+}
+
+func checkStatus(status string) error {
+	switch s := events.ContactStatus(strings.ToLower(status)); s {
+	case "", events.ContactStatusActive:
+		return nil
+	case events.ContactStatusPending, events.ContactStatusUnsubscribed, events.ContactStatusDeleted, events.ContactStatusSpam,
+		events.ContactStatusBounced, events.ContactStatusSuppressed:
+		return fmt.Errorf("%w, got %s", ErrNotActive, s)
+	}
+	return fmt.Errorf("must be the status of a contact, such as active, got %.40q; if the column is an attribute, set Status to \"-\"", status)
 }
 
 // errLoneCR is the error for a CR without an LF. If the lines of a file end
@@ -214,131 +333,19 @@ func (c *csvSource) row() ([]string, error) {
 			return nil, err
 		case err != nil:
 			return nil, c.wrong("", err)
-		case slices.ContainsFunc(row, func(s string) bool { return strings.TrimSpace(s) != "" }):
+		case slices.ContainsFunc(row, func(s string) bool { return trim(s) != "" }):
 			return row, nil
 		}
 	}
 }
 
-func (c *csvSource) split(field string) []string {
-	var parts []string
-	for p := range strings.SplitSeq(field, c.opts.Separator) {
-		if p = strings.TrimSpace(p); p != "" {
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
+// trim removes spaces and invisible characters around text.
+func trim(text string) string { return strings.TrimFunc(text, invisible) }
 
-// maxCSVRow is the maximum length of a row in bytes. Without a limit, an
-// unclosed quote would cause the rest of the file to be read into memory.
-const maxCSVRow = 1 << 20
-
-// readStart reads the byte order mark and the line "sep=;", which spreadsheets
-// write before the first row.
-func (c *csvSource) readStart() error {
-	start, _ := c.text.Peek(32)
-	if slices.Contains(start, 0) || bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")) {
-		return errors.New("the file is UTF-16 or another wide encoding; save it as UTF-8")
+// invisible reports whether no screen shows a character.
+func invisible(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r <= ' ' || r == '\x7f'
 	}
-	text := bytes.TrimPrefix(start, []byte("\ufeff"))
-	_, _ = c.text.Discard(len(start) - len(text))
-	comma := c.opts.Comma
-	if line, _, ok := bytes.Cut(text, []byte("\n")); ok {
-		if named := separator(string(line)); named != 0 {
-			_, _ = c.text.Discard(len(line) + 1)
-			comma, c.above = orDefault(comma, named), 1
-		}
-	}
-	c.csv = csv.NewReader(c.text)
-	c.csv.Comma = orDefault(comma, ',')
-	c.csv.FieldsPerRecord, c.csv.ReuseRecord = -1, true
-	return nil
-}
-
-// separator returns the separator in a line such as "sep=;", or 0 if there is
-// none.
-func separator(line string) rune {
-	line = strings.Trim(line, "\"\r")
-	if len(line) < len("sep=;") || !strings.EqualFold(line[:4], "sep=") || utf8.RuneCountInString(line[4:]) != 1 {
-		return 0
-	}
-	r, _ := utf8.DecodeRuneInString(line[4:])
-	return r
-}
-
-// read returns the fields of the next row, or io.EOF. The fields are valid until
-// the next call. After an error other than io.EOF, the position in the file is
-// unknown.
-func (c *csvSource) read() ([]string, error) {
-	c.skipBlankLines()
-	c.line, c.in.row = c.next, 0
-	before := c.csv.InputOffset()
-	fields, err := c.csv.Read()
-	if c.in.err != nil && err != nil {
-		return nil, c.in.err // encoding/csv may have read a truncated row
-	}
-	if p, ok := errors.AsType[*csv.ParseError](err); ok {
-		c.line = p.StartLine + c.above
-		return nil, p.Err
-	}
-	if err != nil {
-		return nil, err
-	}
-	line, _ := c.csv.FieldPos(0)
-	c.line = line + c.above
-	c.next = c.line + 1
-	for _, f := range fields {
-		c.next += strings.Count(f, "\n")
-	}
-	if c.csv.InputOffset()-before > maxCSVRow {
-		return nil, errLongRow
-	}
-	return fields, nil
-}
-
-// skipBlankLines skips blank lines, because encoding/csv would count them as
-// part of the next row, which could then exceed the limit.
-func (c *csvSource) skipBlankLines() {
-	for {
-		end, _ := c.text.Peek(1)
-		if string(end) == "\r" {
-			end, _ = c.text.Peek(2)
-		}
-		if string(end) != "\n" && string(end) != "\r\n" {
-			return
-		}
-		_, _ = c.text.Discard(len(end))
-		c.above++
-		c.next++
-		c.in.row = 0
-	}
-}
-
-var errLongRow = fmt.Errorf("the row is longer than %d bytes; check for an unclosed quote", maxCSVRow)
-
-// rowReader returns an error when a row is too long. Each later Read returns the
-// same error, because encoding/csv would treat later data as the rest of the
-// file.
-type rowReader struct {
-	r   io.Reader
-	row int   // bytes read since the start of the row
-	err error // other than io.EOF
-}
-
-// Read implements [io.Reader].
-func (r *rowReader) Read(p []byte) (int, error) {
-	if r.err != nil {
-		return 0, r.err
-	}
-	if r.row > maxCSVRow {
-		r.err = errLongRow
-		return 0, r.err
-	}
-	n, err := r.r.Read(p)
-	r.row += n
-	if err != io.EOF { // any other error that wraps io.EOF is a failure
-		r.err = err
-	}
-	return n, err
+	return r != utf8.RuneError && unicode.In(r, unicode.Z, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -26,14 +26,17 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 		defer f.Close() //nolint:errcheck // it was only read
 		name, source = filepath.Base(file), f
 	}
-	rows := client.ContactsFromCSV(source, client.CSVOptions{OnBadRow: func(e *client.CSVError) error {
-		if e.Column == "" {
-			return e
-		}
-		t.say("Bad row", "%s:%d: %s %v", name, e.Line, e.Column, e.Err)
-		t.badRows++
-		return nil
-	}})
+	rows := client.ContactsFromCSV(source, client.CSVOptions{
+		OnComma: func(comma rune) { t.say("Separator", "%q in %s", comma, name) },
+		OnBadRow: func(e *client.CSVError) error {
+			if e.Column == "" {
+				return e
+			}
+			t.say("Bad row", "%s:%d: %s %v", name, e.Line, e.Column, e.Err)
+			t.badRows++
+			return nil
+		},
+	})
 	report, err := t.Contacts.Import(ctx, t.list.ID, rows, client.ImportOptions{
 		OnProgress: func(p client.ImportProgress) {
 			t.say("Importing", "%d contacts done", p.Imported+p.Updated+p.Accepted+p.Rejected)

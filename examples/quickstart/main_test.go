@@ -91,9 +91,9 @@ func TestBadInput(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"too few fields": {
+		"too many fields": {
 			getenv: embedded,
-			args:   []string{"-contacts", writeFile(t, "email,name\na@example.com,A\nb@example.com\n")},
+			args:   []string{"-contacts", writeFile(t, "email,name\na@example.com,A\nb@example.com,B,C\n")},
 			want:   "mine.csv: import: source failed after 1 contacts: line 3: wrong number of fields",
 		},
 		"only a header": {

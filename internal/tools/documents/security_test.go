@@ -17,7 +17,7 @@ var limits = []struct{ quote, file, code string }{
 	{"plus 256 KiB", "events/bad_test.go", `const maxFactor, free = .+?, (.+?) //`},
 	{"at most 16 times the length", "client/decode_test.go", `const maxFactor = (.+)`},
 	{"at most 100 details", "client/detail.go", `maxDetails      = (.+)`},
-	{"at most 1 MiB. The nesting", "client/csv.go", `const maxCSVRow = (.+)`},
+	{"at most 1 MiB. The nesting", "client/csv_rows.go", `const maxCSVRow = (.+)`},
 	{"at most 64 HTTP requests", "mcp/limit.go", `defaultConcurrent = (\S+)`},
 	{"with 503", "mcp/limit.go", `concurrent\), (http\.StatusServiceUnavailable)`},
 	{"at most 64 KiB", "mcp/limit.go", `maxRequest        = (.+?)//`},

@@ -1,0 +1,117 @@
+package client
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// CSVRow returns the fields of a contact for a row of a CSV file with the given
+// headers: email, status, subscribed_on, tags, interests, or the name of a custom
+// attribute. With the default options, [ContactsFromCSV] reads the same address,
+// tags, interests and attributes from the row.
+//
+// A spreadsheet program would run a field such as =HYPERLINK(…) as a formula. So
+// CSVRow writes an apostrophe before = + - or @ at the beginning of a field or of a
+// line, or after a semicolon or a tab, where some programs begin another field.
+// [ContactsFromCSV] removes this apostrophe. It reads a line break in an attribute
+// as LF, and rejects a CR without an LF.
+func CSVRow(contact Contact, headers ...string) []string {
+	row := make([]string, len(headers))
+	for i, h := range headers {
+		field := ""
+		switch strings.ToLower(h) {
+		case "email":
+			field = contact.Email
+		case "status":
+			field = string(contact.Status)
+		case "subscribed_on":
+			if !contact.SubscribedOn.IsZero() {
+				field = contact.SubscribedOn.Format(time.RFC3339)
+			}
+		case "tags":
+			field = joinTags(contact.Tags)
+		case "interests":
+			field = joinTags(contact.Interests)
+		default:
+			field = contact.CustomAttributes.Get(h)
+		}
+		row[i] = formula.ReplaceAllString(field, "$1'$2")
+	}
+	return row
+}
+
+// formula matches the places where a formula can begin. If a program splits a row
+// at semicolons, CSV's own quotation marks are not around its fields, so any number
+// of them can precede the formula. Text with an apostrophe gets another one, so
+// unescapeFormula returns the original text.
+var (
+	formula        = regexp.MustCompile(`((?:^|[;\t\r\n])"*)('*[=+\-@＝＋－＠])`)
+	escapedFormula = regexp.MustCompile(`((?:^|[;\t\r\n])"*)'('*[=+\-@＝＋－＠])`)
+)
+
+// unescapeFormula removes the apostrophes that CSVRow writes before formulas.
+func unescapeFormula(field string) string {
+	if strings.Contains(field, "'") {
+		return escapedFormula.ReplaceAllString(field, "$1$2")
+	}
+	return field
+}
+
+// joinTags returns tags in one field. Tags that splitTags would change get
+// quotation marks.
+func joinTags(tags []string) string {
+	quoted := slices.Clone(tags)
+	for i, t := range quoted {
+		if strings.ContainsAny(t, `;"`) || trim(t) != t {
+			quoted[i] = `"` + strings.ReplaceAll(t, `"`, `""`) + `"`
+		}
+	}
+	return strings.Join(quoted, ";")
+}
+
+// splitTags returns the tags in a field.
+func splitTags(field, separator string) (tags []string) {
+	for more := true; more; {
+		tag, rest, ok := quotedTag(field, separator)
+		if ok {
+			more, field = rest != "", rest
+		} else {
+			tag, field, more = strings.Cut(field, separator)
+			tag = trim(tag)
+		}
+		if tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// quotedTag returns the tag in quotation marks at the beginning of a field, and
+// the text after the separator or the comma that follows it. A quotation mark in
+// the tag is doubled.
+func quotedTag(field, separator string) (tag, rest string, ok bool) {
+	field = trim(field)
+	if !strings.HasPrefix(field, `"`) {
+		return "", "", false
+	}
+	for i := 1; i < len(field); i++ {
+		switch {
+		case field[i] != '"':
+			continue
+		case strings.HasPrefix(field[i+1:], `"`):
+			i++
+			continue
+		}
+		after, ok := strings.CutPrefix(field[i+1:], separator)
+		rest = trim(field[i+1:])
+		for _, s := range []string{separator, ","} {
+			if !ok {
+				after, ok = strings.CutPrefix(rest, s)
+			}
+		}
+		return strings.ReplaceAll(field[1:i], `""`, `"`), after, ok || rest == ""
+	}
+	return "", "", false
+}
