@@ -36,7 +36,7 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, j)
+	err := run(ctx, j, flag.Args())
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bounce-cleanup:", err)
@@ -44,7 +44,10 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, j job) error {
+func run(ctx context.Context, j job, args []string) error {
+	if len(args) > 0 { // flags after it, such as -dry-run, would have no effect
+		return fmt.Errorf("unexpected argument %q", args[0])
+	}
 	if j.action != "tag" && j.action != "unsubscribe" {
 		return fmt.Errorf("-action must be tag or unsubscribe, got %q", j.action)
 	}

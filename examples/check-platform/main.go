@@ -46,7 +46,12 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, o)
+	var err error
+	if flag.NArg() > 0 { // flags after it, such as -base-url, would have no effect
+		err = fmt.Errorf("unexpected argument %q", flag.Arg(0))
+	} else {
+		err = run(ctx, os.Stdout, o)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "check-platform:", err)

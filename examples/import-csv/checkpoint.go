@@ -22,6 +22,7 @@ type target struct {
 	ListID        int64     `json:"list_id"`
 	ListCreatedOn time.Time `json:"list_created_on"`
 	SHA256        string    `json:"sha256"` // of the whole file
+	CSV           string    `json:"csv"`    // options of the file
 }
 
 // load reads the checkpoint of an earlier import, if there is one. A checkpoint of
@@ -38,8 +39,10 @@ func (c *checkpoint) load(path string) error {
 	if err := json.Unmarshal(b, &old); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if !old.ListCreatedOn.Equal(c.ListCreatedOn) || old.BaseURL != c.BaseURL || old.ListID != c.ListID || old.SHA256 != c.SHA256 {
-		return fmt.Errorf("%s is the checkpoint of another import, not to list %d of %s; delete it to start from the beginning", path, old.ListID, old.BaseURL)
+	same := old.target
+	same.ListCreatedOn = c.ListCreatedOn
+	if same != c.target || !old.ListCreatedOn.Equal(c.ListCreatedOn) {
+		return fmt.Errorf("%s is the checkpoint of another import, to list %d of %s; delete it to start from the beginning", path, old.ListID, old.BaseURL)
 	}
 	*c = old
 	return nil
@@ -52,7 +55,12 @@ func (c *checkpoint) store(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".new", b, 0o600); err != nil {
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)

@@ -4,15 +4,24 @@
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… \
 //	go run ./examples/import-csv -list 81 contacts.csv
 //
-// The header row contains the column "email" and optionally "tags". Every other
-// column is a custom attribute. Invalid rows are reported with their line and
-// skipped. Ctrl-C stops the import; the checkpoint is in contacts.csv.progress. It
-// is valid only for the same file, platform and list.
+// The header row contains the column "email" and optionally "tags", "interests" and
+// "status". Every other column is a custom attribute. Flags change these names, and
+// -h lists them. Invalid rows are reported with their line and skipped. Contacts
+// with a status other than active are skipped too, so importing the file of
+// list-export activates no deleted contact. If no row was imported because all were
+// skipped or rejected, the exit status is 1.
+//
+// Ctrl-C stops the import; the checkpoint is in contacts.csv.progress. It is valid
+// only for the same file, flags, platform and list. The file cannot be a pipe,
+// because the command also reads it before the import, to find errors. Memory use
+// does not depend on the number of rows.
+//
 // Without arguments the command uses the mock server and a file of 25,000 rows,
 // and stops once.
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -32,9 +41,13 @@ import (
 
 func main() {
 	listID := flag.Int64("list", 0, "`id` of the list; requires EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN; without them, a demo runs")
+	options := csvFlags(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *listID, flag.Args())
+	opts, err := options()
+	if err == nil {
+		err = run(ctx, *listID, flag.Args(), opts)
+	}
 	stop()
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -46,7 +59,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, listID int64, args []string) error {
+func run(ctx context.Context, listID int64, args []string, opts client.CSVOptions) error {
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	switch {
 	case cfg.BaseURL == "" && listID == 0 && len(args) == 0:
@@ -60,76 +73,112 @@ func run(ctx context.Context, listID int64, args []string) error {
 	if err != nil {
 		return err
 	}
-	return importFile(ctx, c, os.Stdout, target{BaseURL: cfg.BaseURL, ListID: listID}, args[0])
+	return importFile(ctx, c, os.Stdout, target{BaseURL: cfg.BaseURL, ListID: listID}, source{args[0], opts})
+}
+
+// source is a file and its format.
+type source struct {
+	name string
+	csv  client.CSVOptions
 }
 
 // importFile imports the rows of a file that were not confirmed before.
-func importFile(ctx context.Context, c *client.Client, out io.Writer, to target, name string) error {
-	total, sum, err := inspect(name) // reports errors in the file before anything is sent
+func importFile(ctx context.Context, c *client.Client, out io.Writer, to target, from source) error {
+	f, err := os.Open(from.name)
 	if err != nil {
 		return err
+	}
+	defer f.Close()                     //nolint:errcheck // it was only read
+	total, sum, err := inspect(f, from) // reports errors in the file before anything is sent
+	if err != nil {
+		return fmt.Errorf("%s: %w", from.name, err)
 	}
 	list, err := c.Lists.Get(ctx, to.ListID)
 	if err != nil {
 		return err
 	}
-	to.ListCreatedOn, to.SHA256 = list.CreatedOn, sum
+	to.ListCreatedOn, to.SHA256, to.CSV = list.CreatedOn, sum, from.format()
 	saved := checkpoint{target: to}
-	path := name + ".progress"
+	path := from.name + ".progress"
 	if err := saved.load(path); err != nil {
 		return err
 	}
-	if saved.Confirmed > 0 {
-		fmt.Fprintf(out, "%d contacts were imported by earlier runs\n", saved.Confirmed)
+	before := saved.Confirmed
+	if before > 0 {
+		fmt.Fprintf(out, "%d contacts were imported by earlier runs\n", before)
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	bad := func(e *client.CSVError) error {
-		fmt.Fprintf(out, "\r%s: %v\n", name, e)
-		return nil
-	}
-	report, err := c.Contacts.Import(ctx, to.ListID, client.ContactsFromCSV(f, client.CSVOptions{OnBadRow: bad}), client.ImportOptions{
+	rows := reported{out: out, name: from.name}
+	report, err := c.Contacts.Import(ctx, to.ListID, client.ContactsFromCSV(f, rows.options(from.csv)), client.ImportOptions{
 		Concurrency: 4,
-		Skip:        saved.Confirmed,
+		Skip:        before,
 		OnCheckpoint: func(confirmed int64) error {
 			saved.Confirmed = confirmed
 			return saved.store(path)
 		},
 		OnProgress: func(p client.ImportProgress) { fmt.Fprint(out, bar(p.Confirmed, total)) },
 		OnRejected: func(r client.ImportRejection) {
-			fmt.Fprintf(out, "\r%s: line %d: %s: %s\n", name, r.Contact.Line, r.Contact.Email, r.Detail.Msg)
+			fmt.Fprintf(out, "\r%s: line %d: %s: %s\n", from.name, r.Contact.Line, r.Contact.Email, r.Detail.Msg)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%d imported, %d updated, %d rejected\n", report.Imported, report.Updated+report.Accepted, report.Rejected)
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) { // an empty file has no checkpoint
+	updated := report.Updated + report.Accepted
+	fmt.Fprintf(out, "\n%d imported, %d updated, %d rejected, %d skipped, %d not active\n",
+		report.Imported, updated, report.Rejected, rows.skipped, rows.inactive)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty file has no checkpoint
 		return err
+	}
+	if before+report.Imported+updated == 0 && report.Rejected+rows.skipped > 0 {
+		return fmt.Errorf("%s: no row was imported", from.name)
 	}
 	return nil
 }
 
-// inspect returns the number of contacts in a file and the hash of the file. An error
-// contains the line number.
-func inspect(name string) (contacts int64, sum string, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return 0, "", err
+// format describes the options, because they change the positions of the contacts.
+func (s source) format() string {
+	o := s.csv
+	return fmt.Sprintf("%q", append([]string{string(o.Comma), o.Email, o.Tags, o.Interests, o.Status, o.Separator}, o.Ignore...))
+}
+
+// reported counts and prints the rows that are not imported.
+type reported struct {
+	out               io.Writer
+	name              string
+	skipped, inactive int64
+}
+
+// options returns options that report to r.
+func (r *reported) options(o client.CSVOptions) client.CSVOptions {
+	o.OnComma = func(comma rune) { fmt.Fprintf(r.out, "%s: fields are separated by %q\n", r.name, comma) }
+	o.OnBadRow = func(e *client.CSVError) error {
+		if errors.Is(e, client.ErrNotActive) {
+			r.inactive++
+			return nil
+		}
+		r.skipped++
+		fmt.Fprintf(r.out, "\r%s: %v\n", r.name, e)
+		return nil
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	return o
+}
+
+// inspect returns the number of contacts in a file and the hash of the file, and
+// goes back to its beginning. An error contains the line number.
+func inspect(f *os.File, from source) (contacts int64, sum string, err error) {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return 0, "", cmp.Or(err, errors.New("must be a regular file, because it is also read before the import; write the output of the pipe to a file first"))
+	}
 	digest := sha256.New()
-	skip := func(*client.CSVError) error { return nil }
-	for _, err := range client.ContactsFromCSV(io.TeeReader(f, digest), client.CSVOptions{OnBadRow: skip}) {
+	rows := reported{out: io.Discard}
+	for _, err := range client.ContactsFromCSV(io.TeeReader(f, digest), rows.options(from.csv)) {
 		if err != nil {
-			return 0, "", fmt.Errorf("%s: %w", name, err)
+			return 0, "", err
 		}
 		contacts++
 	}
-	return contacts, hex.EncodeToString(digest.Sum(nil)), nil
+	_, err = f.Seek(0, io.SeekStart)
+	return contacts, hex.EncodeToString(digest.Sum(nil)), err
 }
 
 // bar returns a progress bar. Each bar overwrites the previous one.
@@ -167,7 +216,7 @@ func demonstrate(ctx context.Context) error {
 	to := target{BaseURL: platform.URL(), ListID: list.ID}
 	first, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err = importFile(first, c, &stopAt{Writer: os.Stdout, text: strings.Repeat("=", 19), stop: cancel}, to, name)
+	err = importFile(first, c, &stopAt{Writer: os.Stdout, text: strings.Repeat("=", 19), stop: cancel}, to, source{name: name})
 	switch {
 	case err == nil:
 		return errors.New("the import ended before the demo could interrupt it")
@@ -175,7 +224,7 @@ func demonstrate(ctx context.Context) error {
 		return err
 	}
 	fmt.Println("\ninterrupted, as with Ctrl-C; resuming:")
-	return importFile(ctx, c, os.Stdout, to, name)
+	return importFile(ctx, c, os.Stdout, to, source{name: name})
 }
 
 func writeRows(name string, n int) error {

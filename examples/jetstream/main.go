@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -33,7 +34,7 @@ func main() {
 	}
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, flag.Arg(0), *addr)
+	err := run(ctx, strings.Join(flag.Args(), " "), *addr)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "jetstream:", err)

@@ -5,8 +5,10 @@
 //
 // Each contact that stays on the list is exported once, even if others unsubscribe
 // in the meantime: the command reads contacts of every status and selects those with
-// -status itself. Memory use does not depend on the number of contacts. Without the
-// two variables and -list it exports a small list of the mock server.
+// -status itself. A spreadsheet runs no field as a formula, and import-csv imports
+// the file without changing a contact. Memory use does not depend on the number of
+// contacts. Without the two variables and -list it exports a small list of the mock
+// server.
 package main
 
 import (
@@ -19,7 +21,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
@@ -34,7 +35,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	names := strings.FieldsFunc(*attributes, func(r rune) bool { return r == ',' })
-	err := run(ctx, *listID, events.ContactStatus(*status), names)
+	err := run(ctx, *listID, events.ContactStatus(*status), names, flag.Args())
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "list-export:", err)
@@ -42,7 +43,10 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, listID int64, status events.ContactStatus, attributes []string) error {
+func run(ctx context.Context, listID int64, status events.ContactStatus, attributes, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q", args[0])
+	}
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" && listID != 0 {
 		return errors.New("EMAILPLATFORM_BASE_URL is not set")
@@ -74,7 +78,8 @@ func export(
 			err = w.Error()
 		}
 	}()
-	if err := w.Write(append([]string{"email", "status", "subscribed_on", "tags"}, attributes...)); err != nil {
+	headers := append([]string{"email", "status", "subscribed_on", "tags"}, attributes...)
+	if err := w.Write(headers); err != nil {
 		return 0, err
 	}
 	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{}, client.Prefetch(3)) {
@@ -84,24 +89,12 @@ func export(
 		if status != "" && contact.Status != status {
 			continue
 		}
-		if err := w.Write(row(contact, attributes)); err != nil {
+		if err := w.Write(client.CSVRow(contact, headers...)); err != nil {
 			return n, err
 		}
 		n++
 	}
 	return n, nil
-}
-
-func row(contact client.Contact, attributes []string) []string {
-	subscribed := ""
-	if !contact.SubscribedOn.IsZero() {
-		subscribed = contact.SubscribedOn.Format(time.RFC3339)
-	}
-	fields := []string{contact.Email, string(contact.Status), subscribed, strings.Join(contact.Tags, ";")}
-	for _, name := range attributes {
-		fields = append(fields, contact.CustomAttributes.Get(name))
-	}
-	return fields
 }
 
 const demoList = `{"lists": [{"list_id": 1, "name": "Newsletter", "contacts": [

@@ -36,6 +36,9 @@ func run(ctx context.Context) error {
 	addr := flag.String("addr", "127.0.0.1:8080", "`address` to listen on for subscribers and the platform")
 	internal := flag.String("internal", "127.0.0.1:8081", "`address` to listen on for operators")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flag.Arg(0))
+	}
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" {
 		return demonstrate(ctx)

@@ -34,12 +34,19 @@ func (s *service) signUp(ctx context.Context, email string) error {
 }
 
 // importContacts imports the rows of a CSV file. The import does not activate
-// contacts that have unsubscribed or have not confirmed yet.
-func (s *service) importContacts(ctx context.Context, file io.Reader) error {
-	rows := client.ContactsFromCSV(file, client.CSVOptions{OnBadRow: func(e *client.CSVError) error {
-		slog.Warn("row skipped", "error", e)
-		return nil
-	}})
+// contacts that have unsubscribed or have not confirmed yet. Rows with a
+// status other than active are skipped. An error means that the import is incomplete, or
+// that all rows were skipped or rejected.
+func (s *service) importContacts(ctx context.Context, file io.Reader) (summary string, err error) {
+	skipped := 0
+	rows := client.ContactsFromCSV(file, client.CSVOptions{
+		OnComma: func(comma rune) { slog.Info("separator detected", "comma", string(comma)) },
+		OnBadRow: func(e *client.CSVError) error {
+			skipped++
+			slog.Warn("row skipped", "error", e)
+			return nil
+		},
+	})
 	report, err := s.platform.Contacts.Import(ctx, s.listID, rows, client.ImportOptions{
 		Concurrency: 4,
 		Filter:      func(c client.ImportContact) bool { return !s.isSuppressed(c.Email) },
@@ -47,8 +54,13 @@ func (s *service) importContacts(ctx context.Context, file io.Reader) error {
 			slog.Warn("row rejected", "line", r.Contact.Line, "reason", r.Detail.Msg)
 		},
 	})
-	s.counts.Add("contacts imported", report.Imported+report.Updated+report.Accepted)
-	return err
+	done := report.Imported + report.Updated + report.Accepted
+	s.counts.Add("contacts imported", done)
+	summary = fmt.Sprintf("%d imported, %d suppressed, %d rejected, %d skipped", done, report.Filtered, report.Rejected, skipped)
+	if err == nil && done+report.Filtered == 0 && (report.Rejected > 0 || skipped > 0) {
+		err = errors.New("no row was imported: " + summary)
+	}
+	return summary, err
 }
 
 // export writes the active contacts as CSV. It does not filter by status,
@@ -56,6 +68,8 @@ func (s *service) importContacts(ctx context.Context, file io.Reader) error {
 // active exactly once. An error means that the export is incomplete.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
+	headers := []string{"email", "subscribed_on", "tags"}
+	_ = w.Write(headers) // see w.Error
 	for c, err := range s.platform.Contacts.All(ctx, s.listID, client.ListContactsParams{}, client.Prefetch(3)) {
 		if err != nil {
 			return err
@@ -63,7 +77,7 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 		if c.Status != events.ContactStatusActive {
 			continue
 		}
-		_ = w.Write([]string{c.Email, c.SubscribedOn.Format(time.RFC3339), strings.Join(c.Tags, ";")}) // see w.Error
+		_ = w.Write(client.CSVRow(c, headers...)) // a spreadsheet does not run its fields as formulas
 	}
 	w.Flush()
 	return w.Error()

@@ -82,8 +82,9 @@ func active(t *testing.T, s *service) (addresses []string) {
 	var out strings.Builder
 	check(t, s.export(t.Context(), &out))
 	for line := range strings.Lines(out.String()) {
-		address, _, _ := strings.Cut(line, ",")
-		addresses = append(addresses, address)
+		if address, _, _ := strings.Cut(line, ","); address != "email" {
+			addresses = append(addresses, address)
+		}
 	}
 	slices.Sort(addresses)
 	return addresses
@@ -132,16 +133,59 @@ func TestImport(t *testing.T) {
 		post := func(file string, want int, addresses ...string) {
 			t.Helper()
 			w := httptest.NewRecorder()
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/contacts.csv", strings.NewReader(file))
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/contacts.csv", strings.NewReader(file))
 			s.internal().ServeHTTP(w, r)
 			if got := active(t, s); w.Code != want || !slices.Equal(got, addresses) {
 				t.Errorf("got %d %s, active %v; want %d, %v", w.Code, w.Body, got, want, addresses)
 			}
 		}
-		const file = "email,tags\nada@example.org,vip\nbob@example.net,\nnobody,\ncy@example.org\n"
+		const file = "email,tags\nada@example.org,vip\nbob@example.net\nnobody,\ncy@example.org,,x\n"
 		recipes.Inject(t, platform, mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultStatus, Status: 403, Times: 1})
 		post(file, http.StatusBadGateway)
 		post(file, http.StatusOK, "ada@example.org")
+		post("email,name\ncy@example.org,M\xfcller\n", http.StatusBadGateway, "ada@example.org") // every row is skipped
+		post("email;tags\n'+dee@example.org;=x\n", http.StatusOK, "'+dee@example.org", "ada@example.org")
+		var out strings.Builder
+		check(t, s.export(t.Context(), &out))
+		if !strings.HasPrefix(out.String(), "email,subscribed_on,tags\n") || !strings.Contains(out.String(), "\n'+dee@example.org,") || !strings.Contains(out.String(), ",'=x\n") {
+			t.Errorf("a spreadsheet runs a field of the export:\n%s", &out)
+		}
+		post(out.String(), http.StatusOK, "'+dee@example.org", "ada@example.org")
+	})
+}
+
+// TestOperatorsPort: a web page cannot import contacts, and cannot read them if its name points to this address.
+func TestOperatorsPort(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
+		for _, tt := range []struct {
+			method, host, header, value string
+			want                        int
+		}{
+			{http.MethodPost, "127.0.0.1:8081", "Sec-Fetch-Site", "cross-site", http.StatusForbidden},
+			{http.MethodPost, "127.0.0.1:8081", "Origin", "https://evil.example", http.StatusForbidden},
+			{http.MethodPost, "localhost", "Origin", "null", http.StatusForbidden},
+			{http.MethodGet, "evil.example:8081", "Sec-Fetch-Site", "same-origin", http.StatusForbidden},
+			{http.MethodGet, "localhost.evil.example", "", "", http.StatusForbidden},
+			{http.MethodGet, "127.0.0.1.evil.example", "", "", http.StatusForbidden},
+			{http.MethodGet, "", "", "", http.StatusForbidden},
+			{http.MethodPost, "[::1]:8081", "Sec-Fetch-Site", "same-origin", http.StatusOK},
+			{http.MethodPost, "10.0.0.5", "", "", http.StatusOK},
+			{http.MethodGet, "localhost:8081", "Sec-Fetch-Site", "none", http.StatusOK},
+		} {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequestWithContext(t.Context(), tt.method, "/contacts.csv", strings.NewReader("email\nattacker@evil.example\n"))
+			r.Host = tt.host
+			if tt.header != "" {
+				r.Header.Set(tt.header, tt.value)
+			}
+			s.internal().ServeHTTP(w, r)
+			if w.Code != tt.want || tt.want != http.StatusOK && strings.Contains(w.Body.String(), "@") {
+				t.Errorf("%+v: got %d %s", tt, w.Code, w.Body)
+			}
+			if got := active(t, s); tt.want == http.StatusForbidden && got != nil {
+				t.Errorf("%+v: active %v", tt, got)
+			}
+		}
 	})
 }
 

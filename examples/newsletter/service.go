@@ -5,8 +5,11 @@ import (
 	"errors"
 	"expvar"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"sync"
 	"time"
 
@@ -112,22 +115,55 @@ func (s *service) public() http.Handler {
 	return http.MaxBytesHandler(mux, 1<<20)
 }
 
-// internal returns the handler for operators.
+// internal returns the handler for operators. It rejects requests from web pages.
 func (s *service) internal() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, &s.counts) })
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintln(w, &s.counts)
+	})
 	mux.HandleFunc("GET /contacts.csv", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 		if err := s.export(r.Context(), w); err != nil {
 			panic(http.ErrAbortHandler) // so that a partial file does not look complete
 		}
 	})
 	mux.HandleFunc("POST /contacts.csv", func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the platform determines how long an import takes
-		if err := s.importContacts(r.Context(), r.Body); err != nil {
+		summary, err := s.importContacts(r.Context(), upload{r.Body, http.NewResponseController(w)})
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
 		}
+		_, _ = fmt.Fprintln(w, summary)
 	})
-	return mux
+	return http.NewCrossOriginProtection().Handler(checkHost(mux))
+}
+
+// checkHost rejects requests to a host name other than localhost. The name of a
+// malicious page can point to this address, and the page can then read responses
+// (DNS rebinding). Add the host name of your service if it has one.
+func checkHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := (&url.URL{Host: r.Host}).Hostname()
+		if _, err := netip.ParseAddr(host); err != nil && host != "localhost" {
+			http.Error(w, "the host in the Host header must be an IP address or localhost", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// upload is a body whose sender may pause for a minute. The platform determines
+// the duration of an import, so the server's ReadTimeout is too short.
+type upload struct {
+	io.Reader
+	c *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (u upload) Read(p []byte) (int, error) {
+	_ = u.c.SetReadDeadline(time.Now().Add(time.Minute))
+	return u.Reader.Read(p)
 }
 
 // run serves until ctx ends or a part fails. It then stops lookups, which can be

@@ -4,12 +4,15 @@
 //   GET  /readers                              {"ada@example.org": "pending" | "active" | "gone"}
 //   POST /issues  {"subject", "text", "at"}    sends an issue to all active readers, now or at a time in Unix seconds
 //   POST /hook                                 receives the platform's events
+//
+// The addresses of the readers, and issues, are only for operators on this machine. Web pages cannot use these routes.
 
 import {createHash, createHmac, timingSafeEqual} from 'node:crypto';
 import {createServer} from 'node:http';
+import {isIPv4} from 'node:net';
 import {pathToFileURL} from 'node:url';
 
-const MAX_BODY = 1 << 20; // bytes
+const MAX_BODY = 1 << 20; // bytes, of a request or a response
 const EVENTS = ['Contact.Added', 'Contact.Unsubscribed', 'Email.Bounced'];
 const SENDER = {name: 'The Letter', email: 'letter@shop.example'};
 
@@ -41,7 +44,7 @@ export class Platform {
         redirect: 'manual',
         signal: AbortSignal.timeout(this.timeout),
       });
-      text = await response.text();
+      text = (await bodyOf(response.body ?? [])).toString();
       if (response.ok) return JSON.parse(text);
     } catch (error) {
       throw new OutcomeUnknown(`${method} ${path}`, {cause: error});
@@ -152,7 +155,25 @@ export function serverOf(newsletter) {
   });
 }
 
+/** Reports whether a page of another site sent the request, as Go's http.CrossOriginProtection does. */
+function isCrossSite({headers: {'sec-fetch-site': site, origin, host}}) {
+  if (site) return !['same-origin', 'none'].includes(site);
+  return Boolean(origin) && ![`http://${host}`, `https://${host}`].includes(origin);
+}
+
+/**
+ * Reports whether the request is from this machine. The name of a malicious page can point to this address (DNS rebinding), so the
+ * Host header must contain a loopback address or localhost.
+ */
+function isLocal({headers: {host = ''}}) {
+  const name = host.replace(/:\d+$/, '');
+  return name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
+}
+
 async function respond(newsletter, request) {
+  const forOperators = ['GET /readers', 'POST /issues'].includes(`${request.method} ${request.url}`);
+  if (forOperators && !isLocal(request)) return [403, {error: 'the host in the Host header must be a loopback address or localhost'}];
+  if (request.url !== '/hook' && isCrossSite(request)) return [403, {error: 'a page of another site sent the request'}];
   switch (`${request.method} ${request.url}`) {
     case 'GET /readers':
       return [200, Object.fromEntries(newsletter.readers)];

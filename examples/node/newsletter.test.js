@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {createServer as createHTTPServer, request as send} from 'node:http';
 import {createServer} from 'node:net';
 import {createInterface} from 'node:readline';
 import {after, afterEach, before, beforeEach, test} from 'node:test';
 
 import {Mock, sign} from '@example/emailplatform-mock';
-import {Newsletter, Platform, serverOf} from './newsletter.js';
+import {Newsletter, OutcomeUnknown, Platform, serverOf} from './newsletter.js';
 
 const ADA = 'ada@example.org';
 const WEEK = 7 * 24 * 3600;
@@ -167,6 +168,43 @@ test('a forged event is rejected', async () => {
   assert.equal(await statusOf(ADA), undefined);
   assert.equal((await call('POST', '/hook', body, {'X-Service-Signature': valid}))[0], 200);
   assert.equal(await statusOf(ADA), 'active');
+});
+
+test('web pages cannot send issues, read addresses or subscribe readers', async () => {
+  const status = (method, path, headers) => new Promise((resolve, reject) => {
+    const body = path === '/readers' ? {email: ADA} : {subject: 'Spam', text: 'Spam.'};
+    send(url + path, {method, headers}, (response) => resolve(response.resume().statusCode)).on('error', reject)
+      .end(method === 'POST' ? JSON.stringify(body) : undefined);
+  });
+  const {host} = new URL(url);
+  for (const [method, path, headers, want] of [
+    ['POST', '/issues', {'Sec-Fetch-Site': 'cross-site', 'Content-Type': 'text/plain'}, 403],
+    ['POST', '/issues', {Origin: 'https://evil.example'}, 403],
+    ['POST', '/issues', {Origin: 'null'}, 403],
+    ['POST', '/issues', {Host: 'evil.example', 'Sec-Fetch-Site': 'same-origin'}, 403],
+    ['POST', '/readers', {'Sec-Fetch-Site': 'same-site'}, 403],
+    ['GET', '/readers', {Host: 'evil.example'}, 403],
+    ['GET', '/readers', {Host: '127.evil.example'}, 403],
+    ['GET', '/readers', {'Sec-Fetch-Site': 'none'}, 200],
+    ['GET', '/readers', {Host: 'localhost'}, 200],
+    ['POST', '/readers', {Origin: url, Host: host}, 202],
+    ['POST', '/readers', {Host: 'news.example'}, 202],
+  ]) assert.equal(await status(method, path, headers), want, JSON.stringify([method, path, headers]));
+  await account.wait();
+  assert.equal((await account.outbox({to: 'bob@example.org'})).length, 0);
+});
+
+test('an endless response is an unknown outcome', async (t) => {
+  const endless = createHTTPServer((_, response) => {
+    const chunk = Buffer.alloc(1 << 16, ' ');
+    const more = () => { while (response.write(chunk)); };
+    response.on('drain', more);
+    more();
+  }).listen(0, '127.0.0.1');
+  await once(endless, 'listening');
+  t.after(() => { endless.close(); endless.closeAllConnections(); });
+  const platform = new Platform(`http://127.0.0.1:${endless.address().port}`, 'token', 60_000);
+  await assert.rejects(platform.call('GET', '/lists'), (error) => error instanceof OutcomeUnknown && error.cause instanceof RangeError);
 });
 
 test('an issue is not sent again after a lost response', async () => {

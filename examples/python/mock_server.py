@@ -27,7 +27,7 @@ class MockServer:
             if self._process.poll() is not None:
                 raise RuntimeError("mockserver did not start")
             time.sleep(0.005)
-        self.where = json.loads(ready.read_text())
+        self.where = json.loads(ready.read_text(encoding="utf-8"))
         self.url, self.token = self.where["base_url"], self.where["token"]
 
     @staticmethod

@@ -19,7 +19,7 @@ from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib import parse, request
 
-MAX_BODY = 1 << 20  # bytes
+MAX_BODY = 1 << 20  # bytes, of a request or a response
 EVENTS = ["Email.Bounced", "Email.ReportedAsSpam", "SuppressedEmail.Added"]
 
 
@@ -31,11 +31,19 @@ class OutcomeUnknown(Exception):
     """The platform may have processed a request: repeating it could duplicate its effect."""
 
 
+class NoRedirect(request.HTTPRedirectHandler):
+    """Makes a redirect an error: it would send the token to another server."""
+
+    def redirect_request(self, *_):
+        return None
+
+
 class Platform:
     """A client for the parts of the platform's API that this application uses."""
 
     def __init__(self, base_url, token, timeout=10):
         self.base_url, self.token, self.timeout = base_url.rstrip("/"), token, timeout
+        self._open = request.build_opener(NoRedirect).open
 
     def send(self, email, subject, text):
         sent = self._call("POST", "/v2/emails", {
@@ -63,8 +71,8 @@ class Platform:
         headers = {"Authorization": "Bearer " + self.token, "Content-Type": "application/json"}
         call = request.Request(self.base_url + path, json.dumps(body).encode() if body else None, headers, method=method)
         try:
-            with request.urlopen(call, timeout=self.timeout) as response:
-                return json.load(response)
+            with self._open(call, timeout=self.timeout) as response:
+                return json.loads(response.read(MAX_BODY))  # if the response is longer, it is not JSON
         except request.HTTPError as error:
             # A 503 with Retry-After means that the platform did nothing. With any other 5xx, it may have processed the request.
             if error.code < 500 or error.code == 503 and error.headers["Retry-After"]:
@@ -143,6 +151,7 @@ class Signups:
 
 
 class Handler(BaseHTTPRequestHandler):
+    timeout = 10  # seconds without data
     log_message = lambda *_: None
 
     def do_GET(self):
@@ -150,16 +159,29 @@ class Handler(BaseHTTPRequestHandler):
         self._respond(200 if status else 404, {"status": status})
 
     def do_POST(self):
-        signups, size = self.server.signups, int(self.headers["Content-Length"] or 0)
-        if size > MAX_BODY or self.path not in ("/hook", "/signups"):
-            return self._respond(413 if size > MAX_BODY else 404, {})
-        body = self.rfile.read(size)
+        signups, size = self.server.signups, self.headers["Content-Length"] or "0"
+        if self.path not in ("/hook", "/signups"):
+            return self._respond(404, {})
+        if not (size.isascii() and size.isdigit()):  # read(-1) would read without a limit
+            return self._respond(400, {"error": "the Content-Length is not a number"})
+        if len(size) > 9 or int(size) > MAX_BODY:
+            return self._respond(413, {})
+        body = self.rfile.read(int(size))
+        if len(body) < int(size):
+            return self._respond(400, {"error": "the body is incomplete"})
         if self.path == "/signups":
-            return self._sign_up(body)
+            return self._respond(403, {}) if self._is_cross_site() else self._sign_up(body)
         if not signups.is_signed(body, self.headers["X-Service-Signature"] or ""):
             return self._respond(401, {})
         signups.handle(body)  # if it raises, the platform delivers the event again
         self._respond(200, {})
+
+    def _is_cross_site(self):
+        """Reports whether a page of another site sent the request, as Go's http.CrossOriginProtection does."""
+        site, origin = self.headers["Sec-Fetch-Site"], self.headers["Origin"]
+        if site:
+            return site not in ("same-origin", "none")
+        return bool(origin) and parse.urlsplit(origin).netloc != self.headers["Host"]
 
     def _sign_up(self, body):
         try:

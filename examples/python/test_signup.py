@@ -4,10 +4,13 @@
 """
 
 import base64
+import contextlib
 import hashlib
 import hmac
+import http.server
 import json
 import pathlib
+import socket
 import threading
 import unittest
 import urllib.error
@@ -146,6 +149,56 @@ class SignupTest(unittest.TestCase):
         verdict = mock.control("POST", "verify", {"body": body.decode(), "signature": forged,
                                                  "secret": self.signups.secret, "hash_function": self.signups.hash})
         self.assertFalse(verdict["valid"])
+
+    def raw(self, method, headers, body=b""):
+        """Sends a request with exactly these headers, and returns the status."""
+        with socket.create_connection(self.url.removeprefix("http://").split(":"), timeout=10) as connection:
+            lines = [f"{method} HTTP/1.0", *headers, "", ""]
+            connection.sendall("\r\n".join(lines).encode() + body)
+            connection.shutdown(socket.SHUT_WR)
+            return int(connection.makefile("rb").readline().split()[1])
+
+    def test_length_of_a_body(self):
+        for length, want in {"-1": 400, "+2": 400, "x": 400, "²": 400, "": 400, "5": 400, "9" * 5000: 413, str((1 << 20) + 1): 413}.items():
+            self.assertEqual(self.raw("POST /signups", ["Content-Length: " + length], b"{}"), want, length[:20])
+
+    def test_cross_site_sign_up(self):
+        """A web page cannot sign up an address, unless it is from the same site."""
+        body = json.dumps({"email": ADA}).encode()
+        for headers, want in [
+            (["Sec-Fetch-Site: cross-site"], 403), (["Sec-Fetch-Site: same-site"], 403), (["Origin: https://evil.example"], 403), (["Origin: null"], 403),
+            (["Sec-Fetch-Site: same-origin"], 202), (["Origin: https://shop.example", "Host: shop.example"], 202),
+        ]:
+            self.assertEqual(self.raw("POST /signups", [f"Content-Length: {len(body)}", *headers], body), want, headers)
+
+    def test_responses_of_the_platform(self):
+        """A redirect does not send the token to another server, and an endless response is not read to its end."""
+        class Redirect(http.server.BaseHTTPRequestHandler):
+            log_message = lambda *_: None
+
+            def do_GET(self):
+                asked.append(self.path)
+                self.send_response(302 if self.path == "/v2/emails/1" else 200)
+                self.send_header("Location", "/elsewhere")
+                self.end_headers()
+                if self.path == "/v2/emails/2":
+                    with contextlib.suppress(OSError):  # until the client closes the connection
+                        while True:
+                            self.wfile.write(b" " * (1 << 16))
+
+        asked = []
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Redirect)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(thread.join)
+        self.addCleanup(server.shutdown)
+        platform = signup.Platform(f"http://127.0.0.1:{server.server_address[1]}", "token")
+        with self.assertRaises(signup.Rejected):
+            platform.look_up("1")
+        with self.assertRaises(signup.OutcomeUnknown):
+            platform.look_up("2")
+        self.assertEqual(asked, ["/v2/emails/1", "/v2/emails/2"])
 
     def test_both_hash_functions(self):
         for name in ("sha256", "sha512"):

@@ -45,6 +45,8 @@ func main() {
 	secrets := os.Getenv("WEBHOOK_SECRETS")
 	var err error
 	switch {
+	case flag.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", flag.Arg(0))
 	case *replayFrom != "":
 		err = replayFile(ctx, *replayFrom, *to)
 	case secrets == "":
@@ -86,11 +88,21 @@ func replayFile(ctx context.Context, name, to string) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	n, err := replay(ctx, http.DefaultClient, file, to)
+	n, err := replay(ctx, receiver(), file, to)
 	if err == nil {
 		slog.Info("replayed", "deliveries", n)
 	}
 	return err
+}
+
+// receiver returns a client for a receiver. It follows no redirect, because a
+// redirected POST can become a GET, whose success does not mean that the event was
+// handled.
+func receiver() *http.Client {
+	return &http.Client{
+		Timeout:       time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 func verifierOf(secrets []string) (*webhook.Verifier, error) {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -130,5 +131,18 @@ func TestForgedIsNotStored(t *testing.T) {
 	err = post(t.Context(), &http.Client{Transport: onHandler{store(v, file)}}, "http://shop.test/hook", stored{[]byte(`{"event":"X"}`), "forged"})
 	if info, statErr := file.Stat(); err == nil || statErr != nil || info.Size() != 0 {
 		t.Errorf("%v, %v, %d bytes", err, statErr, info.Size())
+	}
+}
+
+// TestReplayFollowsNoRedirect: a page at the end of a redirect has handled no event, so replay reports the delivery.
+func TestReplayFollowsNoRedirect(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.Handle("/hook", http.RedirectHandler("/login", http.StatusFound))
+	mux.HandleFunc("/login", func(http.ResponseWriter, *http.Request) {})
+	c := receiver()
+	c.Transport = onHandler{mux}
+	file := strings.NewReader(`{"body":"e30=","signature":"s"}` + "\n")
+	if n, err := replay(t.Context(), c, file, "http://shop.test/hook"); err == nil || n != 0 {
+		t.Errorf("%d deliveries, %v", n, err)
 	}
 }
