@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 
@@ -39,14 +41,30 @@ func (s *stage) binaries(ctx context.Context) {
 	packReleased(ctx, s.repo, s.next)
 }
 
-// packReleased packs the npm packages with the binaries in dist, which goreleaser has built, into dist/npm.
+// packReleased packs the npm packages with the binaries in dist, which goreleaser has built, into dist/npm, and adds them to
+// dist/checksums.txt.
 func packReleased(ctx context.Context, repo, version string) {
 	binaries := try.Get(filepath.Glob(filepath.Join(repo, "dist", "mockserver_*", "mockserver*")))
 	const systems = 6 // systems in .goreleaser.yaml
 	if len(binaries) != systems {
 		try.Failf("dist has binaries for %d systems, want %d", len(binaries), systems)
 	}
-	pack(ctx, repo, version, filepath.Join(repo, "dist", "npm"), binaries)
+	to := filepath.Join(repo, "dist", "npm")
+	pack(ctx, repo, version, to, binaries)
+	addChecksums(filepath.Join(repo, "dist", "checksums.txt"), try.Get(filepath.Glob(filepath.Join(to, "*.tgz"))))
+}
+
+// addChecksums adds files to the checksums of goreleaser, in the format of sha256sum.
+// A line of an earlier call is replaced.
+func addChecksums(list string, files []string) {
+	edit(list, func(text string) string {
+		for _, file := range files {
+			line := fmt.Sprintf("%x  %s\n", sha256.Sum256(try.Get(os.ReadFile(file))), filepath.Base(file))
+			old := regexp.MustCompile(`(?m)^[0-9a-f]{64}  ` + regexp.QuoteMeta(filepath.Base(file)) + "\n")
+			text = old.ReplaceAllLiteralString(text, "") + line
+		}
+		return text
+	})
 }
 
 // pack writes the tarballs of the npm package and of a package for each binary into the directory to.

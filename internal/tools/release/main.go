@@ -18,7 +18,7 @@
 //	go run ./internal/tools/release -notes v0.2.0     # the section of CHANGELOG.md
 //	go run ./internal/tools/release -push v0.2.0      # tags the commit for all modules, and pushes one tag at a time
 //	go run ./internal/tools/release -tagged v0.2.0    # checks that the commit has all tags
-//	go run ./internal/tools/release -npm v0.2.0       # packs the npm packages with the binaries in dist
+//	go run ./internal/tools/release -npm v0.2.0       # packs the npm packages with the binaries in dist, and adds their checksums
 package main
 
 import (
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string) (err error) {
 	described := flags.String("notes", "", "print the section of CHANGELOG.md for this `version`")
 	complete := flags.String("tagged", "", "check that the commit has the tags of this `version` for all modules")
 	publish := flags.String("push", "", "tag the commit as this `version` of all modules, and push the tags to origin")
-	npm := flags.String("npm", "", "pack the npm packages of this `version` with the binaries in dist, into dist/npm")
+	npm := flags.String("npm", "", "pack the npm packages of this `version` with the binaries in dist, into dist/npm, and add them to dist/checksums.txt")
 	binaries := flags.Bool("binaries", true, "build the binaries")
 	try.OK(flags.Parse(args))
 	switch {
