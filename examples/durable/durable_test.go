@@ -70,19 +70,37 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 // deliver delivers each of n events the given number of times and returns the statuses.
 func deliver(t *testing.T, pool *pgxpool.Pool, n, times int) (statuses []int) {
 	t.Helper()
+	for i := range n * times {
+		statuses = append(statuses, deliverOne(t, pool, fmt.Sprintf("event-%d", i%n)))
+	}
+	return statuses
+}
+
+func deliverOne(t *testing.T, pool *pgxpool.Pool, id string) (status int) {
+	t.Helper()
 	h, err := newReceiver(pool, secret, 0)
 	check(t, err)
 	parsed, err := webhook.ParseSecret(secret, "")
 	check(t, err)
-	for i := range n * times {
-		body := fmt.Sprintf(`{"id":"event-%d","event":"SuppressedEmail.Added","created_on":1700000000,"data":{"suppressedEmail":{"email":"a@example.com"}}}`, i%n)
-		req, err := webhook.NewRequest(t.Context(), "http://receiver.test/hook", parsed, []byte(body))
-		check(t, err)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, req)
-		statuses = append(statuses, w.Code)
+	body := `{"id":"` + id + `","event":"SuppressedEmail.Added","created_on":1700000000,"data":{"suppressedEmail":{"email":"a@example.com"}}}`
+	req, err := webhook.NewRequest(t.Context(), "http://receiver.test/hook", parsed, []byte(body))
+	check(t, err)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, req)
+	return w.Code
+}
+
+// TestUnstorableKey: an event is stored even if PostgreSQL cannot store its id.
+func TestUnstorableKey(t *testing.T) {
+	pool := newDatabase(t)
+	for _, id := range []string{`a\u0000`, `\ud800`} {
+		if status := deliverOne(t, pool, id); status != http.StatusNoContent {
+			t.Errorf("event %s: status %d, want 204", id, status)
+		}
 	}
-	return statuses
+	if n := mustCount(t, pool, "river_job"); n != 2 {
+		t.Errorf("%d jobs, want 2", n)
+	}
 }
 
 func mustCount(t *testing.T, pool *pgxpool.Pool, what string) int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -81,7 +82,8 @@ func enqueue(jobs *river.Client[pgx.Tx]) func(context.Context, *events.Event) er
 		if !ok {
 			return errors.New("no delivery in the context: enqueue must be the function of a webhook handler")
 		}
-		_, err = jobs.InsertTx(ctx, tx, Delivery{Key: d.Key, Body: d.Body}, nil)
+		// PostgreSQL rejects JSON with NUL, so the key is escaped. A UUID stays the same.
+		_, err = jobs.InsertTx(ctx, tx, Delivery{Key: url.PathEscape(d.Key), Body: d.Body}, nil)
 		return err
 	}
 }
