@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -45,7 +45,8 @@ type Options struct {
 	RiverSchema string
 
 	// Logger receives the records "email outcome unknown", "email not queued", "email
-	// forbidden", "email outcome not recorded", "sending paused" and "sending resumed".
+	// forbidden", "email outcome not recorded", "email id cannot be stored", "sending
+	// paused" and "sending resumed".
 	// The default is slog.Default. Errors in log records can contain the address of a
 	// recipient.
 	Logger *slog.Logger
@@ -120,12 +121,13 @@ const (
 // InsertTx method of a River client, in the same transaction as the email's data.
 type SendArgs struct {
 	// Key identifies the email, for example "order-17". The key must be valid
-	// UTF-8 and 1 to 255 bytes long. Otherwise the insertion fails. If a job
+	// UTF-8 without NUL and 1 to 255 bytes long. Otherwise the insertion fails. If a job
 	// with the same key exists, River skips the new job, even if the submissions
 	// differ.
 	Key string `json:"key" river:"unique"`
 
-	// Submission is the email.
+	// Submission is the email. All text must be valid UTF-8 without NUL, and the
+	// recipient's address at most 1,000 bytes long. Otherwise the insertion fails.
 	Submission client.EmailSubmission `json:"submission"`
 }
 
@@ -138,18 +140,24 @@ func (SendArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: SendQueue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
 }
 
-// maxKey is the maximum length of a key in bytes, far below PostgreSQL's limit
-// for an index entry.
-const maxKey = 255
+// The maximum lengths of a key or email id, and of a recipient's address, in bytes.
+// PostgreSQL's limit for an index entry is 2,704 bytes.
+const (
+	maxKey     = 255
+	maxAddress = 1000
+)
 
-// MarshalJSON returns an error for an invalid key, so the insertion fails.
+// MarshalJSON returns an error for an invalid key or text, so the insertion fails.
 // Without this check, River would treat all jobs with empty keys as duplicates.
 func (a SendArgs) MarshalJSON() ([]byte, error) {
 	if n := len(a.Key); n < 1 || n > maxKey {
 		return nil, fmt.Errorf("riverjobs: SendArgs.Key must be 1 to %d bytes long, got %d", maxKey, n)
 	}
-	if !utf8.ValidString(a.Key) {
-		return nil, fmt.Errorf("riverjobs: SendArgs.Key must be valid UTF-8, got %q", a.Key)
+	if n := len(a.Submission.To); n > maxAddress {
+		return nil, fmt.Errorf("riverjobs: SendArgs.Submission.To must be at most 1,000 bytes long, got %d", n)
+	}
+	if err := checkText("SendArgs", reflect.ValueOf(a)); err != nil {
+		return nil, err
 	}
 	type plain SendArgs
 	return json.Marshal(plain(a))
@@ -158,8 +166,18 @@ func (a SendArgs) MarshalJSON() ([]byte, error) {
 // LookupArgs contains the arguments of a job that looks up an email and calls
 // [Options.OnLookup].
 type LookupArgs struct {
-	// EmailID is the id of the email, which its [Output] and events contain.
+	// EmailID is the id of the email, which its [Output] and events contain. The
+	// id must be valid UTF-8 without NUL. Otherwise the insertion fails.
 	EmailID string `json:"email_id"`
+}
+
+// MarshalJSON returns an error for an id that would be stored as another id.
+func (a LookupArgs) MarshalJSON() ([]byte, error) {
+	type plain LookupArgs
+	if err := checkText("LookupArgs", reflect.ValueOf(a)); err != nil {
+		return nil, err
+	}
+	return json.Marshal(plain(a))
 }
 
 // Kind implements river.JobArgs.
@@ -183,8 +201,8 @@ func (reconcileArgs) InsertOpts() river.InsertOpts {
 // Output is the JSON output of a [SendArgs] job.
 type Output struct {
 	State   State  `json:"state"`             // StateSending is never an output
-	EmailID string `json:"email_id,omitzero"` // set if the platform accepted or rejected the email
-	Reason  string `json:"reason,omitzero"`   // set unless the email was sent
+	EmailID string `json:"email_id,omitzero"` // set if the platform accepted or rejected the email, and PostgreSQL can store the id
+	Reason  string `json:"reason,omitzero"`   // set unless the email was sent and has an EmailID
 }
 
 // State describes the progress or the outcome of sending an email.

@@ -75,6 +75,10 @@ func (j *Jobs) Reconcile(ctx context.Context, tx pgx.Tx, e *events.Event) error 
 	if !unknown {
 		opts.ScheduledAt = time.Now().Add(j.workTimeout())
 	}
+	if !storable(id) { // an error would fail the event, although no retry can succeed
+		j.opts.Logger.WarnContext(ctx, "email id cannot be stored", "email_id", id)
+		return nil
+	}
 	_, err = j.jobs.InsertTx(ctx, tx, reconcileArgs{id}, opts)
 	return wrap(err)
 }
@@ -90,7 +94,7 @@ func (j *Jobs) candidates(ctx context.Context, q querier, emailID, recipient str
 	err = q.QueryRow(ctx, `
 		SELECT coalesce(bool_or(`+open+`), false), coalesce(bool_or(NOT `+open+`), false) FROM emailplatform_sends
 		WHERE state IN ('sending', 'unknown') AND ($2 = '' OR lower(recipient) = lower($2))
-			AND NOT EXISTS (SELECT FROM emailplatform_sends WHERE email_id = $3)`, j.workTimeout().Seconds(), recipient, emailID).
+			AND NOT EXISTS (SELECT FROM emailplatform_sends WHERE email_id = $3)`, j.workTimeout().Seconds(), text(recipient), text(emailID)).
 		Scan(&unknown, &sending)
 	return unknown, sending, wrap(err)
 }
@@ -126,23 +130,25 @@ func (w *reconcileWorker) Work(ctx context.Context, job *river.Job[reconcileArgs
 // match records the outcome if the email matches exactly one record with an unknown
 // outcome.
 func (j *Jobs) match(ctx context.Context, tx pgx.Tx, email client.Email) error {
-	state, reason := StateSent, ""
+	r := Output{State: StateSent, EmailID: email.ID}
 	switch email.Status {
 	case client.EmailStatusRejected:
-		state, reason = StateNotQueued, "the platform rejected the email: "+string(email.Reason)
+		r.State, r.Reason = StateNotQueued, "the platform rejected the email: "+string(email.Reason)
 	case client.EmailStatusError:
-		state, reason = StateNotQueued, "the platform failed: "+email.Error
+		r.State, r.Reason = StateNotQueued, "the platform failed: "+email.Error
 	}
+	r = recordable(r)
 	var jobID int64
 	err := tx.QueryRow(ctx, `
-		UPDATE emailplatform_sends SET state = $5, reason = nullif($6, ''), email_id = $7, since = now(), recipient = NULL, subject = NULL
+		UPDATE emailplatform_sends SET state = $5, reason = nullif($6, ''), email_id = nullif($7, ''), since = now(), recipient = NULL, subject = NULL
 		WHERE `+open+` AND key = (
 			SELECT min(key) FROM emailplatform_sends
 			WHERE `+open+` AND lower(recipient) = lower($2) AND $3 LIKE subject
 				AND $4 BETWEEN started - make_interval(secs => $8) AND started + make_interval(secs => $1::float8 + $8)
 			HAVING count(*) = 1)
 		RETURNING job_id`,
-		j.workTimeout().Seconds(), email.To, email.Subject, email.SubmittedOn, state, reason, email.ID, clockSkew.Seconds()).Scan(&jobID)
+		j.workTimeout().Seconds(), text(email.To), text(email.Subject), email.SubmittedOn, r.State, r.Reason, r.EmailID, clockSkew.Seconds()).
+		Scan(&jobID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

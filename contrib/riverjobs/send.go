@@ -80,7 +80,7 @@ func (w *sendWorker) prepare(ctx context.Context, job *river.Job[SendArgs]) (sta
 // conclude records the outcome of a request, first in the email's record, then
 // for the queue.
 func (w *sendWorker) conclude(ctx context.Context, job *river.Job[SendArgs], started time.Time, email client.SubmittedEmail, err error) error {
-	r := outcome(email, err)
+	r := recordable(outcome(email, err))
 	if err := w.settle(ctx, job.Args.Key, started, r); err != nil {
 		w.warn(ctx, "email outcome not recorded", job, r.Reason, "state", r.State, "email_id", email.ID)
 		return err
