@@ -186,6 +186,7 @@
 // all results. The client's goroutines end before the call or loop that started them.
 // The only exception is a [TokenSource] call that replaces a token before it expires.
 // This call ends after at most [Config.Timeout], unless the source ignores its context.
+// Then the client continues without it.
 //
 // If a callback on another goroutine panics or calls [runtime.Goexit] (for example, in
 // testing.T.FailNow), the call waits for its pending requests. The caller's goroutine

@@ -94,13 +94,14 @@ func (l lifetime) prolonged(now time.Time) lifetime {
 // but at least one second, and calls the source again. If the source still fails
 // after the token has expired, calls return the error from the source.
 //
-// The client never calls the source concurrently. Calls that wait for a token share
+// The client calls the source concurrently only if the source ignores its context. Calls that wait for a token share
 // the result: the token, the error or the panic. If the source panics while no call
 // waits, the next call panics with the same value. The source runs on its own
 // goroutine. The source's context contains the values from a caller's context. The
 // client cancels the source's context after [Config.Timeout], or when all calls that
-// waited for the token have ended. If a source ignores its context, each later call
-// waits until the source returns or the call's own context is canceled or expires.
+// waited for the token have ended. If the source does not return within one second
+// after Timeout, the calls that wait return an error, and the client ignores the result.
+// The next call calls the source again, unless ten calls to the source have not returned.
 //
 // The source must not use its context for calls to the same client. A call that
 // uses the source's context fails if it must wait for a new token. Use a separate
@@ -117,6 +118,15 @@ type grant struct {
 // sourceKey marks the context that the client passes to a source.
 type sourceKey struct{ tokens *tokens }
 
+// sourceGrace is the time to return for a source whose context has expired.
+// maxSourceCalls limits the number of sources that have not returned.
+const (
+	sourceGrace    = time.Second
+	maxSourceCalls = 10
+)
+
+var errSourceHangs = errors.New("token source: it does not return, although its context has expired")
+
 var errOwnSource = errors.New("the token source must not call its own client; use another client")
 
 type tokens struct {
@@ -126,7 +136,8 @@ type tokens struct {
 	first   atomic.Pointer[string] // the first token, which identifies the user
 
 	mu      sync.Mutex
-	pending *sourceCall // nil unless the source is being called
+	pending *sourceCall // nil unless the client waits for the source
+	running int         // number of calls to the source that have not returned
 	crash   crash       // panic of the source, if no caller waited for it
 }
 
@@ -202,6 +213,9 @@ func (t *tokens) join(ctx context.Context, g *grant, background bool) *sourceCal
 		c := t.crash
 		t.crash = crash{}
 		c.raise()
+		if t.running == maxSourceCalls {
+			return hangingCall()
+		}
 		t.pending = t.start(context.WithValue(context.WithoutCancel(ctx), optionsKey{}, nil))
 	}
 	if background {
@@ -212,12 +226,30 @@ func (t *tokens) join(ctx context.Context, g *grant, background bool) *sourceCal
 	return t.pending
 }
 
+// hangingCall returns a call that has failed.
+func hangingCall() *sourceCall {
+	a := &sourceCall{done: make(chan struct{}), given: grant{err: errSourceHangs}}
+	close(a.done)
+	return a
+}
+
+// start calls the source, and stops waiting for it after the timeout.
 func (t *tokens) start(ctx context.Context) *sourceCall {
 	ctx, cancel := bounded(ctx, t.timeout)
 	a := &sourceCall{cancel: cancel, done: make(chan struct{})}
-	go run(func() { a.given = t.fetch(ctx) }, func(c crash) {
-		a.crash = c
-		t.finish(a)
+	stop := func() bool { return true }
+	if t.timeout > 0 {
+		hung := func() { t.finish(a, grant{err: errSourceHangs}, crash{}) }
+		stop = time.AfterFunc(t.timeout+sourceGrace, hung).Stop
+	}
+	var given grant
+	t.running++
+	go run(func() { given = t.fetch(ctx) }, func(c crash) {
+		stop()
+		t.finish(a, given, c)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.running--
 	})
 	return a
 }
@@ -233,16 +265,21 @@ func (t *tokens) fetch(ctx context.Context) grant {
 	return grant{token: token.Value, lifetime: newLifetime(time.Now(), token.Expiry)}
 }
 
-// If the source failed, the previous token stays in use.
-func (t *tokens) finish(a *sourceCall) {
+// finish records the result of a call to the source, unless the client no longer waits
+// for it. If the source failed, the previous token stays in use.
+func (t *tokens) finish(a *sourceCall, given grant, c crash) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !c.none() && (a.waiting == 0 || t.pending != a) {
+		t.crash = c
+	}
+	if t.pending != a {
+		return
+	}
 	defer close(a.done)
 	a.cancel()
+	a.given, a.crash = given, c
 	t.pending = nil
-	if a.waiting == 0 {
-		t.crash = a.crash
-	}
 	before := t.current.Load()
 	switch {
 	case a.given.token != "":

@@ -159,6 +159,48 @@ func TestTokenRefreshHangs(t *testing.T) {
 	})
 }
 
+// TestTokenSourceIgnoresContext: a call to the source that hangs delays the calls that wait for it, but no later call. At
+// most ten calls to the source hang.
+func TestTokenSourceIgnoresContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end, asked, hangs := make(chan struct{}), 0, false
+		tokens := newTokens("", func(context.Context) (Token, error) {
+			asked++
+			if hangs {
+				<-end
+			}
+			return Token{Value: "t", Expiry: time.Now().Add(time.Hour)}, nil
+		}, time.Minute)
+		get := func() error {
+			_, err := tokens.get(t.Context(), nil)
+			synctest.Wait()
+			return err
+		}
+		require.NoError(t, get())
+		hangs = true
+		for range 20 {
+			time.Sleep(time.Hour)
+			start := time.Now()
+			err := get()
+			require.ErrorIs(t, err, errSourceHangs)
+			assert.LessOrEqual(t, time.Since(start), time.Minute+time.Second)
+		}
+		assert.Equal(t, 1+10, asked)
+		close(end)
+		synctest.Wait()
+		hangs = false
+		require.NoError(t, get())
+		time.Sleep(time.Hour)
+		require.NoError(t, get())
+		hangs, end = true, make(chan struct{}) // one call hangs, and the next call gets a token
+		time.Sleep(time.Hour)
+		require.ErrorIs(t, get(), errSourceHangs)
+		hangs = false
+		require.NoError(t, get())
+		close(end)
+	})
+}
+
 // TestTokenSourcePanicsInBackground: the next call panics with the same value.
 func TestTokenSourcePanicsInBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
