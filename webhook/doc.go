@@ -39,7 +39,7 @@
 //	401  the signature is missing, duplicated or invalid
 //	405  the method is not POST
 //	413  the body exceeds Options.MaxBodyBytes, 1 MiB by default
-//	500  the function or the deduplication store failed or panicked
+//	500  the function or the deduplication store failed or panicked, or another handler has read the body
 //	503  another delivery of the event is being handled, or the client disconnected before the function
 //	     was called; with Retry-After
 //

@@ -149,6 +149,34 @@ func TestHandlerStatus(t *testing.T) {
 	}
 }
 
+// TestBodyAlreadyRead: if another handler has read a part of the body, the platform retries, and the error names the cause
+// instead of an invalid signature.
+func TestBodyAlreadyRead(t *testing.T) {
+	for name, n := range map[string]int64{"a part": 5, "all": int64(len(eventBody))} {
+		h, o := newHandler(t, succeed, Options{})
+		req := newRequest(t, eventBody)
+		_, err := io.CopyN(io.Discard, req.Body, n)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusInternalServerError, serve(h, req).Code, name)
+		require.ErrorIs(t, o.Err, errConsumed, name)
+		require.NotErrorIs(t, o.Err, ErrInvalidSignature, name)
+	}
+}
+
+// TestCompressedBody: the reason for an invalid signature can be that a proxy has compressed the body.
+func TestCompressedBody(t *testing.T) {
+	h, o := newHandler(t, succeed, Options{})
+	req := newRequest(t, eventBody)
+	req.Header.Set("Content-Encoding", "gzip")
+	assert.Equal(t, http.StatusNoContent, serve(h, req).Code, "a valid signature")
+	req = newRequest(t, eventBody)
+	req.Header.Set("Content-Encoding", "gzip")
+	req.Body = io.NopCloser(strings.NewReader(strings.Repeat("x", len(eventBody))))
+	assert.Equal(t, http.StatusUnauthorized, serve(h, req).Code)
+	require.ErrorIs(t, o.Err, ErrInvalidSignature)
+	require.ErrorContains(t, o.Err, `Content-Encoding is "gzip"`)
+}
+
 // TestPanicContinues: if a panic leaves a handler, and a framework recovers from it, the response is not a success.
 func TestPanicContinues(t *testing.T) {
 	v := newVerifier(t, testSecret)

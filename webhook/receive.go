@@ -26,6 +26,8 @@ var (
 	errTooLarge  = errors.New("webhook: body too large")
 	errBrokenOff = errors.New("webhook: incomplete body")
 	errNoEvent   = errors.New("webhook: body is not an event")
+	errConsumed  = errors.New("webhook: another handler has already read the body")
+	errEncoded   = errors.New("webhook: body must not be compressed")
 )
 
 // Delivery is a verified delivery.
@@ -90,7 +92,11 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 		return nil, err
 	}
 	if err := rc.verifier.Verify(body, signature); err != nil {
-		return nil, &rejection{http.StatusUnauthorized, err, nil}
+		var detail error
+		if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+			detail = fmt.Errorf("%w: Content-Encoding is %.20q", errEncoded, encoding)
+		}
+		return nil, &rejection{http.StatusUnauthorized, err, detail}
 	}
 	event, err := events.Parse(body)
 	if err != nil {
@@ -137,6 +143,9 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 			return nil, &rejection{http.StatusRequestEntityTooLarge, errTooLarge, fmt.Errorf("limit %d bytes", tooLarge.Limit)}
 		}
 		return nil, &rejection{http.StatusBadRequest, errBrokenOff, err}
+	}
+	if int64(buf.Len()) < r.ContentLength { // net/http returns an error for a truncated body
+		return nil, fmt.Errorf("%w: Content-Length is %d, but %d bytes are left", errConsumed, r.ContentLength, buf.Len())
 	}
 	return buf.Bytes(), nil
 }
