@@ -77,7 +77,7 @@
 //
 // [Server.Seed] adds records from JSON. [Server.Reset] restores the baseline,
 // which [Server.SetBaseline] sets. [Server.Snapshot] writes the whole state as
-// JSON, and [Server.Restore] restores it. A [Follower] also writes the changes.
+// JSON, and [Server.Restore] restores it.
 //
 // # Control API
 //

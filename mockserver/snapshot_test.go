@@ -207,13 +207,6 @@ func FuzzRestore(f *testing.F) {
 		{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],
 		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`,
 	)
-	f.Add(
-		`{"version":4,"last_id":2,"accounts":[{"account_id":1,"lists":[{"list_id":1,"name":"x"}]}],
-		"contacts":[{"list_id":1,"id":2,"email":"a@b.example","status":"active"}]}
-		{"change":1,"last_id":3,"contacts":[{"list_id":1,"id":3,"email":"c@b.example","status":"active"}],
-		"messages":[{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],"contents":[{}],
-		"deliveries":[{"id":"dlv-1","state":"queued","body":"{}","place":-1}],"events":[{"id":"evt-1"}],"last_event":1}`,
-	)
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	f.Fuzz(func(t *testing.T, in string) {
 		srv := mockserver.New(mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
@@ -323,6 +316,42 @@ func (d *dice) act() {
 	acts[d.random.IntN(len(acts))]()
 }
 
+// During random operations, the revision grows whenever the snapshot changes, even if the response is lost. Requests
+// that only read do not change it.
+func TestRevision(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newProbe(t, mockserver.Config{SkipValidation: true, Targets: lingering()})
+				d := &dice{probe: p, random: rand.New(rand.NewPCG(seed, 0))}
+				_, err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 503, AfterProcessing: true, Probability: 0.2})
+				require.NoError(t, err)
+				p.do("GET", "/lists", nil) // adds the account
+				for step := range 300 {
+					revision, before := p.Revision(), snapshotOf(t, p.Server)
+					switch d.act(); step {
+					case 100:
+						p.Reset()
+					case 200:
+						require.NoError(t, p.ClearAccount(1))
+					}
+					p.do("GET", "/lists", nil) // adds the account again
+					time.Sleep(time.Duration(d.random.IntN(7)) * time.Second)
+					synctest.Wait()
+					if after := snapshotOf(t, p.Server); after != before && p.Revision() == revision {
+						t.Fatalf("step %d: the revision is still %d: %s", step, revision, difference(before, after))
+					}
+				}
+				revision := p.Revision()
+				for _, path := range []string{"/lists", "/templates", "/campaigns", "/webhooks", "/suppressed-emails", "/_mock/state"} {
+					p.do("GET", path, nil)
+				}
+				assert.Equal(t, revision, p.Revision(), "after requests that only read")
+			})
+		})
+	}
+}
+
 // lingering returns a receiver that responds after 5 s.
 func lingering() map[string]http.Handler {
 	return map[string]http.Handler{"app.test": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -331,58 +360,6 @@ func lingering() map[string]http.Handler {
 		case <-r.Context().Done():
 		}
 	})}
-}
-
-// compare fails the test unless both states restore to the same state.
-func compare(t *testing.T, want, got []byte) {
-	t.Helper()
-	var platforms []probe
-	for _, state := range [][]byte{want, got} {
-		p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: lingering()})
-		defer p.Close()
-		require.NoError(t, p.Restore(bytes.NewReader(state)))
-		platforms = append(platforms, p)
-	}
-	synctest.Wait()
-	if a, b := snapshotOf(t, platforms[0].Server), snapshotOf(t, platforms[1].Server); a != b {
-		t.Fatal(difference(a, b))
-	}
-}
-
-// During random operations, the output of a follower restores the same state as a snapshot.
-func TestFollow(t *testing.T) {
-	for seed := range uint64(4) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: lingering(), SkipValidation: true})
-				d := &dice{probe: p, random: rand.New(rand.NewPCG(seed, 0))}
-				f := p.Follow()
-				defer f.Close()
-				var written bytes.Buffer
-				for step := range 250 {
-					switch d.act(); step {
-					case 80:
-						p.Reset() // the follower writes the whole state again
-					case 160:
-						if err := p.ClearAccount(1); err != nil { // here too
-							t.Fatal(err)
-						}
-					}
-					if d.random.IntN(3) == 0 {
-						time.Sleep(time.Duration(d.random.IntN(7)) * time.Second)
-					}
-					synctest.Wait()
-					if d.random.IntN(3) != 0 {
-						continue
-					}
-					require.NoError(t, f.Write(&written))
-					if step%5 == 0 {
-						compare(t, []byte(snapshotOf(t, p.Server)), written.Bytes())
-					}
-				}
-			})
-		})
-	}
 }
 
 // difference returns the first different line with some lines around it.
@@ -397,8 +374,8 @@ func difference(want, got string) string {
 	return "one text is longer than the other"
 }
 
-// Snapshots, restores and resets run concurrently with requests. The output of a follower can always be restored.
-func TestFollowConcurrentChanges(t *testing.T) {
+// Snapshots, restores and resets run concurrently with requests. Each snapshot can be restored.
+func TestSnapshotConcurrentChanges(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	cfg := mockserver.Config{RecordEvents: true, SkipValidation: true, Targets: map[string]http.Handler{"app.test": receiver}}
 	p, other := newProbe(t, cfg), newProbe(t, cfg)
@@ -413,9 +390,6 @@ func TestFollowConcurrentChanges(t *testing.T) {
 		})
 	}
 	go func() { busy.Wait(); close(done) }()
-	f := p.Follow()
-	defer f.Close()
-	var written bytes.Buffer
 	for i, more := 0, true; more; i++ {
 		select {
 		case <-done:
@@ -424,23 +398,12 @@ func TestFollowConcurrentChanges(t *testing.T) {
 		}
 		var saved bytes.Buffer
 		require.NoError(t, p.Snapshot(&saved))
+		require.NoError(t, other.Restore(bytes.NewReader(saved.Bytes())))
 		switch i % 20 {
 		case 10:
 			p.Reset()
 		case 0:
 			require.NoError(t, p.Restore(&saved))
 		}
-		require.NoError(t, f.Write(&written))
-		require.NoError(t, other.Restore(bytes.NewReader(written.Bytes())))
-	}
-	require.NoError(t, p.Drain(t.Context()))
-	require.NoError(t, f.Write(&written))
-	size := written.Len()
-	if err := f.Write(&written); err != nil || written.Len() != size {
-		t.Errorf("wrote %q, %v, although nothing has changed", written.Bytes()[size:], err)
-	}
-	require.NoError(t, other.Restore(bytes.NewReader(written.Bytes())))
-	if got, want := snapshotOf(t, other.Server), snapshotOf(t, p.Server); got != want {
-		t.Error(difference(want, got))
 	}
 }

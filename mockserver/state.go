@@ -2,10 +2,7 @@ package mockserver
 
 import (
 	"context"
-	"fmt"
 	"io"
-
-	"example.com/emailplatform/mockserver/internal/platform"
 )
 
 // Wait waits until all due work is done: every due campaign has been sent, and every
@@ -43,6 +40,11 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // time, or if the server is shut down or closed.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
 
+// Revision returns a number that grows after each change to the state that
+// [Server.Snapshot] writes. Requests that only read do not change it, even if the first
+// request of an account adds the empty account.
+func (s *Server) Revision() uint64 { return s.env.Changes.Revision() }
+
 // Snapshot writes the whole state as one JSON object: all records of all accounts, the
 // logs of events and deliveries, and the clock. Protect the snapshot, because it
 // contains the secrets of webhooks. It does not contain fault rules, access tokens or
@@ -55,9 +57,8 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.en
 // records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
-// Restore replaces the whole state with the state in a snapshot (version 3 or 4) or
-// in the output of a [Follower]. The server resumes the pending deliveries and
-// campaigns in the snapshot. A running clock keeps its offset from time.Now, and a
+// Restore replaces the whole state with the state in a snapshot. The server resumes the
+// pending deliveries and campaigns in the snapshot. A running clock keeps its offset from time.Now, and a
 // frozen clock keeps its time. If the snapshot contains no clock, the clock
 // restarts with the settings in [Config]. Tokens, fault rules and the request log
 // do not change. If the snapshot is invalid, Restore changes nothing and returns
@@ -132,28 +133,3 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 // Seed stops at the first error, which contains the position of the failed record.
 // Records added before the error remain.
 func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
-
-// Follow returns a new Follower.
-func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} }
-
-// Follower writes the state of a server to an [io.Writer], and later the changes, for
-// example to keep a file up to date. It is not safe for concurrent use. A server can
-// have several followers, and processes requests while they write. Close a Follower
-// after use to release the state that it keeps in memory.
-type Follower struct{ follower *platform.Follower }
-
-// Write writes the whole state on the first call, and after a Restore or Reset, in the
-// format of [Server.Snapshot]. Each other call writes the changes since the previous
-// call as one line, or nothing if there are no changes. [Server.Restore] reads the
-// combined output of all calls to Write. Before you call Restore, remove an incomplete
-// last line. After an error, create a new Follower, because Write does not write the
-// failed output again.
-func (f *Follower) Write(w io.Writer) error {
-	if err := f.follower.Write(w); err != nil {
-		return fmt.Errorf("mockserver: follow: %w", err)
-	}
-	return nil
-}
-
-// Close releases the memory of the Follower. It can be called repeatedly.
-func (f *Follower) Close() { f.follower.Close() }

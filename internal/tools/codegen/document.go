@@ -52,6 +52,9 @@ func (op operation) body() *openapi3.MediaType {
 	return op.RequestBody.Value.Content["application/json"]
 }
 
+// Reads reports whether the operation changes nothing.
+func (op operation) Reads() bool { return op.method == "GET" }
+
 // event is an event that webhooks can subscribe to.
 type event struct {
 	Name     string  // such as Email.Bounced

@@ -84,7 +84,6 @@ var errNoSecret = errors.New("--secret or " + secretVariable + " is required")
 
 type options struct {
 	addr, seed, state  string
-	salvage            string
 	readyFile          string
 	clock, log         string
 	quiet, showVersion bool
@@ -102,8 +101,7 @@ func parse(args []string, out io.Writer) (options, error) {
 		func(text string) error { return o.addToken(text, true) })
 	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; an existing -state file overrides it")
 	flags.StringVar(&o.state, "state", "",
-		"state `file`, loaded at startup and saved within a second of each change; only one process can use it at a time")
-	flags.StringVar(&o.salvage, "state-salvage", "", "copy the readable part of a damaged -state file to this new `file` and exit")
+		"state `file`, loaded at startup and saved after changes; only one process can use it at a time")
 	flags.Func("retry-schedule", "`durations` to wait before each retry of a delivery, such as 1s,5s,2m; none disables retries", o.setSchedule)
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses, not only to loopback addresses")
 	flags.Func("allow-target",
@@ -133,8 +131,6 @@ func parse(args []string, out io.Writer) (options, error) {
 	switch {
 	case o.config.DeliveryConcurrency < 1:
 		return o, fmt.Errorf("-delivery-concurrency must be 1 or more, got %d", o.config.DeliveryConcurrency)
-	case o.salvage != "" && o.state == "":
-		return o, errors.New("-state-salvage requires -state")
 	case o.config.AttemptTimeout <= 0:
 		return o, fmt.Errorf("-attempt-timeout must be more than 0, got %v", o.config.AttemptTimeout)
 	}

@@ -4,6 +4,3 @@ package main
 
 // lock does nothing on systems whose file locks outlive the process.
 func lock(string) (unlock func() error, err error) { return func() error { return nil }, nil }
-
-// syncFolder does nothing on systems where no method is known.
-func syncFolder(string) error { return nil }

@@ -9,10 +9,10 @@ import (
 )
 
 // lock locks a file for this process until the returned function is called or
-// the process ends.
+// the process ends. It does not follow a symbolic link.
 func lock(name string) (unlock func() error, err error) {
 	for {
-		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -43,15 +43,6 @@ func isNamed(file *os.File, name string) bool {
 	if err != nil {
 		return false
 	}
-	there, err := os.Stat(name)
+	there, err := os.Lstat(name)
 	return err == nil && os.SameFile(mine, there)
-}
-
-// syncFolder writes the file names of a folder to the disk.
-func syncFolder(name string) error {
-	folder, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

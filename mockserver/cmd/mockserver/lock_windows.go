@@ -12,14 +12,14 @@ const (
 
 // lock locks a file for this process until the returned function is called or
 // the process ends. It opens the file without sharing, and Windows deletes the
-// file when it is closed.
+// file when it is closed. It does not follow a symbolic link.
 func lock(name string) (unlock func() error, err error) {
 	path, err := syscall.UTF16PtrFromString(name)
 	if err != nil {
 		return nil, err
 	}
 	handle, err := syscall.CreateFile(path, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS,
-		syscall.FILE_ATTRIBUTE_NORMAL|flagDeleteOnClose, 0)
+		syscall.FILE_ATTRIBUTE_NORMAL|syscall.FILE_FLAG_OPEN_REPARSE_POINT|flagDeleteOnClose, 0)
 	if errors.Is(err, sharingViolation) {
 		return nil, errInUse
 	}
@@ -28,6 +28,3 @@ func lock(name string) (unlock func() error, err error) {
 	}
 	return func() error { return syscall.CloseHandle(handle) }, nil
 }
-
-// syncFolder does nothing, because Windows has no such operation.
-func syncFolder(string) error { return nil }

@@ -42,9 +42,6 @@ func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) (err
 		_, err := fmt.Fprintln(out, version(build))
 		return err
 	}
-	if o.salvage != "" {
-		return salvage(o.state, o.salvage, out)
-	}
 	log, records := newLog(o.log == "json", out)
 	o.config.RecordEvents = true
 	o.config.Console = console.Handler()
@@ -113,7 +110,8 @@ func fill(srv *mockserver.Server, state *stateFile, seed string) error {
 	if err := state.load(srv); err != nil {
 		return err
 	}
-	return state.keep(srv)
+	state.keep()
+	return nil
 }
 
 // stop waits for requests and deliveries in progress. It saves the state even

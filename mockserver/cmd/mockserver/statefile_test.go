@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/mockserver/internal/checksum"
 )
 
 var kills = flag.Int("kills", 1, "the number of times that TestKilled kills the command")
@@ -86,7 +85,7 @@ func write(t *testing.T, base string, life int, acknowledged map[string]time.Tim
 func lateness(t *testing.T) func() time.Duration {
 	t.Helper()
 	var worst atomic.Int64
-	last, tick := time.Now(), time.NewTicker(saveEvery)
+	last, tick := time.Now(), time.NewTicker(checkEvery)
 	t.Cleanup(tick.Stop)
 	go func() {
 		for ctx := t.Context(); ; {
@@ -95,7 +94,7 @@ func lateness(t *testing.T) func() time.Duration {
 				return
 			case <-tick.C:
 			}
-			worst.Store(max(worst.Load(), int64(time.Since(last)-saveEvery)))
+			worst.Store(max(worst.Load(), int64(time.Since(last)-checkEvery)))
 			last = time.Now()
 		}
 	}()
@@ -123,92 +122,100 @@ func TestStateIsLocked(t *testing.T) {
 	assert.NoError(t, start(t, "-state", state).stop())
 }
 
-// An incomplete last change is reported and omitted. Damage before the end is an error and changes nothing.
-func TestStateTruncated(t *testing.T) {
-	const state = "{\"version\":4,\"last_id\":1,\"accounts\":[\n{\"account_id\":1,\"lists\":[{\"list_id\":1,\"name\":\"Whole\"}]}]}\n"
-	const change1 = `{"change":1,"last_id":2,"accounts":[{"account_id":1,"lists":[{"list_id":2,"name":"Change"}]}]}` + "\n"
-	whole, change := withChecksum(state), withChecksum(change1)
-	for name, tt := range map[string]struct{ file, want string }{
-		"whole":                      {whole, "Whole"},
-		"no checksum":                {state, "Whole"},
-		"no newline":                 {strings.TrimSuffix(state, "\n"), "Whole"},
-		"a change":                   {whole + change, "Change"},
-		"a change without its end":   {whole + change1[:len(change1)/2], "Whole"},
-		"a checksum without its end": {whole + strings.TrimSuffix(change, "\n"), "Whole"},
-		"zeros":                      {whole + change + strings.Repeat("\x00", 100_000), "Change"},
-		"another whole without end":  {whole + strings.ReplaceAll(state, "\n", "")[:50], "Whole"},
-		"a change before its turn":   {whole + withChecksum(strings.Replace(change1, `"change":1`, `"change":2`, 1)), ""},
-		"an error in the middle":     {whole + withChecksum("{\n") + change, ""},
-		"nothing":                    {"", ""},
-		"half of the whole":          {whole[:len(whole)/2], ""},
+// A damaged file is an error, and is not changed.
+func TestStateDamaged(t *testing.T) {
+	const whole = "{\"version\":4,\"last_id\":1,\"accounts\":[\n{\"account_id\":1,\"lists\":[{\"list_id\":1,\"name\":\"Whole\"}]}]}\n"
+	for name, text := range map[string]string{
+		"nothing": "", "half": whole[:len(whole)/2], "zeros": strings.Repeat("\x00", 1000), "more": whole + "{}",
+		"another field": strings.Replace(whole, "lists", "lasts", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state.json")
-			require.NoError(t, os.WriteFile(state, []byte(tt.file), 0o600))
-			if tt.want == "" {
-				assert.Error(t, rejected(t, "-state", state), "the damaged file was accepted")
-				if left, err := os.ReadFile(state); err != nil || string(left) != tt.file {
-					t.Errorf("the file is now %q %v", left, err)
-				}
-				return
-			}
-			r := start(t, "-state", state)
-			if _, text := r.ask("GET", "/lists", "dev-token", ""); !strings.Contains(text, tt.want) {
-				t.Errorf("the lists are %s, want %s", text, tt.want)
-			}
-			require.NoError(t, r.stop())
-			cut := strings.Contains(name, "end") || name == "zeros"
-			if said := strings.Contains(r.out.String(), "incomplete change"); said != cut {
-				t.Errorf("reports an incomplete change: %v\n%s", said, r.out)
-			}
+			require.NoError(t, os.WriteFile(state, []byte(text), 0o600))
+			assert.ErrorContains(t, rejected(t, "-state", state), state)
+			left, err := os.ReadFile(state)
+			require.NoError(t, err)
+			assert.Equal(t, text, string(left))
 		})
 	}
 }
 
-// withChecksum returns a part of a state file.
-func withChecksum(text string) string {
-	var out strings.Builder
-	w := checksum.NewWriter(&out)
-	_, _ = io.WriteString(w, text)
-	_ = w.End() // a strings.Builder returns no error
-	return out.String()
+// The helper names of a state file are not followed if they are symbolic links.
+func TestStateHelperLinks(t *testing.T) {
+	dir := t.TempDir()
+	state, victim := filepath.Join(dir, "state.json"), filepath.Join(dir, "victim.txt")
+	require.NoError(t, os.WriteFile(victim, []byte("important"), 0o600))
+	if err := os.Symlink(victim, state+".new"); err != nil {
+		t.Skip(err) // Windows may forbid it
+	}
+	require.NoError(t, start(t, "-state", state).stop())
+	assert.NotEmpty(t, restorable(t, state))
+	require.NoError(t, os.Symlink(filepath.Join(dir, "created.txt"), state+".lock"))
+	require.ErrorContains(t, rejected(t, "-state", state), "state.json.lock must be a regular file")
+	_, err := lock(state + ".lock") // even if the link is created after the check
+	require.Error(t, err)
+	assert.NoFileExists(t, filepath.Join(dir, "created.txt"))
+	text, err := os.ReadFile(victim)
+	require.NoError(t, err)
+	assert.Equal(t, "important", string(text))
 }
 
-// The file contains each saved change, even during a rewrite. After a shutdown, it contains one complete state.
-func TestStateFollows(t *testing.T) {
-	t.Parallel()
-	name := filepath.Join(t.TempDir(), "state.json")
-	srv := mockserver.New(mockserver.Config{SkipValidation: true})
+// A file from an editor or from Git for Windows is restored. Until the state changes, the file is not rewritten.
+func TestStateOfEditor(t *testing.T) {
+	const text = "{\r\n  \"version\": 4,\r\n  \"last_id\": 1,\r\n  \"accounts\": [{\"account_id\": 1, \"lists\": [{\"list_id\": 1, \"name\": \"Edited\"}]}]\r\n}"
+	state := filepath.Join(t.TempDir(), "state.json")
+	require.NoError(t, os.WriteFile(state, []byte(text), 0o600))
+	content := func() string {
+		content, err := os.ReadFile(state)
+		require.NoError(t, err)
+		return string(content)
+	}
+	r := start(t, "-state", state)
+	_, lists := r.ask("GET", "/lists", "dev-token", "")
+	require.Contains(t, lists, "Edited")
+	require.NoError(t, r.stop())
+	require.Equal(t, text, content())
+	r = start(t, "-state", state)
+	r.ask("POST", "/lists", "dev-token", `{"name":"Added"}`)
+	require.NoError(t, r.stop())
+	assert.Contains(t, content(), "Added")
+}
+
+// Requests that only read do not save the state. A pause follows each save.
+func TestStateSavedAfterChanges(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
-	s, err := openState(name, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	if s.srv = srv; s.rewrite() != nil {
-		t.Fatal("the state was not written")
+	s := &stateFile{name: filepath.Join(t.TempDir(), "state.json")}
+	require.NoError(t, s.load(srv))
+	saved := func(method, body string) bool {
+		require.NoError(t, os.Remove(s.name))
+		r := httptest.NewRequest(method, "/lists", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+srv.Token())
+		r.Header.Set("Content-Type", "application/json")
+		srv.ServeHTTP(httptest.NewRecorder(), r)
+		s.saveChanges()
+		_, err := os.Stat(s.name)
+		return err == nil
 	}
-	segments, text := 0, strings.Repeat("x", 200_000)
-	for i := range 15 {
-		seed := fmt.Sprintf(`{"templates":[{"name":"%d","content":{"html":"%s"}}]}`, i, text)
-		require.NoError(t, srv.Seed(strings.NewReader(seed)))
-		require.NoError(t, s.save())
-		require.Contains(t, restorable(t, name), fmt.Sprintf(`"name":"%d"`, i), "template %d is not in the file", i)
-		if s.next != nil && i%3 == 0 { // changes were saved during this rewrite
-			made := <-s.next
-			s.next = nil
-			require.NoError(t, s.publish(made))
-			segments++
-			require.Contains(t, restorable(t, name), fmt.Sprintf(`"name":"%d"`, i), "template %d is not in the new file", i)
-		}
-	}
-	if segments < 2 {
-		t.Errorf("the whole state was rewritten %d times, want 2 or more", segments)
-	}
-	require.NoError(t, s.finish())
-	s.current.discard()
-	saved, err := os.ReadFile(name)
-	if err != nil || bytes.Count(saved, []byte(`"version"`)) != 1 || bytes.Contains(saved, []byte(`"change"`)) {
-		t.Errorf("at the end the file is not a single state: %v", err)
-	}
-	assert.NoError(t, s.unlock())
+	assert.True(t, saved("POST", `{"name":"L"}`), "saved after a change")
+	assert.False(t, saved("GET", ""), "saved after a request that reads")
+	assert.Equal(t, checkEvery, pauseAfter(0))
+	assert.Equal(t, 9*time.Second, pauseAfter(time.Second))
+}
+
+// After an error, the state is saved later.
+func TestStateAfterDiskError(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "state.json")
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	s := &stateFile{name: name, srv: srv}
+	require.NoError(t, s.save())
+	require.NoError(t, os.Mkdir(name+".new", 0o700)) // makes each write fail
+	require.NoError(t, srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)))
+	require.Error(t, s.save())
+	require.NoError(t, os.Remove(name+".new"))
+	require.NoError(t, s.save())
+	assert.Contains(t, restorable(t, name), "Late", "the change was lost")
 }
 
 // restorable returns the state that a file restores.
@@ -221,35 +228,6 @@ func restorable(t *testing.T, name string) string {
 	var out bytes.Buffer
 	require.NoError(t, srv.Snapshot(&out))
 	return out.String()
-}
-
-// After a disk error the state is rewritten.
-func TestStateAfterDiskError(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "state.json")
-	var said output
-	s, err := openState(name, slog.New(slog.NewTextHandler(&said, nil)))
-	require.NoError(t, err)
-	srv := mockserver.New(mockserver.Config{})
-	defer srv.Close()
-	if s.srv = srv; s.rewrite() != nil {
-		t.Fatal("the state was not written")
-	}
-	_ = s.current.file.Close() // makes each write fail
-	require.NoError(t, srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)))
-	s.check(s.save())
-	if s.current != nil || !strings.Contains(said.String(), "state not saved") {
-		t.Errorf("the error is not reported: %s", &said)
-	}
-	s.check(s.save())
-	if s.next != nil {
-		t.Error("save retries without waiting")
-	}
-	s.pause = time.Time{}
-	s.check(s.save())
-	s.check(s.publish(<-s.next))
-	assert.Contains(t, restorable(t, name), "Late", "the change was lost")
-	s.current.discard()
-	assert.NoError(t, s.unlock())
 }
 
 // A second signal ends the command immediately. The saved state is kept.
@@ -282,105 +260,4 @@ func TestSecondSignal(t *testing.T) {
 		t.Errorf("after %d signals: %v, want that the second signal ends the command", signals, cmd.ProcessState)
 	}
 	assert.Contains(t, restorable(t, state), "Saved", "the saved state is lost")
-}
-
-var damages = flag.Int("state.damages", 1000, "how many bytes of a state file TestStateDamage changes, one at a time")
-
-// savedState returns a state file with several changes, and the state that it restores.
-func savedState(t *testing.T) (file []byte, state string) {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "state.json")
-	srv := mockserver.New(mockserver.Config{FreezeClock: true})
-	defer srv.Close()
-	s := &stateFile{name: name, log: slog.New(slog.DiscardHandler), srv: srv}
-	seed := func(i int) string {
-		return fmt.Sprintf(`{"templates":[{"name":"T%d","content":{"html":"<p>{{name}}</p>"}}], "tokens":[{"token":"t%d"}],
-			"lists":[{"name":"L%d","policy_accepted":true,"contacts":[{"email":"ada%d@example.com","status":"active"}]}],
-			"webhooks":[{"url":"http://127.0.0.1:9/hook","events":["Contact.Added"],"secret":"whsec%d"}]}`, i, i, i, i, i)
-	}
-	for i := range 5 {
-		require.NoError(t, srv.Seed(strings.NewReader(seed(i))))
-		save := s.rewrite
-		if i > 1 {
-			save = s.save
-		}
-		require.NoError(t, save())
-	}
-	s.current.discard()
-	file, err := os.ReadFile(name)
-	require.NoError(t, err)
-	return file, restorable(t, name)
-}
-
-// TestStateDamage: if a single byte is changed, the file is rejected or restores the same state. The file is not
-// modified.
-func TestStateDamage(t *testing.T) {
-	file, state := savedState(t)
-	if bytes.Count(file, []byte(`{"crc32c":`)) < 3 {
-		t.Fatalf("the file has no changes:\n%s", file)
-	}
-	name := filepath.Join(t.TempDir(), "state.json")
-	random := rand.New(rand.NewPCG(1, 2))
-	rejected := 0
-	for range *damages {
-		damaged := bytes.Clone(file)
-		at, to := random.IntN(len(file)), byte(random.IntN(256))
-		if damaged[at] == to {
-			continue
-		}
-		damaged[at] = to
-		require.NoError(t, os.WriteFile(name, damaged, 0o600))
-		srv := mockserver.New(mockserver.Config{FreezeClock: true})
-		err := (&stateFile{name: name, log: slog.New(slog.DiscardHandler)}).load(srv)
-		var now bytes.Buffer
-		if err == nil {
-			err = srv.Snapshot(&now)
-			if err != nil || now.String() != state {
-				t.Errorf("byte %d: %q instead of %q is not detected: %v", at, to, file[at], err)
-			}
-		} else {
-			rejected++
-		}
-		srv.Close()
-		if left, err := os.ReadFile(name); err != nil || !bytes.Equal(left, damaged) {
-			t.Fatalf("byte %d: the file has changed: %v", at, err)
-		}
-	}
-	t.Logf("%d of %d changes rejected, the others without effect", rejected, *damages)
-}
-
-func TestStateSalvage(t *testing.T) {
-	file, state := savedState(t)
-	for name, tt := range map[string]struct {
-		damage func([]byte) []byte
-		want   func(string) bool // checks the salvaged state
-		error  string            // expected at a start with the damaged file
-	}{
-		"another value": {
-			func(b []byte) []byte { return bytes.Replace(b, []byte("whsec4"), []byte("whsec9"), 1) },
-			func(s string) bool { return s == strings.Replace(state, "whsec4", "whsec9", 1) },
-			"the checksum does not match",
-		},
-		"a bad change": {
-			func(b []byte) []byte { return bytes.Replace(b, []byte(`{"change":2,`), []byte(`{"chance":2,`), 1) },
-			func(s string) bool { return strings.Contains(s, "whsec2") && !strings.Contains(s, "whsec3") },
-			"lines ",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			old, salvaged := filepath.Join(dir, "old.json"), filepath.Join(dir, "new.json")
-			require.NoError(t, os.WriteFile(old, tt.damage(file), 0o600))
-			err := rejected(t, "-state", old)
-			if err == nil || !strings.Contains(err.Error(), tt.error) || !strings.Contains(err.Error(), "-state-salvage") {
-				t.Errorf("a start with the damaged file: %v", err)
-			}
-			var out output
-			require.NoError(t, run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, nil, &out))
-			if got := restorable(t, salvaged); !tt.want(got) {
-				t.Errorf("%s\ngot %s", out.String(), got)
-			}
-			assert.Error(t, run(t.Context(), []string{"-state", old, "-state-salvage", salvaged}, nil, &out), "an existing file is overwritten")
-		})
-	}
 }

@@ -29,8 +29,9 @@ const MaxLag = 1024
 // Feed sends changes to subscribers, and wakes callers that wait for a change. The zero
 // value is ready to use. A Feed is safe for concurrent use.
 type Feed struct {
-	subscribed atomic.Int32 // number of subscribers
-	awaited    atomic.Bool  // a caller waits
+	subscribed atomic.Int32  // number of subscribers
+	awaited    atomic.Bool   // a caller waits
+	revision   atomic.Uint64 // see Revision
 
 	mu          sync.Mutex
 	seq         uint64
@@ -49,9 +50,19 @@ type change struct {
 // Observed reports whether there are subscribers or waiting callers.
 func (f *Feed) Observed() bool { return f.subscribed.Load() > 0 || f.awaited.Load() }
 
-// Publish publishes a change. If record is not nil, record() returns the changed
-// record. Publish calls record() only if there are subscribers.
+// Revision returns a number that grows after each change to the state, which does not
+// contain requests and fault rules.
+func (f *Feed) Revision() uint64 { return f.revision.Load() }
+
+// Revise increases the revision without publishing a change.
+func (f *Feed) Revise() { f.revision.Add(1) }
+
+// Publish publishes a change that has been made. If record is not nil, record() returns
+// the changed record. Publish calls record() only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) {
+	if kind != Request && kind != Fault {
+		f.Revise()
+	}
 	if !f.Observed() {
 		return
 	}

@@ -159,7 +159,7 @@ func (d *Engine) NewestEvents() []*record.FiredEvent {
 
 // all returns the table of deliveries, including deleted deliveries, and the
 // number of deliveries that remain.
-func (d *Engine) all() (deliveries table.Copy[delivery], n int) {
+func (d *Engine) all() (deliveries []*delivery, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.history.deliveries.Snapshot(), d.history.deliveries.Len() - d.history.forgotten
@@ -169,7 +169,7 @@ func (d *Engine) all() (deliveries table.Copy[delivery], n int) {
 func (d *Engine) Deliveries() []record.Delivery {
 	all, n := d.all()
 	out := make([]record.Delivery, 0, n)
-	for x := range all.All() {
+	for _, x := range all {
 		if !x.Forgotten {
 			copied := x.Delivery
 			copied.Body, copied.Attempts = slices.Clone(x.Body), append([]record.Attempt{}, x.Attempts...)
@@ -191,7 +191,7 @@ type Stored struct {
 func (d *Engine) NewestDeliveries() (int, iter.Seq[Stored]) {
 	all, n := d.all()
 	return n, func(yield func(Stored) bool) {
-		for x := range all.Backward() {
+		for _, x := range slices.Backward(all) {
 			if !x.Forgotten && !yield(Stored{x, d}) {
 				return
 			}

@@ -11,11 +11,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"example.com/emailplatform/mockserver/internal/table"
 	"example.com/emailplatform/mockserver/record"
 )
 
-// State contains the deliveries and events of an engine, or changes to them.
+// State contains the deliveries and events of an engine.
 type State struct {
 	Deliveries []Saved              `json:"deliveries" doc:"the deliveries, oldest first"`
 	Events     []*record.FiredEvent `json:"events" doc:"the events, oldest first"`
@@ -36,7 +35,7 @@ type Snapshot struct {
 	Events    []*record.FiredEvent // the latest events
 	LastEvent int
 
-	deliveries table.Copy[delivery]
+	deliveries []*delivery
 }
 
 // Snapshot returns the current state.
@@ -47,28 +46,19 @@ func (d *Engine) Snapshot() Snapshot {
 	return Snapshot{slices.Clone(h.events), h.lastEvent, h.deliveries.Snapshot()}
 }
 
-// Deliveries iterates over the deliveries that were changed or created after an
-// earlier snapshot, in order of creation. A yielded delivery is valid until the next
-// iteration.
-func (s *Snapshot) Deliveries(since Snapshot) iter.Seq[*Saved] {
-	var out Saved
-	return func(yield func(*Saved) bool) {
-		for x := range s.deliveries.Since(since.deliveries) {
-			out = Saved{Delivery: x.Delivery, progress: x.progress, Attempts: onWire(x.Attempts)}
+// Deliveries iterates over the deliveries in order of creation.
+func (s *Snapshot) Deliveries() iter.Seq[Saved] {
+	return func(yield func(Saved) bool) {
+		for _, x := range s.deliveries {
+			out := Saved{Delivery: x.Delivery, progress: x.progress, Attempts: onWire(x.Attempts)}
 			if !utf8.Valid(x.Body) {
 				out.Bytes = x.Body
 			}
-			if !yield(&out) {
+			if !yield(out) {
 				return
 			}
 		}
 	}
-}
-
-// EventsSince returns the events in the history that were fired after an earlier
-// snapshot.
-func (s *Snapshot) EventsSince(earlier Snapshot) []*record.FiredEvent {
-	return s.Events[max(0, len(s.Events)-(s.LastEvent-earlier.LastEvent)):]
 }
 
 // Check validates a state. Its deliveries must refer to the given webhooks.

@@ -48,8 +48,8 @@ var hook = Webhook{ID: 7, AccountID: 1, URL: "http://receiver.example/", Secret:
 func jsonOf(t *testing.T, now Snapshot) []byte {
 	t.Helper()
 	out := State{Events: now.Events, LastEvent: now.LastEvent}
-	for x := range now.Deliveries(Snapshot{}) {
-		out.Deliveries = append(out.Deliveries, *x)
+	for x := range now.Deliveries() {
+		out.Deliveries = append(out.Deliveries, x)
 	}
 	text, err := json.Marshal(out)
 	require.NoError(t, err)

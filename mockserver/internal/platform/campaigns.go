@@ -43,7 +43,7 @@ func (t *tx) createCampaign(r api.CreateCampaignRequestObject) (api.CreateCampai
 }
 
 func (t *tx) listCampaigns(r api.ListCampaignsRequestObject) (api.ListCampaignsResponseObject, error) {
-	data, pagination, err := pageOf(t.account.Campaigns.len(), t.account.Campaigns.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, (*campaign).wire)
+	data, pagination, err := pageOf(t.account.Campaigns.inOrder, r.Params.Page, r.Params.PerPage, r.Params.WithCount, (*campaign).wire)
 	return api.ListCampaigns200JSONResponse{Data: data, Pagination: pagination}, err
 }
 
@@ -145,20 +145,19 @@ func (t *tx) complete(c *campaign) (*list, error) {
 // DeleteCampaign deletes a draft campaign in any account. The API has no
 // operation that deletes a campaign.
 func (p *Platform) DeleteCampaign(id int64) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, a := range p.accounts {
-		switch c := a.Campaigns.get(id); {
-		case c == nil:
-		case c.Status != campaignIncomplete:
-			return c.invalidState("is " + c.Status)
-		default:
-			a.Campaigns.remove(id)
-			p.acts++
-			return nil
+	return p.transact(nil, func(*tx) error {
+		for _, a := range p.accounts {
+			switch c := a.Campaigns.get(id); {
+			case c == nil:
+			case c.Status != campaignIncomplete:
+				return c.invalidState("is " + c.Status)
+			default:
+				a.Campaigns.remove(id)
+				return nil
+			}
 		}
-	}
-	return problem.NotFound("campaign", id, "path", "id")
+		return problem.NotFound("campaign", id, "path", "id")
+	})
 }
 
 // arm sets the alarm that starts a scheduled campaign, unless the platform is

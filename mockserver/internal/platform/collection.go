@@ -14,39 +14,25 @@ import (
 // collection contains the resources of one kind in an account, by key and in
 // order of creation. The zero value is empty.
 type collection[K comparable, T any] struct {
-	byKey   map[K]*item[T]
-	inOrder order[*item[T]]
-	places  int64 // last assigned place
-}
-
-// item is a resource and its position in the order of creation. The order of creation
-// may differ from the order of ids, because seeds can set ids.
-type item[T any] struct {
-	resource *T
-	place    int64
+	byKey   map[K]*T
+	inOrder []*T // oldest first
 }
 
 func (c *collection[K, T]) add(key K, resource *T) {
 	if c.byKey == nil {
-		c.byKey = map[K]*item[T]{}
-		c.inOrder.Compare = func(a, b *item[T]) int { return cmp.Compare(a.place, b.place) }
+		c.byKey = map[K]*T{}
 	}
-	c.places++
-	c.byKey[key] = &item[T]{resource, c.places}
-	c.inOrder.Insert(c.byKey[key])
+	c.byKey[key] = resource
+	c.inOrder = append(c.inOrder, resource)
 }
 
 func (c *collection[K, T]) remove(key K) {
-	c.inOrder.Remove(c.byKey[key])
+	i := slices.Index(c.inOrder, c.byKey[key])
+	c.inOrder = slices.Delete(c.inOrder, i, i+1)
 	delete(c.byKey, key)
 }
 
-func (c *collection[K, T]) get(key K) *T {
-	if found := c.byKey[key]; found != nil {
-		return found.resource
-	}
-	return nil
-}
+func (c *collection[K, T]) get(key K) *T { return c.byKey[key] }
 
 // find returns the resource with the given key, or a 404 error if there is none.
 func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
@@ -59,20 +45,9 @@ func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
 func (c *collection[K, T]) len() int { return len(c.byKey) }
 
 // all yields the resources, oldest first.
-func (c *collection[K, T]) all() iter.Seq[*T] { return c.from(0) }
+func (c *collection[K, T]) all() iter.Seq[*T] { return slices.Values(c.inOrder) }
 
-func (c *collection[K, T]) from(rank int) iter.Seq[*T] {
-	return func(yield func(*T) bool) {
-		for found := range c.inOrder.From(rank) {
-			if !yield(found.resource) {
-				return
-			}
-		}
-	}
-}
-
-// copies returns copies of the resources, oldest first. The result is never
-// nil, because nil means "unchanged" in a snapshot.
+// copies returns copies of the resources, oldest first.
 func (c *collection[K, T]) copies() []T {
 	out := make([]T, 0, c.len())
 	for x := range c.all() {
@@ -148,28 +123,17 @@ func (p pageRequest) pagination(n int) api.Pagination {
 	return out
 }
 
-// pageOf returns one page of n items for an API response. from() yields the items,
-// starting at the given rank. The parameters page and perPage are 0 if the request
-// omits them.
-func pageOf[T, W any](
-	n int, from func(rank int) iter.Seq[T], page, perPage int64, withCount bool, wire func(T) W,
-) ([]W, api.Pagination, error) {
+// pageOf returns one page of items for an API response. The parameters page and perPage
+// are 0 if the request omits them.
+func pageOf[T, W any](items []T, page, perPage int64, withCount bool, wire func(T) W) ([]W, api.Pagination, error) {
 	p, err := paging(page, perPage, withCount)
 	if err != nil {
 		return nil, api.Pagination{}, err
 	}
-	first, end := p.bounds(n)
-	data := make([]W, 0, end-first)
-	for item := range from(first) {
-		if len(data) == end-first {
-			break
-		}
+	from, to := p.bounds(len(items))
+	data := make([]W, 0, to-from)
+	for _, item := range items[from:to] {
 		data = append(data, wire(item))
 	}
-	return data, p.pagination(n), nil
-}
-
-// ranked adapts a slice for pageOf.
-func ranked[T any](items []T) func(rank int) iter.Seq[T] {
-	return func(rank int) iter.Seq[T] { return slices.Values(items[rank:]) }
+	return data, p.pagination(len(items)), nil
 }

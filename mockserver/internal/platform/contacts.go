@@ -161,7 +161,8 @@ func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsRespons
 		contacts[i] = c
 	}
 	for _, c := range contacts {
-		l.contacts.tag(l.contacts.edit(c), r.Body.Tags)
+		c = l.contacts.edit(c)
+		c.Tags = union(c.Tags, r.Body.Tags)
 	}
 	for _, tag := range r.Body.Tags {
 		t.account.Tags[tag] = true
@@ -171,7 +172,7 @@ func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsRespons
 
 func (t *tx) listTags(r api.ListTagsRequestObject) (api.ListTagsResponseObject, error) {
 	names, wire := slices.Sorted(maps.Keys(t.account.Tags)), func(name string) api.Tag { return api.Tag{Name: name} }
-	data, pagination, err := pageOf(len(names), ranked(names), r.Params.Page, r.Params.PerPage, r.Params.WithCount, wire)
+	data, pagination, err := pageOf(names, r.Params.Page, r.Params.PerPage, r.Params.WithCount, wire)
 	return api.ListTags200JSONResponse{Data: data, Pagination: pagination}, err
 }
 

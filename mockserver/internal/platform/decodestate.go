@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,14 +14,13 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// decode decodes one JSON object into s, or returns io.EOF at the end of the input. It
-// decodes each record separately, so an error contains the position of the record. An
-// unknown field is an error, because its data would be lost. The format of a change is
-// the version of the preceding whole state.
-func (s *state) decode(d *json.Decoder, version int) error {
+// decode decodes one JSON object into s. It decodes each record separately, so an error
+// contains the position of the record. An unknown field is an error, because its data
+// would be lost.
+func (s *state) decode(d *json.Decoder) error {
 	start, err := d.Token()
 	if err != nil {
-		return err
+		return unexpected(err)
 	}
 	if start != json.Delim('{') {
 		return errors.New("must be an object")
@@ -38,11 +36,7 @@ func (s *state) decode(d *json.Decoder, version int) error {
 		if !known {
 			return fmt.Errorf("%s: %s", name, suggest.Unknown("field", name, slices.Collect(maps.Keys(fields))))
 		}
-		decodeRecord := decodeInto
-		if cmp.Or(s.Version, version) == olderVersion {
-			decodeRecord = upgrader(name)
-		}
-		if err := decodeField(d, field, decodeRecord); err != nil {
+		if err := decodeField(d, field); err != nil {
 			return fmt.Errorf("%s%w", name, err)
 		}
 	}
@@ -62,9 +56,7 @@ func fieldsByName(v reflect.Value) map[string]reflect.Value {
 	return fields
 }
 
-type recordDecoder = func(d *json.Decoder, into reflect.Value) error
-
-func decodeField(d *json.Decoder, field reflect.Value, decodeRecord recordDecoder) error {
+func decodeField(d *json.Decoder, field reflect.Value) error {
 	if field.Kind() != reflect.Slice {
 		return placed(": ", decodeInto(d, field.Addr()))
 	}
@@ -80,7 +72,7 @@ func decodeField(d *json.Decoder, field reflect.Value, decodeRecord recordDecode
 	field.SetZero()
 	for d.More() {
 		record := reflect.New(field.Type().Elem())
-		if err := decodeRecord(d, record); err != nil {
+		if err := decodeInto(d, record); err != nil {
 			return placed(fmt.Sprintf("[%d]: ", field.Len()), err)
 		}
 		field.Set(reflect.Append(field, record.Elem()))

@@ -129,8 +129,8 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 }
 
 func randomTemplate(a *account, r *rand.Rand) int64 {
-	for tpl := range a.Templates.from(r.IntN(a.Templates.len() + 1)) {
-		return tpl.TemplateID
+	if i := r.IntN(a.Templates.len() + 1); i > 0 {
+		return a.Templates.inOrder[i-1].TemplateID
 	}
 	return 0
 }
@@ -154,7 +154,7 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 		want := slices.ContainsFunc(slices.Collect(a.Webhooks.all()), func(h *delivery.Webhook) bool { return !h.Archived && slices.Contains(h.Events, string(event)) })
 		assert.Equal(t, want, p.Deliveries.Wants(a.ID, event), "a webhook subscribes to %s", event)
 	}
-	if n := a.Suppression.inOrder.Len(); n != a.Suppression.len() || n == 0 {
+	if n := len(a.Suppression.inOrder); n != a.Suppression.len() || n == 0 {
 		t.Errorf("%d suppressed addresses in order, %d by address", n, a.Suppression.len())
 	}
 	for e := range a.Suppression.all() {

@@ -15,12 +15,12 @@ func (p *Platform) CreateTemplate(ctx context.Context, r api.CreateTemplateReque
 
 // ListTemplates implements [api.StrictServerInterface].
 func (p *Platform) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
-	return do(ctx, p, r, (*tx).listTemplates)
+	return view(ctx, p, r, (*tx).listTemplates)
 }
 
 // GetTemplate implements [api.StrictServerInterface].
 func (p *Platform) GetTemplate(ctx context.Context, r api.GetTemplateRequestObject) (api.GetTemplateResponseObject, error) {
-	return do(ctx, p, r, (*tx).getTemplate)
+	return view(ctx, p, r, (*tx).getTemplate)
 }
 
 // UpdateTemplate implements [api.StrictServerInterface].
@@ -35,7 +35,7 @@ func (p *Platform) DeleteTemplate(ctx context.Context, r api.DeleteTemplateReque
 
 // RenderTemplate implements [api.StrictServerInterface].
 func (p *Platform) RenderTemplate(ctx context.Context, r api.RenderTemplateRequestObject) (api.RenderTemplateResponseObject, error) {
-	return do(ctx, p, r, (*tx).renderTemplate)
+	return view(ctx, p, r, (*tx).renderTemplate)
 }
 
 // CreateList implements [api.StrictServerInterface].
@@ -45,12 +45,12 @@ func (p *Platform) CreateList(ctx context.Context, r api.CreateListRequestObject
 
 // ListLists implements [api.StrictServerInterface].
 func (p *Platform) ListLists(ctx context.Context, r api.ListListsRequestObject) (api.ListListsResponseObject, error) {
-	return do(ctx, p, r, (*tx).listLists)
+	return view(ctx, p, r, (*tx).listLists)
 }
 
 // GetList implements [api.StrictServerInterface].
 func (p *Platform) GetList(ctx context.Context, r api.GetListRequestObject) (api.GetListResponseObject, error) {
-	return do(ctx, p, r, (*tx).getList)
+	return view(ctx, p, r, (*tx).getList)
 }
 
 // AcceptListPolicy implements [api.StrictServerInterface].
@@ -65,12 +65,12 @@ func (p *Platform) CreateContact(ctx context.Context, r api.CreateContactRequest
 
 // ListContacts implements [api.StrictServerInterface].
 func (p *Platform) ListContacts(ctx context.Context, r api.ListContactsRequestObject) (api.ListContactsResponseObject, error) {
-	return do(ctx, p, r, (*tx).listContacts)
+	return view(ctx, p, r, (*tx).listContacts)
 }
 
 // GetContact implements [api.StrictServerInterface].
 func (p *Platform) GetContact(ctx context.Context, r api.GetContactRequestObject) (api.GetContactResponseObject, error) {
-	return do(ctx, p, r, (*tx).getContact)
+	return view(ctx, p, r, (*tx).getContact)
 }
 
 // UpdateContact implements [api.StrictServerInterface].
@@ -100,7 +100,7 @@ func (p *Platform) TagContacts(ctx context.Context, r api.TagContactsRequestObje
 
 // ListTags implements [api.StrictServerInterface].
 func (p *Platform) ListTags(ctx context.Context, r api.ListTagsRequestObject) (api.ListTagsResponseObject, error) {
-	return do(ctx, p, r, (*tx).listTags)
+	return view(ctx, p, r, (*tx).listTags)
 }
 
 // SubmitEmail implements [api.StrictServerInterface].
@@ -110,7 +110,7 @@ func (p *Platform) SubmitEmail(ctx context.Context, r api.SubmitEmailRequestObje
 
 // GetEmail implements [api.StrictServerInterface].
 func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (api.GetEmailResponseObject, error) {
-	return do(ctx, p, r, (*tx).getEmail)
+	return view(ctx, p, r, (*tx).getEmail)
 }
 
 // SendTransactionalEmail implements [api.StrictServerInterface].
@@ -125,12 +125,12 @@ func (p *Platform) CreateCampaign(ctx context.Context, r api.CreateCampaignReque
 
 // ListCampaigns implements [api.StrictServerInterface].
 func (p *Platform) ListCampaigns(ctx context.Context, r api.ListCampaignsRequestObject) (api.ListCampaignsResponseObject, error) {
-	return do(ctx, p, r, (*tx).listCampaigns)
+	return view(ctx, p, r, (*tx).listCampaigns)
 }
 
 // GetCampaign implements [api.StrictServerInterface].
 func (p *Platform) GetCampaign(ctx context.Context, r api.GetCampaignRequestObject) (api.GetCampaignResponseObject, error) {
-	return do(ctx, p, r, (*tx).getCampaign)
+	return view(ctx, p, r, (*tx).getCampaign)
 }
 
 // UpdateCampaign implements [api.StrictServerInterface].
@@ -150,12 +150,12 @@ func (p *Platform) CreateWorkflow(ctx context.Context, r api.CreateWorkflowReque
 
 // ListWorkflows implements [api.StrictServerInterface].
 func (p *Platform) ListWorkflows(ctx context.Context, r api.ListWorkflowsRequestObject) (api.ListWorkflowsResponseObject, error) {
-	return do(ctx, p, r, (*tx).listWorkflows)
+	return view(ctx, p, r, (*tx).listWorkflows)
 }
 
 // GetWorkflow implements [api.StrictServerInterface].
 func (p *Platform) GetWorkflow(ctx context.Context, r api.GetWorkflowRequestObject) (api.GetWorkflowResponseObject, error) {
-	return do(ctx, p, r, (*tx).getWorkflow)
+	return view(ctx, p, r, (*tx).getWorkflow)
 }
 
 // ActivateWorkflow implements [api.StrictServerInterface].
@@ -170,7 +170,7 @@ func (p *Platform) DeactivateWorkflow(ctx context.Context, r api.DeactivateWorkf
 
 // ListSuppressedEmails implements [api.StrictServerInterface].
 func (p *Platform) ListSuppressedEmails(ctx context.Context, r api.ListSuppressedEmailsRequestObject) (api.ListSuppressedEmailsResponseObject, error) {
-	return do(ctx, p, r, (*tx).listSuppressedEmails)
+	return view(ctx, p, r, (*tx).listSuppressedEmails)
 }
 
 // AddSuppressedEmail implements [api.StrictServerInterface].
@@ -190,12 +190,12 @@ func (p *Platform) CreateWebhook(ctx context.Context, r api.CreateWebhookRequest
 
 // ListWebhooks implements [api.StrictServerInterface].
 func (p *Platform) ListWebhooks(ctx context.Context, r api.ListWebhooksRequestObject) (api.ListWebhooksResponseObject, error) {
-	return do(ctx, p, r, (*tx).listWebhooks)
+	return view(ctx, p, r, (*tx).listWebhooks)
 }
 
 // GetWebhook implements [api.StrictServerInterface].
 func (p *Platform) GetWebhook(ctx context.Context, r api.GetWebhookRequestObject) (api.GetWebhookResponseObject, error) {
-	return do(ctx, p, r, (*tx).getWebhook)
+	return view(ctx, p, r, (*tx).getWebhook)
 }
 
 // ArchiveWebhook implements [api.StrictServerInterface].

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -188,28 +187,6 @@ func TestOperationsOnMessages(t *testing.T) {
 	expect(t, p, "Email.ReportedAsSpam", `"email":{"id":"e"}`)(nil, p.Complain("e", ""))
 }
 
-// The platform is unlocked while a resource of a long collection is used. Concurrent deletions hide no other resource.
-func TestChunks(t *testing.T) {
-	p := New(Options{})
-	var lists collection[int64, int64]
-	var want, got []int64
-	for id := range int64(2*chunk + 1) {
-		lists.add(id, new(id))
-		want = append(want, id)
-	}
-	for id := range inChunks(p, &lists, func(id *int64) int64 { return *id }) {
-		if !p.mu.TryLock() {
-			t.Fatal("the platform is locked while a resource is used")
-		}
-		if got = append(got, id); id == chunk-1 {
-			lists.remove(0)
-			lists.remove(chunk - 1)
-		}
-		p.mu.Unlock()
-	}
-	assert.Equal(t, want, got, "resources")
-}
-
 func TestOverview(t *testing.T) {
 	p := restored(t, shop)
 	for id, want := range map[int64]Outcome{
@@ -270,57 +247,6 @@ func TestResetAccount(t *testing.T) {
 	require.NoError(t, p.ResetAccount(3))
 	if out := p.Outbox(); len(out) != 1 || out[0].ID != "o" {
 		t.Errorf("got %v, want the message o", out)
-	}
-}
-
-// A follower writes the state and then its changes. A change contains only the changed collections. The whole output
-// restores the state.
-func TestFollower(t *testing.T) {
-	p := restored(t, shop)
-	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
-	f := p.Follow()
-	var whole strings.Builder
-	require.NoError(t, f.Write(&whole))
-	for _, step := range []struct {
-		change        func()
-		with, without string
-	}{
-		{func() {}, "", "{"},
-		{func() {
-			succeed(t)(p.CreateTemplate(ctx, api.CreateTemplateRequestObject{Body: &api.TemplateCreate{Name: "New"}}))
-		}, `"name":"New"`, `"lists"`},
-		{func() { succeed(t)(p.AcceptListPolicy(ctx, api.AcceptListPolicyRequestObject{ListID: 4})) }, `"lists"`, `"templates"`},
-		{func() { succeed(t)(p.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: 1, ContactID: 2})) }, `"status":"deleted"`, `"lists"`},
-		{func() { p.Deliveries.Publish([]delivery.Event{{AccountID: 1, Name: events.NameEmailOpened}}) }, `"id":"evt-1"`, `"email":`},
-	} {
-		step.change()
-		var change strings.Builder
-		require.NoError(t, f.Write(&change))
-		if text := change.String(); !strings.Contains(text, step.with) || strings.Contains(text, step.without) {
-			t.Errorf("got %s, want %s in it, and not %s", text, step.with, step.without)
-		}
-		whole.WriteString(change.String())
-	}
-	other := restored(t, whole.String())
-	assert.Equal(t, resources(written(t, p)), resources(written(t, other)), "restored")
-}
-
-// Without a transaction since the last snapshot, a follower does not copy the resources again. The deletion of a draft,
-// which needs no transaction, reaches the follower.
-func TestFollowerOfIdleServer(t *testing.T) {
-	p := restored(t, strings.Replace(shop, `"status":"delivered","list_id":1},`, `"status":"incomplete"},`, 1))
-	f := p.Follow()
-	require.NoError(t, f.Write(io.Discard))
-	before := f.last
-	require.NoError(t, f.Write(io.Discard))
-	if &f.last.accounts[0] != &before.accounts[0] {
-		t.Error("the resources have been copied again")
-	}
-	require.NoError(t, p.DeleteCampaign(3))
-	var change strings.Builder
-	require.NoError(t, f.Write(&change))
-	if text := change.String(); !strings.Contains(text, `"campaigns":[{"campaign_id":8`) || strings.Contains(text, `"campaign_id":3`) {
-		t.Errorf("got %s, want the campaigns without the deleted one", text)
 	}
 }
 

@@ -43,9 +43,7 @@ type Platform struct {
 
 	mu sync.Mutex
 	records
-	acts     int // number of transactions
-	replaced int // number of calls that replaced records
-	closed   bool
+	closed bool
 }
 
 // Options configures the platform and its callbacks.
@@ -137,9 +135,20 @@ type tx struct {
 // do runs an API operation for a method in operations.gen.go. It acquires the lock,
 // calls operate(), releases the lock, and publishes the events. operate() changes
 // records and must return a copy of the result.
-func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (out Out, err error) {
+func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
+	return operation(ctx, p, p.transact, in, operate)
+}
+
+// view is like do, but operate() only reads records.
+func view[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
+	return operation(ctx, p, p.locked, in, operate)
+}
+
+func operation[In, Out any](
+	ctx context.Context, p *Platform, run func(*Caller, func(*tx) error) error, in In, operate func(*tx, In) (Out, error),
+) (out Out, err error) {
 	caller := ctx.Value(callerKey{}).(*Caller)
-	err = p.transact(caller, func(t *tx) error {
+	err = run(caller, func(t *tx) error {
 		t.account = p.accountLocked(caller.AccountID)
 		err := t.fix(ctx)
 		if err == nil {
@@ -153,13 +162,17 @@ func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, 
 // transact runs a function in a transaction, and then publishes the events. The function
 // sets the account of the transaction.
 func (p *Platform) transact(user *Caller, act func(t *tx) error) error {
+	defer p.Changes.Revise() // even after an error, because act() can change records before it fails
+	return p.locked(user, act)
+}
+
+func (p *Platform) locked(user *Caller, act func(t *tx) error) error {
 	p.whole.RLock()
 	defer p.whole.RUnlock()
 	t := &tx{p: p, user: user, now: p.Clock.Now()}
 	err := func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.acts++
 		defer t.publishChanges()
 		return act(t)
 	}()

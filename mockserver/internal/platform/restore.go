@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"reflect"
-	"slices"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/checksum"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/table"
@@ -68,7 +65,6 @@ func (p *Platform) change(act func(t *tx) error) error {
 		if p.closed {
 			return ErrClosed
 		}
-		p.replaced++
 		return act(t)
 	}()
 	for _, f := range t.after {
@@ -87,108 +83,24 @@ func read(r io.Reader) (*state, restoring, error) {
 	return in, restored, err
 }
 
-// readState reads a whole state and the changes that follow it. Another whole
-// state in the input replaces all previous input.
 func readState(r io.Reader) (*state, error) {
-	decoder := json.NewDecoder(checksum.NewReader(r))
+	decoder := json.NewDecoder(r)
 	decoder.DisallowUnknownFields()
-	var all mergedState
-	for n := 0; ; n++ {
-		var next state
-		err := next.decode(decoder, all.Version)
-		switch {
-		case errors.Is(err, io.EOF) && n > 0:
-			return &all.state, nil
-		case err != nil && n > 0:
-			return nil, fmt.Errorf("object %d: %w", n+1, err)
-		case err != nil:
-			return nil, unexpected(err)
-		case n > 0 && next.Version == 0:
-			if err := all.apply(&next); err != nil {
-				return nil, fmt.Errorf("change %d: %w", next.Change, err)
-			}
-		case next.Version != snapshotVersion && next.Version != olderVersion:
-			return nil, fmt.Errorf("version must be %d or %d, got %d", olderVersion, snapshotVersion, next.Version)
-		default:
-			all = mergedState{state: next}
-		}
+	var s state
+	err := s.decode(decoder)
+	if s.Version != snapshotVersion && (err == nil || s.Version != 0) { // another version can cause other errors
+		return nil, fmt.Errorf("version must be %d, got %d", snapshotVersion, s.Version)
 	}
-}
-
-// mergedState is the result of applying changes to a whole state. The maps contain the
-// positions of records by id, and are set at the first change.
-type mergedState struct {
-	state
-
-	contacts   map[int64]int
-	messages   map[string]int
-	deliveries map[string]int
-}
-
-func (s *mergedState) apply(next *state) error {
-	if next.Change != s.Change+1 {
-		return fmt.Errorf("the change number must be %d", s.Change+1)
+	if err != nil {
+		return nil, err
 	}
-	contactID := func(c contactState) int64 { return c.ID }
-	messageID := func(m messageState) string { return m.ID }
-	deliveryID := func(d delivery.Saved) string { return d.ID }
-	if s.contacts == nil {
-		s.contacts, s.messages = places(s.Contacts, contactID), places(s.Messages, messageID)
-		s.deliveries = places(s.Deliveries, deliveryID)
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("must be one JSON object")
 	}
-	s.Change, s.head = next.Change, next.head
-	for _, a := range next.Accounts {
-		i, known := slices.BinarySearchFunc(s.Accounts, a.ID, func(a accountState, id int64) int { return cmp.Compare(a.ID, id) })
-		if !known {
-			s.Accounts = slices.Insert(s.Accounts, i, a)
-			continue
-		}
-		into, from := reflect.ValueOf(&s.Accounts[i]).Elem(), reflect.ValueOf(a)
-		for i := range from.NumField() {
-			if !from.Field(i).IsZero() {
-				into.Field(i).Set(from.Field(i))
-			}
-		}
-	}
-	for i := range next.Messages {
-		m := &next.Messages[i]
-		if m.Content < 0 || m.Content >= len(next.Contents) {
-			return fmt.Errorf("messages[%d]: %w", i, errNoContent)
-		}
-		m.Content += len(s.Contents)
-	}
-	s.Contents = append(s.Contents, next.Contents...)
-	s.Contacts = merge(s.Contacts, s.contacts, next.Contacts, contactID)
-	s.Messages = merge(s.Messages, s.messages, next.Messages, messageID)
-	s.Deliveries = merge(s.Deliveries, s.deliveries, next.Deliveries, deliveryID)
-	s.Events = append(s.Events, next.Events...)
-	s.Events = s.Events[max(0, len(s.Events)-delivery.MaxEvents):]
-	s.LastEvent = next.LastEvent
-	return nil
+	return &s, nil
 }
 
 var errNoContent = errors.New("content does not exist")
-
-func places[K comparable, T any](all []T, id func(T) K) map[K]int {
-	out := make(map[K]int, len(all))
-	for i, x := range all {
-		out[id(x)] = i
-	}
-	return out
-}
-
-// merge replaces each record whose id exists, and appends the other records.
-func merge[K comparable, T any](all []T, places map[K]int, changed []T, id func(T) K) []T {
-	for _, x := range changed {
-		if i, known := places[id(x)]; known {
-			all[i] = x
-			continue
-		}
-		places[id(x)] = len(all)
-		all = append(all, x)
-	}
-	return all
-}
 
 // maxLastID is the largest id that every JSON parser represents exactly.
 const maxLastID int64 = 1<<53 - 1
@@ -440,7 +352,7 @@ func (p *Platform) replaceAccount(with *account, from restoring) error {
 func (r *records) deleteMessages(account int64) {
 	all := r.messages.Snapshot()
 	r.messages, r.places = table.Table[message]{}, map[string]int{}
-	for m := range all.All() {
+	for _, m := range all {
 		if m.AccountID != account {
 			r.addMessage(new(*m))
 		}

@@ -58,8 +58,7 @@ func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tag
 	for _, a := range attributes {
 		c.CustomAttributes = setAttribute(c.CustomAttributes, a.Name, a.Value)
 	}
-	l.contacts.tag(c, tags)
-	l.contacts.interest(c, interests)
+	c.Tags, c.Interests = union(c.Tags, tags), union(c.Interests, interests)
 	for _, tag := range tags {
 		t.account.Tags[tag] = true
 	}

@@ -29,12 +29,11 @@ func (t *tx) listSuppressedEmails(r api.ListSuppressedEmailsRequestObject) (api.
 		return nil, problem.Invalid("must be email:value", "query", "filter")
 	}
 	s := &t.account.Suppression
-	n, from := s.len(), s.from
+	found := s.inOrder
 	if field != "" {
-		found := slices.DeleteFunc([]*api.SuppressedEmail{s.entry(email)}, func(e *api.SuppressedEmail) bool { return e == nil })
-		n, from = len(found), ranked(found)
+		found = slices.DeleteFunc([]*api.SuppressedEmail{s.entry(email)}, func(e *api.SuppressedEmail) bool { return e == nil })
 	}
-	data, pagination, err := pageOf(n, from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, copyOf)
+	data, pagination, err := pageOf(found, r.Params.Page, r.Params.PerPage, r.Params.WithCount, copyOf)
 	return api.ListSuppressedEmails200JSONResponse{Data: data, Pagination: pagination}, err
 }
 

@@ -23,7 +23,7 @@ func (t *tx) createTemplate(r api.CreateTemplateRequestObject) (api.CreateTempla
 }
 
 func (t *tx) listTemplates(r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
-	data, pagination, err := pageOf(t.account.Templates.len(), t.account.Templates.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, copyOf)
+	data, pagination, err := pageOf(t.account.Templates.inOrder, r.Params.Page, r.Params.PerPage, r.Params.WithCount, copyOf)
 	return api.ListTemplates200JSONResponse{Data: data, Pagination: pagination}, err
 }
 

@@ -12,7 +12,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/mail"
-	"example.com/emailplatform/mockserver/internal/table"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -85,7 +84,7 @@ func (p *Platform) setDeleted(id string, deleted bool) error {
 
 // sent returns all messages, including messages outside the outbox, and the
 // number of messages in the outbox.
-func (p *Platform) sent() (messages table.Copy[message], n int) {
+func (p *Platform) sent() (messages []*message, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range p.accounts {
@@ -108,7 +107,7 @@ func (p *Platform) OutboxTo(address string) []record.Message {
 func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
 	messages, _ := p.sent()
 	var found []*message // rendered messages are large, so avoid growing their slice
-	for m := range messages.All() {
+	for _, m := range messages {
 		if m.sent() && wanted(m) {
 			found = append(found, m)
 		}
@@ -134,7 +133,7 @@ func (s Sent) Summary() Summary { return s.summary() }
 func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 	messages, n := p.sent()
 	return n, func(yield func(Sent) bool) {
-		for m := range messages.Backward() {
+		for _, m := range slices.Backward(messages) {
 			if m.sent() && !yield(Sent{m}) {
 				return
 			}
@@ -160,8 +159,8 @@ func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member],
 	for _, a := range p.accounts {
 		if l := a.Lists.get(listID); l != nil {
 			all := l.contacts.all.Snapshot()
-			return all.Len(), func(yield func(Member) bool) {
-				for c := range all.Backward() {
+			return len(all), func(yield func(Member) bool) {
+				for _, c := range slices.Backward(all) {
 					if !yield(Member{c.ID, c.Email, c.Status, clock.Unix(c.SubscribedOn), c.Tags}) {
 						return
 					}
@@ -191,7 +190,7 @@ func (c *Contacts) add(t *contactTable) {
 	c.Bounced += t.count(statusBounced)
 }
 
-func (t *contactTable) count(status string) int { return t.statuses[status]["id"].Len() }
+func (t *contactTable) count(status string) int { return t.counts[status] }
 
 // Overview contains counts of the records in an account.
 type Overview struct {
@@ -215,26 +214,24 @@ type Resources struct {
 // Overview returns the counts for an account, or for all accounts if the id is 0. It
 // also counts messages by minute, from the first to the last minute, inclusive. The
 // running time depends on the number of lists and campaigns, not on the number of
-// messages or contacts. Other calls can change records in the meantime.
+// messages or contacts.
 func (p *Platform) Overview(only, from, until int64) Overview {
 	out := Overview{Minutes: map[int64]int64{}}
-	for _, a := range p.accountsNow(only) {
-		p.mu.Lock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for a := range p.accountsLocked(only) {
 		out.addLocked(a)
 		a.outcomes.minutes.Each(from, until, func(m, n int64) { out.Minutes[m] += n })
-		p.mu.Unlock()
-		for c := range inChunks(p, &a.Campaigns, func(c *campaign) api.Campaign { return c.Campaign }) {
+		for c := range a.Campaigns.all() {
 			if c.Status == campaignScheduled {
 				due := clock.Unix(c.ScheduledFor)
 				out.Waiting = append(out.Waiting, delivery.Waiting{Why: "campaign", N: 1, Until: due, CampaignID: c.CampaignID, Name: c.Name})
 			}
 		}
-		for pending := range inChunks(p, &a.Lists, func(l *list) delivery.Waiting {
+		for l := range a.Lists.all() {
 			out.Contacts.add(l.contacts)
-			return delivery.Waiting{Why: "confirmation", N: l.contacts.count(statusPending), ListID: l.ListID, Name: l.Name}
-		}) {
-			if pending.N > 0 {
-				out.Waiting = append(out.Waiting, pending)
+			if n := l.contacts.count(statusPending); n > 0 {
+				out.Waiting = append(out.Waiting, delivery.Waiting{Why: "confirmation", N: n, ListID: l.ListID, Name: l.Name})
 			}
 		}
 	}
@@ -373,48 +370,14 @@ func (p *Platform) filled(attributes map[string]string, of func(*account) *api.M
 func ofAll[T, V any](
 	p *Platform, of func(*account) *collection[int64, T], view func(*account, *T) V, id func(V) int64,
 ) []V {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	out := []V{}
-	for _, a := range p.accountsNow(0) {
-		out = slices.AppendSeq(out, inChunks(p, of(a), func(resource *T) V { return view(a, resource) }))
+	for a := range p.accountsLocked(0) {
+		for resource := range of(a).all() {
+			out = append(out, view(a, resource))
+		}
 	}
 	slices.SortFunc(out, func(x, y V) int { return cmp.Compare(id(y), id(x)) })
 	return out
-}
-
-func (p *Platform) accountsNow(only int64) []*account {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Collect(p.accountsLocked(only))
-}
-
-// chunk is the number of resources that are read while the platform is locked. Reading
-// them takes less than a millisecond.
-const chunk = 1000
-
-// inChunks yields views of resources, oldest first. The platform is locked only during
-// calls of view(), so other calls do not wait for all resources.
-func inChunks[T, V any](p *Platform, all *collection[int64, T], view func(*T) V) iter.Seq[V] {
-	read := func(after int64) (views []V, last int64) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		views = make([]V, 0, min(chunk, all.len()))
-		for found := range all.inOrder.From(all.inOrder.rank(&item[T]{place: after})) {
-			if len(views) == chunk {
-				return views, last
-			}
-			views, last = append(views, view(found.resource)), found.place
-		}
-		return views, 0
-	}
-	return func(yield func(V) bool) {
-		for last, more := int64(0), true; more; more = last > 0 {
-			var views []V
-			views, last = read(last)
-			for _, v := range views {
-				if !yield(v) {
-					return
-				}
-			}
-		}
-	}
 }

@@ -54,7 +54,7 @@ func (t *tx) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
 
 // listWebhooks implements GET /webhooks. The result includes archived webhooks.
 func (t *tx) listWebhooks(r api.ListWebhooksRequestObject) (api.ListWebhooksResponseObject, error) {
-	data, pagination, err := pageOf(t.account.Webhooks.len(), t.account.Webhooks.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, hookSummary)
+	data, pagination, err := pageOf(t.account.Webhooks.inOrder, r.Params.Page, r.Params.PerPage, r.Params.WithCount, hookSummary)
 	return api.ListWebhooks200JSONResponse{Data: data, Pagination: pagination}, err
 }
 

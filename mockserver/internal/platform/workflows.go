@@ -33,7 +33,7 @@ func (t *tx) createWorkflow(r api.CreateWorkflowRequestObject) (api.CreateWorkfl
 }
 
 func (t *tx) listWorkflows(r api.ListWorkflowsRequestObject) (api.ListWorkflowsResponseObject, error) {
-	data, pagination, err := pageOf(t.account.Workflows.len(), t.account.Workflows.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, workflowWire)
+	data, pagination, err := pageOf(t.account.Workflows.inOrder, r.Params.Page, r.Params.PerPage, r.Params.WithCount, workflowWire)
 	return api.ListWorkflows200JSONResponse{Data: data, Pagination: pagination}, err
 }
 

@@ -1,17 +1,17 @@
 package table
 
 import (
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
-func values(c Copy[int]) (out []int) {
-	for x := range c.All() {
+const size = 1000
+
+func values(all []*int) (out []int) {
+	for _, x := range all {
 		out = append(out, *x)
 	}
 	return out
@@ -32,21 +32,14 @@ func TestSnapshotNeverChanges(t *testing.T) {
 	*all.Edit(3*size + 6) = -3
 	all.Set(0, new(-4))
 	all.Add(new(-5))
-	if got := values(first); !slices.Equal(got, want) || first.Len() != len(want) {
+	if got := values(first); !slices.Equal(got, want) || len(first) != len(want) {
 		t.Errorf("the first copy is %v", got)
 	}
 	want[5] = -1
 	assert.Equal(t, want, values(second), "the second copy")
 	want[5], want[3*size+6], want[0] = -2, -3, -4
-	if got := values(all.Copy); !slices.Equal(got, append(want, -5)) || all.Len() != len(want)+1 {
+	if got := values(slices.Collect(all.All())); !slices.Equal(got, append(want, -5)) || all.Len() != len(want)+1 {
 		t.Errorf("the table is %v", got)
-	}
-	var backward []int
-	for x := range second.Backward() {
-		backward = append(backward, *x)
-	}
-	if slices.Reverse(backward); !slices.Equal(backward, values(second)) {
-		t.Errorf("backward: %v", backward)
 	}
 }
 
@@ -61,45 +54,6 @@ func TestEditTwice(t *testing.T) {
 	added := new(2)
 	if all.Add(added); all.Edit(1) != added {
 		t.Error("a record that was just added is copied")
-	}
-}
-
-// Since returns the records that changed after an earlier snapshot.
-func TestSince(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	var all Table[int]
-	last := all.Snapshot()
-	for round := range 200 {
-		changed := map[int]bool{}
-		for range random.IntN(50) {
-			changed[all.Len()] = true
-			all.Add(new(all.Len()))
-		}
-		for range random.IntN(20) {
-			if all.Len() > 0 {
-				i := random.IntN(all.Len())
-				changed[i] = true
-				*all.Edit(i) = i
-			}
-		}
-		next := all.Snapshot()
-		want, got := []int{}, []int{}
-		for i := range next.Len() {
-			if changed[i] {
-				want = append(want, i)
-			}
-		}
-		for x := range next.Since(last) {
-			got = append(got, *x)
-		}
-		require.Equal(t, want, got, "round %d", round)
-		last = next
-	}
-	for range last.All() {
-		break // a reader can stop early
-	}
-	for range last.Backward() {
-		break
 	}
 }
 
@@ -118,7 +72,7 @@ func TestReadersAndWriters(t *testing.T) {
 				now := all.Snapshot()
 				mu.Unlock()
 				sum := 0
-				for x := range now.All() {
+				for _, x := range now {
 					sum += *x
 				}
 				assert.Equal(t, 20*size, sum, "the sum")
