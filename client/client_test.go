@@ -57,6 +57,8 @@ func withoutRetries(cfg *Config) { cfg.Retry.MaxAttempts = 1 }
 
 func withoutPauses(cfg *Config) { cfg.Retry.BaseDelay = -1 }
 
+func withPromised503(cfg *Config) { cfg.Retry.Unprocessed503WithRetryAfter = true }
+
 // withSource sets a token source instead of the token.
 func withSource(source TokenSource) func(*Config) {
 	return func(cfg *Config) { cfg.Token, cfg.TokenSource = "", source }

@@ -201,6 +201,13 @@ type RetryConfig struct {
 	// negative, the client ignores Retry-After.
 	MaxRetryAfter time.Duration
 
+	// Unprocessed503WithRetryAfter declares a promise of the platform: the platform has
+	// not processed a request if its response is a 503 with a valid Retry-After header.
+	// The client then retries every request after such a response, including
+	// [Emails.Send], and a platform that breaks the promise may send duplicates. By
+	// default, the outcome after a 503 is unknown.
+	Unprocessed503WithRetryAfter bool
+
 	// Budget is the retry budget that all calls of the client share. A retry costs 1. A
 	// call that succeeds on the first attempt adds 0.2 to the budget. A call that
 	// succeeds after a retry adds 1 to the budget. The value of Budget is both the

@@ -91,7 +91,7 @@
 //	no connection                     retry               retry
 //	rejected unprocessed by HTTP/2    retry               retry
 //	429                               retry               retry
-//	503 with Retry-After              retry               retry
+//	503 as promised, below            retry               retry
 //	408, 500, 502, 503 or 504         retry, maybe done   fail, maybe done
 //	connection lost                   retry, maybe done   fail, maybe done
 //	invalid response                  retry, maybe done   fail, maybe done
@@ -105,6 +105,10 @@
 // that the request changed nothing. ErrNotQueued means that the platform did not send
 // the email and stores only a record of it. The file docs/errors.md describes how to
 // resolve an unknown outcome.
+//
+// A 4xx status other than 408 means that the platform rejected the request and did not
+// process it (see "Error codes" in docs/decisions.md). A 503 has this meaning only if it
+// has a Retry-After header and [RetryConfig.Unprocessed503WithRetryAfter] is set.
 //
 // After a 401, a call with a fixed [Config.Token] fails. If [Config.TokenSource] is set,
 // the client requests a new token once. It sends the request again only if the new token

@@ -63,7 +63,7 @@ func TestNotQueued(t *testing.T) {
 func TestNotQueuedAfterRetry(t *testing.T) {
 	c := newBubbleClient(t, inOrder(
 		respond(429, ""), respond(503, "", "Retry-After", "0"), respond(201, `{"id":"e","status":"error"}`),
-	), withoutPauses)
+	), withoutPauses, withPromised503)
 	email, err := c.Emails.Send(t.Context(), EmailSubmission{To: "a@b.example"})
 	var e *Error
 	if email.ID != "e" || !errors.Is(err, ErrNotQueued) || errors.Is(err, ErrOutcomeUnknown) || !errors.As(err, &e) || e.Attempts != 3 {

@@ -63,7 +63,7 @@ type Error struct {
 	mismatch        bool   // the response is JSON, but a value has the wrong type
 	notQueued       bool   // the response is valid, and its status means that the email was not queued
 	reached         bool   // a part of the request may have been sent
-	unprocessed     bool   // the platform reported that it did not process the request
+	retryLater      bool   // the response has a valid Retry-After header
 	more            int    // number of omitted details
 	final           bool   // the request had no effect, and a retry would not help
 	unknown         bool   // the platform may have processed the request

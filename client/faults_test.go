@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"sync"
 	"testing"
 
@@ -24,17 +23,12 @@ type fault struct {
 	rule mockserver.Fault
 
 	dial        bool // the connection fails
-	unprocessed bool // the platform did not process the request
+	unprocessed bool // the client must know that the platform did not process the request
+	promised    bool // the client has the option Unprocessed503WithRetryAfter
 	hidden      bool // no effect on a response without a body
 }
 
 func faults() []fault {
-	status := func(code int) fault {
-		return fault{name: strconv.Itoa(code), rule: mockserver.Fault{Action: mockserver.FaultStatus, Status: code}}
-	}
-	later := fault{name: "503 with Retry-After", rule: mockserver.Fault{Action: mockserver.FaultStatus, Status: 503, RetryAfter: "1"}, unprocessed: true}
-	busy := status(429)
-	busy.unprocessed = true
 	all := []fault{
 		{name: "connection refused", dial: true, unprocessed: true},
 		{name: "reset before processing", rule: mockserver.Fault{Action: mockserver.FaultReset}},
@@ -44,13 +38,21 @@ func faults() []fault {
 		{name: "HTML", rule: mockserver.Fault{Action: mockserver.FaultNotJSON}},
 		{name: "HTML after processing", rule: mockserver.Fault{Action: mockserver.FaultNotJSON, AfterProcessing: true}},
 		{name: "redirect", rule: mockserver.Fault{Action: mockserver.FaultRedirect, Status: 302}},
-		busy, later,
 	}
-	for _, code := range []int{500, 502, 503, 504} {
-		f, acted := status(code), status(code)
-		acted.name += " after processing"
-		acted.rule.AfterProcessing = true
-		all = append(all, f, acted)
+	for _, code := range []int{408, 429, 500, 502, 503, 504} {
+		for _, rule := range []mockserver.Fault{{}, {RetryAfter: "1"}, {AfterProcessing: true}, {RetryAfter: "1", AfterProcessing: true}} {
+			rule.Action, rule.Status = mockserver.FaultStatus, code
+			f := fault{name: fmt.Sprintf("%d, Retry-After %q, processed %v", code, rule.RetryAfter, rule.AfterProcessing), rule: rule}
+			f.unprocessed = code == http.StatusTooManyRequests
+			if f.unprocessed && rule.AfterProcessing {
+				continue // contradicts section 7 of docs/decisions.md
+			}
+			all = append(all, f)
+			if code == http.StatusServiceUnavailable && rule.RetryAfter != "" && !rule.AfterProcessing {
+				f.name, f.unprocessed, f.promised = "503 as promised", true, true
+				all = append(all, f)
+			}
+		}
 	}
 	return all
 }
@@ -110,7 +112,9 @@ func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f faul
 		must(t)(p.Inject(rule))
 		defer p.ClearFaults()
 	}
-	c := p.client(d, func(cfg *Config) { cfg.MaxResponseBytes = 16 << 10 })
+	c := p.client(d, func(cfg *Config) {
+		cfg.MaxResponseBytes, cfg.Retry.Unprocessed503WithRetryAfter = 16<<10, f.promised
+	})
 	done, err := effect(p, c, fx, op)
 	name := fmt.Sprintf("%s, %d times %s", op.id, times, f.name)
 	checkEffect(t, name, op, err, done)

@@ -22,7 +22,7 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	html := media == "text/html" && !c.html
 	switch {
 	case resp.StatusCode >= 400:
-		e.RetryAfter, e.unprocessed = retryAfter(resp.Header)
+		e.RetryAfter, e.retryLater = retryAfter(resp.Header)
 		e.Details, e.more = parseDetails(string(body), c.token)
 		if html {
 			e.note = errHTML.Error()

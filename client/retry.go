@@ -13,13 +13,14 @@ import (
 // classify implements the table under Retries in the package documentation. It
 // reports whether the client can send a request again, and whether the platform
 // may have processed it.
-func classify(repeatable bool, e *Error) (again, maybeProcessed bool) {
+func (r RetryConfig) classify(repeatable bool, e *Error) (again, maybeProcessed bool) {
 	switch s := e.StatusCode; {
 	case e.final, e.notQueued:
 		return false, false
 	case s == 0 && !e.reached: // no connection, or the server rejected it unprocessed over HTTP/2
 		return true, false
-	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable && e.unprocessed:
+	case s == http.StatusTooManyRequests,
+		s == http.StatusServiceUnavailable && e.retryLater && r.Unprocessed503WithRetryAfter:
 		return true, false
 	case 400 <= s && s < 500 && s != http.StatusRequestTimeout:
 		return false, false
@@ -49,7 +50,7 @@ func (p retrier) retrying(next exchange) exchange {
 			if c.maybeProcessed && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
 				return nil // an earlier attempt deleted the resource
 			}
-			again, maybeProcessed := classify(c.repeatable, e)
+			again, maybeProcessed := p.classify(c.repeatable, e)
 			c.maybeProcessed = c.maybeProcessed || maybeProcessed
 			e.unknown = c.maybeProcessed && c.method != http.MethodGet
 			if !again || n >= p.attempts(c) {

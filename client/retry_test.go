@@ -19,20 +19,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// promisedRow is the row of the retry table that requires Unprocessed503WithRetryAfter.
+const promisedRow = "503 as promised, below"
+
 // ends maps each row of the retry table in doc.go to outcomes of an attempt.
 var ends = map[string][]*Error{
 	"no connection":                  {{}},
 	"rejected unprocessed by HTTP/2": {{}}, // see TestNoResendOverHTTP2
-	"429":                            {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, unprocessed: true, RetryAfter: time.Second}},
-	"503 with Retry-After":           {{StatusCode: 503, reached: true, unprocessed: true}},
+	"429":                            {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, retryLater: true, RetryAfter: time.Second}},
+	promisedRow:                      {{StatusCode: 503, reached: true, retryLater: true}},
 	"408, 500, 502, 503 or 504": {
 		{StatusCode: 408},
 		{StatusCode: 500},
 		{StatusCode: 502},
 		{StatusCode: 503},
 		{StatusCode: 504},
-		{StatusCode: 408, unprocessed: true},
-		{StatusCode: 500, unprocessed: true},
+		{StatusCode: 408, retryLater: true},
+		{StatusCode: 500, retryLater: true},
+		{StatusCode: 503, retryLater: true},
 	},
 	"connection lost": {{reached: true}},
 	"invalid response": {
@@ -65,7 +69,8 @@ func TestRetryTable(t *testing.T) {
 		}
 		for _, e := range ends[cells[0]] {
 			for repeatable, cell := range map[bool]string{true: cells[1], false: cells[2]} {
-				again, maybeProcessed := classify(repeatable, e)
+				r := RetryConfig{Unprocessed503WithRetryAfter: cells[0] == promisedRow}
+				again, maybeProcessed := r.classify(repeatable, e)
 				if again != strings.HasPrefix(cell, "retry") || maybeProcessed != strings.HasSuffix(cell, "maybe done") {
 					t.Errorf("%s: %+v, repeatable %v: retry %v, maybe done %v; want %s", cells[0], *e, repeatable, again, maybeProcessed, cell)
 				}
@@ -215,13 +220,15 @@ func TestOutcomeStaysUnknown(t *testing.T) {
 func TestDeleteNotFoundAfterRetry(t *testing.T) {
 	for name, tc := range map[string]struct {
 		first *http.Response
+		with  func(*Config)
 		want  error
 	}{
-		"outcome unknown":   {respond(500, ""), nil},
-		"not processed":     {respond(503, "", "Retry-After", "0"), ErrNotFound},
-		"too many requests": {respond(429, ""), ErrNotFound},
+		"outcome unknown":   {respond(500, ""), withoutPauses, nil},
+		"unavailable":       {respond(503, "", "Retry-After", "0"), withoutPauses, nil},
+		"not processed":     {respond(503, "", "Retry-After", "0"), withPromised503, ErrNotFound},
+		"too many requests": {respond(429, ""), withoutPauses, ErrNotFound},
 	} {
-		c := newBubbleClient(t, inOrder(tc.first, respond(404, "")), withoutPauses)
+		c := newBubbleClient(t, inOrder(tc.first, respond(404, "")), withoutPauses, tc.with)
 		assert.ErrorIs(t, c.Templates.Delete(t.Context(), 1), tc.want, name)
 	}
 	assert.ErrorIs(t, newBubbleClient(t, inOrder(respond(404, ""))).Templates.Delete(t.Context(), 1), ErrNotFound, "without a retry")
@@ -368,7 +375,7 @@ func TestRetryAfterTooLong(t *testing.T) {
 
 func TestNoPausePastDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(503, "", "Retry-After", "10"), nil })
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(503, "", "Retry-After", "10"), nil }, withPromised503)
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		defer cancel()
 		start := time.Now()
