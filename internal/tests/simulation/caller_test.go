@@ -35,16 +35,26 @@ func newCaller(w *world, n int) *caller {
 	return c
 }
 
-func (c *caller) token() string { return "token-of-" + c.proc.name + "-7c1f" }
+// tokens returns the tokens of the process.
+func (c *caller) tokens() []string {
+	return []string{"token-of-" + c.proc.name + "-7c1f", "token-of-" + c.proc.name + "-e80b"}
+}
 
 // run starts a life of the process. The memory of the previous life is lost.
 func (c *caller) run(*life) {
 	way := transport(c.link, c.setup.HTTP2)
 	cfg := client.Config{
-		BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: c.token(),
+		BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: c.tokens()[0],
 		HTTPClient: &http.Client{Transport: &outlet{c, way}},
 		Timeout:    c.setup.Timeout,
 		Retry:      client.RetryConfig{MaxAttempts: c.setup.MaxAttempts},
+	}
+	if c.setup.NewTokens {
+		n := 0
+		cfg.Token, cfg.TokenSource = "", func(context.Context) (client.Token, error) {
+			n++
+			return client.Token{Value: c.tokens()[n%2]}, nil
+		}
 	}
 	api, err := client.New(cfg)
 	if err != nil {

@@ -26,7 +26,8 @@
 //
 // # Limits
 //
-// The replicas' database, the load balancer and the files never fail. After a 429 or a Retry-After, the
-// server has certainly not processed the request. Package client has its own tests for imports, iterations and the
+// The replicas' database, the load balancer and the files never fail. The faults also process requests that they reject
+// with a 4xx status, although section 7 of docs/decisions.md excludes this. The invariants do not count the emails of these
+// requests, and every other email must be sent at most once. Package client has its own tests for imports, iterations and the
 // interval between lookups.
 package simulation

@@ -48,7 +48,12 @@ func (w *world) checkCall(d *call) {
 
 // maybeDone reports whether the platform may have processed the request. The process knows only the connection and the status.
 func (t try) maybeDone() bool {
-	return t.connected && (t.status < 400 || t.status >= 500 || t.status == http.StatusRequestTimeout)
+	return t.connected && !rejects(t.status)
+}
+
+// rejects reports whether a status means that the platform did not process the request (docs/decisions.md, section 7).
+func rejects(status int) bool {
+	return 400 <= status && status < 500 && status != http.StatusRequestTimeout
 }
 
 // judge checks the end of a run.
@@ -127,6 +132,7 @@ type record struct {
 	mu      sync.Mutex
 	left    map[uint64]int                                 // number of requests that processes sent
 	arrived map[uint64]int                                 // number of complete requests that arrived
+	refuted map[string]int                                 // number of emails of rejected requests, by subject
 	finally []func(outbox map[string][]mockserver.Message) // checks for the end of the run, with the outbox by subject
 }
 
@@ -136,7 +142,9 @@ type visit struct {
 	n       int // number among equal requests
 }
 
-func newRecord() *record { return &record{left: map[uint64]int{}, arrived: map[uint64]int{}} }
+func newRecord() *record {
+	return &record{left: map[uint64]int{}, arrived: map[uint64]int{}, refuted: map[string]int{}}
+}
 
 // leaves counts a request that a process sends, and returns its number among equal requests.
 func (r *record) leaves(request uint64) int {
@@ -155,6 +163,21 @@ func (r *record) arrives(req *http.Request, body []byte) (v visit, known bool) {
 	r.arrived[id]++
 	v = visit{request: id, n: r.arrived[id]}
 	return v, req.Method == http.MethodGet || v.n <= r.left[id]
+}
+
+// contradicts counts an email of a request that the platform rejected although it sent the email. The platform thereby
+// breaks an assumption of the client, so the invariants do not count these emails.
+func (r *record) contradicts(subject string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refuted[subject]++
+}
+
+// contradictions returns the number of these emails with the given subject.
+func (r *record) contradictions(subject string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refuted[subject]
 }
 
 // inTheEnd adds a check for the end of the run.

@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -133,7 +134,33 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	rw.Header()["Date"] = []string{e.srv.Now().UTC().Format(http.TimeFormat)}
 	watched := &watch{ResponseWriter: rw}
 	defer func() { w.trace.add("platform", "%s: %s %s: %s", c.link.name, r.Method, r.URL.RequestURI(), watched) }()
+	subject := subjectOf(body)
+	before := e.sent(subject)
 	e.srv.ServeHTTP(watched, r)
+	if rejects(watched.status) && e.sent(subject) > before {
+		w.record.contradicts(subject)
+	}
+}
+
+// sent returns the number of emails with the given subject.
+func (e *edge) sent(subject string) (n int) {
+	for _, m := range e.srv.Outbox() {
+		if m.Subject == subject {
+			n++
+		}
+	}
+	return n
+}
+
+// subjectOf returns the subject of a submission, which is the name of its step, or "" for another request.
+func subjectOf(body []byte) string {
+	var submission struct {
+		Content struct {
+			Subject string `json:"subject"`
+		} `json:"content"`
+	}
+	_ = json.Unmarshal(body, &submission) // a request without a body has no subject
+	return submission.Content.Subject
 }
 
 // fingerprint identifies equal requests.

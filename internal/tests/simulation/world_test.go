@@ -147,7 +147,9 @@ func must(err error) {
 func (w *world) tokens() []mockserver.Token {
 	tokens := []mockserver.Token{{Value: witness}}
 	for _, c := range w.callers {
-		tokens = append(tokens, mockserver.Token{Value: c.token()})
+		for _, token := range c.tokens() {
+			tokens = append(tokens, mockserver.Token{Value: token})
+		}
 	}
 	return tokens
 }
