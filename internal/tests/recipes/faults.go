@@ -4,6 +4,7 @@ package recipes
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,24 +14,38 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// requests are the faults of requests. Each applies to the first request of an operation, or to one request more
+// requests returns the faults of requests. Each applies to the first request of an operation, or to one request more
 // than the client sends for a call.
-var requests = map[string]mockserver.Fault{
-	"lost request":       {Action: mockserver.FaultReset},
-	"lost response":      {Action: mockserver.FaultReset, AfterProcessing: true},
-	"truncated response": {Action: mockserver.FaultTruncate},
-	"HTML":               {Action: mockserver.FaultNotJSON, AfterProcessing: true},
-	"slow":               {Action: mockserver.FaultDelay, Delay: 2 * time.Second},
-	"too slow":           {Action: mockserver.FaultDelay, Delay: 90 * time.Second},
-	"hangs":              {Action: mockserver.FaultHang, AfterProcessing: true},
-	"401":                {Action: mockserver.FaultStatus, Status: 401},
-	"403":                {Action: mockserver.FaultStatus, Status: 403},
-	"409":                {Action: mockserver.FaultStatus, Status: 409},
-	"422":                {Action: mockserver.FaultStatus, Status: 422},
-	"429":                {Action: mockserver.FaultStatus, Status: 429, RetryAfter: "2"},
-	"500":                {Action: mockserver.FaultStatus, Status: 500},
-	"500 after the work": {Action: mockserver.FaultStatus, Status: 500, AfterProcessing: true},
-	"503":                {Action: mockserver.FaultStatus, Status: 503, RetryAfter: "1"},
+func requests() map[string]mockserver.Fault {
+	faults := map[string]mockserver.Fault{
+		"lost request":       {Action: mockserver.FaultReset},
+		"lost response":      {Action: mockserver.FaultReset, AfterProcessing: true},
+		"truncated response": {Action: mockserver.FaultTruncate},
+		"HTML":               {Action: mockserver.FaultNotJSON, AfterProcessing: true},
+		"slow":               {Action: mockserver.FaultDelay, Delay: 2 * time.Second},
+		"too slow":           {Action: mockserver.FaultDelay, Delay: 90 * time.Second},
+		"hangs":              {Action: mockserver.FaultHang, AfterProcessing: true},
+	}
+	for _, f := range statuses() {
+		faults[fmt.Sprintf("%d, Retry-After %q, processed %v", f.Status, f.RetryAfter, f.AfterProcessing)] = f
+	}
+	return faults
+}
+
+// statuses returns a fault for each status that a platform may respond with before or after it processes a request,
+// with and without Retry-After. It omits a 4xx status after processing, except 408, because section 7 of
+// docs/decisions.md excludes it.
+func statuses() (faults []mockserver.Fault) {
+	for _, status := range []int{401, 403, 408, 409, 422, 429, 500, 502, 503, 504} {
+		for _, retryAfter := range []string{"", "1"} {
+			f := mockserver.Fault{Action: mockserver.FaultStatus, Status: status, RetryAfter: retryAfter}
+			faults = append(faults, f)
+			if f.AfterProcessing = status == http.StatusRequestTimeout || status >= 500; f.AfterProcessing {
+				faults = append(faults, f)
+			}
+		}
+	}
+	return faults
 }
 
 // deliveries are the faults of deliveries. Each applies to every delivery.
@@ -45,7 +60,7 @@ var deliveries = map[string]mockserver.Fault{
 func UnderFaults(t *testing.T, operations []string, recipe func(t *testing.T, p *mockserver.Server) func()) {
 	t.Helper()
 	for _, operation := range operations {
-		for name, fault := range requests {
+		for name, fault := range requests() {
 			for _, fault.Times = range []int{1, 4} {
 				fault.Operation = operation
 				under(t, fmt.Sprintf("%s/%s/%d", operation, name, fault.Times), fault, recipe)
