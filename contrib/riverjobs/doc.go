@@ -34,7 +34,6 @@
 //	accepted                             completed            sent once
 //	client.ErrNotQueued                  canceled             not sent
 //	no connection, 401, 429              snoozed              sent later
-//	503 with Retry-After                 snoozed              sent later
 //	403                                  snoozed for MaxPause sent later
 //	another 4xx status                   canceled             not sent
 //	client.ErrOutcomeUnknown             snoozed for an hour  unknown, see below
@@ -66,7 +65,8 @@
 // replicas stop sending for [Options.Pause]. After the pause, or if no request has
 // succeeded for 30 seconds, one job sends its email while the other jobs wait. If
 // the request succeeds, the other jobs continue. If the request fails, the pause
-// doubles, up to [Options.MaxPause]. If no email was sent in the 30 seconds before
+// doubles, up to [Options.MaxPause]. [Options.Pause] describes how a Retry-After
+// header changes the pause. If no email was sent in the 30 seconds before
 // an outage, each pause causes at most one unknown outcome. If an outage begins
 // while jobs are sending emails, up to MaxWorkers requests in each replica can
 // also have unknown outcomes. Waiting jobs are snoozed for the rest of the pause.

@@ -32,8 +32,9 @@ type Options struct {
 
 	// Pause is the duration of the pause after the first failure. The pause doubles
 	// with each further failure, up to MaxPause. If the response has a Retry-After
-	// header, the queue pauses for the time in this header, up to one hour. The
-	// default is 30 s. Pause must be at least 1 ms.
+	// header, the queue pauses for the time in this header, up to one hour. After an
+	// unknown outcome, Retry-After can only extend the pause. The default is 30 s.
+	// Pause must be at least 1 ms.
 	Pause time.Duration
 
 	// MaxPause is the maximum duration of a pause without a Retry-After header.

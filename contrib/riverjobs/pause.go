@@ -73,15 +73,19 @@ func (j *Jobs) failed(ctx context.Context, queue string, started time.Time, caus
 	var failures int
 	var seconds float64
 	var retryAfter time.Duration
-	if e := (*client.Error)(nil); errors.As(cause, &e) && !errors.Is(cause, client.ErrOutcomeUnknown) {
+	if e := (*client.Error)(nil); errors.As(cause, &e) {
 		retryAfter = min(e.RetryAfter, maxRetryAfter)
+	}
+	longest := j.opts.MaxPause
+	if retryAfter > 0 && !errors.Is(cause, client.ErrOutcomeUnknown) {
+		longest = 0 // Retry-After alone determines the pause, because an early request causes no unknown outcome
 	}
 	err := j.pool.QueryRow(ctx, `
 		UPDATE emailplatform_pauses SET failures = failures + 1, probe_until = 'epoch', proven_until = 'epoch',
-			paused_until = now() + make_interval(secs => CASE WHEN $3::float8 > 0 THEN $3::float8 ELSE least($4::float8 * 2 ^ least(failures, 30), $5::float8) END)
+			paused_until = now() + make_interval(secs => greatest($3::float8, least($4::float8 * 2 ^ least(failures, 30), $5::float8)))
 		WHERE queue = $1 AND paused_until <= $2
 		RETURNING failures, extract(epoch FROM paused_until - now())::float8`,
-		queue, started, retryAfter.Seconds(), j.opts.Pause.Seconds(), j.opts.MaxPause.Seconds()).
+		queue, started, retryAfter.Seconds(), j.opts.Pause.Seconds(), longest.Seconds()).
 		Scan(&failures, &seconds)
 	if errors.Is(err, pgx.ErrNoRows) { // already paused; enter returns the remaining time
 		return probeWait, nil

@@ -46,19 +46,21 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestPauses: pauses grow up to MaxPause, Retry-After replaces them up to 1 hour, and a
-// success starts over.
+// TestPauses: pauses grow up to MaxPause, Retry-After replaces them up to 1 hour, or only extends them after an unknown
+// outcome, and a success starts over.
 func TestPauses(t *testing.T) {
 	s := newShop(t)
 	s.work(riverjobs.Options{Pause: 10 * time.Second, MaxPause: 35 * time.Second})
 	retryAfter := mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "100", Times: 1}
 	tooLong := mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "86400", Times: 1}
 	plain := mockserver.Fault{Action: mockserver.FaultStatus, Times: 1}
+	short := mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "1", Times: 1}
+	rejected := mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "20", Times: 1}
 	for i, tt := range []struct {
 		fault mockserver.Fault
 		want  float64 // seconds
 	}{
-		{plain, 10}, {plain, 20}, {plain, 35}, {plain, 35}, {retryAfter, 100}, {tooLong, 3600}, {mockserver.Fault{}, 0}, {plain, 10},
+		{plain, 10}, {plain, 20}, {plain, 35}, {plain, 35}, {short, 35}, {rejected, 20}, {retryAfter, 100}, {tooLong, 3600}, {mockserver.Fault{}, 0}, {plain, 10},
 	} {
 		s.exec("UPDATE emailplatform_pauses SET paused_until = now(), proven_until = 'epoch'") // the pause is over
 		if tt.fault.Action != "" {

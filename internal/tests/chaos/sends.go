@@ -129,14 +129,17 @@ func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 	}
 }
 
-// outage simulates 503 responses without Retry-After for two minutes, with the default pause of 30 s. The shop gets
-// an order every 2 s. The short form divides all times by 10.
+// outage simulates 503 responses for two minutes, every second one with Retry-After, with the default pause of 30 s. The
+// shop gets an order every 2 s. The short form divides all times by 10.
 func outage(ctx context.Context, s *stage) []figure {
 	const orders = 60
 	unit := time.Duration(s.pick(100, 1000)) * time.Millisecond
 	p := newPost(ctx, s, 30*unit)
 	defer p.close()
-	try.Get(p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus}))
+	try.Get(p.mock.Inject(
+		mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, RetryAfter: "1", Every: 2},
+		mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus},
+	))
 	for range orders {
 		p.order(ctx, 1)
 		time.Sleep(120 * unit / orders)
