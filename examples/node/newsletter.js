@@ -49,10 +49,8 @@ export class Platform {
     } catch (error) {
       throw new OutcomeUnknown(`${method} ${path}`, {cause: error});
     }
-    // A 503 with Retry-After means that the platform did nothing. With any other 5xx, it may have processed the request.
-    if (response.status < 500 || (response.status === 503 && response.headers.has('Retry-After'))) {
-      throw new Rejected(response.status, text);
-    }
+    // After a 408, a redirect or a 5xx, even with Retry-After, the platform may have processed the request.
+    if (response.status >= 400 && response.status < 500 && response.status !== 408) throw new Rejected(response.status, text);
     throw new OutcomeUnknown(`${method} ${path}: status ${response.status}`);
   }
 

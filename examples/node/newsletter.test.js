@@ -217,9 +217,11 @@ test('an issue is not sent again after a lost response', async () => {
 });
 
 test('each issue is sent at most once under each fault', async () => {
-  const faults = [401, 403, 409, 422, 429, 500, 502].map((status) => ({action: 'status', status}));
-  faults.push({action: 'status', status: 503, retry_after: '1'}, {action: 'truncate'}, {action: 'status', status: 500, after_processing: true});
-  for (const action of ['reset', 'not_json']) faults.push({action}, {action, after_processing: true});
+  const faults = [401, 403, 409, 422, 429].map((status) => ({action: 'status', status}));
+  const uncertain = [408, 500, 502, 503].map((status) => ({action: 'status', status}));
+  uncertain.push({action: 'status', status: 503, retry_after: '1'}, {action: 'redirect'}, {action: 'reset'}, {action: 'not_json'});
+  for (const fault of uncertain) faults.push(fault, {...fault, after_processing: true});
+  faults.push({action: 'truncate'});
   for (const operation of ['createCampaign', 'scheduleCampaign']) {
     for (const [i, fault] of faults.entries()) {
       const subject = `${operation} ${i}`;

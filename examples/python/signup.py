@@ -74,8 +74,8 @@ class Platform:
             with self._open(call, timeout=self.timeout) as response:
                 return json.loads(response.read(MAX_BODY))  # if the response is longer, it is not JSON
         except request.HTTPError as error:
-            # A 503 with Retry-After means that the platform did nothing. With any other 5xx, it may have processed the request.
-            if error.code < 500 or error.code == 503 and error.headers["Retry-After"]:
+            # After a 408, a redirect or a 5xx, even with Retry-After, the platform may have processed the request.
+            if 400 <= error.code < 500 and error.code != 408:
                 raise Rejected(error.code, error.read(300).decode(errors="replace")) from error
             raise OutcomeUnknown(f"{method} {path}: status {error.code}") from error
         except (OSError, ValueError, HTTPException) as error:  # connection lost, or not JSON

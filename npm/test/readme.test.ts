@@ -11,7 +11,7 @@ test('an order whose email bounces', async () => {
   await account.seed({lists: [{name: 'Newsletter', policy_accepted: true}]});
   const shop = await openShop(account); // your application, with account.url and account.token
 
-  await account.fault({operation: 'submitEmail', action: 'status', status: 503, retry_after: '1', times: 1});
+  await account.fault({operation: 'submitEmail', action: 'status', status: 429, retry_after: '1', times: 1});
   await shop.order('A-1', 'ada@example.org');
   await expect(account).toHaveReceivedEmail({to: 'ada@example.org', subject: 'Order A-1', html: /shop\.example/});
 

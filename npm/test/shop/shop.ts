@@ -12,7 +12,7 @@ type Event = components['schemas']['Event'];
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
 export async function openShop(platform: {url: string; token: string}) {
-  const api = createClient<paths>({baseUrl: platform.url, headers: {Authorization: `Bearer ${platform.token}`}});
+  const api = createClient<paths>({baseUrl: platform.url, redirect: 'error', headers: {Authorization: `Bearer ${platform.token}`}});
   const readers = new Map<string, 'pending' | 'active' | 'gone'>();
   const orders = new Map<string, {emailId?: string; state: string}>();
   const seen = new Set<string>();
@@ -35,8 +35,8 @@ export async function openShop(platform: {url: string; token: string}) {
           content: {subject: 'Order {{order}}', html: '<a href="https://shop.example/orders/1">Order {{order}}</a>', type: 'transactional'},
         },
       }).catch(() => ({data: undefined, response: undefined})); // the connection was lost
-      if (response?.status === 503 && response.headers.has('Retry-After') && attempt < 3) continue;
-      const failed = response && response.status < 500 ? 'rejected' : 'unknown';
+      if (response?.status === 429 && attempt < 3) continue;
+      const failed = response && response.status < 500 && response.status !== 408 ? 'rejected' : 'unknown';
       orders.set(id, data ? {emailId: data.id, state: 'sent'} : {state: failed});
       return {state: data ? 'sent' : failed};
     }
