@@ -3,15 +3,19 @@ package console
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/mockserver"
 )
 
 var handler = Handler() // compresses all files once
@@ -74,6 +78,36 @@ func TestHandlerNotModified(t *testing.T) {
 	}
 	if res := get(t, root+"nothing"); res.StatusCode != http.StatusNotFound || res.Header.Get("ETag") != "" {
 		t.Errorf("a missing file: %d, ETag %s; want 404 without an ETag", res.StatusCode, res.Header.Get("ETag"))
+	}
+}
+
+// TestActionsPassTheAccount: api.js adds the selected account to every action whose route has the parameter account_id.
+func TestActionsPassTheAccount(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	w := httptest.NewRecorder()
+	srv.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/_mock/openapi.json", nil))
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name, In string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &doc))
+	var want []string
+	for path, item := range doc.Paths {
+		for method, o := range item {
+			for _, p := range o.Parameters {
+				if method != "get" && p.In == "query" && p.Name == "account_id" {
+					want = append(want, "'"+strings.ToUpper(method)+strings.Replace(path, "/_mock", " ", 1)+"'")
+				}
+			}
+		}
+	}
+	slices.Sort(want)
+	module, err := static.ReadFile("static/api.js")
+	require.NoError(t, err)
+	if list := "const ofOneAccount = new Set([" + strings.Join(want, ", ") + "]);"; len(want) == 0 || !strings.Contains(string(module), list) {
+		t.Errorf("api.js must contain %s", list)
 	}
 }
 

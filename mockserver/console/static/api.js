@@ -38,14 +38,23 @@ export class RequestError extends Error {
 /** The server did not respond. The page keeps its last data. */
 export class NoServer extends Error {}
 
+/** The actions with a parameter account_id. Without it, they apply to all accounts. */
+const ofOneAccount = new Set(['DELETE /faults', 'DELETE /state', 'POST /reset']);
+let account = ''; // the selected account, if there are several
+
+/** Limits actions to an account. @param {string} selected */
+export const limitTo = selected => { account = selected; };
+
 /**
- * Calls a control route and returns its JSON.
+ * Calls a control route and returns its JSON. Actions and new fault rules apply to the selected account.
  * @param {'GET'|'POST'|'PUT'|'PATCH'|'DELETE'} method
  * @param {string} path below /_mock
  * @param {object|string} [body] a string is sent unchanged
  * @returns {Promise<any>}
  */
 export async function call(method, path, body) {
+  if (account && ofOneAccount.has(`${method} ${path}`)) path += `?account_id=${account}`;
+  if (account && method === 'POST' && path === '/faults') body = { account_id: Number(account), .../** @type {object} */ (body) };
   const res = await request(path, {
     method,
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },

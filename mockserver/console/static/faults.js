@@ -3,7 +3,7 @@
 import { h, useState } from './vendor/preact.js';
 import { call, useFetch } from './api.js';
 import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
-import { look, useSession } from './session.js';
+import { accountFilter, look, useSession } from './session.js';
 /**
  * @typedef {{account_id?: number, operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_processing?: boolean,
  *   delay_ms?: number, status?: number, retry_after?: string, body?: string, location?: string, size?: number}} Fault
@@ -65,7 +65,7 @@ export function Faults() {
   const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'Rule added.');
   return h(Page, {
     title: 'Faults',
-    side: plan.data.length > 0 && h(Doing, { label: 'All rules' }, button({ type: 'button', class: 'button', onClick: () => change(() => call('DELETE', '/faults'), 'All rules removed.') }, icon('trash'), 'Remove all')),
+    side: plan.data.length > 0 && h(Doing, { label: 'All rules' }, button({ type: 'button', class: 'button', onClick: () => change(() => call('DELETE', '/faults'), accountFilter() ? `All rules of account ${accountFilter()} removed.` : 'All rules removed.') }, icon('trash'), 'Remove all')),
     children: h(Doing, { label: 'Rules', class: 'whole' },
       p({ class: 'lead' }, 'Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible.'),
       div({ class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' }, presets.map(([name, title, f]) => button({ type: 'button', class: 'button', key: name, title, onClick: () => add(f) }, icon('plus'), name))),
@@ -149,6 +149,10 @@ function Settings({ seed, lookup, change }) {
 /** The buttons that reset the server, after a confirmation. @param {{change: Change}} props */
 function Reset({ change }) {
   const [confirming, setConfirming] = useState('');
+  const { info } = useSession();
+  const account = accountFilter();
+  const { data: view } = /** @type {ReturnType<typeof useFetch<import('./overview.js').View>>} */ (useFetch(confirming && '/overview?minutes=60' + (account && `&account_id=${account}`), ['records', 'message']));
+  const scope = account ? `account ${account}` : info && info.accounts.length > 1 ? `all ${info.accounts.length} accounts` : 'the whole server';
   const yes = (/** @type {() => Promise<any>} */ f, /** @type {string} */ text) => { setConfirming(''); change(f, text); };
   const first = (/** @type {string} */ what) => button({ type: 'button', class: 'button', onClick: () => setConfirming(what) }, icon(what === 'start' ? 'retry' : 'trash'), what === 'start' ? 'Reset' : 'Delete everything');
   const sure = confirming === 'start'
@@ -156,6 +160,7 @@ function Reset({ change }) {
     : button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('DELETE', '/state'), 'Everything deleted.') }, icon('trash'), 'Yes, delete everything');
   return div({ class: 'card form' }, h2('Reset'),
     p({ class: 'dim' }, 'A reset restores the baseline, for example the state after -seed. Deleting everything removes all records, logs and fault rules.'),
+    confirming && p({ class: 'scope', role: 'status' }, `This applies to ${scope}`, view && `: ${counted(view.resources.lists, 'list')}, ${counted(view.messages.sent, 'message')}`, '.'),
     confirming ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' }, sure, button({ type: 'button', class: 'button', onClick: () => setConfirming('') }, 'Keep it'))
       : div({ class: 'actions' }, first('start'), first('all')));
 }

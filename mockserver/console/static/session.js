@@ -1,7 +1,7 @@
 // Data for the whole page: information about the server, and the selected
 // account.
 import { useEffect, useState } from './vendor/preact.js';
-import { call } from './api.js';
+import { call, limitTo } from './api.js';
 
 /**
  * @typedef {{account_id: number, users: {user_id: number, email: string}[]}} Account
@@ -11,7 +11,7 @@ import { call } from './api.js';
 const session = { info: /** @type {Info|null} */ (null), account: '' };
 /** @type {Set<() => void>} */
 const listeners = new Set();
-const notify = () => { for (const f of listeners) f(); };
+const notify = () => { limitTo(accountFilter()); for (const f of listeners) f(); };
 
 /** Loads the information about the server. If the server does not respond, this is called again when it is back. */
 export async function look() {
