@@ -263,7 +263,7 @@ func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	contact := ImportContact{Line: c.line}
 	for i, field := range row {
 		if i >= len(c.headers) {
-			if trim(field) != "" {
+			if !blank(field) {
 				return ImportContact{}, c.wrong("", csv.ErrFieldCount)
 			}
 			continue
@@ -301,7 +301,7 @@ func (c *csvSource) set(contact *ImportContact, kind csvColumn, header, field st
 	case csvStatus:
 		return checkStatus(trim(field))
 	case csvAttribute:
-		if trim(field) != "" {
+		if !blank(field) {
 			contact.CustomAttributes = append(contact.CustomAttributes, CustomAttribute{Name: header, Value: field})
 		}
 	}
@@ -333,7 +333,7 @@ func (c *csvSource) row() ([]string, error) {
 			return nil, err
 		case err != nil:
 			return nil, c.wrong("", err)
-		case slices.ContainsFunc(row, func(s string) bool { return trim(s) != "" }):
+		case slices.ContainsFunc(row, func(s string) bool { return !blank(s) }):
 			return row, nil
 		}
 	}
@@ -341,6 +341,17 @@ func (c *csvSource) row() ([]string, error) {
 
 // trim removes spaces and invisible characters around text.
 func trim(text string) string { return strings.TrimFunc(text, invisible) }
+
+// blank reports whether text contains only spaces and invisible characters. Most
+// text contains a visible ASCII character, which is found fast.
+func blank(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; ' ' < c && c < '\x7f' {
+			return false
+		}
+	}
+	return trim(text) == ""
+}
 
 // invisible reports whether no screen shows a character.
 func invisible(r rune) bool {
