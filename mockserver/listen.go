@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"example.com/emailplatform/mockserver/internal/gateway"
 )
@@ -23,16 +22,10 @@ type listening struct {
 	url      string
 	loopback bool // only this machine can reach the address
 	http     *http.Server
-	unused   *unused
+	waiting  *waiting
 	running  *running
 	done     chan struct{}
 }
-
-// headerTimeout limits the time until a connection sends a request header.
-// Clients may open connections in advance. If the server closes such a
-// connection during a POST, the client cannot retry the POST. A short timeout
-// would make long tests flaky.
-const headerTimeout = 10 * time.Minute
 
 // Start returns a server that listens on a free port of 127.0.0.1, or of ::1 if the
 // machine has no IPv4. Clients must use a loopback name, such as localhost. Start
@@ -65,14 +58,19 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	s.serve = listening{
 		url:      "http://" + listener.Addr().String(),
 		loopback: gateway.LoopbackAddr(listener.Addr()),
-		unused:   &unused{},
+		waiting:  &waiting{places: map[net.Conn]*list.Element{}},
 		running:  &running{},
 		done:     make(chan struct{}),
 	}
-	s.serve.http = &http.Server{Handler: s.serve.running.track(s), ReadHeaderTimeout: headerTimeout, ConnState: s.serve.unused.changed}
+	s.serve.http = &http.Server{
+		Handler:           s.serve.running.track(withDeadlines(s)),
+		ReadHeaderTimeout: waitTimeout,
+		IdleTimeout:       waitTimeout,
+		ConnState:         s.serve.waiting.changed,
+	}
 	s.env.API.Loopback = s.serve.loopback
 	s.serve.http.RegisterOnShutdown(s.env.Changes.Close)
-	s.serve.http.RegisterOnShutdown(s.serve.unused.close)
+	s.serve.http.RegisterOnShutdown(s.serve.waiting.close)
 	go func() {
 		defer close(s.serve.done)
 		if err := s.serve.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -82,35 +80,12 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	return s
 }
 
-// unused contains the connections that have not sent a request yet. Shutdown
-// closes them, because [http.Server.Shutdown] would wait five seconds for them.
-type unused struct {
-	conns  sync.Map
-	closed atomic.Bool
-}
-
-func (u *unused) changed(c net.Conn, state http.ConnState) {
-	if state != http.StateNew {
-		u.conns.Delete(c)
-		return
-	}
-	u.conns.Store(c, nil)
-	if u.closed.Load() {
-		u.close()
-	}
-}
-
-func (u *unused) close() {
-	u.closed.Store(true)
-	for c := range u.conns.Range {
-		_ = c.(net.Conn).Close()
-	}
-}
-
-// Shutdown stops listening and waits for the requests in flight. If ctx is canceled or
-// expires, the error lists the unfinished requests. Call [Server.Close] afterwards,
-// because Shutdown does not stop deliveries.
+// Shutdown stops listening and waits for the requests in flight. It ends the delays of
+// fault rules, and closes the connections of requests that a rule hangs. If ctx is
+// canceled or expires, the error lists the unfinished requests. Call [Server.Close]
+// afterwards, because Shutdown does not stop deliveries.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.env.Faults.Close()
 	s.env.Changes.Close()
 	if s.serve.http == nil {
 		return nil

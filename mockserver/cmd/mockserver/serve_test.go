@@ -285,12 +285,11 @@ func commandWith(tb testing.TB, prepare func(*exec.Cmd), args ...string) (*exec.
 	return nil, ""
 }
 
-// inProgress sends a request whose response is delayed, and waits until the command has received it. It returns a channel
-// for the status.
-func inProgress(t *testing.T, base string, delay time.Duration) chan int {
+// inProgress sends a request that a fault rule delays by an hour, and waits until the command has received it. It returns
+// a channel for the status.
+func inProgress(t *testing.T, base string) chan int {
 	t.Helper()
-	fault := fmt.Sprintf(`{"action":"delay","delay_ms":%d}`, delay.Milliseconds())
-	_, _, err := ask(t.Context(), "POST", base+"/_mock/faults", "", fault)
+	_, _, err := ask(t.Context(), "POST", base+"/_mock/faults", "", `{"action":"delay","delay_ms":3600000}`)
 	require.NoError(t, err)
 	statuses := make(chan int, 1)
 	go func() {
@@ -305,7 +304,7 @@ func inProgress(t *testing.T, base string, delay time.Duration) chan int {
 	return statuses
 }
 
-// On SIGTERM, the command waits for requests in progress and saves the state.
+// On SIGTERM, the command ends the delays of requests in progress, processes them and saves the state.
 func TestSignal(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -313,7 +312,7 @@ func TestSignal(t *testing.T) {
 	}
 	state := filepath.Join(t.TempDir(), "state.json")
 	cmd, base := command(t, "-state", state, "-quiet")
-	statuses := inProgress(t, base, 300*time.Millisecond)
+	statuses := inProgress(t, base)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	assert.Equal(t, http.StatusCreated, <-statuses, "the request in progress")
 	assert.NoError(t, cmd.Wait(), "the command")

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -244,7 +246,13 @@ func TestSecondSignal(t *testing.T) {
 	for !strings.Contains(restorable(t, state), "Saved") {
 		time.Sleep(10 * time.Millisecond)
 	}
-	inProgress(t, base, time.Minute) // keeps the command running
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = io.WriteString(conn, "POST /lists HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer dev-token\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
+	require.NoError(t, err)
+	_, err = conn.Read(make([]byte, 1)) // the command reads the body, which keeps it running
+	require.NoError(t, err)
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = cmd.Wait() }()
 	signals := 0

@@ -315,7 +315,9 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule)
 	start := time.Now() // the duration is real time, not virtual time
 	post := func() (int, string, string) { return d.target.post(d.ctx, x.URL, header, x.Body) }
 	if rule != nil {
-		a.Status, a.Response, a.Error = d.target.fail(d.ctx, rule.Fault, post)
+		ctx, cancel := d.Faults.Until(d.ctx)
+		defer cancel()
+		a.Status, a.Response, a.Error = d.target.fail(ctx, rule.Fault, post)
 	} else {
 		a.Status, a.Response, a.Error = post()
 	}

@@ -3,7 +3,6 @@ package fault
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -55,18 +54,16 @@ func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions()))
 
 // Disturb applies a fault to a request. Disturb calls act() to process the request and
 // write the response. To close the connection, Disturb panics with
-// [http.ErrAbortHandler]. Closing the plan ends all delays.
+// [http.ErrAbortHandler]. Closing the plan ends all delays and aborts hanging requests.
 func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
-	gone, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(p.ctx, cancel)()
 	select {
 	case <-time.After(f.Delay):
-	case <-gone.Done():
+	case <-p.ctx.Done():
+	case <-r.Context().Done():
 		abort(w)
 	}
 	if f.Action == record.FaultDelay {
@@ -81,7 +78,10 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 	case record.FaultReset:
 		abort(w)
 	case record.FaultHang:
-		<-gone.Done()
+		select {
+		case <-p.ctx.Done():
+		case <-r.Context().Done():
+		}
 		abort(w)
 	case record.FaultTruncate:
 		truncate(response, w)

@@ -169,8 +169,15 @@ func New(seed uint64, log *slog.Logger, changes *activity.Feed) *Plan {
 	return p
 }
 
-// Close ends all delays and hanging requests.
+// Close ends all delays, hanging requests and hanging attempts.
 func (p *Plan) Close() { p.cancel() }
+
+// Until returns a context that ends with ctx, or when the plan is closed.
+func (p *Plan) Until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(p.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
 
 // chooseSeed returns the given seed, or a random seed if the given seed is 0. A
 // random seed is less than 1<<53, so JavaScript can represent the seed exactly.
