@@ -49,7 +49,7 @@ func health(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if text := strings.TrimSpace(string(body)); response.StatusCode != http.StatusOK || !strings.Contains(text, `"ok"`) {
-		return fmt.Errorf("%s is not healthy: %s %s", base, response.Status, printable(text))
+		return fmt.Errorf("%s is not healthy: %s %s", base, printable(response.Status), printable(text))
 	}
 	_, err = fmt.Fprintln(out, base, "is healthy")
 	return err

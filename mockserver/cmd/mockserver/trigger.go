@@ -175,9 +175,12 @@ func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error 
 	}
 	defer func() { _ = res.Body.Close() }()
 	response, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
-	_, _ = fmt.Fprintf(out, "%s in %v\n%s\n", res.Status, time.Since(start).Round(time.Millisecond), response)
+	_, _ = fmt.Fprintf(out, "%s in %v\n", printable(res.Status), time.Since(start).Round(time.Millisecond))
+	for line := range strings.Lines(string(response)) { // indented, because a line could resemble a line of this command
+		_, _ = fmt.Fprintf(out, "  %s\n", printable(strings.TrimRight(line, "\r\n")))
+	}
 	if err == nil && res.StatusCode/100 != 2 {
-		err = fmt.Errorf("the receiver responded with %s, so the platform would retry", res.Status)
+		err = fmt.Errorf("the receiver responded with %s, so the platform would retry", printable(res.Status))
 	}
 	return err
 }

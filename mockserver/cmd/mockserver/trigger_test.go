@@ -52,6 +52,29 @@ func TestTriggerSends(t *testing.T) {
 	}
 }
 
+// The text of a receiver cannot control the terminal, and does not resemble a line of the command.
+func TestTriggerIsPrintable(t *testing.T) {
+	receiver := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 500 Oh\x1b[2Jno\r\nConnection: close\r\n\r\n\x1b]0;title\a\x1b[31mred\r\n204 No Content in 1ms\n")
+		_ = conn.Close()
+	})
+	server := httptest.NewServer(receiver)
+	defer server.Close()
+	var out strings.Builder
+	err := run(t.Context(), []string{"trigger", "Email.Bounced", "--url", server.URL, "--secret", "S"}, nil, &out)
+	if said := out.String(); strings.ContainsAny(said, "\x1b\a\r") || !strings.HasSuffix(said, "\n  ?]0;title??[31mred\n  204 No Content in 1ms\n") {
+		t.Errorf("printed %q", said)
+	}
+	if err == nil || !strings.Contains(err.Error(), "500 Oh?[2Jno") {
+		t.Errorf("got the error %q", err)
+	}
+}
+
 func TestTriggerFailed(t *testing.T) {
 	for _, status := range []int{http.StatusFound, http.StatusInternalServerError} {
 		got := &receiver{status: status}
