@@ -108,7 +108,7 @@ func receive(ctx context.Context, pool *pgxpool.Pool, args []string) error {
 
 // serve completes the requests in progress before it returns.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second}
+	srv := &http.Server{Handler: h, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute}
 	ended := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)

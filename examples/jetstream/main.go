@@ -69,7 +69,9 @@ func receive(ctx context.Context, js jetstream.JetStream, addr string) error {
 	if err != nil {
 		return err
 	}
-	srv := &http.Server{Addr: addr, Handler: inbox.NewReceiver(js, verifier, webhook.Options{}), ReadTimeout: 30 * time.Second}
+	srv := &http.Server{
+		Addr: addr, Handler: inbox.NewReceiver(js, verifier, webhook.Options{}), ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.ListenAndServe() }()
 	select {

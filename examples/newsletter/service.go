@@ -124,12 +124,14 @@ func (s *service) internal() http.Handler {
 	})
 	mux.HandleFunc("GET /contacts.csv", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-		if err := s.export(r.Context(), w); err != nil {
+		if err := s.export(r.Context(), download{w, http.NewResponseController(w)}); err != nil {
 			panic(http.ErrAbortHandler) // so that a partial file does not look complete
 		}
 	})
 	mux.HandleFunc("POST /contacts.csv", func(w http.ResponseWriter, r *http.Request) {
-		summary, err := s.importContacts(r.Context(), upload{r.Body, http.NewResponseController(w)})
+		control := http.NewResponseController(w)
+		summary, err := s.importContacts(r.Context(), upload{r.Body, control})
+		_ = control.SetWriteDeadline(time.Now().Add(time.Minute))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
@@ -163,7 +165,23 @@ type upload struct {
 // Read implements io.Reader.
 func (u upload) Read(p []byte) (int, error) {
 	_ = u.c.SetReadDeadline(time.Now().Add(time.Minute))
-	return u.Reader.Read(p)
+	n, err := u.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = u.c.SetReadDeadline(time.Time{}) // net/http reads on, and would cancel the import at the deadline
+	}
+	return n, err
+}
+
+// download is a response whose receiver may pause for a minute.
+type download struct {
+	io.Writer
+	c *http.ResponseController
+}
+
+// Write implements io.Writer.
+func (d download) Write(p []byte) (int, error) {
+	_ = d.c.SetWriteDeadline(time.Now().Add(time.Minute))
+	return d.Writer.Write(p)
 }
 
 // run serves until ctx ends or a part fails. It then stops lookups, which can be
@@ -181,7 +199,7 @@ func (s *service) run(ctx context.Context, public, internal net.Listener) error 
 }
 
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadTimeout: 10 * time.Second}
+	server := &http.Server{Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
 	ended := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)

@@ -121,7 +121,7 @@ func verifierOf(secrets []string) (*webhook.Verifier, error) {
 func serve(ctx context.Context, listener net.Listener, hook http.Handler) error {
 	mux := http.NewServeMux()
 	mux.Handle("/hook", hook)
-	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second}
+	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
 
 	stopped := make(chan error, 1)
 	go func() {

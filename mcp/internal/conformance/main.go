@@ -38,7 +38,7 @@ func run() error {
 	}
 	fmt.Printf("http://%s/mcp\n", listener.Addr())
 	server := &http.Server{
-		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout: 10 * time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Set("Authorization", "Bearer "+platform.Token())
 			handler.ServeHTTP(w, r)
