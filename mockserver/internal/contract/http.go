@@ -29,9 +29,11 @@ type Findings struct {
 }
 
 // ValidateRequest validates a request with a JSON body or an empty body.
-// Unknown fields and parameters are errors only if rejectUnknown is set.
+// Unknown fields and parameters are errors only if rejectUnknown is set, or if the
+// operation schedules a campaign.
 func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown bool) (found Findings, err error) {
-	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown}
+	atOnce := o.ID == "scheduleCampaign" // without scheduled_for, it sends the campaign at once, and email cannot be recalled
+	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown || atOnce}
 	if o.ID == "importContacts" {
 		v.badEntries = map[int]api.ProblemDetail{}
 	}
