@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -28,21 +29,49 @@ type Campaigns struct{ x exchange }
 
 // Schedule schedules a campaign for the given time, with a precision of one
 // second. If the time is in the past, the platform sends the campaign
-// immediately. If the time is zero or not after 1970-01-01 00:00 UTC, the error
-// is [ErrValidation]. If the list's policy has not been accepted, the error is
-// [ErrPolicyNotAccepted].
+// immediately. If the time is not after 1970-01-01 00:00 UTC or is after the year
+// 9999, the error is [ErrValidation]. If the list's policy has not been accepted,
+// the error is [ErrPolicyNotAccepted].
+//
+// The platform must confirm the time (see "Confirmed writes" in the package
+// documentation), because a platform that ignores the time sends the campaign
+// immediately.
 func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time) (Campaign, error) {
 	r := scheduleCampaignRequest(campaignID, campaignSchedule{ScheduledFor: at.Unix()})
-	if at.Unix() < 1 && r.err == nil { // 0 would be omitted, which means now
-		r.err = errors.New("at must be after 1970-01-01T00:00:00Z")
+	if (at.Unix() < 1 || at.Unix() > maxUnix) && r.err == nil { // 0 would be omitted, which means now
+		r.err = errors.New("at must be after 1970-01-01T00:00:00Z and before the year 10000")
 	}
-	return do(ctx, s.x, r, readCampaign)
+	wanted := time.Unix(at.Unix(), 0)
+	return s.schedule(ctx, campaignID, r, "the time "+wanted.UTC().Format(time.RFC3339), func(c Campaign) bool {
+		now := time.Now()
+		if !wanted.After(now) || c.ScheduledFor.Equal(wanted) {
+			return true
+		}
+		if now = now.Add(time.Minute); c.UpdatedOn.After(now) {
+			now = c.UpdatedOn
+		}
+		return c.ScheduledFor.After(wanted) && !c.ScheduledFor.After(now) // the platform's clock is ahead
+	})
 }
 
 // Send sends a campaign now. If the list's policy has not been accepted, the
 // error is [ErrPolicyNotAccepted].
 func (s *Campaigns) Send(ctx context.Context, campaignID int64) (Campaign, error) {
-	return do(ctx, s.x, scheduleCampaignRequest(campaignID, campaignSchedule{}), readCampaign)
+	r := scheduleCampaignRequest(campaignID, campaignSchedule{})
+	return s.schedule(ctx, campaignID, r, "", func(Campaign) bool { return true })
+}
+
+func (s *Campaigns) schedule(
+	ctx context.Context, campaignID int64, r request, what string, shown func(Campaign) bool,
+) (Campaign, error) {
+	campaign, err := do(ctx, s.x, r, readCampaign)
+	if err != nil {
+		return campaign, err
+	}
+	what = cmp.Or(what, "that the campaign is scheduled")
+	return confirmed(r, campaign, what, func() (Campaign, error) { return s.Get(ctx, campaignID) }, func(c Campaign) bool {
+		return c.Status != CampaignStatusIncomplete && shown(c)
+	})
 }
 
 // Wait requests a campaign repeatedly until the given function returns true,

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"strings"
+
+	"example.com/emailplatform/events"
 )
 
 // Contacts manages the recipients on a list. A list contains an address at most
@@ -15,10 +17,19 @@ type Contacts struct{ x exchange }
 // the address with any other status, the error is [ErrContactExists]. If
 // contact.DoubleOptIn is set, the contact is pending until the recipient confirms
 // the subscription. If DoubleOptIn is set and the list's policy has not been
-// accepted, the error is [ErrPolicyNotAccepted].
+// accepted, the error is [ErrPolicyNotAccepted]. If DoubleOptIn is set, the platform
+// must confirm it (see "Confirmed writes" in the package documentation).
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{Resubscribe: &contact.Resubscribe, SendDoubleOptIn: contact.DoubleOptIn}
-	return do(ctx, s.x, createContactRequest(listID, params, contact), readContact)
+	r := createContactRequest(listID, params, contact)
+	created, err := do(ctx, s.x, r, readContact)
+	if err != nil || !contact.DoubleOptIn {
+		return created, err
+	}
+	get := func() (Contact, error) { return s.Get(ctx, listID, created.ID) }
+	return confirmed(r, created, "the double opt-in", get, func(c Contact) bool {
+		return c.Status != "" && c.Status != events.ContactStatusActive
+	})
 }
 
 // Find returns the contact with the given address, ignoring letter case. The

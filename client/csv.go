@@ -275,7 +275,23 @@ func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	if contact.Email == "" {
 		return ImportContact{}, c.wrong(c.headers[c.email], errors.New("must not be empty"))
 	}
+	if c.size > 2*contact.size() { // its text would keep the whole row in memory
+		contact = contact.clone()
+	}
 	return contact, nil
+}
+
+func (c ImportContact) clone() ImportContact {
+	c.Email = strings.Clone(c.Email)
+	for i, a := range c.CustomAttributes {
+		c.CustomAttributes[i].Value = strings.Clone(a.Value)
+	}
+	for _, texts := range [][]string{c.Tags, c.Interests} {
+		for i, text := range texts {
+			texts[i] = strings.Clone(text)
+		}
+	}
+	return c
 }
 
 // set sets the value of a column in a contact.

@@ -24,9 +24,10 @@ type csvRows struct {
 	in    *rowReader
 	text  *bufio.Reader // csv reads from this reader without another buffer
 	csv   *csv.Reader
-	above int // lines that csv did not read: a separator line and blank lines
-	line  int // first line of the current row, from 1
-	next  int // line after the current row
+	above int   // lines that csv did not read: a separator line and blank lines
+	size  int64 // of the current row, in bytes
+	line  int   // first line of the current row, from 1
+	next  int   // line after the current row
 }
 
 func newCSVRows(r io.Reader) *csvRows {
@@ -148,7 +149,7 @@ func (c *csvRows) read() ([]string, error) {
 	for _, f := range fields {
 		c.next += strings.Count(f, "\n")
 	}
-	if c.csv.InputOffset()-before > maxCSVRow {
+	if c.size = c.csv.InputOffset() - before; c.size > maxCSVRow {
 		return nil, errLongRow
 	}
 	return fields, nil

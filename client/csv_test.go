@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // csvTest is a file with the expected contacts and error.
@@ -210,4 +212,24 @@ func FuzzImportCSV(f *testing.F) {
 		}
 		assert.Equal(t, read, again, "as UTF-16")
 	})
+}
+
+// TestCSVRowIsFreed: a contact does not keep the columns without a header in memory.
+func TestCSVRowIsFreed(t *testing.T) {
+	text := "email,note,tags,\n" + strings.Repeat("a@example.org,n,t;u,"+strings.Repeat("x", 1<<19)+"\n", 40)
+	var kept []ImportContact
+	for c, err := range ContactsFromCSV(strings.NewReader(text), CSVOptions{}) {
+		require.NoError(t, err)
+		kept = append(kept, c)
+	}
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	before := m.HeapAlloc
+	first := kept[0]
+	kept = nil
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	assert.Less(t, int64(before)-int64(m.HeapAlloc), int64(5<<20))
+	assert.Equal(t, "a@example.org n t;u", first.Email+" "+first.CustomAttributes.Get("note")+" "+strings.Join(first.Tags, ";"))
 }

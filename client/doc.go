@@ -80,6 +80,30 @@
 // encoded as a string. The client treats an optional field with the wrong type as
 // omitted.
 //
+// # Confirmed writes
+//
+// A write is successful only if the response, with any 2xx status and without an error,
+// contains the following:
+//
+//	Write                                        Response
+//	create or update a template, list, contact,  the id of the resource
+//	  campaign, workflow or webhook
+//	Emails.Send, Emails.SendLegacy               the id; if Emails.Send gets a status that
+//	                                             is rejected or error: ErrNotQueued
+//	SuppressedEmails.Add                         the address
+//	Contacts.Import, Contacts.ImportBatch        a result for each contact
+//	Contacts.Create with DoubleOptIn             a status other than active, or GET
+//	Campaigns.Send                               the id; a status other than incomplete, or GET
+//	Campaigns.Schedule                           the same, and the scheduled time, or GET
+//	any other write                              nothing
+//
+// "Or GET" means that the client requests the resource once if the response to the write
+// does not contain the value. If the second response does not contain the value either,
+// the error is [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the
+// resource together with the error. If the scheduled time has passed, the platform need
+// not return it. A later time is accepted if it has passed too, because the platform then
+// sends immediately.
+//
 // # Retries
 //
 // The client retries a request only if the platform certainly did not process it, or if
@@ -125,6 +149,11 @@
 //
 // If the platform may have processed a DELETE and the retry returns 404, the
 // call succeeds.
+//
+// The retry of a repeatable write can undo a change that was made between the attempts.
+// For example, a repeated import activates a contact that was deleted in the meantime (see
+// [ImportOptions].NoRepeat), and a repeated SuppressedEmails.Remove removes an address that
+// was added again. To prevent this, limit the call to one attempt with [WithMaxAttempts].
 //
 // By default, net/http resends some requests, and over HTTP/2 even requests that the
 // platform may have processed. The client prevents this for every [Config.HTTPClient], so

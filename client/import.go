@@ -2,20 +2,28 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // maxImportBatch is the maximum number of contacts in one request. (Specification:
 // Limits.)
 const maxImportBatch = 1000
 
-// maxConcurrency limits the memory usage of an import. No platform accepts this
-// many concurrent requests.
+// Limits on the contacts in memory, in bytes as defined by ImportContact.size. The
+// platform accepts bodies of 10 MiB, so a batch of maxBatchBytes has room for escapes.
+const (
+	maxBatchBytes  = 4 << 20
+	maxImportBytes = 16 << 20
+)
+
+// maxConcurrency is a limit that no platform reaches.
 const maxConcurrency = 10_000
 
 // ImportOptions configures [Contacts.Import]. The zero value is a good default.
@@ -27,13 +35,14 @@ type ImportOptions struct {
 	// ImportTo is the status for imported contacts. The default is active.
 	ImportTo ImportTo
 
-	// BatchSize is the number of contacts per request, from 1 to 1,000. The
-	// default is 1,000.
+	// BatchSize is the maximum number of contacts per request, from 1 to 1,000. The
+	// default is 1,000. A batch of several contacts is also limited to 4 MiB.
 	BatchSize int
 
 	// Concurrency is the maximum number of concurrent requests, from 1 to
 	// 10,000. The default is 1. If two batches contain the same address, the
-	// second batch waits for the first.
+	// second batch waits for the first. If the batches in flight contain 16 MiB
+	// of contacts, the next batch waits.
 	Concurrency int
 
 	// Skip is the number of contacts to skip at the beginning of the source. To resume
@@ -52,8 +61,18 @@ type ImportOptions struct {
 
 	// Resubscribe activates unsubscribed and pending contacts in an import whose
 	// ImportTo is active. By default, unsubscribed and pending contacts keep their
-	// status.
+	// status. If a response is lost, the client sends the batch again. A contact that
+	// unsubscribed after the first attempt then becomes active. To prevent this, set
+	// NoRepeat.
 	Resubscribe bool
+
+	// NoRepeat prevents that the client sends a batch again if the platform may have
+	// processed it. The contacts in such a batch have the status [ImportUnknown]. By
+	// default, the client sends the batch again, which activates contacts that were
+	// deleted after the first attempt (and with Resubscribe, contacts that
+	// unsubscribed). If you import contacts with the status ImportUnknown again, check
+	// their status first.
+	NoRepeat bool
 
 	// OnProgress, if not nil, is called after each batch, even if the batch
 	// failed.
@@ -91,12 +110,23 @@ type ImportFailure struct {
 	Err      error // an *Error; if it matches ErrOutcomeUnknown, the list may contain the contacts
 }
 
-// Import adds any number of contacts to a list, in batches of 1,000. Only the batches
-// in flight are in memory. The report stores one entry for each group of consecutive
-// contacts with the same status. Importing a contact again does not create a
-// duplicate; see [Contacts.ImportBatch]. Import sends contacts with the same address,
-// ignoring letter case, in source order. For each field, the last imported value
-// replaces earlier values.
+// Import adds any number of contacts to a list, in batches of up to 1,000 contacts and
+// 4 MiB. If the platform rejects a batch as too large ([ErrTooLarge]), Import divides the
+// batch and makes later batches smaller. A contact larger than 4 MiB is a batch of its own.
+//
+// Importing a contact again does not create a duplicate; see [Contacts.ImportBatch].
+// However, it activates a contact that was deleted in the meantime. This also applies to
+// a batch that the client sends again after a lost response, unless
+// [ImportOptions].NoRepeat is set. Import sends contacts with the same address, ignoring
+// letter case, in source order. For each field, the last imported value replaces earlier
+// values.
+//
+// An import holds at most 16 MiB of contacts in flight and their JSON, 4 MiB in the next
+// batch and one more contact. Only a single contact can exceed these limits. A contact
+// counts as its text plus 128 bytes, 32 bytes for each attribute and 16 bytes for each
+// tag or interest.
+// The report stores one entry for each group of consecutive contacts with the same
+// status, and the rejected contacts unless [ImportOptions].OnRejected is set.
 //
 // The report is never nil. If an option is invalid, the error is [ErrValidation], and
 // Import does not read the source. The error is nil if Import read the whole source
@@ -118,12 +148,13 @@ func (s *Contacts) Import(
 	}
 	im.send = func(contacts []ImportContact) (ImportResult, error) {
 		batch := ImportBatch{Contacts: contacts, ImportTo: opts.ImportTo, Resubscribe: opts.Resubscribe}
-		return s.ImportBatch(ctx, listID, batch)
+		return s.importBatch(ctx, listID, batch, !opts.NoRepeat)
 	}
 	defer im.wg.Wait() // even if the source panics
 	sourceErr := im.read(ctx, contacts)
 	im.wg.Wait()
 	im.crash.raise()
+	im.report.Complete = im.report.Complete && !im.unsent
 	if sourceErr != nil {
 		sourceErr = fmt.Errorf("source failed after %d contacts: %w", im.report.Read, sourceErr)
 	}
@@ -146,19 +177,22 @@ type importer struct {
 	opts ImportOptions // callbacks run while mu is held
 	send func([]ImportContact) (ImportResult, error)
 
-	seed maphash.Seed
-	wg   sync.WaitGroup
+	seed  maphash.Seed
+	wg    sync.WaitGroup
+	limit atomic.Int64 // maximum size of a batch with several contacts
 
 	mu       sync.Mutex // guards the fields below, and is held during callbacks
 	report   *ImportReport
 	window   []*batch            // the batches from the first unfinished batch on, at most Concurrency
 	inFlight map[uint64]struct{} // hashes of the addresses in unfinished batches
-	progress sync.Cond           // signals that window and inFlight have changed
+	bytes    int64               // size of the unfinished batches
+	progress sync.Cond           // signals that window, inFlight and bytes have changed
 	spare    []*batch            // batches for reuse
 	batches  int                 // number of finished batches
 	failed   int
 	first    error // error from the first batch that failed
 	stopped  error // reason why the import sends no more batches
+	unsent   bool  // a part of a divided batch was not sent
 	crash    crash // of a callback
 }
 
@@ -169,7 +203,22 @@ type batch struct {
 	contacts []ImportContact
 	places   []int64  // indexes of the contacts in the source
 	hashes   []uint64 // of the addresses; empty if Concurrency is 1
+	size     int64    // of the contacts, in bytes
 	finished bool
+}
+
+// size estimates the memory and the JSON of a contact in bytes.
+func (c *ImportContact) size() int64 {
+	n := 128 + len(c.Email)
+	for _, a := range c.CustomAttributes {
+		n += 32 + len(a.Name) + len(a.Value)
+	}
+	for _, texts := range [][]string{c.Tags, c.Interests} {
+		for _, text := range texts {
+			n += 16 + len(text)
+		}
+	}
+	return int64(n)
 }
 
 func (im *importer) configure() error {
@@ -191,6 +240,7 @@ func (im *importer) configure() error {
 		o.OnRejected = func(r ImportRejection) { im.report.Rejections = append(im.report.Rejections, r) }
 	}
 	im.progress.L = &im.mu
+	im.limit.Store(maxBatchBytes)
 	im.inFlight, im.seed = map[uint64]struct{}{}, maphash.MakeSeed()
 	return nil
 }
@@ -209,18 +259,23 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 		if n++; n <= im.opts.Skip {
 			continue
 		}
-		b.to = n
 		if !im.wants(contact) {
+			b.to = n
 			continue
 		}
-		b.contacts, b.places = append(b.contacts, contact), append(b.places, n-1)
-		if len(b.contacts) < im.opts.BatchSize {
-			continue
+		if size := contact.size(); len(b.contacts) == 0 || b.size+size <= im.limit.Load() {
+			b.add(contact, n-1, size)
+		} else if done = im.start(ctx, b); done {
+			b = im.batch(n - 1)
+			b.add(contact, n-1, size)
 		}
-		if done = im.start(ctx, b); !done {
+		if done && len(b.contacts) == im.opts.BatchSize {
+			done = im.start(ctx, b)
+			b = im.batch(n)
+		}
+		if !done {
 			break
 		}
-		b = im.batch(n)
 	}
 	if done && b.to > b.from {
 		done = im.start(ctx, b)
@@ -233,6 +288,11 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	im.report.Read = n
 	im.report.Complete = done && failed == nil
 	return failed
+}
+
+func (b *batch) add(contact ImportContact, place, size int64) {
+	b.contacts, b.places = append(b.contacts, contact), append(b.places, place)
+	b.to, b.size = place+1, b.size+size
 }
 
 func (im *importer) wants(contact ImportContact) bool {
@@ -270,29 +330,45 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 	inFlight := func(h uint64) bool { _, found := im.inFlight[h]; return found }
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	for len(im.window) == im.opts.Concurrency || slices.ContainsFunc(b.hashes, inFlight) {
+	for len(im.window) == im.opts.Concurrency || im.bytes > 0 && im.bytes+b.size > maxImportBytes ||
+		slices.ContainsFunc(b.hashes, inFlight) {
 		im.progress.Wait()
 	}
 	if im.stopped != nil || ctx.Err() != nil {
 		return false
 	}
-	im.window = append(im.window, b)
+	im.window, im.bytes = append(im.window, b), im.bytes+b.size
 	for _, h := range b.hashes {
 		im.inFlight[h] = struct{}{}
 	}
 	im.wg.Go(func() {
-		run(func() { im.sendBatch(b) }, func(c crash) { im.release(b, c) })
+		run(func() { im.sendBatch(ctx, b) }, func(c crash) { im.release(b, c) })
 	})
 	return true
 }
 
-func (im *importer) sendBatch(b *batch) {
+// sendBatch sends a batch. After a 413, which changed nothing, sendBatch divides it.
+func (im *importer) sendBatch(ctx context.Context, b *batch) {
 	var result ImportResult
 	var err error
 	if len(b.contacts) > 0 {
 		result, err = im.send(b.contacts)
 	}
-	im.finish(b, result, err)
+	half := len(b.contacts) / 2
+	if half == 0 || !errors.Is(err, ErrTooLarge) || errors.Is(err, ErrOutcomeUnknown) {
+		im.finish(b, result, err)
+		return
+	}
+	middle, size := b.places[half], b.size/2
+	im.limit.Store(min(im.limit.Load(), size)) // another batch may store a larger value, which costs one more 413
+	im.sendBatch(ctx, &batch{from: b.from, to: middle, contacts: b.contacts[:half], places: b.places[:half], size: size})
+	im.mu.Lock()
+	ended := im.stopped != nil || ctx.Err() != nil
+	im.unsent = im.unsent || ended
+	im.mu.Unlock()
+	if !ended {
+		im.sendBatch(ctx, &batch{from: middle, to: b.to, contacts: b.contacts[half:], places: b.places[half:], size: size})
+	}
 }
 
 func (im *importer) finish(b *batch, result ImportResult, err error) {
@@ -337,6 +413,8 @@ func (im *importer) release(b *batch, c crash) {
 		delete(im.inFlight, h)
 	}
 	b.finished = true
+	im.bytes -= b.size
+	clear(b.contacts) // the batch may wait for earlier batches, or for reuse
 	for len(im.window) > 0 && im.window[0].finished {
 		im.spare = append(im.spare, im.window[0])
 		im.window = im.window[1:]

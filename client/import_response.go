@@ -13,7 +13,9 @@ import (
 
 // ImportBatch imports up to 1,000 contacts with one request. [Contacts.Import]
 // imports any number of contacts. Importing a contact again does not create a
-// duplicate.
+// duplicate, but activates a contact that was deleted in the meantime. To prevent
+// that the client sends the batch again after a lost response, use
+// [WithMaxAttempts].
 //
 // If the list contains the contact, the platform updates it and keeps omitted
 // attributes, tags and interests. A contact that has unsubscribed or is pending
@@ -28,7 +30,12 @@ import (
 // platform may count duplicate addresses in the batch as one contact.
 // (Specification: Lists and contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
+	return s.importBatch(ctx, listID, batch, true)
+}
+
+func (s *Contacts) importBatch(ctx context.Context, listID int64, batch ImportBatch, repeatable bool) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
+	c.repeatable = repeatable
 	var response importResponse
 	c.decode = func(body []byte) (err error) {
 		if response, err = decode(body, readImportResponse); err != nil {

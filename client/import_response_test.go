@@ -116,7 +116,7 @@ func TestResubscribe(t *testing.T) {
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		sent = append(sent, r.URL.RawQuery+" "+strings.TrimSpace(string(b)))
-		respondWith(http.StatusOK, "application/json", `{"id":1,"imported":1,"updated":0,"errors":[]}`)(w, r)
+		respondWith(http.StatusOK, "application/json", `{"id":1,"status":"pending","imported":1,"updated":0,"errors":[]}`)(w, r)
 	})
 	one := ImportContact{Email: "a@x"}
 	for _, resubscribe := range []bool{false, true} {

@@ -517,3 +517,128 @@ func TestImportCheckpointDistance(t *testing.T) {
 		})
 	}
 }
+
+// sized yields n contacts with attributes of the given size.
+func sized(n, size int) iter.Seq2[ImportContact, error] {
+	return func(yield func(ImportContact, error) bool) {
+		for c := range numbered(n, 0) {
+			if c.CustomAttributes = (Attributes{{Name: "note", Value: strings.Repeat("n", size)}}); !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestImportTooLarge: Import divides batches that the platform rejects as too large, and makes later batches smaller. A
+// single contact that is too large fails alone.
+func TestImportTooLarge(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit, large int // of the platform, in bytes; index of the large contact, or -1
+		filter       bool
+		opts         ImportOptions
+		want         ImportCounts
+		complete     bool
+		tooLarge     int // rejected requests
+	}{
+		"no limit":       {1 << 30, -1, false, ImportOptions{}, ImportCounts{Imported: 100}, true, 0},
+		"half":           {60_000, -1, false, ImportOptions{}, ImportCounts{Imported: 100}, true, 1},
+		"filtered":       {30_000, -1, true, ImportOptions{}, ImportCounts{Imported: 50, Filtered: 50}, true, 1},
+		"one contact":    {60_000, 30, false, ImportOptions{OnBatchError: ContinueOnError}, ImportCounts{Imported: 99, Failed: 1}, true, 8},
+		"stops":          {60_000, 0, false, ImportOptions{}, ImportCounts{Failed: 1}, false, 7},
+		"several fail":   {1, -1, false, ImportOptions{BatchSize: 4, OnBatchError: ContinueOnError}, ImportCounts{Failed: 100}, true, -1},
+		"at once, small": {1500, -1, false, ImportOptions{Concurrency: 4, BatchSize: 10, Resubscribe: true}, ImportCounts{Imported: 100}, true, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tooLarge := 0
+			srv := &importServer{}
+			c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				if r.Body = io.NopCloser(bytes.NewReader(body)); len(body) > tc.limit {
+					srv.mu.Lock()
+					tooLarge++
+					srv.mu.Unlock()
+					w.WriteHeader(http.StatusRequestEntityTooLarge)
+					return
+				}
+				srv.ServeHTTP(w, r)
+			})
+			source := func(yield func(ImportContact, error) bool) {
+				i := 0
+				for c := range sized(100, 1000) {
+					if i == tc.large {
+						c.CustomAttributes[0].Value = strings.Repeat("n", 70_000)
+					}
+					if i++; !yield(c, nil) {
+						return
+					}
+				}
+			}
+			if tc.filter {
+				tc.opts.Filter = func(c ImportContact) bool { return c.Line%2 == 0 }
+			}
+			report, err := c.Contacts.Import(t.Context(), 1, source, tc.opts)
+			if failed := report.Failed > 0; failed != errors.Is(err, ErrTooLarge) || errors.Is(err, ErrOutcomeUnknown) {
+				t.Error(err)
+			}
+			assert.Equal(t, tc.want, report.ImportCounts)
+			assert.Equal(t, tc.complete, report.Complete)
+			if tc.tooLarge >= 0 {
+				assert.Equal(t, tc.tooLarge, tooLarge)
+			}
+			for i := range int64(100) {
+				status := report.Status(i)
+				on := srv.list[fmt.Sprintf("c%d@example.com", i)] == 1
+				assert.Equal(t, on, status == ImportImported, "contact %d is %v", i, status)
+				assert.Equal(t, tc.complete || i == 0, status != ImportNotSent, "contact %d is %v", i, status)
+			}
+		})
+	}
+}
+
+// TestImportMemory: an import reads the documented amount while the platform does not respond. No batch of several
+// contacts is larger than 4 MiB.
+func TestImportMemory(t *testing.T) {
+	for size, want := range map[int]int{1_000_000: 21, 5 << 20: 5, 20 << 20: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			respondNow := make(chan struct{})
+			c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+				n, _ := io.Copy(io.Discard, r.Body)
+				assert.LessOrEqual(t, n, int64(max(maxBatchBytes, size+1000)))
+				<-respondNow
+				return respond(200, `{"imported":true}`), nil
+			})
+			read := 0
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				report, err := c.Contacts.Import(t.Context(), 1, func(yield func(ImportContact, error) bool) {
+					for contact := range sized(50, size) {
+						if read++; !yield(contact, nil) {
+							return
+						}
+					}
+				}, ImportOptions{Concurrency: 100})
+				assert.NoError(t, err)
+				assert.Equal(t, int64(50), report.Accepted)
+			})
+			synctest.Wait()
+			assert.Equal(t, want, read, "contacts of %d bytes in memory", size)
+			close(respondNow)
+			wg.Wait()
+		})
+	}
+}
+
+// TestImportNoRepeat: with NoRepeat, a batch that the platform may have processed is not sent again. Other rejected
+// batches are.
+func TestImportNoRepeat(t *testing.T) {
+	for noRepeat, want := range map[bool]ImportCounts{false: {Accepted: 10}, true: {Unknown: 10}} {
+		srv := &importServer{
+			before: func(n int) int { return map[int]int{1: 429}[n] },
+			after:  func(n int) bool { return n == 2 },
+		}
+		report, err := srv.run(t, numbered(10, 0), ImportOptions{NoRepeat: noRepeat})
+		assert.Equal(t, noRepeat, errors.Is(err, ErrOutcomeUnknown), "%v", err)
+		assert.Equal(t, want, report.ImportCounts)
+		assert.Equal(t, map[bool]int{false: 3, true: 2}[noRepeat], srv.requests)
+	}
+}

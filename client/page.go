@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	"example.com/emailplatform/internal/json/jsonscan"
 )
@@ -319,6 +320,9 @@ func find[P pager[T], T any](
 ) (found T, err error) {
 	if name == "" {
 		return found, newBadRequest(list, fmt.Errorf("%s must not be empty", what))
+	}
+	if !utf8.ValidString(name) {
+		return found, newBadRequest(list, fmt.Errorf("%s must be valid UTF-8", what))
 	}
 	for item, err := range paginate(ctx, x, read, list, nil) {
 		if err != nil {

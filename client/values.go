@@ -20,10 +20,14 @@ func readAnyID(c *jsonscan.Cursor) string {
 	return c.String()
 }
 
-// readTime reads Unix seconds. For null and 0, it returns the zero time.
+// The Unix times of the years 0 to 9999. Package time cannot encode other years as JSON.
+const minUnix, maxUnix = -62_167_219_200, 253_402_300_799
+
+// readTime reads Unix seconds. For null, 0 and a year that JSON cannot represent, it
+// returns the zero time.
 func readTime(c *jsonscan.Cursor) time.Time {
 	n := c.Int()
-	if n == 0 {
+	if n == 0 || n < minUnix || n > maxUnix {
 		return time.Time{}
 	}
 	return time.Unix(n, 0).UTC()

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"example.com/emailplatform/events"
 )
@@ -114,6 +115,9 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 // the URL has several active webhooks. If the URL has no active webhook, the error is
 // [ErrNotFound].
 func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
+	if !utf8.ValidString(url) {
+		return nil, newBadRequest(listWebhooksRequest(ListWebhooksParams{}), errors.New("url must be valid UTF-8"))
+	}
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		if err != nil {
 			return nil, err

@@ -181,10 +181,14 @@ func readNull[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Null[T] 
 	return Value(read(c))
 }
 
-// readUnixTime reads Unix seconds. Null and 0 are the zero time.
+// The Unix times of the years 0 to 9999. Package time cannot encode other years as JSON.
+const minUnix, maxUnix = -62_167_219_200, 253_402_300_799
+
+// readUnixTime reads Unix seconds. Null, 0 and a year that JSON cannot represent are
+// the zero time.
 func readUnixTime(c *jsonscan.Cursor) time.Time {
 	n := c.Int()
-	if n == 0 {
+	if n == 0 || n < minUnix || n > maxUnix {
 		return time.Time{}
 	}
 	return time.Unix(n, 0).UTC()

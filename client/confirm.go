@@ -1,0 +1,23 @@
+package client
+
+import "fmt"
+
+// confirmed returns the result of a write if it is shown in the response or, failing that, in
+// the response to get(). Otherwise, the outcome of the write is unknown, and confirmed returns
+// the last result together with the error. The table under "Confirmed writes" in the package
+// documentation lists the writes.
+func confirmed[T any](r request, result T, what string, get func() (T, error), shown func(T) bool) (T, error) {
+	if shown(result) {
+		return result, nil
+	}
+	now, err := get()
+	if err == nil && shown(now) {
+		return now, nil
+	}
+	e := newConclusion(r, fmt.Errorf("the platform did not confirm %s", what))
+	e.invalidResponse, e.unknown = true, true
+	if err != nil {
+		return result, e.joined(err)
+	}
+	return now, e
+}
