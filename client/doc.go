@@ -97,8 +97,8 @@
 //	Campaigns.Schedule                           the same, and the scheduled time, or GET
 //	any other write                              nothing
 //
-// "Or GET" means that the client requests the resource once if the response to the write
-// does not contain the value. If the second response does not contain the value either,
+// "Or GET" means that the client requests the resource if the response to the write does
+// not contain the value. If the second response does not contain the value either,
 // the error is [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the
 // resource together with the error. If the scheduled time has passed, the platform need
 // not return it. A later time is accepted if it has passed too, because the platform then
