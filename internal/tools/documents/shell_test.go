@@ -98,6 +98,10 @@ func (l line) check(dirs, words []string) {
 		}
 	case name == "go":
 		l.goCommand(dirs, words[1:])
+	case name == "make":
+		if !strings.Contains(source(".", "Makefile"), "\n"+words[1]+": ## ") {
+			l.fail("there is no such target")
+		}
 	default:
 		for known := range elsewhere() {
 			if strings.HasPrefix(l.text+" ", known+" ") {
