@@ -2,11 +2,11 @@ package mockserver_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -381,13 +381,84 @@ func TestFaultReorderRetrySchedule(t *testing.T) {
 	}
 }
 
-// The console describes each fault action.
-func TestConsoleDescribesFaultActions(t *testing.T) {
-	text, err := os.ReadFile("console/static/faults.js")
-	require.NoError(t, err)
-	for _, action := range fault.Actions() {
-		assert.Contains(t, string(text), fmt.Sprintf("['%s', '", action), "console/static/faults.js does not describe %s", action)
+// Each action has a row in the table of actions, with an effect on each of its targets. It accepts exactly the fields in
+// its row, in Go and in JSON.
+func TestFaultActions(t *testing.T) {
+	values := map[string]any{
+		"after_processing": true, "delay_ms": 1, "status": 418, "retry_after": "1", "body": "x", "location": "/x", "size": 1 << 10,
 	}
+	for _, action := range fault.Described() {
+		for _, target := range action.Targets {
+			t.Run(string(action.Name)+" of a "+target, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { assert.NotEqual(t, observed(t, target, ""), observed(t, target, action.Name), "the action has no effect") })
+			})
+		}
+		t.Run(string(action.Name)+" reads fields", func(t *testing.T) {
+			p := newProbe(t, mockserver.Config{})
+			assert.NotEmpty(t, action.Label)
+			assert.NotEmpty(t, action.Effect)
+			for field, value := range values {
+				want := http.StatusUnprocessableEntity
+				if slices.Contains(action.Fields, field) {
+					want = http.StatusOK
+				}
+				body, err := json.Marshal(map[string]any{"action": action.Name, field: value})
+				require.NoError(t, err)
+				a := p.do("POST", "/_mock/faults", string(body))
+				assert.Equal(t, want, a.status, "%s: %s", body, a.text)
+			}
+		})
+	}
+}
+
+// observed returns the effects of a request, a message or a delivery, with a fault rule for the action. The start times
+// show delays.
+func observed(t *testing.T, target string, action mockserver.FaultAction) string {
+	t.Helper()
+	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
+	defer p.Close()
+	start := time.Now()
+	p.do("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"]}`)
+	if f := (mockserver.Fault{Action: action}); action != "" {
+		if target == "delivery" {
+			f.Event = "*"
+		}
+		if action == mockserver.FaultDelay {
+			f.Delay = time.Second
+		}
+		p.inject(f)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a hanging request
+	defer cancel()
+	var status int
+	var header http.Header
+	var body string
+	path, in := "/suppressed-emails", `{"email":"a@example.org"}`
+	if target == "message" {
+		path, in = "/v2/emails", `{"email":"a@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL()+path, strings.NewReader(in))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := (&http.Client{Transport: p.Transport(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+	if err == nil {
+		defer func() { _ = res.Body.Close() }()
+		var text []byte
+		text, err = io.ReadAll(res.Body)
+		status, header, body = res.StatusCode, res.Header, string(text)
+	}
+	header.Del("X-Request-Id")
+	took := time.Since(start)
+	time.Sleep(time.Hour)
+	var deliveries []string
+	for _, d := range p.Deliveries() {
+		for _, a := range d.Attempts {
+			deliveries = append(deliveries, fmt.Sprint(a.Time.Sub(start), a.Status, a.Error))
+		}
+	}
+	return fmt.Sprint(status, err, header.Get("Content-Type"), body, took, deliveries)
 }
 
 func TestEnableAndRemoveFault(t *testing.T) {

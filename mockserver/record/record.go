@@ -191,7 +191,7 @@ type Fault struct {
 
 	Action FaultAction `json:"action" doc:"the effect of the rule"`
 	// For FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
-	AfterProcessing bool          `json:"after_processing,omitzero" doc:"whether to process the request or delivery before the action; only for status, reset, hang, not_json and redirect"`
+	AfterProcessing bool          `json:"after_processing,omitzero" doc:"whether to process the request or delivery before the action"`
 	Delay           time.Duration `json:"-"` // a delay before the action, at most 24 h
 	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"the HTTP status of the response; the default depends on the action"`
 	RetryAfter      string        `json:"retry_after,omitzero" pattern:"line" doc:"the Retry-After header of the response, sent unchanged"`

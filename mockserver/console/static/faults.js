@@ -8,18 +8,10 @@ import { accountFilter, look, useSession } from './session.js';
  * @typedef {{account_id?: number, operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_processing?: boolean,
  *   delay_ms?: number, status?: number, retry_after?: string, body?: string, location?: string, size?: number}} Fault
  * @typedef {Fault & {id: string, enabled: boolean, calls: number, hits: number}} Rule
- * @typedef {{seed: number|string, data: Rule[], operations: {operation: string}[]}} Plan
+ * @typedef {{action: string, label: string, targets: string[], fields: string[]}} Action
+ * @typedef {{seed: number|string, data: Rule[], operations: {operation: string}[], action_details: Action[]}} Plan
  */
 const { button, div, fieldset, form, h2, legend, li, p, section, span, strong, ul } = tags;
-
-/** @type {Record<string, [string, string][]>} the actions for each target */
-const actions = {
-  request: [['status', 'Respond with a status'], ['reset', 'Close the connection'], ['hang', 'Never respond'], ['truncate', 'Truncate the response'], ['oversize', 'Respond with a huge body'], ['not_json', 'Respond with HTML'], ['redirect', 'Redirect'], ['delay', 'Delay']],
-  delivery: [['drop', 'Drop'], ['duplicate', 'Duplicate'], ['reorder', 'Reorder'], ['delay', 'Delay'], ['status', 'Respond with a status'], ['reset', 'Close the connection'], ['hang', 'Never respond']],
-  message: [['internal_error', 'Fail with an internal error']],
-};
-const words = Object.fromEntries(Object.values(actions).flat());
-const canActFirst = new Set(['status', 'reset', 'hang', 'not_json', 'redirect']);
 
 /** @type {[string, string, Fault][]} */
 const presets = [
@@ -50,10 +42,10 @@ function which(r) {
   return parts.filter(Boolean).join(', ') || 'all';
 }
 
-/** @param {Rule} r */
-function what(r) {
+/** @param {Rule} r @param {Action[]} actions */
+function what(r, actions) {
   const more = [r.status && String(r.status), r.retry_after && `Retry-After: ${r.retry_after}`, r.delay_ms && `${r.delay_ms} ms`, r.location, r.size && `${r.size.toLocaleString('en')} bytes`, r.after_processing && 'after processing', r.body && `“${r.body.slice(0, 60)}”`];
-  return [words[r.action] ?? r.action, ...more.filter(Boolean)].join(', ');
+  return [actions.find(a => a.action === r.action)?.label ?? r.action, ...more.filter(Boolean)].join(', ');
 }
 
 export function Faults() {
@@ -69,29 +61,38 @@ export function Faults() {
     children: h(Doing, { label: 'Rules', class: 'whole' },
       p({ class: 'lead' }, 'Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible.'),
       div({ class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' }, presets.map(([name, title, f]) => button({ type: 'button', class: 'button', key: name, title, onClick: () => add(f) }, icon('plus'), name))),
-      plan.data.length ? ul({ class: 'rules' }, plan.data.map(r => h(RuleRow, { key: r.id, r, change }))) : empty('bolt', 'No faults', 'Add a ready-made rule above, or your own rule below.'),
+      plan.data.length ? ul({ class: 'rules' }, plan.data.map(r => h(RuleRow, { key: r.id, r, actions: plan.action_details, change }))) : empty('bolt', 'No faults', 'Add a ready-made rule above, or your own rule below.'),
       div({ class: 'columns' },
-        h(NewRule, { operations: plan.operations.map(o => o.operation), events: info?.events ?? [], add }),
+        h(NewRule, { actions: plan.action_details, operations: plan.operations.map(o => o.operation), events: info?.events ?? [], add }),
         h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', change }))),
   });
 }
 
 /** @typedef {(f: () => Promise<any>, text: string) => Promise<void>} Change */
 
-/** @param {{r: Rule, change: Change}} props */
-const RuleRow = ({ r, change }) => li({ class: r.enabled ? '' : 'off' },
+/** @param {{r: Rule, actions: Action[], change: Change}} props */
+const RuleRow = ({ r, actions, change }) => li({ class: r.enabled ? '' : 'off' },
   h(Tick, { kind: 'switch', label: span({ class: 'hidden' }, `Rule ${r.id} enabled`), checked: r.enabled, onChange: enabled => change(() => call('PATCH', `/faults/${r.id}`, { enabled }), `Rule ${r.id} ${enabled ? 'enabled' : 'disabled'}.`) }),
-  div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r))),
+  div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r, actions))),
   chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} affected`),
   button({ type: 'button', class: 'bare', title: 'Remove', 'aria-label': `Remove rule ${r.id}`, onClick: () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} removed.`) }, icon('trash')));
 
-/** @param {{operations: string[], events: string[], add: (f: Fault) => void}} props */
-function NewRule({ operations, events, add }) {
+/** The inputs for the fields that some actions read. @type {[keyof Fault, string, Record<string, any>][]} */
+const inputs = [
+  ['status', 'Status', { type: 'number', min: 200, max: 599 }], ['retry_after', 'Retry-After', { hint: 'seconds or a date' }],
+  ['delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }], ['location', 'Location', { hint: 'default: another host' }],
+  ['size', 'Size in bytes', { type: 'number', min: 0, hint: 'default: 64 MiB' }], ['body', 'Body or error text', {}],
+];
+
+/** @param {{actions: Action[], operations: string[], events: string[], add: (f: Fault) => void}} props */
+function NewRule({ actions, operations, events, add }) {
   const [subject, setSubject] = useState('request');
   const [f, set] = useState(/** @type {Record<string, string|boolean>} */ ({ action: 'status', when: 'nth', n: '1', status: '503' }));
   const put = (/** @type {string} */ name) => (/** @type {string|boolean} */ value) => set(old => ({ ...old, [name]: value }));
-  const choose = (/** @type {string} */ s) => { setSubject(s); set(old => ({ ...old, action: actions[s][0][0] })); };
-  const submit = (/** @type {Event} */ e) => { e.preventDefault(); add(faultOf(subject, f)); };
+  const of = (/** @type {string} */ target) => actions.filter(a => a.targets.includes(target));
+  const fields = actions.find(a => a.action === f.action)?.fields ?? [];
+  const choose = (/** @type {string} */ s) => { setSubject(s); set(old => ({ ...old, action: of(s)[0].action })); };
+  const submit = (/** @type {Event} */ e) => { e.preventDefault(); add(faultOf(subject, f, fields)); };
   const text = (/** @type {string} */ name) => String(f[name] ?? '');
   const field = (/** @type {string} */ name, /** @type {string} */ label, extra = {}) => h(Field, { label, value: text(name), onInput: put(name), ...extra });
   const any = (/** @type {string[]} */ names, /** @type {string} */ word) => /** @type {[string, string][]} */ ([['', word], ...names.map(n => [n, n])]);
@@ -103,18 +104,15 @@ function NewRule({ operations, events, add }) {
     div({ class: 'pair' },
       h(Select, { label: 'Selection', value: text('when'), onChange: put('when'), options: [['all', 'All'], ['nth', 'Only the nth'], ['every', 'Every nth'], ['probability', 'Probability in %']] }),
       f.when !== 'all' && field('n', f.when === 'probability' ? 'Percent' : 'n', f.when === 'probability' ? { type: 'number', min: 0.01, max: 100, step: 'any' } : { type: 'number', min: 1 })),
-    h(Select, { label: 'Action', value: text('action'), onChange: put('action'), options: actions[subject] }),
-    f.action === 'status' && div({ class: 'pair' }, field('status', 'Status', { type: 'number', min: 200, max: 599 }), field('retry_after', 'Retry-After', { hint: 'seconds or a date' })),
-    (f.action === 'delay' || f.action === 'reorder') && field('delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }),
-    f.action === 'redirect' && field('location', 'Location', { hint: 'default: another host' }),
-    f.action === 'internal_error' && field('body', 'Error text'),
-    subject !== 'message' && canActFirst.has(text('action')) && h(Tick, { label: 'Process the request first, then lose the response', checked: !!f.after_processing, onChange: put('after_processing') }),
+    h(Select, { label: 'Action', value: text('action'), onChange: put('action'), options: of(subject).map(a => [a.action, a.label]) }),
+    inputs.filter(([name]) => fields.includes(name)).map(([name, label, extra]) => field(name, label, { key: name, ...extra })),
+    fields.includes('after_processing') && h(Tick, { label: 'Process the request first, then lose the response', checked: !!f.after_processing, onChange: put('after_processing') }),
     div(button({ class: 'button main' }, icon('plus'), 'Add rule')));
 }
 
-/** The values of the form as the control route takes them. @param {string} subject @param {Record<string, string|boolean>} f @returns {Fault} */
-function faultOf(subject, f) {
-  /** @type {Fault} */
+/** The values of the form as the control route takes them. @param {string} subject @param {Record<string, string|boolean>} f @param {string[]} fields @returns {Fault} */
+function faultOf(subject, f, fields) {
+  /** @type {Record<string, any> & Fault} */
   const out = { action: String(f.action) };
   const n = Number(f.n) || 1;
   if (subject === 'request' && f.operation) out.operation = String(f.operation);
@@ -122,12 +120,9 @@ function faultOf(subject, f) {
   if (f.when === 'nth') out.nth = n;
   if (f.when === 'every') out.every = n;
   if (f.when === 'probability') out.probability = n / 100;
-  if (f.action === 'status') Object.assign(out, { status: Number(f.status) || 503 }, f.retry_after && { retry_after: f.retry_after });
-  if ((f.action === 'delay' || f.action === 'reorder') && f.delay_ms) out.delay_ms = Number(f.delay_ms);
+  for (const [name, , { type }] of inputs) if (fields.includes(name) && f[name]) out[name] = type === 'number' ? Number(f[name]) : f[name];
   if (f.action === 'delay') out.delay_ms ??= 1000;
-  if (f.action === 'redirect' && f.location) out.location = String(f.location);
-  if (f.action === 'internal_error' && f.body) out.body = String(f.body);
-  if (f.after_processing && canActFirst.has(out.action)) out.after_processing = true;
+  if (f.after_processing && fields.includes('after_processing')) out.after_processing = true;
   return out;
 }
 

@@ -28,6 +28,7 @@ type faultPlan struct {
 	Seed       uint64               `json:"seed" doc:"the seed for random faults"`
 	Data       []fault.RuleWire     `json:"data" doc:"the rules, in the order of evaluation"`
 	Actions    []record.FaultAction `json:"actions" doc:"the valid actions"`
+	Details    []fault.Action       `json:"action_details" doc:"the targets, fields and effects of the actions"`
 	Operations []contract.Known     `json:"operations" doc:"the valid operations"`
 }
 
@@ -37,7 +38,7 @@ func (c *Control) faults(*request) (faultPlan, error) {
 	for i, rule := range rules {
 		data[i] = fault.WireOf(rule)
 	}
-	return faultPlan{seed, data, fault.Actions(), contract.List()}, nil
+	return faultPlan{seed, data, fault.Actions(), fault.Described(), contract.List()}, nil
 }
 
 func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {

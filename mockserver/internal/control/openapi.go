@@ -13,6 +13,7 @@ import (
 	"example.com/emailplatform"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/contract"
+	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
@@ -30,7 +31,7 @@ type entry struct {
 
 // entries returns the sections of the manual, each followed by its routes.
 var entries = sync.OnceValue(func() (out []entry) {
-	for _, part := range strings.Split(manual, "\n##")[1:] {
+	for _, part := range strings.Split(strings.Replace(manual, "<!-- fault actions -->", fault.Manual(), 1), "\n##")[1:] {
 		title, rest, _ := strings.Cut(part, "\n")
 		text, example, _ := strings.Cut(rest, "```sh\n")
 		example, _, _ = strings.Cut(example, "\n")

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/inproc"
@@ -26,31 +27,130 @@ const (
 	attempts // attempts to make a delivery
 )
 
-// actions maps each action to the kind of target that it applies to.
-func actions() map[record.FaultAction]aim {
-	return map[record.FaultAction]aim{
-		record.FaultStatus: requests, record.FaultReset: requests, record.FaultHang: requests,
-		record.FaultTruncate: requests, record.FaultOversize: requests, record.FaultNotJSON: requests,
-		record.FaultRedirect: requests, record.FaultDelay: requests,
-		record.FaultInternalError: messages,
-		record.FaultDrop:          deliveries, record.FaultDuplicate: deliveries, record.FaultReorder: deliveries,
+// Action describes an action. Validation, the manual and the console follow from the
+// table.
+type Action struct {
+	Name    record.FaultAction `json:"action" doc:"the action"`
+	Label   string             `json:"label" doc:"the action as a short command"`
+	Effect  string             `json:"effect" doc:"the effect, in Markdown"`
+	Targets []string           `json:"targets" doc:"what rules with the action can match: request, message or delivery"`
+	Fields  []string           `json:"fields" doc:"the fields that the action reads; a rule must omit the others"`
+
+	to        aim
+	withEvent aim // the targets if the rule has an event or a webhook; to, if it must not have one
+}
+
+func actions() []Action {
+	const after, delay, status, retry, body, location, size = "after_processing", "delay_ms", "status", "retry_after", "body", "location", "size"
+	table := []Action{
+		{
+			Name: record.FaultStatus, to: requests, withEvent: attempts, Fields: []string{after, delay, status, retry, body},
+			Label: "Respond with a status", Effect: "Responds with `status` (503 by default), `retry_after` and `body`.",
+		},
+		{
+			Name: record.FaultReset, to: requests, withEvent: attempts, Fields: []string{after, delay},
+			Label: "Close the connection", Effect: "Closes the connection without a response.",
+		},
+		{
+			Name: record.FaultHang, to: requests, withEvent: attempts, Fields: []string{after, delay},
+			Label: "Never respond", Effect: "Sends no response, and waits until the client closes the connection.",
+		},
+		{
+			Name: record.FaultTruncate, to: requests, withEvent: requests, Fields: []string{delay},
+			Label: "Truncate the response", Effect: "Processes the request, and sends half of the response body.",
+		},
+		{
+			Name: record.FaultOversize, to: requests, withEvent: requests, Fields: []string{delay, status, size},
+			Label: "Respond with a huge body", Effect: "Processes the request, and responds with a JSON object of `size` bytes.",
+		},
+		{
+			Name: record.FaultNotJSON, to: requests, withEvent: requests, Fields: []string{after, delay, status, retry, body},
+			Label: "Respond with HTML", Effect: "Responds with `status` (200 by default) and an HTML page, or `body`.",
+		},
+		{
+			Name: record.FaultRedirect, to: requests, withEvent: requests, Fields: []string{after, delay, status, retry, body, location},
+			Label: "Redirect", Effect: "Responds with `status` (307 by default) and `location`.",
+		},
+		{
+			Name: record.FaultDelay, to: requests, withEvent: deliveries, Fields: []string{delay},
+			Label: "Delay", Effect: "Processes the request, or makes the delivery, after `delay_ms`.",
+		},
+		{
+			Name: record.FaultInternalError, to: messages, withEvent: messages, Fields: []string{body},
+			Label: "Fail with an internal error", Effect: "Sets the status in the response to `error`, and fires Email.Error.",
+		},
+		{
+			Name: record.FaultDrop, to: deliveries, withEvent: deliveries, Fields: []string{},
+			Label: "Drop", Effect: "Skips the delivery attempt.",
+		},
+		{
+			Name: record.FaultDuplicate, to: deliveries, withEvent: deliveries, Fields: []string{delay},
+			Label: "Duplicate", Effect: "Delivers the same bytes again after the receiver has accepted them.",
+		},
+		{
+			Name: record.FaultReorder, to: deliveries, withEvent: deliveries, Fields: []string{delay},
+			Label: "Reorder", Effect: "Delays a delivery until after the next delivery of the webhook, or until `delay_ms` (1 s by default) has passed.",
+		},
 	}
+	for i := range table {
+		table[i].Targets = table[i].targets()
+	}
+	return table
+}
+
+func (a Action) targets() (names []string) {
+	for _, to := range []aim{a.to, a.withEvent} {
+		if name := [...]string{requests: "request", messages: "message", deliveries: "delivery", attempts: "delivery"}[to]; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// table contains all actions. It never changes.
+var table = actions()
+
+// Described returns all actions.
+func Described() []Action { return slices.Clone(table) }
+
+// Manual returns a Markdown table of all actions.
+func Manual() string {
+	var out strings.Builder
+	out.WriteString("| action | matches | fields | effect |\n|---|---|---|---|\n")
+	for _, a := range table {
+		fields := "–"
+		if len(a.Fields) > 0 {
+			fields = "`" + strings.Join(a.Fields, "` `") + "`"
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", a.Name, strings.Join(a.Targets, ", "), fields, a.Effect)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func actionNamed(name record.FaultAction) (a Action, known bool) {
+	i := slices.IndexFunc(table, func(a Action) bool { return a.Name == name })
+	if i < 0 {
+		return a, false
+	}
+	return table[i], true
 }
 
 func aimOf(f record.Fault) aim {
+	a, _ := actionNamed(f.Action)
 	if f.Event != "" || f.WebhookID != "" {
-		switch f.Action {
-		case record.FaultDelay:
-			return deliveries
-		case record.FaultStatus, record.FaultReset, record.FaultHang:
-			return attempts
-		}
+		return a.withEvent
 	}
-	return actions()[f.Action]
+	return a.to
 }
 
 // Actions returns the names of all actions, sorted.
-func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions())) }
+func Actions() (names []record.FaultAction) {
+	for _, a := range table {
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	return names
+}
 
 // Disturb applies a fault to a request. Disturb calls act() to process the request and
 // write the response. To close the connection, Disturb panics with
@@ -92,13 +192,15 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 	case record.FaultRedirect:
 		w.Header().Set("Location", cmp.Or(f.Location, "https://elsewhere.invalid"+r.URL.RequestURI()))
 		respond(f, w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
-	default:
+	case record.FaultStatus:
 		kind := "injected"
 		if f.Status == http.StatusTooManyRequests {
 			kind = "rate_limited"
 		}
 		body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by a fault rule","type":%q}]}`+"\n", kind)
 		respond(f, w, http.StatusServiceUnavailable, "application/json", body)
+	default:
+		panic("mockserver: Disturb does not implement the fault action " + string(f.Action))
 	}
 }
 

@@ -59,7 +59,7 @@ func check(f record.Fault) (errs FieldErrors) {
 			errs = append(errs, FieldError{field, rule})
 		}
 	}
-	_, known := actions()[f.Action]
+	action, known := actionNamed(f.Action)
 	to := aimOf(f)
 	reject(f.AccountID < 0, "account_id", "must be 1 or more")
 	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
@@ -80,7 +80,26 @@ func check(f record.Fault) (errs FieldErrors) {
 	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" does not apply to requests")
 	reject(f.Event != "" && !ofDeliveries, "event", string(f.Action)+" does not apply to deliveries")
 	reject(f.WebhookID != "" && !ofDeliveries, "webhook_id", string(f.Action)+" does not apply to deliveries")
+	for _, field := range given(f) {
+		reject(known && !slices.Contains(action.Fields, field), field, string(f.Action)+" does not read it")
+	}
 	return errs
+}
+
+// given returns the fields of a fault that only some actions read, unless they are zero.
+func given(f record.Fault) (names []string) {
+	for _, field := range []struct {
+		name  string
+		given bool
+	}{
+		{"after_processing", f.AfterProcessing}, {"delay_ms", f.Delay != 0}, {"status", f.Status != 0}, {"retry_after", f.RetryAfter != ""},
+		{"body", f.Body != ""}, {"location", f.Location != ""}, {"size", f.Size != 0},
+	} {
+		if field.given {
+			names = append(names, field.name)
+		}
+	}
+	return names
 }
 
 // Conditions returns JSON Schema keywords for the validation rules that involve several
@@ -98,7 +117,7 @@ func Conditions() map[string]any {
 		var names []record.FaultAction
 		for _, action := range Actions() {
 			withEvent := aimOf(record.Fault{Action: action, Event: "*"})
-			if actions()[action] == to || to == deliveries && (withEvent == deliveries || withEvent == attempts) {
+			if aimOf(record.Fault{Action: action}) == to || to == deliveries && (withEvent == deliveries || withEvent == attempts) {
 				names = append(names, action)
 			}
 		}
@@ -106,6 +125,7 @@ func Conditions() map[string]any {
 	}
 	ofRequests, ofDeliveries := [][]string{{"operation"}, {"method"}, {"path"}}, [][]string{{"event"}, {"webhook_id"}}
 	return object{
+		"allOf": unreadFields(),
 		"anyOf": []object{
 			forTarget(requests, without(ofDeliveries...)),
 			forTarget(deliveries, without(ofRequests...)),
@@ -113,6 +133,23 @@ func Conditions() map[string]any {
 		},
 		"not": without([]string{"nth", "every"}, []string{"nth", "probability"}, []string{"every", "probability"}),
 	}
+}
+
+// unreadFields returns a condition for each action: a field that it does not read must
+// be omitted, or have its zero value.
+func unreadFields() (all []map[string]any) {
+	type object = map[string]any
+	zeros := object{"after_processing": false, "delay_ms": 0, "status": 0, "retry_after": "", "body": "", "location": "", "size": 0}
+	for _, a := range table {
+		unread := object{}
+		for field, zero := range zeros {
+			if !slices.Contains(a.Fields, field) {
+				unread[field] = object{"enum": []any{zero}}
+			}
+		}
+		all = append(all, object{"if": object{"properties": object{"action": object{"const": a.Name}}}, "then": object{"properties": unread}})
+	}
+	return all
 }
 
 type rule struct {
