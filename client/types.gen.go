@@ -135,7 +135,8 @@ type Contact struct {
 	// The type of the contact's last bounce: none, hard or soft.
 	LastBounceType events.BounceType `json:"last_bounce_type,omitzero"`
 
-	// Known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed. The platform may add values.
+	// The status of a contact. A `pending` contact has not confirmed, and a `spam` contact has complained. The platform
+	// may add values.
 	Status events.ContactStatus `json:"status"`
 
 	// When the contact joined the list.
@@ -257,7 +258,7 @@ type Email struct {
 	// The number of opens. (Decision 26.)
 	Opens int64 `json:"opens,omitzero"`
 
-	// The reason for the rejection: bounced, unsubscribed, pending, spam, deleted or suppressed. (Decision 26.)
+	// The reason for the rejection, as in Email.Rejected. (Decision 26.)
 	Reason events.RejectReason `json:"reason,omitzero"`
 
 	// Whether the recipient reported the email as spam. (Decision 26.)

@@ -430,7 +430,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		case "email":
 			v.Email = c.String()
 		case "status":
-			v.Status = jsonscan.Text[ContactStatus](c)
+			v.Status = readContactStatus(c)
 		case "subscribed_on":
 			v.SubscribedOn = readUnixTime(c)
 		case "custom_attributes":
@@ -454,7 +454,7 @@ func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
 		case "email":
 			v.Email = c.String()
 		case "status":
-			v.Status = jsonscan.Text[ContactStatus](c)
+			v.Status = readContactStatus(c)
 		case "subscribed_on":
 			v.SubscribedOn = readUnixTime(c)
 		case "bounces_count":
@@ -566,7 +566,7 @@ func readBouncedContact(c *jsonscan.Cursor) (v BouncedContact) {
 		case "email":
 			v.Email = c.String()
 		case "status":
-			v.Status = readNull(c, jsonscan.Text[ContactStatus])
+			v.Status = readNull(c, readContactStatus)
 		default:
 			c.Skip()
 		}
@@ -674,13 +674,15 @@ func readComplainingContact(c *jsonscan.Cursor) (v ComplainingContact) {
 		case "email":
 			v.Email = c.String()
 		case "status":
-			v.Status = jsonscan.Text[ContactStatus](c)
+			v.Status = readContactStatus(c)
 		default:
 			c.Skip()
 		}
 	}
 	return v
 }
+
+func readContactStatus(c *jsonscan.Cursor) ContactStatus { return ContactStatus(c.String()) }
 
 func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 	for name, more := c.First(); more; name, more = c.Next() {

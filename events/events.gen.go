@@ -23,6 +23,19 @@ const (
 	NameSuppressedEmailAdded    Name = "SuppressedEmail.Added"
 )
 
+// ContactStatuses returns the known statuses of contacts.
+func ContactStatuses() []ContactStatus {
+	return []ContactStatus{
+		"active",
+		"pending",
+		"unsubscribed",
+		"deleted",
+		"spam",
+		"bounced",
+		"suppressed",
+	}
+}
+
 // generalName reports whether an event comes in the general envelope.
 func generalName(name Name) bool {
 	switch name {

@@ -20,6 +20,17 @@ const (
 	BounceCategoryTransient         BounceCategory = "bounce_tr"
 )
 
+// The known values of ContactStatus.
+const (
+	ContactStatusActive       ContactStatus = "active"
+	ContactStatusBounced      ContactStatus = "bounced"
+	ContactStatusDeleted      ContactStatus = "deleted"
+	ContactStatusPending      ContactStatus = "pending"
+	ContactStatusSpam         ContactStatus = "spam"
+	ContactStatusSuppressed   ContactStatus = "suppressed"
+	ContactStatusUnsubscribed ContactStatus = "unsubscribed"
+)
+
 // The known values of RejectReason.
 const (
 	RejectReasonBounced      RejectReason = "bounced"
@@ -255,6 +266,10 @@ type ContactRemoved struct {
 	// The time and the location of the action. Unknown values are null.
 	Context ActionContext `json:"context"`
 }
+
+// ContactStatus is the status of a contact. A `pending` contact has not confirmed, and a `spam` contact has complained. The platform
+// may add values.
+type ContactStatus string
 
 // ContactUnsubscribed is the data of Contact.Unsubscribed.
 //

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 )
 
 func contactsTool() *tool {
@@ -53,7 +54,7 @@ func contactsInputSchema() *jsonschema.Schema {
 		"page":              pageArgument(),
 		"per_page":          perPageArgument(),
 		"sort":              text(`For list: the sort order, as field:direction. The field is id, email, status or subscribed_on, and the direction is asc or desc. Example: email:asc`),
-		"filter":            text(`For list: the filter, as field:value. The result contains only matching contacts. The field is status, email, tag or interest. Statuses: active, pending, unsubscribed, deleted, spam, bounced. Examples: status:active, email:ada@example.com, tag:vip`),
+		"filter":            text("For list: the filter, as field:value. The result contains only matching contacts. The field is status, email, tag or interest. Statuses: " + statuses() + ". Examples: status:active, email:ada@example.com, tag:vip"),
 		"email":             text("For create, required: the email address, without a name. Example: ada@example.com"),
 		"custom_attributes": textsByName(`For create: the custom attributes of the contact; all values are strings. Example: {"first_name":"Ada"}`),
 	}, "operation", "list_id", "page", "per_page", "sort", "filter", "email", "custom_attributes"))
@@ -70,7 +71,7 @@ func contactSchema(description string) *jsonschema.Schema {
 	s := object([]string{"id", "email", "status"}, map[string]*jsonschema.Schema{
 		"id":                integer("The contact's id.", 0),
 		"email":             text("The email address."),
-		"status":            text("The status: active, pending (not confirmed yet), unsubscribed, deleted, spam (reported email as spam), bounced or suppressed; other values are possible. Only active contacts receive email."),
+		"status":            text("The status: " + statuses() + "; other values are possible. A pending contact has not confirmed yet, and a spam contact has reported email as spam. Only active contacts receive email."),
 		"subscribed_on":     text("The time when the contact subscribed to the list, in UTC."),
 		"custom_attributes": textsByName("The custom attributes of the contact."),
 		"tags":              texts("The tags of the contact."),
@@ -210,4 +211,13 @@ func shorten(s string) string {
 		return string(runes[:most]) + "…"
 	}
 	return s
+}
+
+// statuses lists the known statuses of contacts.
+func statuses() string {
+	var names []string
+	for _, s := range events.ContactStatuses() {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
 }

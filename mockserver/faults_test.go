@@ -390,7 +390,9 @@ func TestFaultActions(t *testing.T) {
 	for _, action := range fault.Described() {
 		for _, target := range action.Targets {
 			t.Run(string(action.Name)+" of a "+target, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { assert.NotEqual(t, observed(t, target, ""), observed(t, target, action.Name), "the action has no effect") })
+				synctest.Test(t, func(t *testing.T) {
+					assert.NotEqual(t, observed(t, target, ""), observed(t, target, action.Name), "the action has no effect")
+				})
 			})
 		}
 		t.Run(string(action.Name)+" reads fields", func(t *testing.T) {

@@ -747,7 +747,7 @@ export interface paths {
         };
         /** A consistent snapshot of all records, messages, events, deliveries, webhook secrets and the clock. The snapshot does not contain fault rules or the request log. Other requests continue during the snapshot. */
         get: operations["getState"];
-        /** Restores a snapshot of version 3 or 4, or a `-state` file, which is a snapshot followed by changes. If the snapshot is invalid, for example because of an unknown field or a wrong checksum, nothing changes. Restoring does not change fault rules, tokens or the request log. */
+        /** Restores a snapshot or a `-state` file, which have the same format. If the snapshot is invalid, for example because of an unknown field, nothing changes. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
         post?: never;
         /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route clears only one account and its fault rules. Other fault rules, the clock and the sequence of ids do not change. */
@@ -1057,7 +1057,7 @@ export interface components {
              * @enum {string}
              */
             action: "delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate";
-            /** @description whether to process the request or delivery before the action; only for status, reset, hang, not_json and redirect */
+            /** @description whether to process the request or delivery before the action */
             after_processing?: boolean;
             /** @description the body of the response, sent unchanged; for internal_error, the end of the error message */
             body?: string;
@@ -1098,7 +1098,7 @@ export interface components {
             times?: number;
             /** @description the id of the webhook that receives the deliveries */
             webhook_id?: string;
-        };
+        } & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown);
         FaultRule: {
             /** @description the account of the requests, messages or deliveries; all accounts if omitted */
             account_id?: number;
@@ -1107,7 +1107,7 @@ export interface components {
              * @enum {string}
              */
             action: "delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate";
-            /** @description whether to process the request or delivery before the action; only for status, reset, hang, not_json and redirect */
+            /** @description whether to process the request or delivery before the action */
             after_processing?: boolean;
             /** @description the body of the response, sent unchanged; for internal_error, the end of the error message */
             body?: string;
@@ -1600,8 +1600,6 @@ export interface components {
                     workflow_id: number;
                 }[];
             }[];
-            /** @description the sequence number of a change in the -state file */
-            change?: number;
             /** @description the state of the clock */
             clock?: {
                 ahead_ms: number;
@@ -1611,6 +1609,7 @@ export interface components {
             /** @description the contacts on all lists */
             contacts: {
                 added: number;
+                barred?: boolean;
                 before?: string;
                 bounces_count: number;
                 custom_attributes?: {
@@ -1737,7 +1736,7 @@ export interface components {
                 workflow_id?: number;
             }[];
             /** @description the version of the format */
-            version?: number;
+            version: number;
         };
     };
     responses: never;
@@ -2455,6 +2454,22 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description the targets, fields and effects of the actions */
+                        action_details: {
+                            /**
+                             * @description the action
+                             * @enum {string}
+                             */
+                            action: "delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate";
+                            /** @description the effect, in Markdown */
+                            effect: string;
+                            /** @description the fields that the action reads; a rule must omit the others */
+                            fields: string[];
+                            /** @description the action as a short command */
+                            label: string;
+                            /** @description what rules with the action can match: request, message or delivery */
+                            targets: string[];
+                        }[];
                         /** @description the valid actions */
                         actions: ("delay" | "drop" | "duplicate" | "hang" | "internal_error" | "not_json" | "oversize" | "redirect" | "reorder" | "reset" | "status" | "truncate")[];
                         /** @description the rules, in the order of evaluation */
@@ -2742,6 +2757,8 @@ export interface operations {
                             /** @description the meaning of the category */
                             description: string;
                         }[];
+                        /** @description the statuses of contacts */
+                        contact_statuses: string[];
                         /** @description the default access token, if the token is valid and the control routes require no token; other tokens are never returned */
                         default_token?: string;
                         /** @description the names of all events */
@@ -2859,7 +2876,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description the status of the contacts */
-                status?: "active" | "pending" | "unsubscribed" | "deleted" | "spam" | "bounced" | "suppressed";
+                status?: "active" | "pending" | "unsubscribed" | "deleted" | "spam" | "bounced";
                 /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
                 search?: string;
                 /** @description the maximum number of records */

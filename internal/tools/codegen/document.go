@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"os"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -109,7 +110,7 @@ func parseDocument(text []byte) (*document, error) {
 		return nil, err
 	}
 	doc.findValues(&root)
-	return doc, errors.Join(doc.readOperations(), doc.readEvents())
+	return doc, errors.Join(doc.readOperations(), doc.readEvents(), doc.checkPartial())
 }
 
 func (doc *document) findValues(n *yaml.Node) {
@@ -143,6 +144,42 @@ func (doc *document) readOperations() error {
 				}
 			}
 			doc.operations = append(doc.operations, operation{of, of.OperationID, method, path, repeatable, slices.Concat(item.Parameters, of.Parameters)})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkPartial returns an error for each schema that does not specify whether it is a
+// partial update: the bodies of PATCH, and the objects in a partial update. Omitted fields
+// of a partial update are kept, so its fields become pointers in Go.
+func (doc *document) checkPartial() error {
+	var errs []error
+	checked := map[string]bool{}
+	var check func(of *openapi3.SchemaRef, place string)
+	check = func(of *openapi3.SchemaRef, place string) {
+		if of == nil || of.Value == nil || len(of.Value.Properties) == 0 {
+			return
+		}
+		if of.Ref != "" {
+			place = "the schema " + path.Base(of.Ref)
+		}
+		if checked[place] {
+			return
+		}
+		checked[place] = true
+		partial, ok := of.Value.Extensions["x-partial"].(bool)
+		if !ok {
+			errs = append(errs, fmt.Errorf("openapi.yaml: %s must have x-partial: true if omitted fields are kept, or x-partial: false if not", place))
+		}
+		if partial {
+			for _, name := range slices.Sorted(maps.Keys(of.Value.Properties)) {
+				check(of.Value.Properties[name], place+", field "+name)
+			}
+		}
+	}
+	for _, op := range doc.operations {
+		if body := op.body(); op.method == "PATCH" && body != nil {
+			check(body.Schema, "the body of "+op.id)
 		}
 	}
 	return errors.Join(errs...)

@@ -44,7 +44,9 @@ func eventFiles(doc *document) map[string][]byte {
 			files["testdata/"+x.Name+".json"] = indented.Bytes()
 		}
 	}
-	files["events.gen.go"] = execute("events.tmpl", map[string]any{"Events": doc.events, "Shapes": shapes})
+	files["events.gen.go"] = execute("events.tmpl", map[string]any{
+		"Events": doc.events, "Shapes": shapes, "ContactStatuses": values(doc.schema("ContactStatus")),
+	})
 	return files
 }
 

@@ -80,6 +80,16 @@ func TestMissingPartsAreReported(t *testing.T) {
 			want: "event Contact.Unsubscribed: example contact_added: another has this name",
 		},
 		{
+			name: "whether an update is partial",
+			old:  "    CampaignUpdate:\n      x-partial: true\n", new: "    CampaignUpdate:\n",
+			want: "the schema CampaignUpdate must have x-partial: true",
+		},
+		{
+			name: "whether a nested object is partial",
+			old:  "    TemplateContentUpdate:\n      x-partial: true\n", new: "    TemplateContentUpdate:\n",
+			want: "the schema TemplateContentUpdate must have x-partial: true",
+		},
+		{
 			name: "what an endpoint is called",
 			old:  "      operationId: renderTemplate\n",
 			want: "get /templates/{template_id}/render: operationId is missing",

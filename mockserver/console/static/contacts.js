@@ -22,13 +22,13 @@ const perPage = 50;
 const most = 200;
 
 /** @type {Record<string, [string, string]>} */
-const tones = { active: ['ok', 'check'], pending: ['warn', 'clock'], unsubscribed: ['', 'exit'], deleted: ['', 'trash'], spam: ['bad', 'warn'], bounced: ['bad', 'cross'], suppressed: ['bad', 'block'] };
+const tones = { active: ['ok', 'check'], pending: ['warn', 'clock'], unsubscribed: ['', 'exit'], deleted: ['', 'trash'], spam: ['bad', 'warn'], bounced: ['bad', 'cross'] };
 const state = (/** @type {Contact} */ c) => chip(...(tones[c.status] ?? ['info', '']), c.status);
 
 /** @type {[string, string][]} */
 const sorts = [['', 'Oldest first'], ['id:desc', 'Newest first'], ['email:asc', 'Address A–Z'], ['email:desc', 'Address Z–A'], ['status:asc', 'Status'], ['subscribed_on:desc', 'Last subscribed']];
-/** @type {[string, string][]} */
-const statuses = [['', 'All'], ...Object.keys(tones).map(s => /** @type {[string, string]} */ ([s, s[0].toUpperCase() + s.slice(1)]))];
+/** The options of the filter. @param {string[]} statuses @returns {[string, string][]} */
+const choices = statuses => [['', 'All'], ...statuses.map(s => /** @type {[string, string]} */ ([s, s[0].toUpperCase() + s.slice(1)]))];
 
 /** Unix seconds as a time. @param {number} [s] */
 const date = s => s ? when(new Date(s * 1000).toISOString()) : 'unknown';
@@ -97,6 +97,7 @@ const pickList = (lists, list) => h(Select, {
 
 /** @param {{list: List, lists: List[], contact?: string, reload: () => void}} props */
 function Members({ list, lists, contact, reload }) {
+  const { info } = useSession();
   const { search, status, sort, part, filtered, pages, data, error } = useMembers(list, contact);
   const count = data?.pagination?.count;
   const shown = page(data, `${pages.page} ${search.query} ${status} ${sort}`);
@@ -111,7 +112,7 @@ function Members({ list, lists, contact, reload }) {
       pickList(lists, list),
       h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),
       div({ class: 'pair' },
-        h(Select, { label: 'Status', value: status, onChange: v => setParams({ status: v, ...(!part && { q: '' }) }), options: statuses }),
+        h(Select, { label: 'Status', value: status, onChange: v => setParams({ status: v, ...(!part && { q: '' }) }), options: choices(info?.contact_statuses ?? []) }),
         h(Select, { label: 'Order', value: sort, onChange: v => setParams({ sort: v }), options: sorts }))),
     list: [h(Rows, { select: { selection, name: (/** @type {Contact} */ c) => c.email }, list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
       none: filtered ? empty('people', 'No matching contacts', 'Enter part of an address, or a complete tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above, or paste addresses here.') }),

@@ -11,8 +11,8 @@ import { Copy, Doing, Page, Search, attempt, chip, counted, empty, icon, seen, t
 /** @typedef {import('./overview.js').Counts} Counts @typedef {{id: string, name: string, policy_accepted: boolean, created_on: string, contacts: Counts}} List */
 const { a, button, div, li, p, span, strong, ul } = tags;
 
-/** @type {[keyof Counts, string][]} the statuses, and their colors */
-const statuses = [['active', 'ok'], ['pending', 'warn'], ['unsubscribed', 'mid'], ['bounced', 'bad'], ['spam', 'worse'], ['deleted', 'gone']];
+/** @type {Record<string, string>} the colors of statuses */
+const colors = { active: 'ok', pending: 'warn', unsubscribed: 'mid', bounced: 'bad', spam: 'worse', deleted: 'gone' };
 
 export function Lists() {
   useSession();
@@ -33,13 +33,14 @@ export function Lists() {
 
 /** @param {{l: List, reload: () => void}} props */
 function Card({ l, reload }) {
-  const all = statuses.reduce((sum, [s]) => sum + l.contacts[s], 0);
+  const counts = Object.entries(l.contacts);
+  const all = counts.reduce((sum, [, n]) => sum + n, 0);
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)), () => [`Anti-spam policy of ${l.name} accepted.`]).then(reload);
   return li({ class: 'card' },
     div({ class: 'line' }, strong(seen(l.name)), l.policy_accepted ? chip('ok', 'check', 'policy accepted') : chip('warn', 'warn', 'policy not accepted')),
     p({ class: 'dim' }, span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy list id' })), ' · created ', when(l.created_on), ' · ', counted(all, 'contact')),
-    h(Whole, { parts: statuses.map(([s, kind]) => [s, l.contacts[s], kind]) }),
-    ul({ class: 'standing' }, statuses.filter(([s]) => l.contacts[s] || s === 'active').map(([s, kind]) => li({ key: s }, a({ href: `#/contacts/${l.id}?status=${s}` }, legend(kind, s), strong({ class: 'num' }, l.contacts[s].toLocaleString('en')))))),
+    h(Whole, { parts: counts.map(([s, n]) => [s, n, colors[s] ?? 'bad']) }),
+    ul({ class: 'standing' }, counts.filter(([s, n]) => n || s === 'active').map(([s, n]) => li({ key: s }, a({ href: `#/contacts/${l.id}?status=${s}` }, legend(colors[s] ?? 'bad', s), strong({ class: 'num' }, n.toLocaleString('en')))))),
     l.contacts.pending > 0 && p({ class: 'dim' }, `${counted(l.contacts.pending, 'contact')} of a double opt-in ${l.contacts.pending === 1 ? 'has' : 'have'} not confirmed yet. Confirm for them in the `, a({ href: '#/inbox?q=' + encodeURIComponent('confirm ' + l.name) }, 'inbox'), '.'),
     div({ class: 'actions' },
       !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires an accepted policy' }, icon('check'), 'Accept policy')),

@@ -11,7 +11,7 @@ import { Countdown, useNow, when } from './time.js';
 import { Choice, Doing, Page, counted, empty, icon, seen, tags } from './ui.js';
 /**
  * @typedef {{sent: number, bounced: number, opened: number, clicked: number, unsubscribed: number, global_unsubscribed: number, reported_as_spam: number}} Outcome
- * @typedef {{active: number, pending: number, unsubscribed: number, deleted: number, spam: number, bounced: number}} Counts of contacts, by status
+ * @typedef {Record<string, number>} Counts of contacts, by status
  * @typedef {{minute: string, messages: number, events: number, attempts: number, failed: number}} Minute
  * @typedef {{why: string, n: number, until?: string, webhook_id?: string, url?: string, campaign_id?: number, list_id?: number, name?: string}} Waiting
  * @typedef {{messages: Outcome, contacts: Counts, deliveries: Record<string, number>, resources: Record<string, number>, events: number, attempts: number, failed: number, minutes: Minute[], waiting: Waiting[]}} View

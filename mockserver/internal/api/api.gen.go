@@ -241,7 +241,8 @@ type Contact struct {
 	// LastBounceType The type of the contact's last bounce: none, hard or soft.
 	LastBounceType string `json:"last_bounce_type,omitzero"`
 
-	// Status Known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed. The platform may add values.
+	// Status The status of a contact. A `pending` contact has not confirmed, and a `spam` contact has complained. The platform
+	// may add values.
 	Status string `json:"status"`
 
 	// SubscribedOn When the contact joined the list, in Unix seconds.
@@ -352,7 +353,7 @@ type Email struct {
 	// Opens The number of opens.
 	Opens int64 `json:"opens"`
 
-	// Reason The reason for the rejection: bounced, unsubscribed, pending, spam, deleted or suppressed.
+	// Reason The reason for the rejection, as in Email.Rejected.
 	Reason string `json:"reason,omitzero"`
 
 	// ReportedAsSpam Whether the recipient reported the email as spam.

@@ -73,10 +73,11 @@ func table() document {
 		{Name: "tags", Schema: &Schema{Kind: Array, Items: &Schema{Kind: String, Min: 1}}},
 		{Name: "interests", Schema: &Schema{Kind: Array, Items: &Schema{Kind: String, Min: 1}}},
 	}}
+	schemaContactStatus := &Schema{Kind: String, Enum: []string{"active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed"}}
 	schemaContact := &Schema{Kind: Object, Properties: []Property{
 		{Name: "id", Required: true, Schema: &Schema{Kind: Integer, Min: math.MinInt64}},
 		{Name: "email", Required: true, Schema: &Schema{Kind: String}},
-		{Name: "status", Required: true, Schema: &Schema{Kind: String}},
+		{Name: "status", Required: true, Schema: schemaContactStatus},
 		{Name: "subscribed_on", Schema: &Schema{Kind: Integer, Min: math.MinInt64}},
 		{Name: "custom_attributes", Schema: &Schema{Kind: Array, Items: schemaCustomAttribute}},
 		{Name: "tags", Schema: &Schema{Kind: Array, Items: &Schema{Kind: String}}},

@@ -45,7 +45,7 @@ func (c *Control) contacts() listing[platform.Member, platform.Member] {
 		text:   func(to []byte, m platform.Member) []byte { return lines(to, m.Email) },
 		record: func(m platform.Member) platform.Member { m.Tags = append([]string{}, m.Tags...); return m },
 		filters: []filter[platform.Member]{
-			where(choice("status", "the status of the contacts", "active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed"),
+			where(choice("status", "the status of the contacts", platform.Statuses()...),
 				func(m platform.Member) string { return m.Status }),
 		},
 	}

@@ -54,6 +54,7 @@ type serverInfo struct {
 	LookupLimit      platform.LookupLimit `json:"lookup_limit" doc:"the algorithm of the lookup rate limit"`
 	RetryScheduleMS  []int64              `json:"retry_schedule_ms" doc:"the delays before the retries of a delivery"`
 	Events           []api.EventName      `json:"events" doc:"the names of all events"`
+	ContactStatuses  []string             `json:"contact_statuses" doc:"the statuses of contacts"`
 	EventsKept       int                  `json:"events_kept" doc:"the maximum number of events in the log; older events are deleted"`
 	BounceCategories []category           `json:"bounce_categories" doc:"the bounce categories"`
 	MagicDomain      string               `json:"magic_domain" doc:"the domain of test recipients that react automatically, for example with a bounce"`
@@ -82,6 +83,7 @@ func (c *Control) info(r *request) (serverInfo, error) {
 		LookupLimit:     c.Platform.Lookups(),
 		RetryScheduleMS: []int64{},
 		Events:          api.EventNames(),
+		ContactStatuses: platform.Statuses(),
 		EventsKept:      delivery.MaxEvents,
 		MagicDomain:     platform.MagicDomain,
 	}

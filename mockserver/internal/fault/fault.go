@@ -92,8 +92,13 @@ func given(f record.Fault) (names []string) {
 		name  string
 		given bool
 	}{
-		{"after_processing", f.AfterProcessing}, {"delay_ms", f.Delay != 0}, {"status", f.Status != 0}, {"retry_after", f.RetryAfter != ""},
-		{"body", f.Body != ""}, {"location", f.Location != ""}, {"size", f.Size != 0},
+		{"after_processing", f.AfterProcessing},
+		{"delay_ms", f.Delay != 0},
+		{"status", f.Status != 0},
+		{"retry_after", f.RetryAfter != ""},
+		{"body", f.Body != ""},
+		{"location", f.Location != ""},
+		{"size", f.Size != 0},
 	} {
 		if field.given {
 			names = append(names, field.name)

@@ -172,7 +172,7 @@ func (t *contactTable) setStatus(c *contact, status string) {
 		c.Before = c.Status
 	}
 	c.Status = status
-	c.Barred = status != statusActive && (c.Barred || status == statusSpam || status == statusBounced)
+	c.Barred = status != statusActive && (c.Barred || statusNamed(status).reactivates == never)
 	t.counts[c.Status]++
 	t.insert("status", c.slot)
 }

@@ -259,9 +259,6 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 // that complained or bounced never become active. Unsubscribed and pending contacts
 // become active only if resubscribe is set.
 func mayBecomeActive(c *contact, resubscribe bool) bool {
-	switch c.effectiveStatus() {
-	case statusUnsubscribed, statusPending:
-		return resubscribe && !c.Barred
-	}
-	return !c.Barred
+	rule := statusNamed(c.effectiveStatus()).reactivates
+	return !c.Barred && (rule == always || rule == ifResubscribed && resubscribe)
 }

@@ -99,13 +99,9 @@ func (t *tx) internalError(m *message) string {
 // sent. The contact's status is checked before the suppression list.
 func (t *tx) rejectReason(m *message, c *contact) string {
 	if c != nil {
-		switch c.Status {
-		case statusSpam, statusBounced, statusDeleted, statusPending:
+		rejects := statusNamed(c.Status).rejects
+		if rejects == allEmail || rejects == marketingEmail && m.Type != string(api.EmailTypeTransactional) {
 			return c.Status
-		case statusUnsubscribed:
-			if m.Type != string(api.EmailTypeTransactional) {
-				return c.Status
-			}
 		}
 	}
 	if t.account.Suppression.matches(m.To) {

@@ -159,7 +159,7 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	if c != nil {
 		c.BouncesCount++
 		c.LastBounceType = bounceType(category)
-		if category.Hard() && c.Status != statusDeleted && c.Status != statusSpam {
+		if category.Hard() && !statusNamed(c.Status).final {
 			l.contacts.setStatus(c, statusBounced)
 		}
 	}

@@ -171,25 +171,6 @@ func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member],
 	return 0, slices.Values([]Member(nil)), false
 }
 
-// Contacts contains the number of contacts by status.
-type Contacts struct {
-	Active       int `json:"active" doc:"contacts that receive messages"`
-	Pending      int `json:"pending" doc:"contacts that have not confirmed yet"`
-	Unsubscribed int `json:"unsubscribed" doc:"contacts that unsubscribed"`
-	Deleted      int `json:"deleted" doc:"deleted contacts"`
-	Spam         int `json:"spam" doc:"contacts that reported a message as spam"`
-	Bounced      int `json:"bounced" doc:"contacts with a hard bounce"`
-}
-
-func (c *Contacts) add(t *contactTable) {
-	c.Active += t.count(statusActive)
-	c.Pending += t.count(statusPending)
-	c.Unsubscribed += t.count(statusUnsubscribed)
-	c.Deleted += t.count(statusDeleted)
-	c.Spam += t.count(statusSpam)
-	c.Bounced += t.count(statusBounced)
-}
-
 func (t *contactTable) count(status string) int { return t.counts[status] }
 
 // Overview contains counts of the records in an account.
@@ -216,7 +197,7 @@ type Resources struct {
 // running time depends on the number of lists and campaigns, not on the number of
 // messages or contacts.
 func (p *Platform) Overview(only, from, until int64) Overview {
-	out := Overview{Minutes: map[int64]int64{}}
+	out := Overview{Contacts: Contacts{}, Minutes: map[int64]int64{}}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for a := range p.accountsLocked(only) {

@@ -1,0 +1,91 @@
+package platform
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/contract"
+)
+
+// status contains the rules for a status of contacts (specification, "Contact"). All
+// filters, counts and lists of statuses use the table statuses. To add a status, add it
+// to ContactStatus in openapi.yaml and to this table.
+type status struct {
+	name        string
+	meaning     string     // of its contacts
+	rejects     rejection  // the emails to the contact that are rejected, with the status as the reason
+	reactivates activation // when an import activates the contact
+	final       bool       // a hard bounce does not replace the status
+}
+
+type rejection int
+
+const (
+	nothing rejection = iota
+	marketingEmail
+	allEmail
+)
+
+type activation int
+
+const (
+	always         activation = iota
+	ifResubscribed            // only if the request sets resubscribe
+	never
+)
+
+var statuses = []status{
+	{name: statusActive, meaning: "contacts that receive messages"},
+	{name: statusPending, meaning: "contacts that have not confirmed yet", rejects: allEmail, reactivates: ifResubscribed},
+	{name: statusUnsubscribed, meaning: "contacts that unsubscribed", rejects: marketingEmail, reactivates: ifResubscribed},
+	{name: statusDeleted, meaning: "deleted contacts", rejects: allEmail, final: true}, // the status before the deletion decides whether an import activates it
+	{name: statusSpam, meaning: "contacts that reported a message as spam", rejects: allEmail, reactivates: never, final: true},
+	{name: statusBounced, meaning: "contacts with a hard bounce", rejects: allEmail, reactivates: never},
+}
+
+// statusNamed returns the rules for a status. A status from a snapshot may be unknown.
+func statusNamed(name string) status {
+	if i := slices.IndexFunc(statuses, func(s status) bool { return s.name == name }); i >= 0 {
+		return statuses[i]
+	}
+	return status{name: name}
+}
+
+// Statuses returns the names of all statuses of contacts.
+func Statuses() (names []string) {
+	for _, s := range statuses {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// Contacts contains the number of contacts by status. Its JSON object contains all
+// statuses.
+type Contacts map[string]int
+
+// MarshalJSON implements [json.Marshaler]. The members are in the order of the table.
+func (c Contacts) MarshalJSON() ([]byte, error) {
+	var out []string
+	for _, s := range statuses {
+		member, _ := json.Marshal(map[string]int{s.name: c[s.name]}) // cannot fail
+		out = append(out, strings.Trim(string(member), "{}"))
+	}
+	return []byte("{" + strings.Join(out, ",") + "}"), nil
+}
+
+func (c Contacts) add(t *contactTable) {
+	for _, s := range statuses {
+		c[s.name] += t.count(s.name)
+	}
+}
+
+// ContactsSchema returns the schema of the JSON of Contacts.
+func ContactsSchema() contract.Schema {
+	out := contract.Schema{Kind: contract.Object}
+	for _, s := range statuses {
+		number := &contract.Schema{Kind: contract.Integer, Min: -1 << 63, Max: 1<<63 - 1}
+		out.Properties = append(out.Properties, contract.Property{Name: s.name, Required: true, Schema: number, Doc: s.meaning})
+	}
+	return out
+}

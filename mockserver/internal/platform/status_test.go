@@ -1,0 +1,70 @@
+package platform
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	yaml "github.com/oasdiff/yaml3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
+)
+
+// documented returns the values of a schema in openapi.yaml.
+func documented(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../../openapi.yaml")
+	require.NoError(t, err)
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Enum []any `yaml:"enum"`
+			} `yaml:"schemas"`
+		} `yaml:"components"`
+	}
+	require.NoError(t, yaml.Unmarshal(text, &doc))
+	var values []string
+	for _, value := range doc.Components.Schemas[name].Enum {
+		values = append(values, fmt.Sprint(value))
+	}
+	return values
+}
+
+// TestStatuses compares the table of statuses with the documents, and its columns with the behavior of the platform.
+func TestStatuses(t *testing.T) {
+	reasons := []string{"suppressed"}
+	for _, s := range statuses {
+		if s.rejects != nothing {
+			reasons = append(reasons, s.name)
+		}
+		t.Run(s.name, func(t *testing.T) {
+			p := restored(t, stateText("9", oneList, strings.Replace(contactsText(2), `"status":"active"`, `"status":"`+s.name+`"`, 1)))
+			ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+			assert.Equal(t, 1, p.Overview(1, 0, 0).Contacts[s.name], "counted")
+			page, err := p.ListContacts(ctx, api.ListContactsRequestObject{ListID: 1, Params: api.ListContactsParams{Filter: "status:" + s.name}})
+			require.NoError(t, err)
+			contacts := page.(api.ListContacts200JSONResponse).Data
+			require.Len(t, contacts, 1)
+			for _, kind := range []api.EmailType{api.EmailTypeMarketing, api.EmailTypeTransactional} {
+				in := submission(contacts[0].Email)
+				in.Body.Content.Type = kind
+				sent, err := p.SubmitEmail(ctx, in)
+				require.NoError(t, err)
+				rejected := s.rejects == allEmail || s.rejects == marketingEmail && kind == api.EmailTypeMarketing
+				assert.Equal(t, rejected, sent.(api.SubmitEmail201JSONResponse).Status == messageRejected, "%s is rejected", kind)
+			}
+		})
+	}
+	assert.ElementsMatch(t, documented(t, "RejectReason"), reasons, "RejectReason in openapi.yaml")
+	known := []string{"suppressed"} // which no contact of the mock server has
+	for _, status := range events.ContactStatuses() {
+		if status != events.ContactStatusSuppressed {
+			known = append(known, string(status))
+		}
+	}
+	assert.ElementsMatch(t, known, append(Statuses(), "suppressed"), "ContactStatus in openapi.yaml, and statuses in status.go")
+}
