@@ -27,12 +27,13 @@ type platform struct {
 	t     testing.TB
 }
 
-// newPlatform returns a platform that reports each violation of openapi.yaml as a test error.
+// newPlatform returns a platform that rejects unknown fields and parameters, and reports each violation of openapi.yaml as
+// a test error.
 func newPlatform(t testing.TB) *platform {
 	t.Helper()
 	receiver := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	p := &platform{t: t, Server: mockserver.New(mockserver.Config{
-		Targets: map[string]http.Handler{"hooks.test": receiver}, OnViolation: func(err error) { t.Error(err) },
+		Targets: map[string]http.Handler{"hooks.test": receiver}, RejectUnknownFields: true, OnViolation: func(err error) { t.Error(err) },
 	})}
 	p.clean = p.client(p.Transport())
 	return p

@@ -81,9 +81,11 @@ type Config struct {
 	// document, for benchmarks. It does not disable the checks in the request
 	// handlers. The location of an error can omit the indexes of array elements.
 	SkipValidation bool
-	// RejectUnknownFields enables 422 responses to requests that contain unknown
-	// fields or parameters. By default, the server ignores them, and lists them in
-	// [Request]. RejectUnknownFields has no effect with SkipValidation.
+	// RejectUnknownFields enables 422 responses to all requests that contain unknown
+	// fields or parameters. By default, only the operations with x-reject-unknown in
+	// openapi.yaml reject them, because an ignored field could send an unwanted email.
+	// The other operations ignore them. [Request] lists them.
+	// RejectUnknownFields has no effect with SkipValidation, which disables both.
 	RejectUnknownFields bool
 	// OnViolation, if not nil, is called for every response and delivery that
 	// violates the OpenAPI document, possibly concurrently. OnViolation must not

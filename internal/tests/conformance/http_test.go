@@ -35,6 +35,11 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	}))
+	t.Run("unknown fields and parameters", func(t *testing.T) {
+		for _, r := range routes(t) {
+			t.Run(r.operation.OperationID, inLab(r.unknownFields, recordEvents))
+		}
+	})
 	t.Run("content types", inLab(func(l *lab) {
 		proves(l, "decision/7/415")
 		create := func(contentType string) reply {
@@ -65,6 +70,28 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	}))
+}
+
+// unknownFields sends the example with an unknown parameter, and with an unknown field in each object of the body.
+func (r route) unknownFields(l *lab) {
+	proves(l, "decision/7/unknown", "decision/7/others")
+	ids := furnishFor(l, r)
+	path, body := resolve(r.path, ids), r.exampleOf(ids)
+	requests := map[string][2]string{"query.unknown": {path + "?unknown=1", body}}
+	for at, start := range map[string]string{"body": "{", "body.sender": `"sender":{`, "body.content": `"content":{`} {
+		if strings.Contains(body, start) {
+			requests[at+".unknown"] = [2]string{path, strings.Replace(body, start, start+`"unknown":1,`, 1)}
+		}
+	}
+	untouched := state(l)
+	for at, request := range requests {
+		if response := l.do(r.method, request[0], strings.Replace(request[1], ",}", "}", 1)); r.operation.Extensions["x-reject-unknown"] == true {
+			response.problem(422, "value_error", at)
+			want(l, "the state after "+at, state(l), untouched)
+		} else {
+			assert.NotEqual(l, 422, response.status, "%s %s: %s", r, at, response.raw)
+		}
+	}
 }
 
 func TestInvalidRequests(t *testing.T) {

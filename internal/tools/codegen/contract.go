@@ -34,6 +34,7 @@ func contractTable(doc *document) (src []byte, err error) {
 type entry struct {
 	ID, Method, Path string
 	Deprecated       bool
+	RejectUnknown    bool
 	Parameters       map[string][]parameter // by "path" and "query"
 	Body             string
 	BodyRequired     bool
@@ -57,7 +58,7 @@ func (c *contract) fail(at *openapi3.Origin, format string, args ...any) {
 }
 
 func (c *contract) operation(op operation) entry {
-	e := entry{ID: op.id, Method: op.method, Path: op.path, Deprecated: op.Deprecated, Parameters: map[string][]parameter{}}
+	e := entry{ID: op.id, Method: op.method, Path: op.path, Deprecated: op.Deprecated, RejectUnknown: op.rejectUnknown(), Parameters: map[string][]parameter{}}
 	for _, ref := range op.parameters {
 		p := ref.Value
 		if p.In != "path" && (p.In != "query" || p.Required) {

@@ -53,6 +53,9 @@ func (op operation) body() *openapi3.MediaType {
 	return op.RequestBody.Value.Content["application/json"]
 }
 
+// rejectUnknown reports whether unknown fields and parameters are errors.
+func (op operation) rejectUnknown() bool { return op.Extensions["x-reject-unknown"] == true }
+
 // Reads reports whether the operation changes nothing.
 func (op operation) Reads() bool { return op.method == "GET" }
 

@@ -26,6 +26,7 @@ type tagged struct {
 type endpoint struct {
 	Title, Summary, Description string
 	Repeatable, Deprecated      bool
+	RejectUnknown               bool
 	Methods                     []string // methods of package client
 	Decision                    string
 	Parameters                  []row
@@ -90,13 +91,14 @@ func (w writer) Tags() (out []tagged) {
 
 func (w writer) endpoint(op operation) endpoint {
 	e := endpoint{
-		Title:       code(op.method + " " + op.path),
-		Summary:     cell(op.Operation.Summary),
-		Description: strings.TrimSpace(op.Operation.Description),
-		Repeatable:  op.repeatable,
-		Deprecated:  op.Operation.Deprecated,
-		Methods:     w.methods[op.id],
-		Decision:    link(decision(op.Operation.Extensions)),
+		Title:         code(op.method + " " + op.path),
+		Summary:       cell(op.Operation.Summary),
+		Description:   strings.TrimSpace(op.Operation.Description),
+		Repeatable:    op.repeatable,
+		Deprecated:    op.Operation.Deprecated,
+		RejectUnknown: op.rejectUnknown(),
+		Methods:       w.methods[op.id],
+		Decision:      link(decision(op.Operation.Extensions)),
 	}
 	for _, p := range op.parameters {
 		e.Parameters = append(e.Parameters, w.parameter(p))

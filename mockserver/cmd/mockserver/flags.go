@@ -115,7 +115,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Func("now", "initial `timestamp` of the clock, such as 2026-01-02T15:04:05Z", o.setNow)
 	flags.Func("hash-function", "hash `function` for delivery signatures, sha256 or sha512 (default sha256)",
 		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
-	flags.BoolVar(&o.config.RejectUnknownFields, "strict", false, "reject requests with unknown fields or parameters")
+	flags.BoolVar(&o.config.RejectUnknownFields, "strict", false, "reject all requests with unknown fields or parameters")
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of random faults; 0 chooses a random seed")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log requests")
 	flags.Func("log", "log `format`, text or json; the first JSON line contains the base URL (default text)",

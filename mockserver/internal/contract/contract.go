@@ -31,6 +31,7 @@ type Operation struct {
 	Known
 
 	Deprecated      bool
+	RejectUnknown   bool // unknown fields and parameters are errors
 	InPath, InQuery []Parameter
 	Body            *Schema // nil if the operation has no body
 	BodyRequired    bool

@@ -29,11 +29,10 @@ type Findings struct {
 }
 
 // ValidateRequest validates a request with a JSON body or an empty body.
-// Unknown fields and parameters are errors only if rejectUnknown is set, or if the
-// operation schedules a campaign.
+// Unknown fields and parameters are errors only if rejectUnknown or o.RejectUnknown
+// is set.
 func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown bool) (found Findings, err error) {
-	atOnce := o.ID == "scheduleCampaign" // without scheduled_for, it sends the campaign at once, and email cannot be recalled
-	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown || atOnce}
+	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown || o.RejectUnknown}
 	if o.ID == "importContacts" {
 		v.badEntries = map[int]api.ProblemDetail{}
 	}

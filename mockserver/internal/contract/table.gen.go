@@ -793,7 +793,8 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"createContact", "POST", "/lists/{list_id}/contacts"},
+				Known:         Known{"createContact", "POST", "/lists/{list_id}/contacts"},
+				RejectUnknown: true,
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -909,7 +910,8 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"importContacts", "POST", "/lists/{list_id}/contacts/import"},
+				Known:         Known{"importContacts", "POST", "/lists/{list_id}/contacts/import"},
+				RejectUnknown: true,
 				InPath: []Parameter{
 					{"list_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -965,9 +967,10 @@ func table() document {
 				},
 			},
 			{
-				Known:        Known{"submitEmail", "POST", "/v2/emails"},
-				Body:         schemaEmailSubmission,
-				BodyRequired: true,
+				Known:         Known{"submitEmail", "POST", "/v2/emails"},
+				RejectUnknown: true,
+				Body:          schemaEmailSubmission,
+				BodyRequired:  true,
 				Responses: map[string]Response{
 					"201": {"application/json", schemaSubmittedEmail},
 					"400": {"application/json", schemaProblem},
@@ -998,10 +1001,11 @@ func table() document {
 				},
 			},
 			{
-				Known:        Known{"sendTransactionalEmail", "POST", "/emails"},
-				Deprecated:   true,
-				Body:         schemaTransactionalSubmission,
-				BodyRequired: true,
+				Known:         Known{"sendTransactionalEmail", "POST", "/emails"},
+				Deprecated:    true,
+				RejectUnknown: true,
+				Body:          schemaTransactionalSubmission,
+				BodyRequired:  true,
 				Responses: map[string]Response{
 					"201": {"application/json", schemaTransactionalReceipt},
 					"400": {"application/json", schemaProblem},
@@ -1064,7 +1068,8 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"updateCampaign", "PATCH", "/campaigns/{campaign_id}"},
+				Known:         Known{"updateCampaign", "PATCH", "/campaigns/{campaign_id}"},
+				RejectUnknown: true,
 				InPath: []Parameter{
 					{"campaign_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
@@ -1085,7 +1090,8 @@ func table() document {
 				},
 			},
 			{
-				Known: Known{"scheduleCampaign", "POST", "/campaigns/{campaign_id}/schedule"},
+				Known:         Known{"scheduleCampaign", "POST", "/campaigns/{campaign_id}/schedule"},
+				RejectUnknown: true,
 				InPath: []Parameter{
 					{"campaign_id", &Schema{Kind: Integer, Min: math.MinInt64}},
 				},
