@@ -15,8 +15,8 @@ import (
 // unclosed quote would cause the rest of the file to be read into memory.
 const maxCSVRow = 1 << 20
 
-// maxCSVStart is the maximum length in bytes of a header row from which the
-// source detects the separator.
+// maxCSVStart is the maximum length in bytes of a header row. The source does not
+// detect the separator in a longer row.
 const maxCSVStart = 64 << 10
 
 // csvRows reads the rows of a file.
@@ -73,8 +73,8 @@ func separator(line string) rune {
 	return r
 }
 
-// otherComma returns the separator other than a comma that gives the first line
-// a field for which found returns true. It returns 0 if the first line has such a
+// otherComma returns the separator other than a comma with which the first line
+// has a field that found accepts. It returns 0 if the first line has such a
 // field with commas, or if several separators give one.
 func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	line := c.firstLine()

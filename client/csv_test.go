@@ -227,7 +227,7 @@ func TestCSVRowIsFreed(t *testing.T) {
 	runtime.ReadMemStats(&m)
 	before := m.HeapAlloc
 	first := kept[0]
-	kept = nil
+	clear(kept)
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	assert.Less(t, int64(before)-int64(m.HeapAlloc), int64(5<<20))

@@ -521,8 +521,8 @@ func TestImportCheckpointDistance(t *testing.T) {
 // sized yields n contacts with attributes of the given size.
 func sized(n, size int) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
-		for c := range numbered(n, 0) {
-			if c.CustomAttributes = (Attributes{{Name: "note", Value: strings.Repeat("n", size)}}); !yield(c, nil) {
+		for c, err := range numbered(n, 0) {
+			if c.CustomAttributes = (Attributes{{Name: "note", Value: strings.Repeat("n", size)}}); !yield(c, err) {
 				return
 			}
 		}
@@ -564,11 +564,11 @@ func TestImportTooLarge(t *testing.T) {
 			})
 			source := func(yield func(ImportContact, error) bool) {
 				i := 0
-				for c := range sized(100, 1000) {
+				for c, err := range sized(100, 1000) {
 					if i == tc.large {
 						c.CustomAttributes[0].Value = strings.Repeat("n", 70_000)
 					}
-					if i++; !yield(c, nil) {
+					if i++; !yield(c, err) {
 						return
 					}
 				}
@@ -611,8 +611,8 @@ func TestImportMemory(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				report, err := c.Contacts.Import(t.Context(), 1, func(yield func(ImportContact, error) bool) {
-					for contact := range sized(50, size) {
-						if read++; !yield(contact, nil) {
+					for contact, err := range sized(50, size) {
+						if read++; !yield(contact, err) {
 							return
 						}
 					}

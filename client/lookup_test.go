@@ -168,7 +168,8 @@ func TestSharedLookupLimiter(t *testing.T) {
 // TestDefaultLookupLimiter: by default, all clients share one limiter, except in a bubble.
 func TestDefaultLookupLimiter(t *testing.T) {
 	config := func() Config { return Config{BaseURL: "https://example.com", Token: testToken} }
-	assert.Same(t, config().withDefaults().LookupLimiter, config().withDefaults().LookupLimiter)
+	first, second := config().withDefaults(), config().withDefaults()
+	assert.Same(t, first.LookupLimiter, second.LookupLimiter)
 	for range 2 { // the second bubble would crash if it used the channels of the first one
 		synctest.Test(t, func(t *testing.T) {
 			c := newBubbleClient(t, (&lookupServer{}).RoundTrip)

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"reflect"
@@ -37,8 +36,8 @@ func fill(v reflect.Value, bad, n int) int {
 			v.Set(reflect.ValueOf(time.Unix(1, 0)))
 			return n
 		}
-		for i := range v.NumField() {
-			n = fill(v.Field(i), bad, n)
+		for _, field := range v.Fields() {
+			n = fill(field, bad, n)
 		}
 	}
 	return n
@@ -75,7 +74,7 @@ func TestTextMustBeUTF8(t *testing.T) {
 				}
 				before := requests
 				results := method.Call(args)
-				err, _ := results[len(results)-1].Interface().(error)
+				err, _ := reflect.TypeAssert[error](results[len(results)-1])
 				if !errors.Is(err, ErrValidation) || !strings.Contains(err.Error(), "must be valid UTF-8") ||
 					requests != before && !strings.HasSuffix(name, ".Ensure") && !strings.HasSuffix(name, ".Replace") { // they first list what exists, without the text
 					t.Errorf("%s, string %d: %v after %d requests", name, bad, err, requests-before)
@@ -87,7 +86,7 @@ func TestTextMustBeUTF8(t *testing.T) {
 	if checked < 60 {
 		t.Errorf("checked only %d strings", checked)
 	}
-	for _, err := range c.Contacts.All(context.Background(), 1, ListContactsParams{Filter: "email:\xff"}) {
+	for _, err := range c.Contacts.All(t.Context(), 1, ListContactsParams{Filter: "email:\xff"}) {
 		if !errors.Is(err, ErrValidation) {
 			t.Error(err)
 		}

@@ -218,7 +218,7 @@ func TestNotRegular(t *testing.T) {
 	r, w, err := os.Pipe()
 	check(t, err)
 	check(t, w.Close())
-	defer r.Close() //nolint:errcheck // it was only read
+	defer r.Close()
 	_, _, err = inspect(r, source{})
 	if err == nil || !strings.Contains(err.Error(), "must be a regular file") {
 		t.Error(err)

@@ -240,7 +240,7 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 	if isNew {
 		c = t.newContact(l, entry.Email, status)
 	}
-	t.describe(l, c, entry.CustomAttributes, entry.Tags, entry.Interests)
+	t.describe(c, entry.CustomAttributes, entry.Tags, entry.Interests)
 	switch {
 	case !isNew && c.Status == status:
 	case status != statusActive:

@@ -28,7 +28,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 	default:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("the list already contains %s, with the status %s", c.Email, c.Status), "body", "email")
 	}
-	t.describe(l, c, in.CustomAttributes, in.Tags, in.Interests)
+	t.describe(c, in.CustomAttributes, in.Tags, in.Interests)
 	if doubleOptIn {
 		t.sendConfirmation(l, c)
 	} else {
@@ -54,7 +54,7 @@ func (t *tx) addAgain(l *list, c *contact) {
 	t.account.addressees.added(l, c)
 }
 
-func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tags, interests []string) {
+func (t *tx) describe(c *contact, attributes []api.CustomAttribute, tags, interests []string) {
 	for _, a := range attributes {
 		c.CustomAttributes = setAttribute(c.CustomAttributes, a.Name, a.Value)
 	}
