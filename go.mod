@@ -8,7 +8,6 @@ require (
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/net v0.62.0
-	golang.org/x/time v0.16.0
 	pgregory.net/rapid v1.3.0
 )
 

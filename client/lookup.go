@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // opLookup is the operation that the platform limits to one call per second.
@@ -134,29 +132,26 @@ type processLimiter struct {
 	slots map[string]*slot
 }
 
-// slot limits the lookups of one key. The channel serves its receivers in order. Unlike
-// a caller of rate.Limiter.Wait, a receiver that stops waiting does not delay
-// the other receivers.
+// slot limits the lookups of one key. The channel serves its receivers in order, and a
+// receiver that stops waiting does not delay the other receivers. With a rate.Limiter of
+// golang.org/x/time, it would, and the interval would begin before the response.
 type slot struct {
-	free  chan *rate.Limiter // contains the limiter while the slot is free
-	users int                // number of callers that hold the slot or wait for it
-	idle  time.Time          // time after which the slot can be deleted
+	free  chan time.Time // while the slot is free, the earliest time of the next lookup
+	users int            // number of callers that hold the slot or wait for it
+	idle  time.Time      // time after which the slot can be deleted
 }
 
 // Acquire implements [LookupLimiter].
 func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Duration), error) {
 	t := p.enter(key)
-	var l *rate.Limiter
+	var next time.Time
 	select {
-	case l = <-t.free:
+	case next = <-t.free:
 	case <-ctx.Done():
 		p.leave(t, time.Time{})
 		return nil, ctx.Err()
 	}
-	now := time.Now()
-	r := l.ReserveN(now, 1)
-	d := r.DelayFrom(now)
-	r.CancelAt(now) // do not wait until ctx ends; release replaces the limiter
+	d := max(time.Until(next), 0)
 	err := context.DeadlineExceeded
 	if !endsWithin(ctx, d) {
 		err = pause(ctx, d)
@@ -164,23 +159,15 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 		err = ctx.Err()
 	}
 	if err != nil {
-		t.free <- l
-		p.leave(t, now.Add(d))
+		t.free <- next
+		p.leave(t, next)
 		return nil, err
 	}
 	return func(atLeast time.Duration) {
-		gap := max(atLeast, lookupGap)
-		t.free <- emptyLimiter(gap)
-		p.leave(t, time.Now().Add(gap))
+		next := time.Now().Add(max(atLeast, lookupGap))
+		t.free <- next
+		p.leave(t, next)
 	}, nil
-}
-
-// emptyLimiter returns a limiter that does not allow an event until the given
-// duration has passed.
-func emptyLimiter(gap time.Duration) *rate.Limiter {
-	l := rate.NewLimiter(rate.Every(gap), 1)
-	l.Allow()
-	return l
 }
 
 func (p *processLimiter) enter(key string) *slot {
@@ -194,8 +181,8 @@ func (p *processLimiter) enter(key string) *slot {
 	}
 	t := p.slots[key]
 	if t == nil {
-		t = &slot{free: make(chan *rate.Limiter, 1)}
-		t.free <- rate.NewLimiter(rate.Inf, 1)
+		t = &slot{free: make(chan time.Time, 1)}
+		t.free <- now
 		p.slots[key] = t
 	}
 	t.users++
