@@ -204,9 +204,9 @@ func TestTokenSourceCanceled(t *testing.T) {
 				}
 				return Token{Value: fmt.Sprintf("token-%d", asked)}, nil
 			}, 0)
-			var rejected *grant
+			var rejected *cachedToken
 			if hangs == 2 {
-				rejected = need[*grant](t)(tokens.get(t.Context(), nil))
+				rejected = need[*cachedToken](t)(tokens.get(t.Context(), nil))
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -253,7 +253,7 @@ func TestTokenReplacedConcurrently(t *testing.T) {
 		t.Error("the token source was called")
 		return Token{}, nil
 	}, 0)
-	ctx := duringGet{t.Context(), func() { tokens.keep(&grant{token: "t"}) }}
+	ctx := duringGet{t.Context(), func() { tokens.keep(&cachedToken{token: "t"}) }}
 	if g, err := tokens.get(ctx, nil); err != nil || g.token != "t" {
 		t.Errorf("got %+v, %v", g, err)
 	}

@@ -25,7 +25,7 @@ const (
 
 // Campaigns send one message to all active contacts on a list. (Specification:
 // Campaigns.)
-type Campaigns struct{ x exchange }
+type Campaigns struct{ handler handler }
 
 // Schedule schedules a campaign for the given time, with a precision of one
 // second. If the time is in the past, the platform sends the campaign
@@ -64,7 +64,7 @@ func (s *Campaigns) Send(ctx context.Context, campaignID int64) (Campaign, error
 func (s *Campaigns) schedule(
 	ctx context.Context, campaignID int64, r request, what string, shown func(Campaign) bool,
 ) (Campaign, error) {
-	campaign, err := do(ctx, s.x, r, readCampaign)
+	campaign, err := callJSON(ctx, s.handler, r, readCampaign)
 	if err != nil {
 		return campaign, err
 	}
@@ -85,7 +85,7 @@ func (s *Campaigns) schedule(
 // never scheduled, Wait does not return.
 func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campaign) bool) (Campaign, error) {
 	get := func() (Campaign, error) { return s.Get(ctx, campaignID) }
-	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
+	return poll(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
 }
 
 // Settled reports whether the status is final. An empty status and the statuses

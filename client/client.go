@@ -46,17 +46,17 @@ func New(cfg Config) (*Client, error) {
 		return nil, errors.New("client: UserAgent must contain only visible ASCII characters and spaces")
 	}
 	cfg = cfg.withDefaults()
-	x := newExchange(cfg, base)
+	h := newHandler(cfg, base)
 	return &Client{
-		Templates:        &Templates{x},
-		Lists:            &Lists{x},
-		Contacts:         &Contacts{x},
-		Tags:             &Tags{x},
-		Emails:           &Emails{x},
-		Campaigns:        &Campaigns{x},
-		Workflows:        &Workflows{x},
-		SuppressedEmails: &SuppressedEmails{x},
-		Webhooks:         &Webhooks{x, cfg.Logger},
+		Templates:        &Templates{h},
+		Lists:            &Lists{h},
+		Contacts:         &Contacts{h},
+		Tags:             &Tags{h},
+		Emails:           &Emails{h},
+		Campaigns:        &Campaigns{h},
+		Workflows:        &Workflows{h},
+		SuppressedEmails: &SuppressedEmails{h},
+		Webhooks:         &Webhooks{h, cfg.Logger},
 		base:             base,
 		http:             cfg.HTTPClient,
 	}, nil
@@ -74,18 +74,19 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "client.Cli
 // LogValue implements [slog.LogValuer].
 func (c *Client) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
 
-// newExchange combines the layers of a call, from the inside out.
-func newExchange(cfg Config, base string) exchange {
-	t := newTokens(cfg.Token, cfg.TokenSource, cfg.Timeout)
-	r := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
-	l := lookups{limiter: cfg.LookupLimiter, tokens: t, scope: base + "\x00" + cfg.Account, retry: r.RetryConfig}
+// newHandler combines the layers of a call, from the inside out. Each layer is in the
+// file layer_*.go.
+func newHandler(cfg Config, base string) handler {
+	tokens := newTokens(cfg.Token, cfg.TokenSource, cfg.Timeout)
+	retries := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
+	limit := lookups{limiter: cfg.LookupLimiter, tokens: tokens, scope: base + "\x00" + cfg.Account, retry: cfg.Retry}
 
-	x := exchange(newSender(cfg, base).send) // one request, one response
-	x = logged(cfg.Logger, x)                // outside send, so each request is logged
-	x = t.authorized(x)                      // outside logged, so the log contains the 401 too
-	x = l.spaced(x)                          // outside authorized, so the token is requested after the wait for the rate limiter
-	x = r.retrying(x)                        // each attempt waits for the limiter, obtains a token and is logged
-	x = newEncoder().encoded(x)              // outside retrying, so the body is encoded once for all attempts
-	x = caused(x)                            // outside all layers that check the context
-	return observed(cfg.Observe, x)          // outermost, so it sees the final result and the whole duration
+	h := handler(newSender(cfg, base).send) // one request, one response
+	h = withRequestLog(h, cfg.Logger)       // outside send, so each request is logged
+	h = withToken(h, tokens)                // outside the log, so the log contains the 401 too
+	h = withLookupLimit(h, limit)           // outside the token, which is requested after the wait for the rate limiter
+	h = withRetries(h, retries)             // each attempt waits for the limiter, obtains a token and is logged
+	h = withEncodedBody(h, newEncoder())    // outside the retries, so the body is encoded once for all attempts
+	h = withContextCause(h)                 // outside all layers that check the context
+	return withObserver(h, cfg.Observe)     // outermost, so it sees the final result and the whole duration
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,8 +137,8 @@ func (c Config) withDefaults() Config {
 	if c.LookupLimiter == nil {
 		c.LookupLimiter = defaultLookupLimiter()
 	}
-	c.Timeout = orDefault(c.Timeout, time.Minute)
-	c.MaxResponseBytes = min(orDefault(c.MaxResponseBytes, 10<<20), math.MaxInt64-1) // one byte more is read
+	c.Timeout = cmp.Or(c.Timeout, time.Minute)
+	c.MaxResponseBytes = min(cmp.Or(c.MaxResponseBytes, 10<<20), math.MaxInt64-1) // one byte more is read
 	c.Retry = c.Retry.withDefaults()
 	c.UserAgent = strings.TrimSpace(c.UserAgent + " emailplatform-go/" + version)
 	return c
@@ -218,20 +219,12 @@ type RetryConfig struct {
 }
 
 func (r RetryConfig) withDefaults() RetryConfig {
-	r.MaxAttempts = max(orDefault(r.MaxAttempts, 3), 1)
-	r.BaseDelay = max(orDefault(r.BaseDelay, 200*time.Millisecond), 0)      // a negative delay would overflow
-	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64/2) // MaxRetryAfter is added
-	r.MaxRetryAfter = min(orDefault(r.MaxRetryAfter, 60*time.Second), math.MaxInt64/2)
-	r.Budget = orDefault(r.Budget, 100)
+	r.MaxAttempts = max(cmp.Or(r.MaxAttempts, 3), 1)
+	r.BaseDelay = max(cmp.Or(r.BaseDelay, 200*time.Millisecond), 0)      // a negative delay would overflow
+	r.MaxDelay = min(cmp.Or(r.MaxDelay, 5*time.Second), math.MaxInt64/2) // MaxRetryAfter is added
+	r.MaxRetryAfter = min(cmp.Or(r.MaxRetryAfter, 60*time.Second), math.MaxInt64/2)
+	r.Budget = cmp.Or(r.Budget, 100)
 	return r
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
 }
 
 func baseURL(s string, allowPlain bool) (string, error) {

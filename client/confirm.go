@@ -17,7 +17,7 @@ func confirmed[T any](r request, result T, what string, get func() (T, error), s
 	e := newConclusion(r, fmt.Errorf("the platform did not confirm %s", what))
 	e.invalidResponse, e.unknown = true, true
 	if err != nil {
-		return result, e.joined(err)
+		return result, e.wrapping(err)
 	}
 	return now, e
 }

@@ -9,7 +9,7 @@ import (
 
 // Contacts manages the recipients on a list. A list contains an address at most
 // once. (Specification: Lists and contacts.)
-type Contacts struct{ x exchange }
+type Contacts struct{ handler handler }
 
 // Create adds a contact to a list. A deleted contact becomes active again and keeps
 // its id. However, a contact that has unsubscribed becomes active again only if
@@ -22,7 +22,7 @@ type Contacts struct{ x exchange }
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{Resubscribe: &contact.Resubscribe, SendDoubleOptIn: contact.DoubleOptIn}
 	r := createContactRequest(listID, params, contact)
-	created, err := do(ctx, s.x, r, readContact)
+	created, err := callJSON(ctx, s.handler, r, readContact)
 	if err != nil || !contact.DoubleOptIn {
 		return created, err
 	}
@@ -40,18 +40,18 @@ func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCrea
 func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
 	list := listContactsRequest(listID, ListContactsParams{Filter: "email:" + email})
 	is := func(c Contact) bool { return strings.EqualFold(c.Email, email) }
-	return find(ctx, s.x, readContactPage, list, "email", email, is)
+	return find(ctx, s.handler, readContactPage, list, "email", email, is)
 }
 
 // Tags lists the tags of the account's contacts. (Specification: Contact.)
-type Tags struct{ x exchange }
+type Tags struct{ handler handler }
 
 // SuppressedEmails manages the suppression list. The platform does not send email
 // to addresses on this list. (Specification: Suppression list entry.)
-type SuppressedEmails struct{ x exchange }
+type SuppressedEmails struct{ handler handler }
 
 // Add adds an address or a pattern, "*@domain" or "local@*", to the suppression
 // list. It is idempotent.
 func (s *SuppressedEmails) Add(ctx context.Context, email string) (SuppressedEmail, error) {
-	return do(ctx, s.x, addSuppressedEmailRequest(suppressedEmailCreate{Email: email}), readSuppressedEmail)
+	return callJSON(ctx, s.handler, addSuppressedEmailRequest(suppressedEmailCreate{Email: email}), readSuppressedEmail)
 }

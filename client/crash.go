@@ -1,6 +1,9 @@
 package client
 
-import "runtime"
+import (
+	"errors"
+	"runtime"
+)
 
 // crash is a panic or a call to [runtime.Goexit]. The zero value means that the
 // function returned normally.
@@ -34,3 +37,6 @@ func (c crash) raise() {
 		runtime.Goexit()
 	}
 }
+
+// errAbandoned is the error of an observed call or an import that a callback ended.
+var errAbandoned = errors.New("a callback panicked or called runtime.Goexit")

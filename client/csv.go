@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -66,9 +67,9 @@ type CSVError struct {
 // Error returns one line, for example "line 7: email: must not be empty".
 func (e *CSVError) Error() string {
 	if e.Column != "" {
-		return visible(fmt.Sprintf("line %d: %s: %v", e.Line, e.Column, e.Err))
+		return escapeControls(fmt.Sprintf("line %d: %s: %v", e.Line, e.Column, e.Err))
 	}
-	return visible(fmt.Sprintf("line %d: %v", e.Line, e.Err))
+	return escapeControls(fmt.Sprintf("line %d: %v", e.Line, e.Err))
 }
 
 // Unwrap returns Err.
@@ -150,11 +151,11 @@ const (
 )
 
 func newCSVSource(r io.Reader, opts CSVOptions) *csvSource {
-	opts.Email = orDefault(trim(opts.Email), "email")
-	opts.Tags = orDefault(trim(opts.Tags), "tags")
-	opts.Interests = orDefault(trim(opts.Interests), "interests")
-	opts.Status = orDefault(trim(opts.Status), "status")
-	opts.Separator = orDefault(opts.Separator, ";")
+	opts.Email = cmp.Or(trim(opts.Email), "email")
+	opts.Tags = cmp.Or(trim(opts.Tags), "tags")
+	opts.Interests = cmp.Or(trim(opts.Interests), "interests")
+	opts.Status = cmp.Or(trim(opts.Status), "status")
+	opts.Separator = cmp.Or(opts.Separator, ";")
 	if opts.Ignore == nil {
 		opts.Ignore = []string{"subscribed_on"}
 	}
@@ -167,7 +168,7 @@ func (c *csvSource) readHeader() error {
 		return c.wrong("", err)
 	}
 	var other rune
-	if comma = orDefault(c.opts.Comma, comma); comma == 0 {
+	if comma = cmp.Or(c.opts.Comma, comma); comma == 0 {
 		comma = ','
 		other = c.otherComma(func(field string) bool { return c.kind(trim(field)) == csvEmail })
 		if other != 0 && c.opts.OnComma != nil {

@@ -72,23 +72,23 @@ func readLocation(c *jsonscan.Cursor) Location {
 // returns the number of omitted details. If the body is not in the platform's
 // error format, parseDetails returns no details. An invalid field in one
 // detail does not affect other details.
-func parseDetails(body, token string) (details []ErrorDetail, more int) {
+func parseDetails(body, token string) (details []ErrorDetail, omitted int) {
 	c := jsonscan.New(body)
 	for name := range c.Object() {
 		if name != "detail" {
 			c.Skip()
 			continue
 		}
-		details, more = readDetails(c, token)
+		details, omitted = readDetails(c, token)
 	}
 	if c.End() != nil {
 		return nil, 0
 	}
-	return details, more
+	return details, omitted
 }
 
 // readDetails reads a string or the first maxDetails elements of an array.
-func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, more int) {
+func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, omitted int) {
 	add := func() {
 		if d := readDetail(c, token); d.Msg != "" || d.Type != "" || len(d.Loc) > 0 {
 			details = append(details, d)
@@ -101,7 +101,7 @@ func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, more 
 		n := 0
 		for range c.Array() {
 			if n++; n > maxDetails {
-				more++
+				omitted++
 				c.Skip()
 				continue
 			}
@@ -110,7 +110,7 @@ func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, more 
 	default:
 		c.Skip()
 	}
-	return details, more
+	return details, omitted
 }
 
 func readDetail(c *jsonscan.Cursor, token string) (d ErrorDetail) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
@@ -26,7 +25,7 @@ const (
 
 // Emails sends and looks up single emails. (Specification: Transactional
 // email.)
-type Emails struct{ x exchange }
+type Emails struct{ handler handler }
 
 // Send sends an email to one recipient. A nil error means that the platform
 // accepted the email.
@@ -46,7 +45,7 @@ type Emails struct{ x exchange }
 // implements these steps. Events and lookups do not contain custom attributes.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
-	err := perform(ctx, s.x, submitEmailRequest(email), func(body []byte) (err error) {
+	err := s.handler.call(ctx, submitEmailRequest(email), func(body []byte) (err error) {
 		submitted, err = decode(body, readSubmittedEmail)
 		if bad, ok := errors.AsType[*jsonscan.Error](err); ok && bad.Syntax {
 			return err
@@ -102,7 +101,7 @@ func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Ema
 // error and the result of the last lookup.
 func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) bool) (Email, error) {
 	get := func() (Email, error) { return s.Get(ctx, emailID) }
-	return wait(ctx, getEmailRequest(emailID), get, until, lookupGap)
+	return poll(ctx, getEmailRequest(emailID), get, until, lookupGap)
 }
 
 // Settled reports whether the status is final. An empty status and the statuses
@@ -124,25 +123,4 @@ func (b EmailBounce) Hard() bool {
 		return b.Type == events.BounceTypeHard
 	}
 	return b.Category.Hard()
-}
-
-// wait doubles the interval between requests from one second up to the given
-// maximum. The parameter r is the request that get() sends.
-func wait[T any](
-	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
-) (last T, err error) {
-	for gap := lookupGap; ; gap = min(2*gap, longest) {
-		now, err := get()
-		if err != nil {
-			return last, err
-		}
-		if until(now) {
-			return now, nil
-		}
-		last = now
-		if err := pause(ctx, gap); err != nil {
-			e := newError(r, fmt.Errorf("waiting for the next request: %w", err))
-			return last, e.joined(context.Cause(ctx))
-		}
-	}
 }

@@ -315,7 +315,7 @@ func TestPayloadReleasedWithoutRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := &call{request: request{op: "createList", body: &ListCreate{Name: "Customers"}}}
-	err := newEncoder().encoded(func(context.Context, *call) error { t.Error("a request with a canceled context was sent"); return nil })(ctx, c)
+	err := withEncodedBody(func(context.Context, *call) error { t.Error("a request with a canceled context was sent"); return nil }, newEncoder())(ctx, c)
 	if !errors.Is(err, context.Canceled) || c.payload.writer != nil {
 		t.Errorf("%v, and its memory is %v", err, c.payload.writer)
 	}

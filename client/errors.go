@@ -1,17 +1,13 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Sentinel errors for [errors.Is]. An [*Error] can match several sentinel
@@ -62,10 +58,10 @@ type Error struct {
 	invalidResponse bool   // the response is invalid
 	mismatch        bool   // the response is JSON, but a value has the wrong type
 	notQueued       bool   // the response is valid, and its status means that the email was not queued
-	reached         bool   // a part of the request may have been sent
+	sent            bool   // a part of the request may have been sent
 	retryLater      bool   // the response has a valid Retry-After header
-	more            int    // number of omitted details
-	final           bool   // the request had no effect, and a retry would not help
+	omittedDetails  int    // number of omitted details
+	permanent       bool   // the request had no effect, and a retry would not help
 	unknown         bool   // the platform may have processed the request
 }
 
@@ -84,7 +80,7 @@ func (e *Error) Error() string {
 	if e.Attempts > 1 {
 		fmt.Fprintf(&b, " [%d attempts]", e.Attempts)
 	}
-	return visible(b.String())
+	return escapeControls(b.String())
 }
 
 func (e *Error) reasons() []string {
@@ -98,7 +94,7 @@ func (e *Error) reasons() []string {
 	for _, d := range e.Details[:min(len(e.Details), maxShownDetails)] {
 		r = append(r, d.String())
 	}
-	if more := len(e.Details) - maxShownDetails + e.more; more > 0 {
+	if more := len(e.Details) - maxShownDetails + e.omittedDetails; more > 0 {
 		r = append(r, fmt.Sprintf("and %d more", more))
 	}
 	if e.cause != nil {
@@ -170,7 +166,7 @@ func (e *Error) LogValue() slog.Value {
 		slog.String("path", e.Path),
 		slog.Int("status", e.StatusCode),
 		slog.Int("attempts", e.Attempts),
-		slog.String("error", visible(strings.Join(e.reasons(), ": "))),
+		slog.String("error", escapeControls(strings.Join(e.reasons(), ": "))),
 	}
 	if e.RequestID != "" {
 		attrs = append(attrs, slog.String("request_id", e.RequestID))
@@ -184,16 +180,15 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// later returns a copy of e whose text contains RetryAfter.
-func (e *Error) later() *Error {
+// withRetryAfter returns a copy of e whose text contains RetryAfter.
+func (e *Error) withRetryAfter() *Error {
 	late := *e
 	late.note = strings.TrimPrefix(fmt.Sprintf("%s: retry not before %v", e.note, e.RetryAfter), ": ")
 	return &late
 }
 
-// joined returns an error that wraps both e and err. joined does not change e,
-// because other callers may use it.
-func (e *Error) joined(err error) *Error {
+// wrapping returns an error that wraps both e and err. It does not change e, because other callers may use it.
+func (e *Error) wrapping(err error) *Error {
 	if err == nil || errors.Is(e.cause, err) {
 		return e
 	}
@@ -217,45 +212,48 @@ func join(errs ...error) (all error) {
 	return all
 }
 
-// If a call fails because its context was canceled or has expired, caused adds
-// the context's cause to the error.
-func caused(next exchange) exchange {
-	return func(ctx context.Context, c *call) error {
-		err := next(ctx, c)
-		ended, why := ctx.Err(), context.Cause(ctx)
-		e, ok := ownError(err)
-		if !ok || ended == nil || !errors.Is(e.cause, ended) && !errors.Is(e.cause, why) {
-			return err
-		}
-		return e.joined(ended).joined(redactError(why, c.token))
-	}
+func newError(r request, cause error) *Error {
+	return &Error{Op: r.op, Method: r.method, Path: r.path, cause: cause}
 }
 
-type lineError struct{ err error }
+// newBadRequest returns the error for a call whose arguments are invalid.
+// The client does not send such a call.
+func newBadRequest(r request, cause error) *Error {
+	e := newError(r, cause)
+	e.badRequest = true
+	return e
+}
 
-func (e *lineError) Error() string { return visible(e.err.Error()) }
+// newConclusion returns an error that the client derives from a successful
+// response.
+func newConclusion(r request, cause error) *Error {
+	e := newError(r, cause)
+	e.StatusCode = http.StatusOK
+	return e
+}
 
-func (e *lineError) Unwrap() error { return e.err }
+func (c *call) newError(cause error) *Error {
+	e := newError(c.request, redactError(cause, c.token))
+	e.Path = redact(e.Path, c.token) // the application may have passed the token as an id
+	e.Attempts = c.attempts
+	return e
+}
 
-// visible escapes control characters, line separators and characters that
-// change the text direction. The escapes have the syntax of a Go string
-// literal.
-func visible(s string) string {
-	hidden := func(r rune) bool {
-		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+// If err is not an [*Error], nothing was sent, and a retry would not help.
+func (c *call) asError(err error) *Error {
+	e, ok := topLevelError(err)
+	if !ok {
+		e = c.newError(err)
+		e.permanent = true
 	}
-	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		shown := s[:n]
-		if hidden(r) || r == utf8.RuneError && n == 1 {
-			shown = strings.Trim(strconv.Quote(shown), `"`)
-		}
-		b.WriteString(shown)
-		s = s[n:]
-	}
-	return b.String()
+	e.Attempts = c.attempts
+	return e
+}
+
+// topLevelError returns err if its type is [*Error], and ignores wrapped errors. A
+// wrapped [*Error] may come from another call, because a token source can use
+// its own client.
+func topLevelError(err error) (*Error, bool) {
+	e, ok := err.(*Error) //nolint:errorlint // see above
+	return e, ok
 }

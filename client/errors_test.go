@@ -188,12 +188,12 @@ func TestErrorLog(t *testing.T) {
 func TestErrorJoined(t *testing.T) {
 	e := &Error{cause: io.EOF}
 	for _, err := range []error{nil, io.EOF} {
-		if e.joined(err) != e {
-			t.Errorf("joined with %v: %v", err, e.joined(err))
+		if e.wrapping(err) != e {
+			t.Errorf("wrapping %v: %v", err, e.wrapping(err))
 		}
 	}
-	if both := e.joined(io.ErrClosedPipe); !errors.Is(both, io.EOF) || !errors.Is(both, io.ErrClosedPipe) || errors.Is(e, io.ErrClosedPipe) {
-		t.Errorf("joined with another: %v", both)
+	if both := e.wrapping(io.ErrClosedPipe); !errors.Is(both, io.EOF) || !errors.Is(both, io.ErrClosedPipe) || errors.Is(e, io.ErrClosedPipe) {
+		t.Errorf("wrapping another: %v", both)
 	}
 }
 
@@ -236,7 +236,7 @@ func TestErrorIsOneLine(t *testing.T) {
 		"\u202egnp.exe":    `\u202egnp.exe`,
 		"\xff\xc3(\ufffd":  `\xff\xc3(` + "\ufffd",
 	} {
-		assert.Equal(t, want, visible(in), "%q", in)
+		assert.Equal(t, want, escapeControls(in), "%q", in)
 	}
 	c := newTestClient(t, respondWith(422, "application/json", `{"detail":[{"loc":["body","a\nb"],"msg":"no\u001b[31m","type":"x\ry"}]}`))
 	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})

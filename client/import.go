@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,8 +224,8 @@ func (c *ImportContact) size() int64 {
 
 func (im *importer) configure() error {
 	o := &im.opts
-	o.BatchSize = orDefault(o.BatchSize, maxImportBatch)
-	o.Concurrency = orDefault(o.Concurrency, 1)
+	o.BatchSize = cmp.Or(o.BatchSize, maxImportBatch)
+	o.Concurrency = cmp.Or(o.Concurrency, 1)
 	switch {
 	case o.BatchSize < 1 || o.BatchSize > maxImportBatch:
 		return fmt.Errorf("batch size must be between 1 and %d, got %d", maxImportBatch, o.BatchSize)

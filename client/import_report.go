@@ -168,7 +168,7 @@ func (r *ImportReport) confirm(b *batch, result ImportResult) []ImportRejection 
 	r.Accepted += result.Accepted
 	r.Rejected += int64(len(rejections))
 	status, left := result.status(), rejections
-	r.take(b, func(place int64) ImportStatus {
+	r.setStatuses(b, func(place int64) ImportStatus {
 		if len(left) > 0 && left[0].Index == place {
 			left = left[1:]
 			return ImportRejected
@@ -195,10 +195,10 @@ func (r *ImportReport) fail(b *batch, err error) {
 		status, n = ImportUnknown, &r.Unknown
 	}
 	*n += int64(len(b.contacts))
-	r.take(b, func(int64) ImportStatus { return status })
+	r.setStatuses(b, func(int64) ImportStatus { return status })
 }
 
-func (r *ImportReport) take(b *batch, status func(place int64) ImportStatus) {
+func (r *ImportReport) setStatuses(b *batch, status func(place int64) ImportStatus) {
 	var spans []span
 	next := b.from
 	for _, place := range b.places {

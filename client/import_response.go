@@ -43,7 +43,7 @@ func (s *Contacts) importBatch(ctx context.Context, listID int64, batch ImportBa
 		}
 		return response.check(batch.Contacts)
 	}
-	err := s.x(ctx, c)
+	err := s.handler(ctx, c)
 	if err != nil {
 		return zeroUnlessUsable(response.ImportResult, err)
 	}

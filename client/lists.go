@@ -6,7 +6,7 @@ import (
 )
 
 // Lists manages lists of contacts. (Specification: Lists and contacts.)
-type Lists struct{ x exchange }
+type Lists struct{ handler handler }
 
 // Ensure returns the oldest list with the name list.Name. If no list has the name,
 // Ensure creates a list. If several processes call Ensure at the same time, all get

@@ -9,31 +9,31 @@ import (
 
 // Create creates a template. The name is required.
 func (s *Templates) Create(ctx context.Context, template TemplateCreate) (Template, error) {
-	return do(ctx, s.x, createTemplateRequest(template), readTemplate)
+	return callJSON(ctx, s.handler, createTemplateRequest(template), readTemplate)
 }
 
 // Get returns a template.
 //
 // The specification does not define this operation: decision 9.
 func (s *Templates) Get(ctx context.Context, templateID int64) (Template, error) {
-	return do(ctx, s.x, getTemplateRequest(templateID), readTemplate)
+	return callJSON(ctx, s.handler, getTemplateRequest(templateID), readTemplate)
 }
 
 // Update changes a template. Omitted fields stay unchanged. An update does not
 // change emails that were already submitted.
 func (s *Templates) Update(ctx context.Context, templateID int64, update TemplateUpdate) (Template, error) {
-	return do(ctx, s.x, updateTemplateRequest(templateID, update), readTemplate)
+	return callJSON(ctx, s.handler, updateTemplateRequest(templateID, update), readTemplate)
 }
 
 // Delete deletes a template. If the template does not exist, the error is
 // [ErrNotFound].
 func (s *Templates) Delete(ctx context.Context, templateID int64) error {
-	return perform(ctx, s.x, deleteTemplateRequest(templateID), nil)
+	return s.handler.call(ctx, deleteTemplateRequest(templateID), nil)
 }
 
 // List returns one page of templates, oldest first.
 func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (TemplatePage, error) {
-	return do(ctx, s.x, listTemplatesRequest(params), readTemplatePage)
+	return callJSON(ctx, s.handler, listTemplatesRequest(params), readTemplatePage)
 }
 
 // All iterates over all items, starting at params.Page. See Pagination in the
@@ -41,7 +41,7 @@ func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (Templ
 func (s *Templates) All(
 	ctx context.Context, params ListTemplatesParams, opts ...IterOption,
 ) iter.Seq2[Template, error] {
-	return paginate(ctx, s.x, readTemplatePage, listTemplatesRequest(params), opts)
+	return paginate(ctx, s.handler, readTemplatePage, listTemplatesRequest(params), opts)
 }
 
 // Find returns the oldest template with the given name. It requests all
@@ -50,7 +50,7 @@ func (s *Templates) All(
 // the error is [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	is := func(item Template) bool { return item.Name == name }
-	return find(ctx, s.x, readTemplatePage, listTemplatesRequest(ListTemplatesParams{}), "name", name, is)
+	return find(ctx, s.handler, readTemplatePage, listTemplatesRequest(ListTemplatesParams{}), "name", name, is)
 }
 
 func (p TemplatePage) items() ([]Template, Pagination) { return p.Data, p.Pagination }
@@ -58,28 +58,28 @@ func (p TemplatePage) items() ([]Template, Pagination) { return p.Data, p.Pagina
 // Create creates an empty list. Call [Lists.AcceptPolicy] before you send to the
 // list.
 func (s *Lists) Create(ctx context.Context, list ListCreate) (List, error) {
-	return do(ctx, s.x, createListRequest(list), readList)
+	return callJSON(ctx, s.handler, createListRequest(list), readList)
 }
 
 // Get returns a list.
 //
 // The specification does not define this operation: decision 10.
 func (s *Lists) Get(ctx context.Context, listID int64) (List, error) {
-	return do(ctx, s.x, getListRequest(listID), readList)
+	return callJSON(ctx, s.handler, getListRequest(listID), readList)
 }
 
 // AcceptPolicy accepts the anti-spam policy of a list. Until the policy is
 // accepted, sending to the list returns [ErrPolicyNotAccepted]. AcceptPolicy
 // is idempotent.
 func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
-	return perform(ctx, s.x, acceptListPolicyRequest(listID), nil)
+	return s.handler.call(ctx, acceptListPolicyRequest(listID), nil)
 }
 
 // List returns one page of lists, oldest first.
 //
 // The specification does not define this operation: decision 10.
 func (s *Lists) List(ctx context.Context, params ListListsParams) (ListPage, error) {
-	return do(ctx, s.x, listListsRequest(params), readListPage)
+	return callJSON(ctx, s.handler, listListsRequest(params), readListPage)
 }
 
 // All iterates over all items, starting at params.Page. See Pagination in the
@@ -87,7 +87,7 @@ func (s *Lists) List(ctx context.Context, params ListListsParams) (ListPage, err
 func (s *Lists) All(
 	ctx context.Context, params ListListsParams, opts ...IterOption,
 ) iter.Seq2[List, error] {
-	return paginate(ctx, s.x, readListPage, listListsRequest(params), opts)
+	return paginate(ctx, s.handler, readListPage, listListsRequest(params), opts)
 }
 
 // Find returns the oldest list with the given name. It requests all
@@ -96,7 +96,7 @@ func (s *Lists) All(
 // the error is [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	is := func(item List) bool { return item.Name == name }
-	return find(ctx, s.x, readListPage, listListsRequest(ListListsParams{}), "name", name, is)
+	return find(ctx, s.handler, readListPage, listListsRequest(ListListsParams{}), "name", name, is)
 }
 
 func (p ListPage) items() ([]List, Pagination) { return p.Data, p.Pagination }
@@ -105,35 +105,35 @@ func (p ListPage) items() ([]List, Pagination) { return p.Data, p.Pagination }
 //
 // The specification does not define this operation: decision 11.
 func (s *Contacts) Get(ctx context.Context, listID int64, contactID int64) (Contact, error) {
-	return do(ctx, s.x, getContactRequest(listID, contactID), readContact)
+	return callJSON(ctx, s.handler, getContactRequest(listID, contactID), readContact)
 }
 
 // Update sets the given attributes and leaves the others unchanged. A null value
 // removes an attribute.
 func (s *Contacts) Update(ctx context.Context, listID int64, contactID int64, update ContactUpdate) (Contact, error) {
-	return do(ctx, s.x, updateContactRequest(listID, contactID, update), readContact)
+	return callJSON(ctx, s.handler, updateContactRequest(listID, contactID, update), readContact)
 }
 
 // Delete deletes a contact. If the contact does not exist, the error is
 // [ErrNotFound].
 func (s *Contacts) Delete(ctx context.Context, listID int64, contactID int64) error {
-	return perform(ctx, s.x, deleteContactRequest(listID, contactID), nil)
+	return s.handler.call(ctx, deleteContactRequest(listID, contactID), nil)
 }
 
 // Unsubscribe unsubscribes a contact from its list. It is idempotent.
 func (s *Contacts) Unsubscribe(ctx context.Context, listID int64, contactID int64) error {
-	return perform(ctx, s.x, unsubscribeContactRequest(listID, contactID), nil)
+	return s.handler.call(ctx, unsubscribeContactRequest(listID, contactID), nil)
 }
 
 // Tag adds tags to contacts on a list. If one of the contacts does not exist, the
 // error is [ErrNotFound] and no contact is tagged.
 func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging) error {
-	return perform(ctx, s.x, tagContactsRequest(listID, tagging), nil)
+	return s.handler.call(ctx, tagContactsRequest(listID, tagging), nil)
 }
 
 // List returns one page of contacts, by default in the order of creation.
 func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsParams) (ContactPage, error) {
-	return do(ctx, s.x, listContactsRequest(listID, params), readContactPage)
+	return callJSON(ctx, s.handler, listContactsRequest(listID, params), readContactPage)
 }
 
 // All iterates over all items, starting at params.Page. See Pagination in the
@@ -159,7 +159,7 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 func (s *Contacts) All(
 	ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption,
 ) iter.Seq2[Contact, error] {
-	return paginate(ctx, s.x, readContactPage, listContactsRequest(listID, params), opts)
+	return paginate(ctx, s.handler, readContactPage, listContactsRequest(listID, params), opts)
 }
 
 func (p ContactPage) items() ([]Contact, Pagination) { return p.Data, p.Pagination }
@@ -168,7 +168,7 @@ func (p ContactPage) items() ([]Contact, Pagination) { return p.Data, p.Paginati
 //
 // The specification does not define this operation: decision 15.
 func (s *Tags) List(ctx context.Context, params ListTagsParams) (TagPage, error) {
-	return do(ctx, s.x, listTagsRequest(params), readTagPage)
+	return callJSON(ctx, s.handler, listTagsRequest(params), readTagPage)
 }
 
 // All iterates over all items, starting at params.Page. See Pagination in the
@@ -176,7 +176,7 @@ func (s *Tags) List(ctx context.Context, params ListTagsParams) (TagPage, error)
 func (s *Tags) All(
 	ctx context.Context, params ListTagsParams, opts ...IterOption,
 ) iter.Seq2[Tag, error] {
-	return paginate(ctx, s.x, readTagPage, listTagsRequest(params), opts)
+	return paginate(ctx, s.handler, readTagPage, listTagsRequest(params), opts)
 }
 
 func (p TagPage) items() ([]Tag, Pagination) { return p.Data, p.Pagination }
@@ -189,7 +189,7 @@ func (p TagPage) items() ([]Tag, Pagination) { return p.Data, p.Pagination }
 //
 // The specification does not define this operation: decision 28.
 func (s *Emails) SendLegacy(ctx context.Context, submission TransactionalSubmission) (TransactionalReceipt, error) {
-	return do(ctx, s.x, sendTransactionalEmailRequest(submission), readTransactionalReceipt)
+	return callJSON(ctx, s.handler, sendTransactionalEmailRequest(submission), readTransactionalReceipt)
 }
 
 // Get returns a submitted email. The platform allows one lookup per second for each
@@ -198,33 +198,33 @@ func (s *Emails) SendLegacy(ctx context.Context, submission TransactionalSubmiss
 // wait. The first call in the queue fails immediately if its deadline is before the
 // next slot. (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
-	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
+	return callJSON(ctx, s.handler, getEmailRequest(emailID), readEmail)
 }
 
 // Create creates a campaign. Use [Campaigns.Update] to set omitted fields later.
 //
 // The specification does not define this operation: decision 17.
 func (s *Campaigns) Create(ctx context.Context, campaign CampaignCreate) (Campaign, error) {
-	return do(ctx, s.x, createCampaignRequest(campaign), readCampaign)
+	return callJSON(ctx, s.handler, createCampaignRequest(campaign), readCampaign)
 }
 
 // Get returns a campaign.
 //
 // The specification does not define this operation: decision 17.
 func (s *Campaigns) Get(ctx context.Context, campaignID int64) (Campaign, error) {
-	return do(ctx, s.x, getCampaignRequest(campaignID), readCampaign)
+	return callJSON(ctx, s.handler, getCampaignRequest(campaignID), readCampaign)
 }
 
 // Update changes a campaign. Omitted fields stay unchanged.
 func (s *Campaigns) Update(ctx context.Context, campaignID int64, update CampaignUpdate) (Campaign, error) {
-	return do(ctx, s.x, updateCampaignRequest(campaignID, update), readCampaign)
+	return callJSON(ctx, s.handler, updateCampaignRequest(campaignID, update), readCampaign)
 }
 
 // List returns one page of campaigns, oldest first.
 //
 // The specification does not define this operation: decision 17.
 func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (CampaignPage, error) {
-	return do(ctx, s.x, listCampaignsRequest(params), readCampaignPage)
+	return callJSON(ctx, s.handler, listCampaignsRequest(params), readCampaignPage)
 }
 
 // All iterates over all items, starting at params.Page. See Pagination in the
@@ -232,7 +232,7 @@ func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (Campa
 func (s *Campaigns) All(
 	ctx context.Context, params ListCampaignsParams, opts ...IterOption,
 ) iter.Seq2[Campaign, error] {
-	return paginate(ctx, s.x, readCampaignPage, listCampaignsRequest(params), opts)
+	return paginate(ctx, s.handler, readCampaignPage, listCampaignsRequest(params), opts)
 }
 
 // Find returns the oldest campaign with the given name. It requests all
@@ -241,7 +241,7 @@ func (s *Campaigns) All(
 // the error is [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	is := func(item Campaign) bool { return item.Name == name }
-	return find(ctx, s.x, readCampaignPage, listCampaignsRequest(ListCampaignsParams{}), "name", name, is)
+	return find(ctx, s.handler, readCampaignPage, listCampaignsRequest(ListCampaignsParams{}), "name", name, is)
 }
 
 func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagination }
@@ -250,35 +250,35 @@ func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagina
 //
 // The specification does not define this operation: decision 18.
 func (s *Workflows) Create(ctx context.Context, workflow WorkflowCreate) (Workflow, error) {
-	return do(ctx, s.x, createWorkflowRequest(workflow), readWorkflow)
+	return callJSON(ctx, s.handler, createWorkflowRequest(workflow), readWorkflow)
 }
 
 // Get returns a workflow.
 //
 // The specification does not define this operation: decision 18.
 func (s *Workflows) Get(ctx context.Context, workflowID string) (Workflow, error) {
-	return do(ctx, s.x, getWorkflowRequest(workflowID), readWorkflow)
+	return callJSON(ctx, s.handler, getWorkflowRequest(workflowID), readWorkflow)
 }
 
 // Activate starts a workflow. It is idempotent.
 //
 // The specification does not define this operation: decision 18.
 func (s *Workflows) Activate(ctx context.Context, workflowID string) error {
-	return perform(ctx, s.x, activateWorkflowRequest(workflowID), nil)
+	return s.handler.call(ctx, activateWorkflowRequest(workflowID), nil)
 }
 
 // Deactivate stops a workflow. It is idempotent.
 //
 // The specification does not define this operation: decision 18.
 func (s *Workflows) Deactivate(ctx context.Context, workflowID string) error {
-	return perform(ctx, s.x, deactivateWorkflowRequest(workflowID), nil)
+	return s.handler.call(ctx, deactivateWorkflowRequest(workflowID), nil)
 }
 
 // List returns one page of workflows, oldest first.
 //
 // The specification does not define this operation: decision 18.
 func (s *Workflows) List(ctx context.Context, params ListWorkflowsParams) (WorkflowPage, error) {
-	return do(ctx, s.x, listWorkflowsRequest(params), readWorkflowPage)
+	return callJSON(ctx, s.handler, listWorkflowsRequest(params), readWorkflowPage)
 }
 
 // All iterates over all items, starting at params.Page. See Pagination in the
@@ -286,7 +286,7 @@ func (s *Workflows) List(ctx context.Context, params ListWorkflowsParams) (Workf
 func (s *Workflows) All(
 	ctx context.Context, params ListWorkflowsParams, opts ...IterOption,
 ) iter.Seq2[Workflow, error] {
-	return paginate(ctx, s.x, readWorkflowPage, listWorkflowsRequest(params), opts)
+	return paginate(ctx, s.handler, readWorkflowPage, listWorkflowsRequest(params), opts)
 }
 
 func (p WorkflowPage) items() ([]Workflow, Pagination) { return p.Data, p.Pagination }
@@ -296,14 +296,14 @@ func (p WorkflowPage) items() ([]Workflow, Pagination) { return p.Data, p.Pagina
 //
 // The specification does not define this operation: decision 19.
 func (s *SuppressedEmails) Remove(ctx context.Context, email string) error {
-	return perform(ctx, s.x, removeSuppressedEmailRequest(email), nil)
+	return s.handler.call(ctx, removeSuppressedEmailRequest(email), nil)
 }
 
 // List returns one page of the suppression list.
 //
 // The specification does not define this operation: decision 19.
 func (s *SuppressedEmails) List(ctx context.Context, params ListSuppressedEmailsParams) (SuppressedEmailPage, error) {
-	return do(ctx, s.x, listSuppressedEmailsRequest(params), readSuppressedEmailPage)
+	return callJSON(ctx, s.handler, listSuppressedEmailsRequest(params), readSuppressedEmailPage)
 }
 
 // All iterates over all items, starting at params.Page. See Pagination in the
@@ -311,7 +311,7 @@ func (s *SuppressedEmails) List(ctx context.Context, params ListSuppressedEmails
 func (s *SuppressedEmails) All(
 	ctx context.Context, params ListSuppressedEmailsParams, opts ...IterOption,
 ) iter.Seq2[SuppressedEmail, error] {
-	return paginate(ctx, s.x, readSuppressedEmailPage, listSuppressedEmailsRequest(params), opts)
+	return paginate(ctx, s.handler, readSuppressedEmailPage, listSuppressedEmailsRequest(params), opts)
 }
 
 func (p SuppressedEmailPage) items() ([]SuppressedEmail, Pagination) { return p.Data, p.Pagination }
@@ -319,31 +319,31 @@ func (p SuppressedEmailPage) items() ([]SuppressedEmail, Pagination) { return p.
 // Create subscribes a URL to events. The result contains the secret for signing
 // the deliveries. If the result does not contain a secret, call Get.
 func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
-	return do(ctx, s.x, createWebhookRequest(webhook), readWebhook)
+	return callJSON(ctx, s.handler, createWebhookRequest(webhook), readWebhook)
 }
 
 // Get returns a webhook with its secret and hash function. A field is zero if
 // the platform does not return it.
 func (s *Webhooks) Get(ctx context.Context, webhookID string) (Webhook, error) {
-	return do(ctx, s.x, getWebhookRequest(webhookID), readWebhook)
+	return callJSON(ctx, s.handler, getWebhookRequest(webhookID), readWebhook)
 }
 
 // Archive disables a webhook. It is idempotent.
 func (s *Webhooks) Archive(ctx context.Context, webhookID string) error {
-	return perform(ctx, s.x, archiveWebhookRequest(webhookID), nil)
+	return s.handler.call(ctx, archiveWebhookRequest(webhookID), nil)
 }
 
 // Unarchive enables an archived webhook. It is idempotent.
 //
 // The specification does not define this operation: decision 20.
 func (s *Webhooks) Unarchive(ctx context.Context, webhookID string) error {
-	return perform(ctx, s.x, unarchiveWebhookRequest(webhookID), nil)
+	return s.handler.call(ctx, unarchiveWebhookRequest(webhookID), nil)
 }
 
 // List returns one page of webhooks, including archived webhooks. The result does
 // not contain secrets.
 func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (WebhookPage, error) {
-	return do(ctx, s.x, listWebhooksRequest(params), readWebhookPage)
+	return callJSON(ctx, s.handler, listWebhooksRequest(params), readWebhookPage)
 }
 
 // All iterates over all items, starting at params.Page. See Pagination in the
@@ -351,7 +351,7 @@ func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (Webhook
 func (s *Webhooks) All(
 	ctx context.Context, params ListWebhooksParams, opts ...IterOption,
 ) iter.Seq2[WebhookSummary, error] {
-	return paginate(ctx, s.x, readWebhookPage, listWebhooksRequest(params), opts)
+	return paginate(ctx, s.handler, readWebhookPage, listWebhooksRequest(params), opts)
 }
 
 func (p WebhookPage) items() ([]WebhookSummary, Pagination) { return p.Data, p.Pagination }

@@ -434,7 +434,7 @@ func TestKnownResponses(t *testing.T) {
 			t.Errorf("no response for %s", op.id)
 		}
 		for _, known := range op.known {
-			x := exchange(func(_ context.Context, c *call) error {
+			x := handler(func(_ context.Context, c *call) error {
 				buffer := []byte(known.body)
 				defer clear(buffer)
 				return c.decode(buffer)

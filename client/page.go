@@ -19,15 +19,15 @@ import (
 const maxPerPage = 100
 
 // IterOption configures an iterator over a list.
-type IterOption func(*iteration)
+type IterOption func(*iterOptions)
 
 // Prefetch sets the number of pages that an iterator requests in advance. The
 // default is 0. An iteration with n prefetched pages can be n+1 times as fast.
 // The iterator stores up to n+1 pages in memory, and may send up to n
 // unnecessary requests at the end. Prefetching starts after the first page.
-func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
+func Prefetch(n int) IterOption { return func(o *iterOptions) { o.lookahead = max(n, 0) } }
 
-type iteration struct {
+type iterOptions struct {
 	first     int64 // number of the first page
 	lookahead int
 }
@@ -43,37 +43,32 @@ type pager[T any] interface {
 // the maximum page size. If the responses contain the number of items, the
 // iterator does not need to request the page after the last page.
 func paginate[P pager[T], T any](
-	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, list request, opts []IterOption,
+	ctx context.Context, h handler, read func(*jsonscan.Cursor) P, list request, opts []IterOption,
 ) iter.Seq2[T, error] {
-	it := iteration{first: max(list.page, 1)}
-	for _, o := range opts {
-		o(&it)
+	o := iterOptions{first: max(list.page, 1)}
+	for _, option := range opts {
+		option(&o)
 	}
 	list.addQueryDefault("per_page", strconv.Itoa(maxPerPage))
 	list.addQueryDefault("with_count", "true")
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		q := &prefetch[P]{next: it.first, get: func(n int64) (P, error) {
+		get := func(n int64) (P, error) {
 			r := list
 			r.page = n
-			return do(ctx, x, r, read)
-		}}
-		defer q.end()
+			return callJSON(ctx, h, r, read)
+		}
+		i := iteration[P, T]{
+			options:  o,
+			prefetch: prefetch[P]{next: o.first, get: get},
+			checker:  pageChecker[T]{skipped: o.first - 1},
+		}
+		defer i.prefetch.end()
 		defer cancel()
-		w := walk[T]{skipped: it.first - 1}
-		for n := it.first; ; n++ {
-			f := q.take()
-			err := f.err
-			items, p := f.page.items()
-			w.shrinks(f.counted, p.Count)
-			if err == nil && w.followsShortPage(items) {
-				var before P
-				if before, err = q.get(n - 1); err != nil {
-					w.short = false // the error is from page n-1, not from page n
-				}
-				w.grown(before.items())
-			}
-			items, last, err := w.step(n, items, p, err)
+		for n, last := o.first, false; !last; n++ {
+			var items []T
+			var err error
+			items, last, err = i.page(n)
 			for _, item := range items {
 				if !yield(item, nil) {
 					return
@@ -82,22 +77,44 @@ func paginate[P pager[T], T any](
 			if err != nil {
 				var zero T
 				yield(zero, asPageError(list, err))
-			}
-			if last || err != nil {
 				return
-			}
-			q.counted = max(q.counted, p.Count)
-			if q.depth = it.lookahead; w.short {
-				q.depth = 0 // this page should not exist
 			}
 		}
 	}
 }
 
+// iteration is the state of one range loop.
+type iteration[P pager[T], T any] struct {
+	options  iterOptions
+	prefetch prefetch[P]
+	checker  pageChecker[T]
+}
+
+// page returns the items of page n, and reports whether the iteration ends.
+func (i *iteration[P, T]) page(n int64) (_ []T, last bool, _ error) {
+	f := i.prefetch.nextPage()
+	err := f.err
+	items, p := f.page.items()
+	i.checker.shrinks(f.counted, p.Count)
+	if err == nil && i.checker.followsShortPage(items) {
+		var before P
+		if before, err = i.prefetch.get(n - 1); err != nil {
+			i.checker.short = false // the error is from page n-1, not from page n
+		}
+		i.checker.grown(before.items())
+	}
+	items, last, err = i.checker.step(n, items, p, err)
+	i.prefetch.counted = max(i.prefetch.counted, p.Count)
+	if i.prefetch.depth = i.options.lookahead; i.checker.short {
+		i.prefetch.depth = 0 // this page should not exist
+	}
+	return items, last, err
+}
+
 // asPageError returns err as an [*Error] if the list is inconsistent or has
 // changed.
 func asPageError(r request, err error) error {
-	if e, ok := ownError(err); ok {
+	if e, ok := topLevelError(err); ok {
 		return e
 	}
 	e := newConclusion(r, err)
@@ -122,14 +139,14 @@ type fetched[P any] struct {
 	counted int64 // value of prefetch.counted before the request was sent
 }
 
-func (q *prefetch[P]) take() fetched[P] {
+func (q *prefetch[P]) nextPage() fetched[P] {
 	if q.depth == 0 && len(q.queue) == 0 {
 		q.next++
 		page, err := q.get(q.next - 1)
 		return fetched[P]{page: page, err: err, counted: q.counted}
 	}
 	for len(q.queue) <= q.depth {
-		q.send()
+		q.request()
 	}
 	f := <-q.queue[0]
 	q.queue = q.queue[1:]
@@ -140,7 +157,7 @@ func (q *prefetch[P]) take() fetched[P] {
 	return f
 }
 
-func (q *prefetch[P]) send() {
+func (q *prefetch[P]) request() {
 	n, result := q.next, make(chan fetched[P], 1)
 	f := fetched[P]{counted: q.counted}
 	q.next++
@@ -160,9 +177,9 @@ func (q *prefetch[P]) end() {
 	}
 }
 
-// walk decides after each page whether the iteration continues, and detects
+// pageChecker decides after each page whether the iteration continues, and detects
 // lists that repeat items or end too early.
-type walk[T any] struct {
+type pageChecker[T any] struct {
 	previous []T // the last non-empty page
 	marker   []T // an earlier page, to detect a loop
 	age      int // pages since marker
@@ -181,40 +198,40 @@ type walk[T any] struct {
 
 // step checks page n or the error from its request. step returns the items to
 // yield, and reports whether the iteration ends.
-func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
-	if w.isAfterLast(items, err) {
-		return nil, true, w.changed
+func (c *pageChecker[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
+	if c.isAfterLast(items, err) {
+		return nil, true, c.changed
 	}
 	if err == nil {
-		err = w.check(n, items, p)
+		err = c.check(n, items, p)
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	if !w.isLast(items, p) {
+	if !c.isLast(items, p) {
 		return items, false, nil
 	}
-	return items, true, w.atEnd()
+	return items, true, c.atEnd()
 }
 
 // check returns an error if page n is inconsistent. An iteration over an
 // inconsistent list could repeat items, omit items or never end.
-func (w *walk[T]) check(n int64, items []T, p Pagination) error {
+func (c *pageChecker[T]) check(n int64, items []T, p Pagination) error {
 	if p.Page != 0 && p.Page != n {
 		return fmt.Errorf("requested page %d, got page %d", n, p.Page)
 	}
 	if len(items) == 0 {
 		return nil
 	}
-	if w.followsShortPage(items) {
-		return fmt.Errorf("page %d contained %d of %d items, but was not the last page", n-1, len(w.previous), w.full)
+	if c.followsShortPage(items) {
+		return fmt.Errorf("page %d contained %d of %d items, but was not the last page", n-1, len(c.previous), c.full)
 	}
-	if same(items, w.previous) || same(items, w.marker) {
+	if same(items, c.previous) || same(items, c.marker) {
 		return fmt.Errorf("page %d contains the same items as an earlier page", n)
 	}
-	w.previous = items
-	if w.age++; w.age > w.reach {
-		w.marker, w.age, w.reach = items, 0, 2*w.reach+1
+	c.previous = items
+	if c.age++; c.age > c.reach {
+		c.marker, c.age, c.reach = items, 0, 2*c.reach+1
 	}
 	return nil
 }
@@ -226,88 +243,88 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 // empty page is the last page if it follows a short or empty page, or if all
 // counted items were seen. Empty pages before the last page are possible,
 // because a platform may filter the items of a page.
-func (w *walk[T]) isLast(items []T, p Pagination) bool {
-	w.pages++
-	w.seen += len(items)
-	w.largest = max(w.largest, len(items))
-	w.full = max(w.full, p.PerPage)
-	w.count = cmp.Or(p.Count, w.count)
+func (c *pageChecker[T]) isLast(items []T, p Pagination) bool {
+	c.pages++
+	c.seen += len(items)
+	c.largest = max(c.largest, len(items))
+	c.full = max(c.full, p.PerPage)
+	c.count = cmp.Or(p.Count, c.count)
 	if len(items) == 0 {
-		last := w.empty || w.pages == 1 || w.short || w.allSeen()
-		w.empty = true
+		last := c.empty || c.pages == 1 || c.short || c.allSeen()
+		c.empty = true
 		return last
 	}
-	w.empty, w.short = false, false
+	c.empty, c.short = false, false
 	full := p.PerPage
 	if full <= 0 { // without a page size in the response, the largest page so far
-		full = int64(w.largest)
+		full = int64(c.largest)
 	}
 	if int64(len(items)) >= full {
 		return false
 	}
-	if w.count > 0 {
-		return w.allSeen()
+	if c.count > 0 {
+		return c.allSeen()
 	}
-	w.short = true
+	c.short = true
 	return false
 }
 
 // shrinks records an error if the item count has decreased since the page was
 // requested. After a removal, other items may have moved to an earlier page.
-func (w *walk[T]) shrinks(before, count int64) {
-	if count > 0 && count < before && w.changed == nil {
-		w.changed = fmt.Errorf("%w: the count fell from %d to %d, so some items may be missing", ErrListChanged, before, count)
+func (c *pageChecker[T]) shrinks(before, count int64) {
+	if count > 0 && count < before && c.changed == nil {
+		c.changed = fmt.Errorf("%w: the count fell from %d to %d, so some items may be missing", ErrListChanged, before, count)
 	}
 }
 
-func (w *walk[T]) allSeen() bool {
-	return w.count > 0 && w.before(int64(w.largest))+int64(w.seen) >= w.count
+func (c *pageChecker[T]) allSeen() bool {
+	return c.count > 0 && c.before(int64(c.largest))+int64(c.seen) >= c.count
 }
 
 // isAfterLast reports whether the response shows that the previous page was the
 // last page. Most platforms return an empty page after the last page. Other
 // platforms return an error, or ignore the page number and return the same page
 // again.
-func (w *walk[T]) isAfterLast(items []T, err error) bool {
+func (c *pageChecker[T]) isAfterLast(items []T, err error) bool {
 	if err != nil {
-		return (w.short || w.allSeen()) && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrValidation))
+		return (c.short || c.allSeen()) && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrValidation))
 	}
-	return w.short && same(items, w.previous)
+	return c.short && same(items, c.previous)
 }
 
 // followsShortPage reports whether a page contains items even though the previous page
 // was short. Items may have been added to the previous page since the client
 // requested it.
-func (w *walk[T]) followsShortPage(items []T) bool {
-	return w.short && w.full > 0 && len(items) > 0 && !same(items, w.previous)
+func (c *pageChecker[T]) followsShortPage(items []T) bool {
+	return c.short && c.full > 0 && len(items) > 0 && !same(items, c.previous)
 }
 
-// grown clears w.short if a second request for the short page returns a full
+// grown clears c.short if a second request for the short page returns a full
 // page.
-func (w *walk[T]) grown(items []T, p Pagination) {
+func (c *pageChecker[T]) grown(items []T, p Pagination) {
 	if int64(len(items)) >= max(p.PerPage, 1) {
-		w.short = false
+		c.short = false
 	}
 }
 
 // atEnd returns an error if items are missing after the last page.
-func (w *walk[T]) atEnd() error {
-	if w.changed != nil {
-		return w.changed
+func (c *pageChecker[T]) atEnd() error {
+	if c.changed != nil {
+		return c.changed
 	}
-	if w.skipped > 0 && w.full == 0 {
+	if c.skipped > 0 && c.full == 0 {
 		return nil // the number of items on the skipped pages is unknown
 	}
-	if most := w.before(max(int64(w.largest), w.full)) + int64(w.seen); most < w.count {
-		return fmt.Errorf("the pages contained only %d of %d items", most, w.count)
+	if most := c.before(max(int64(c.largest), c.full)) + int64(c.seen); most < c.count {
+		return fmt.Errorf("the pages contained only %d of %d items", most, c.count)
 	}
 	return nil
 }
 
 // before returns the number of items on the skipped pages, assuming perPage
 // items on each page.
-func (w *walk[T]) before(perPage int64) int64 {
-	return min(w.skipped, math.MaxInt64/2/max(perPage, 1)) * perPage // the limit prevents an overflow
+func (c *pageChecker[T]) before(perPage int64) int64 {
+	return min(c.skipped, math.MaxInt64/2/max(perPage, 1)) * perPage // the limit prevents an overflow
 }
 
 func same[T any](a, b []T) bool {
@@ -316,7 +333,7 @@ func same[T any](a, b []T) bool {
 
 // The parameter what is the name of the searched field, for example "email".
 func find[P pager[T], T any](
-	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, list request, what, name string, is func(T) bool,
+	ctx context.Context, h handler, read func(*jsonscan.Cursor) P, list request, what, name string, is func(T) bool,
 ) (found T, err error) {
 	if name == "" {
 		return found, newBadRequest(list, fmt.Errorf("%s must not be empty", what))
@@ -324,7 +341,7 @@ func find[P pager[T], T any](
 	if !utf8.ValidString(name) {
 		return found, newBadRequest(list, fmt.Errorf("%s must be valid UTF-8", what))
 	}
-	for item, err := range paginate(ctx, x, read, list, nil) {
+	for item, err := range paginate(ctx, h, read, list, nil) {
 		if err != nil {
 			return found, err
 		}

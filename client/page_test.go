@@ -403,17 +403,17 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 // TestCountAtEndOfList: a list with fewer items than its count is an error, unless skipped pages can contain the rest.
 func TestCountAtEndOfList(t *testing.T) {
 	for name, tc := range map[string]struct {
-		w    walk[int]
+		w    pageChecker[int]
 		good bool
 	}{
-		"all":                       {walk[int]{count: 7, seen: 7, largest: 3, full: 3}, true},
-		"too few":                   {walk[int]{count: 7, seen: 6, largest: 3, full: 3}, false},
-		"too few, no page size":     {walk[int]{count: 7, seen: 6, largest: 3}, false},
-		"the rest":                  {walk[int]{count: 7, seen: 4, largest: 3, full: 3, skipped: 1}, true},
-		"too few of the rest":       {walk[int]{count: 7, seen: 3, largest: 3, full: 3, skipped: 1}, false},
-		"the rest, no page size":    {walk[int]{count: 7, seen: 1, largest: 1, skipped: 1}, true},
-		"as many as can be skipped": {walk[int]{count: 7, seen: 1, full: 3, skipped: 1 << 62}, true},
-		"nothing is counted":        {walk[int]{seen: 1}, true},
+		"all":                       {pageChecker[int]{count: 7, seen: 7, largest: 3, full: 3}, true},
+		"too few":                   {pageChecker[int]{count: 7, seen: 6, largest: 3, full: 3}, false},
+		"too few, no page size":     {pageChecker[int]{count: 7, seen: 6, largest: 3}, false},
+		"the rest":                  {pageChecker[int]{count: 7, seen: 4, largest: 3, full: 3, skipped: 1}, true},
+		"too few of the rest":       {pageChecker[int]{count: 7, seen: 3, largest: 3, full: 3, skipped: 1}, false},
+		"the rest, no page size":    {pageChecker[int]{count: 7, seen: 1, largest: 1, skipped: 1}, true},
+		"as many as can be skipped": {pageChecker[int]{count: 7, seen: 1, full: 3, skipped: 1 << 62}, true},
+		"nothing is counted":        {pageChecker[int]{seen: 1}, true},
 	} {
 		if err := tc.w.atEnd(); (err == nil) != tc.good {
 			t.Errorf("%s: %v, want an error: %v", name, err, !tc.good)
@@ -435,7 +435,7 @@ func TestShortPageDisappears(t *testing.T) {
 
 // TestShortPageError: the error names the page that was short.
 func TestShortPageError(t *testing.T) {
-	w := walk[int]{short: true, full: 3, previous: []int{1}}
+	w := pageChecker[int]{short: true, full: 3, previous: []int{1}}
 	if err := w.check(3, []int{2}, Pagination{}); err == nil || err.Error() != "page 2 contained 1 of 3 items, but was not the last page" {
 		t.Errorf("got %v", err)
 	}

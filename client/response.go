@@ -12,18 +12,18 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// take decodes a 2xx response, and returns an error for any other response. If
+// handleResponse decodes a 2xx response, and returns an error for any other response. If
 // readErr is not nil, body is incomplete.
-func (c *call) take(resp *http.Response, body []byte, readErr error) error {
+func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) error {
 	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
 	e := c.newError(nil)
-	e.StatusCode, e.RequestID, e.reached = c.status, c.requestID, true
+	e.StatusCode, e.RequestID, e.sent = c.status, c.requestID, true
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	html := media == "text/html" && !c.html
 	switch {
 	case resp.StatusCode >= 400:
 		e.RetryAfter, e.retryLater = retryAfter(resp.Header)
-		e.Details, e.more = parseDetails(string(body), c.token)
+		e.Details, e.omittedDetails = parseDetails(string(body), c.token)
 		if html {
 			e.note = errHTML.Error()
 		}
@@ -41,7 +41,7 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		e.invalidResponse, e.cause = true, errHTML
 	case c.html && strings.HasSuffix(media, "json"):
 		e.invalidResponse, e.cause = true, errJSON
-		e.Details, e.more = parseDetails(string(body), c.token)
+		e.Details, e.omittedDetails = parseDetails(string(body), c.token)
 		return e // without the body, which may contain a webhook's secret
 	default:
 		err := c.decode(body) // even if the body is empty, because an earlier attempt may have decoded some fields
@@ -52,7 +52,7 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		e.notQueued = errors.Is(err, ErrNotQueued)
 		e.invalidResponse, e.mismatch = !e.notQueued, ok && !bad.Syntax
 		e.cause = redactError(err, c.token) // not a jsonscan.Error if its text contained the token
-		e.Details, e.more = parseDetails(string(body), c.token)
+		e.Details, e.omittedDetails = parseDetails(string(body), c.token)
 		return e // without the body, which may contain a webhook's secret
 	}
 	shown := redactFirst(string(body), c.token, maxErrorBody)
@@ -95,4 +95,53 @@ func retryAfter(h http.Header) (d time.Duration, ok bool) {
 		now = date
 	}
 	return max(at.Sub(now), 0), true
+}
+
+// decode treats an empty body as null, so all required fields are missing.
+func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		body = []byte("null")
+	}
+	c := jsonscan.Borrow(body) // the buffer will be reused
+	c.QuotedInts = true
+	v = read(c)
+	if err := c.End(); err != nil { // err is a pointer, so returning it directly would return a non-nil error
+		return v, err
+	}
+	return v, nil
+}
+
+// readNothing reads a response that has no required fields. It fails only if the
+// response contains an error.
+func readNothing(body []byte) error {
+	c := jsonscan.New(string(body))
+	failed := false
+	for name := range c.Members() {
+		failed = isErrorField(c, name) || failed
+	}
+	if failed && c.End() == nil {
+		return errErrorInSuccess
+	}
+	return nil
+}
+
+// isErrorField reads a field and reports whether the field indicates an error.
+// A non-empty array "detail" or a non-empty field "error" indicates an error.
+func isErrorField(c *jsonscan.Cursor, name string) bool {
+	b, start := c.Peek(), c.Offset()
+	c.Skip()
+	if name == "detail" && b == '[' || name == "error" && (b == '"' || b == '{' || b == '[') {
+		return strings.Trim(c.Since(start), "\"{[]} \t\r\n") != ""
+	}
+	return false
+}
+
+// readErrorField reads a field from a response, and records a mismatch if the
+// field indicates an error.
+func readErrorField(c *jsonscan.Cursor, name string) {
+	if ahead := *c; isErrorField(&ahead, name) {
+		c.Mismatch("no error of the platform")
+		return
+	}
+	c.Skip()
 }

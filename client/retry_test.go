@@ -26,8 +26,8 @@ const promisedRow = "503 as promised, below"
 var ends = map[string][]*Error{
 	"no connection":                  {{}},
 	"rejected unprocessed by HTTP/2": {{}}, // see TestNoResendOverHTTP2
-	"429":                            {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, retryLater: true, RetryAfter: time.Second}},
-	promisedRow:                      {{StatusCode: 503, reached: true, retryLater: true}},
+	"429":                            {{StatusCode: 429, sent: true}, {StatusCode: 429, sent: true, retryLater: true, RetryAfter: time.Second}},
+	promisedRow:                      {{StatusCode: 503, sent: true, retryLater: true}},
 	"408, 500, 502, 503 or 504": {
 		{StatusCode: 408},
 		{StatusCode: 500},
@@ -38,7 +38,7 @@ var ends = map[string][]*Error{
 		{StatusCode: 500, retryLater: true},
 		{StatusCode: 503, retryLater: true},
 	},
-	"connection lost": {{reached: true}},
+	"connection lost": {{sent: true}},
 	"invalid response": {
 		{StatusCode: 200, invalidResponse: true},
 		{StatusCode: 201, invalidResponse: true},
@@ -47,7 +47,7 @@ var ends = map[string][]*Error{
 		{StatusCode: 101, invalidResponse: true},
 	},
 	"another 5xx": {{StatusCode: 501}, {StatusCode: 505}, {StatusCode: 599}, {StatusCode: 600}},
-	"401":         {{StatusCode: 401}}, // authorized has already requested another token; see auth_test.go
+	"401":         {{StatusCode: 401}}, // withToken has already requested another token; see auth_test.go
 	"another 4xx": {{StatusCode: 400}, {StatusCode: 404}, {StatusCode: 409}, {StatusCode: 422}},
 }
 

@@ -4,13 +4,13 @@ import "context"
 
 // Templates manages reusable email designs with merge tags such as {{name}}.
 // (Specification: Templates.)
-type Templates struct{ x exchange }
+type Templates struct{ handler handler }
 
 // Render returns the HTML of the template with its merge tags removed.
 func (s *Templates) Render(ctx context.Context, templateID int64) (html string, err error) {
 	r := renderTemplateRequest(templateID)
 	r.html = true
-	err = perform(ctx, s.x, r, func(body []byte) error {
+	err = s.handler.call(ctx, r, func(body []byte) error {
 		html = string(body)
 		return nil
 	})

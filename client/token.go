@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,28 +46,30 @@ func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil 
 // LogValue implements [slog.LogValuer].
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// lifetime contains the time at which a token must be replaced and the time at
+// tokenExpiry contains the time at which a token must be replaced and the time at
 // which it expires. The zero value means that the token does not expire.
-type lifetime struct{ refresh, expiry time.Time }
+type tokenExpiry struct{ refreshAt, expiresAt time.Time }
 
-func newLifetime(now, expiry time.Time) lifetime {
+func newTokenExpiry(now, expiry time.Time) tokenExpiry {
 	if expiry.IsZero() {
-		return lifetime{}
+		return tokenExpiry{}
 	}
-	return lifetime{refresh: expiry.Add(-min(expiry.Sub(now)/10, maxTokenMargin)), expiry: expiry}
+	return tokenExpiry{refreshAt: expiry.Add(-min(expiry.Sub(now)/10, maxTokenMargin)), expiresAt: expiry}
 }
 
-func (l lifetime) stale(now time.Time) bool {
-	return !l.expiry.IsZero() && (!now.Before(l.refresh) || l.ended(now))
+func (e tokenExpiry) stale(now time.Time) bool {
+	return !e.expiresAt.IsZero() && (!now.Before(e.refreshAt) || e.expired(now))
 }
 
-func (l lifetime) ended(now time.Time) bool { return !l.expiry.IsZero() && !now.Before(l.expiry) }
+func (e tokenExpiry) expired(now time.Time) bool {
+	return !e.expiresAt.IsZero() && !now.Before(e.expiresAt)
+}
 
-func (l lifetime) prolonged(now time.Time) lifetime {
-	if !l.expiry.IsZero() {
-		l.refresh = now.Add(max(l.expiry.Sub(now)/2, time.Second))
+func (e tokenExpiry) extended(now time.Time) tokenExpiry {
+	if !e.expiresAt.IsZero() {
+		e.refreshAt = now.Add(max(e.expiresAt.Sub(now)/2, time.Second))
 	}
-	return l
+	return e
 }
 
 // A TokenSource is a function that returns a new access token, for example:
@@ -108,11 +109,11 @@ func (l lifetime) prolonged(now time.Time) lifetime {
 // client in the source.
 type TokenSource func(ctx context.Context) (Token, error)
 
-// grant is the result of the last call to the source.
-type grant struct {
-	token    string
-	lifetime lifetime
-	err      error // reason why the previous token is still in use
+// cachedToken is the result of the last call to the source.
+type cachedToken struct {
+	token  string
+	expiry tokenExpiry
+	err    error // reason why the previous token is still in use
 }
 
 // sourceKey marks the context that the client passes to a source.
@@ -132,7 +133,7 @@ var errOwnSource = errors.New("the token source must not call its own client; us
 type tokens struct {
 	source  TokenSource   // nil for a fixed token
 	timeout time.Duration // maximum duration of a call to the source, if positive
-	current atomic.Pointer[grant]
+	current atomic.Pointer[cachedToken]
 	first   atomic.Pointer[string] // the first token, which identifies the user
 
 	mu      sync.Mutex
@@ -148,44 +149,44 @@ type sourceCall struct {
 	background bool          // whether the call continues without callers, because the token expires soon
 	left       bool          // whether the call was canceled because all callers left
 	done       chan struct{} // closed when the other fields are set
-	given      grant
+	result     cachedToken
 	crash      crash
 }
 
 func newTokens(fixed string, source TokenSource, timeout time.Duration) *tokens {
 	t := &tokens{source: source, timeout: timeout}
 	if source == nil {
-		t.keep(&grant{token: fixed})
+		t.keep(&cachedToken{token: fixed})
 	}
 	return t
 }
 
-func (t *tokens) keep(g *grant) {
-	t.first.CompareAndSwap(nil, &g.token)
-	t.current.Store(g)
+func (t *tokens) keep(cached *cachedToken) {
+	t.first.CompareAndSwap(nil, &cached.token)
+	t.current.Store(cached)
 }
 
 // After a rejection, get returns a later grant, which may contain the same
-// token. A fixed token has only one grant.
-func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
+// token. A fixed token has only one cachedToken.
+func (t *tokens) get(ctx context.Context, rejected *cachedToken) (*cachedToken, error) {
 	for {
-		g := t.current.Load()
-		if t.source == nil || rejected == nil && g != nil && !g.lifetime.stale(time.Now()) {
-			return g, nil
+		cached := t.current.Load()
+		if t.source == nil || rejected == nil && cached != nil && !cached.expiry.stale(time.Now()) {
+			return cached, nil
 		}
-		if rejected != nil && g != rejected {
-			return g, g.err
+		if rejected != nil && cached != rejected {
+			return cached, cached.err
 		}
-		valid := rejected == nil && g != nil && !g.lifetime.ended(time.Now())
+		valid := rejected == nil && cached != nil && !cached.expiry.expired(time.Now())
 		if !valid && ctx.Value(sourceKey{t}) != nil {
 			return nil, errOwnSource
 		}
-		a := t.join(ctx, g, valid)
+		a := t.join(ctx, cached, valid)
 		if a == nil {
 			continue // another call requested a token in the meantime
 		}
 		if valid {
-			return g, nil
+			return cached, nil
 		}
 		select {
 		case <-a.done:
@@ -194,19 +195,19 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 			return nil, ctx.Err()
 		}
 		a.crash.raise()
-		if a.given.err == nil || !a.left { // otherwise the call may have failed because all callers had left
-			return &a.given, a.given.err
+		if a.result.err == nil || !a.left { // otherwise the call may have failed because all callers had left
+			return &a.result, a.result.err
 		}
 	}
 }
 
 // join calls the source unless a call to the source is in progress. The
 // parameter background is true if the caller does not wait for the result. If
-// the grant g is no longer current, join returns nil.
-func (t *tokens) join(ctx context.Context, g *grant, background bool) *sourceCall {
+// the given token is no longer current, join returns nil.
+func (t *tokens) join(ctx context.Context, cached *cachedToken, background bool) *sourceCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.current.Load() != g {
+	if t.current.Load() != cached {
 		return nil
 	}
 	if t.pending == nil {
@@ -228,25 +229,25 @@ func (t *tokens) join(ctx context.Context, g *grant, background bool) *sourceCal
 
 // hangingCall returns a call that has failed.
 func hangingCall() *sourceCall {
-	a := &sourceCall{done: make(chan struct{}), given: grant{err: errSourceHangs}}
+	a := &sourceCall{done: make(chan struct{}), result: cachedToken{err: errSourceHangs}}
 	close(a.done)
 	return a
 }
 
 // start calls the source, and stops waiting for it after the timeout.
 func (t *tokens) start(ctx context.Context) *sourceCall {
-	ctx, cancel := bounded(ctx, t.timeout)
+	ctx, cancel := timeoutContext(ctx, t.timeout)
 	a := &sourceCall{cancel: cancel, done: make(chan struct{})}
 	stop := func() bool { return true }
 	if t.timeout > 0 {
-		hung := func() { t.finish(a, grant{err: errSourceHangs}, crash{}) }
+		hung := func() { t.finish(a, cachedToken{err: errSourceHangs}, crash{}) }
 		stop = time.AfterFunc(t.timeout+sourceGrace, hung).Stop
 	}
-	var given grant
+	var result cachedToken
 	t.running++
-	go run(func() { given = t.fetch(ctx) }, func(c crash) {
+	go run(func() { result = t.fetch(ctx) }, func(c crash) {
 		stop()
-		t.finish(a, given, c)
+		t.finish(a, result, c)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.running--
@@ -254,20 +255,20 @@ func (t *tokens) start(ctx context.Context) *sourceCall {
 	return a
 }
 
-func (t *tokens) fetch(ctx context.Context) grant {
+func (t *tokens) fetch(ctx context.Context) cachedToken {
 	token, err := t.source(context.WithValue(ctx, sourceKey{t}, true))
 	if err == nil {
 		err = checkToken(token.Value)
 	}
 	if err != nil {
-		return grant{err: fmt.Errorf("token source: %w", err)}
+		return cachedToken{err: fmt.Errorf("token source: %w", err)}
 	}
-	return grant{token: token.Value, lifetime: newLifetime(time.Now(), token.Expiry)}
+	return cachedToken{token: token.Value, expiry: newTokenExpiry(time.Now(), token.Expiry)}
 }
 
 // finish records the result of a call to the source, unless the client no longer waits
 // for it. If the source failed, the previous token stays in use.
-func (t *tokens) finish(a *sourceCall, given grant, c crash) {
+func (t *tokens) finish(a *sourceCall, result cachedToken, c crash) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !c.none() && (a.waiting == 0 || t.pending != a) {
@@ -278,14 +279,14 @@ func (t *tokens) finish(a *sourceCall, given grant, c crash) {
 	}
 	defer close(a.done)
 	a.cancel()
-	a.given, a.crash = given, c
+	a.result, a.crash = result, c
 	t.pending = nil
 	before := t.current.Load()
 	switch {
-	case a.given.token != "":
-		t.keep(&a.given)
-	case before != nil && a.given.err != nil && !a.left:
-		t.keep(&grant{token: before.token, lifetime: before.lifetime.prolonged(time.Now()), err: a.given.err})
+	case a.result.token != "":
+		t.keep(&a.result)
+	case before != nil && a.result.err != nil && !a.left:
+		t.keep(&cachedToken{token: before.token, expiry: before.expiry.extended(time.Now()), err: a.result.err})
 	}
 }
 
@@ -308,31 +309,4 @@ func checkToken(token string) error {
 		return fmt.Errorf("byte %d of the access token is not a visible ASCII character", i)
 	}
 	return nil
-}
-
-// authorized adds a token to each request. After a 401, authorized requests a
-// new token once. A request that receives a 401 has no effect, so the client
-// can send it again.
-func (t *tokens) authorized(next exchange) exchange {
-	return func(ctx context.Context, c *call) error {
-		g, err := t.get(ctx, nil)
-		if err != nil {
-			return err
-		}
-		c.token = g.token
-		err = next(ctx, c)
-		e, ok := ownError(err)
-		if !ok || e.StatusCode != http.StatusUnauthorized {
-			return err
-		}
-		if g, err = t.get(ctx, g); err != nil {
-			return e.joined(redactError(err, c.token))
-		}
-		if g.token == c.token {
-			return e
-		}
-		c.token = g.token
-		c.retries(ctx, e, 0)
-		return next(ctx, c)
-	}
 }

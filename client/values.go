@@ -114,3 +114,14 @@ func (n *Nullable[T]) UnmarshalJSON(b []byte) error {
 	n.state = given
 	return json.Unmarshal(b, &n.value)
 }
+
+func writeNullable(w *jsonwrite.Writer, n Nullable[string]) {
+	switch n.state {
+	case given:
+		w.String(n.value)
+	case null:
+		w.Null()
+	default:
+		w.Missing()
+	}
+}

@@ -33,8 +33,8 @@ func (w Webhook) Format(f fmt.State, verb rune) {
 // Webhooks manages webhooks, which deliver events to a URL. You can archive a
 // webhook, but not delete it. (Specification: Webhooks.)
 type Webhooks struct {
-	x      exchange
-	logger *slog.Logger
+	handler handler
+	logger  *slog.Logger
 }
 
 // Ensure returns the webhook that subscribes a URL to events, with its secret.

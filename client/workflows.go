@@ -12,4 +12,4 @@ const (
 
 // Workflows manages workflows. A workflow sends a message to each contact that is
 // added to a list. (Specification: What the service does.)
-type Workflows struct{ x exchange }
+type Workflows struct{ handler handler }

@@ -198,7 +198,7 @@ func TestInformationalResponseLimit(t *testing.T) {
 	const line = len("HTTP/1.1 103 \r\n\r\n") + len("Link: \r\n")
 	for _, parts := range []int{1, 4} {
 		for over := range 2 {
-			o := &once{}
+			o := &resendGuard{}
 			var err error
 			for i := range parts {
 				size := maxInformational / parts
@@ -212,7 +212,7 @@ func TestInformationalResponseLimit(t *testing.T) {
 		}
 	}
 	two := textproto.MIMEHeader{"A": {strings.Repeat("x", maxInformational/2)}, "B": {strings.Repeat("x", maxInformational/2)}}
-	assert.Error(t, new(once).got1xx(103, two), "fields of one response do not add up")
+	assert.Error(t, new(resendGuard).got1xx(103, two), "fields of one response do not add up")
 }
 
 func TestDetectHTTP2(t *testing.T) {

@@ -66,16 +66,16 @@ func newSender(cfg Config, base string) *sender {
 }
 
 func (s *sender) send(ctx context.Context, c *call) error {
-	attempt, cancel := bounded(ctx, s.timeout)
+	attempt, cancel := timeoutContext(ctx, s.timeout)
 	defer cancel()
-	o := &once{stop: cancel}
+	o := &resendGuard{stop: cancel}
 	major := s.major.Load()
 	req, err := s.newRequest(o.watch(attempt, major == 1), c)
 	if err != nil {
 		return err
 	}
 	if major > 1 || major == 0 && req.URL.Scheme == "https" { // most likely HTTP/2
-		req.GetBody = nil // net/http uses it to send the body again over HTTP/1; see once
+		req.GetBody = nil // net/http uses it to send the body again over HTTP/1; see resendGuard
 	}
 	c.attempts++
 	c.status, c.requestID = 0, ""
@@ -86,7 +86,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 			s.major.Store(2)
 		}
 		e := c.newError(o.reason(withoutURL(err)))
-		e.reached = o.mayHaveSent(err)
+		e.sent = o.mayHaveSent(err)
 		e.invalidResponse = o.informational.Load() > maxInformational
 		if errors.Is(attempt.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 			e.note = fmt.Sprintf("no response within %v", s.timeout)
@@ -99,20 +99,9 @@ func (s *sender) send(ctx context.Context, c *call) error {
 	b := s.buffers.Get().(*bytes.Buffer)
 	defer s.recycle(b)
 	err = s.read(b, resp)
-	report(ctx, c, resp, b.Bytes(), time.Since(started))
-	return c.take(resp, b.Bytes(), err)
+	callResponseHook(ctx, c, resp, b.Bytes(), time.Since(started))
+	return c.handleResponse(resp, b.Bytes(), err)
 }
-
-// bounded returns a context without a timeout if the timeout is not positive.
-func bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	if timeout > 0 {
-		return context.WithTimeout(ctx, timeout)
-	}
-	return context.WithCancel(ctx)
-}
-
-// maxRecycled is the maximum size of a buffer that is reused.
-const maxRecycled = 1 << 20
 
 func (s *sender) recycle(b *bytes.Buffer) {
 	if b.Cap() <= maxRecycled {

@@ -15,9 +15,9 @@ import (
 // may have processed it.
 func (r RetryConfig) classify(repeatable bool, e *Error) (again, maybeProcessed bool) {
 	switch s := e.StatusCode; {
-	case e.final, e.notQueued:
+	case e.permanent, e.notQueued:
 		return false, false
-	case s == 0 && !e.reached: // no connection, or the server rejected it unprocessed over HTTP/2
+	case s == 0 && !e.sent: // no connection, or the server rejected it unprocessed over HTTP/2
 		return true, false
 	case s == http.StatusTooManyRequests,
 		s == http.StatusServiceUnavailable && e.retryLater && r.Unprocessed503WithRetryAfter:
@@ -38,7 +38,8 @@ type retrier struct {
 	budget *budget
 }
 
-func (p retrier) retrying(next exchange) exchange {
+// withRetries repeats a failed request if the retry rules allow it.
+func withRetries(next handler, p retrier) handler {
 	return func(ctx context.Context, c *call) error {
 		for n := 1; ; n++ {
 			err := next(ctx, c)
@@ -79,15 +80,15 @@ func (r RetryConfig) attempts(c *call) int {
 // has expired, the returned error also wraps the context's error.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if p.tooLong(e.RetryAfter) {
-		return e.later()
+		return e.withRetryAfter()
 	}
 	d := p.delay(n, e.RetryAfter)
 	if endsWithin(ctx, d) || !p.budget.spend() {
-		return e.joined(ctx.Err())
+		return e.wrapping(ctx.Err())
 	}
-	c.retries(ctx, e, d)
+	c.notifyRetry(ctx, e, d)
 	if err := pause(ctx, d); err != nil {
-		return e.joined(err)
+		return e.wrapping(err)
 	}
 	return nil
 }
@@ -114,25 +115,6 @@ func (r RetryConfig) jitter(n int) time.Duration {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return time.Duration(binary.LittleEndian.Uint64(b[:]) % (uint64(max(bound, 0)) + 1))
-}
-
-func endsWithin(ctx context.Context, d time.Duration) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(deadline) <= d
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // budget is a token bucket that limits the number of retries across all calls.

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 )
 
-// once ensures that the transport sends a request only once, and records whether the request was sent.
+// resendGuard ensures that the transport sends a request only once, and records whether the request was sent.
 //
 // An HTTP/2 transport resends a request after GOAWAY or after a refused or reset stream, even if the platform may have
 // processed the request. The retry layer cannot detect resent requests. If the transport obtains a second HTTP/2
@@ -24,7 +24,7 @@ import (
 // Over HTTP/1, net/http resends a body only if the connection was idle and no byte of the request was written. This is
 // safe but requires GetBody. The client therefore sets GetBody only if it expects HTTP/1, for example after an HTTP/1
 // response.
-type once struct {
+type resendGuard struct {
 	stop           context.CancelFunc
 	requested, got atomic.Bool // whether a connection was requested, and obtained
 	h2             atomic.Bool
@@ -38,7 +38,7 @@ type once struct {
 // HTTP/1, watch omits the WroteHeaderField hook, because the hook allocates
 // memory for each HTTP/1 field. Without this hook, gotConn detects HTTP/2 only
 // by the negotiated TLS protocol.
-func (o *once) watch(ctx context.Context, http1 bool) context.Context {
+func (o *resendGuard) watch(ctx context.Context, http1 bool) context.Context {
 	o.trace = httptrace.ClientTrace{
 		GetConn: func(string) { o.requested.Store(true) },
 		GotConn: o.gotConn,
@@ -61,7 +61,7 @@ func (o *once) watch(ctx context.Context, http1 bool) context.Context {
 	return httptrace.WithClientTrace(ctx, &o.trace)
 }
 
-func (o *once) gotConn(info httptrace.GotConnInfo) {
+func (o *resendGuard) gotConn(info httptrace.GotConnInfo) {
 	o.got.Store(true)
 	if o.written.Load() && (o.h2.Load() || settledHTTP2(info.Conn)) {
 		o.h2.Store(true)
@@ -81,7 +81,7 @@ const maxInformational = 1 << 20
 // got1xx aborts a request if its 1xx responses exceed maxInformational bytes. If a
 // Got1xxResponse hook is set, net/http does not limit the number of 1xx
 // responses.
-func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
+func (o *resendGuard) got1xx(_ int, header textproto.MIMEHeader) error {
 	o.written.Store(true)
 	size := len("HTTP/1.1 103 \r\n\r\n")
 	for name, values := range header {
@@ -115,7 +115,7 @@ var (
 // reason returns errNotTwice if the request was aborted to prevent a duplicate.
 // If net/http could not retry the request after an error, reason returns only
 // the original error. Other errors are returned unchanged.
-func (o *once) reason(err error) error {
+func (o *resendGuard) reason(err error) error {
 	if o.stopped.Load() {
 		return errNotTwice
 	}
@@ -130,7 +130,7 @@ func (o *once) reason(err error) error {
 // connection was established, or if HTTP/2 reports that the stream was refused
 // or not processed. If the transport does not support tracing, mayHaveSent can
 // check only the error.
-func (o *once) mayHaveSent(err error) bool {
+func (o *resendGuard) mayHaveSent(err error) bool {
 	for e := err; e != nil && !o.stopped.Load(); e = errors.Unwrap(e) {
 		if notProcessed.MatchString(o.reason(e).Error()) {
 			return false

@@ -1,0 +1,29 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// poll repeats a request until the given function returns true. The interval between
+// requests doubles from one second up to the given
+// maximum. The parameter r is the request that get() sends.
+func poll[T any](
+	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
+) (last T, err error) {
+	for gap := lookupGap; ; gap = min(2*gap, longest) {
+		now, err := get()
+		if err != nil {
+			return last, err
+		}
+		if until(now) {
+			return now, nil
+		}
+		last = now
+		if err := pause(ctx, gap); err != nil {
+			e := newError(r, fmt.Errorf("waiting for the next request: %w", err))
+			return last, e.wrapping(context.Cause(ctx))
+		}
+	}
+}
