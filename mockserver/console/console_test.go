@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -81,7 +82,8 @@ func TestHandlerNotModified(t *testing.T) {
 	}
 }
 
-// TestActionsPassTheAccount: api.js adds the selected account to every action whose route has the parameter account_id.
+// TestActionsPassTheAccount: api.js adds the selected account to every action whose route has the parameter account_id. The pages
+// have no other action on all accounts than the confirmation of faults.js.
 func TestActionsPassTheAccount(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
@@ -108,6 +110,16 @@ func TestActionsPassTheAccount(t *testing.T) {
 	require.NoError(t, err)
 	if list := "const ofOneAccount = new Set([" + strings.Join(want, ", ") + "]);"; len(want) == 0 || !strings.Contains(string(module), list) {
 		t.Errorf("api.js must contain %s", list)
+	}
+	pages, err := fs.Glob(static, "static/*.js")
+	require.NoError(t, err)
+	for _, page := range pages {
+		source, err := static.ReadFile(page)
+		require.NoError(t, err)
+		// The only action on all accounts is in a confirmation that names them.
+		if n := strings.Count(string(source), "callForAll)("); (n == 1) != (page == "static/faults.js") || strings.Contains(string(source), "callForAll('") {
+			t.Errorf("%s calls callForAll %d times", page, n)
+		}
 	}
 }
 

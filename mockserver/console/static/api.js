@@ -52,9 +52,14 @@ export const limitTo = selected => { account = selected; };
  * @param {object|string} [body] a string is sent unchanged
  * @returns {Promise<any>}
  */
-export async function call(method, path, body) {
+export function call(method, path, body) {
   if (account && ofOneAccount.has(`${method} ${path}`)) path += `?account_id=${account}`;
   if (account && method === 'POST' && path === '/faults') body = { account_id: Number(account), .../** @type {object} */ (body) };
+  return callForAll(method, path, body);
+}
+
+/** Like call, for all accounts. @param {string} method @param {string} path @param {object|string} [body] @returns {Promise<any>} */
+export async function callForAll(method, path, body) {
   const res = await request(path, {
     method,
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },

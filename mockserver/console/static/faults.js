@@ -1,7 +1,7 @@
 // Fault rules, which disturb requests, messages and deliveries in a repeatable
 // way.
 import { h, useState } from './vendor/preact.js';
-import { call, useFetch } from './api.js';
+import { call, callForAll, useFetch } from './api.js';
 import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
 import { accountFilter, look, useSession } from './session.js';
 /**
@@ -24,7 +24,7 @@ const presets = [
 
 /** @param {Rule} r */
 function about(r) {
-  return subject(r) + (r.account_id ? ` of account ${r.account_id}` : '');
+  return subject(r) + (r.account_id ? ` of account ${r.account_id}` : accountFilter() && ' of all accounts');
 }
 
 /** @param {Rule} r */
@@ -50,21 +50,27 @@ function what(r, actions) {
 
 export function Faults() {
   const { info } = useSession();
+  const [removing, setRemoving] = useState(false);
   const { data: plan, error, reload } = /** @type {ReturnType<typeof useFetch<Plan>>} */ (useFetch('/faults', ['fault', 'request', 'delivery']));
   if (error && !plan) return h(Page, { title: 'Faults', children: empty('warn', 'Loading failed', error) });
   if (!plan) return null;
   const change = (/** @type {() => Promise<any>} */ f, /** @type {string} */ text) => attempt(f, () => [text]).then(reload);
   const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'Rule added.');
+  const account = accountFilter();
+  const rules = plan.data.filter(r => !account || !r.account_id || String(r.account_id) === account);
+  const others = plan.data.length - rules.length;
   return h(Page, {
     title: 'Faults',
-    side: plan.data.length > 0 && h(Doing, { label: 'All rules' }, button({ type: 'button', class: 'button', onClick: () => change(() => call('DELETE', '/faults'), accountFilter() ? `All rules of account ${accountFilter()} removed.` : 'All rules removed.') }, icon('trash'), 'Remove all')),
+    side: plan.data.length > 0 && h(Doing, { label: 'All rules' }, button({ type: 'button', class: 'button', onClick: () => setRemoving(true) }, icon('trash'), 'Remove all')),
     children: h(Doing, { label: 'Rules', class: 'whole' },
       p({ class: 'lead' }, 'Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible.'),
+      removing && div({ class: 'card form' }, h2('Remove all rules'), h(Confirmation, { action: remove, rules: plan.data, change, close: () => setRemoving(false) })),
       div({ class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' }, presets.map(([name, title, f]) => button({ type: 'button', class: 'button', key: name, title, onClick: () => add(f) }, icon('plus'), name))),
-      plan.data.length ? ul({ class: 'rules' }, plan.data.map(r => h(RuleRow, { key: r.id, r, actions: plan.action_details, change }))) : empty('bolt', 'No faults', 'Add a ready-made rule above, or your own rule below.'),
+      rules.length ? ul({ class: 'rules' }, rules.map(r => h(RuleRow, { key: r.id, r, actions: plan.action_details, change }))) : empty('bolt', 'No faults', 'Add a ready-made rule above, or your own rule below.'),
+      others > 0 && p({ class: 'dim' }, `${counted(others, 'rule')} of other accounts ${others === 1 ? 'is' : 'are'} not shown.`),
       div({ class: 'columns' },
         h(NewRule, { actions: plan.action_details, operations: plan.operations.map(o => o.operation), events: info?.events ?? [], add }),
-        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', change }))),
+        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', rules: plan.data, change }))),
   });
 }
 
@@ -112,7 +118,7 @@ function NewRule({ actions, operations, events, add }) {
 
 /** The values of the form as the control route takes them. @param {string} subject @param {Record<string, string|boolean>} f @param {string[]} fields @returns {Fault} */
 function faultOf(subject, f, fields) {
-  /** @type {Record<string, any> & Fault} */
+  /** @type {Fault} */
   const out = { action: String(f.action) };
   const n = Number(f.n) || 1;
   if (subject === 'request' && f.operation) out.operation = String(f.operation);
@@ -120,14 +126,14 @@ function faultOf(subject, f, fields) {
   if (f.when === 'nth') out.nth = n;
   if (f.when === 'every') out.every = n;
   if (f.when === 'probability') out.probability = n / 100;
-  for (const [name, , { type }] of inputs) if (fields.includes(name) && f[name]) out[name] = type === 'number' ? Number(f[name]) : f[name];
+  for (const [name, , { type }] of inputs) if (fields.includes(name) && f[name]) Object.assign(out, { [name]: type === 'number' ? Number(f[name]) : f[name] });
   if (f.action === 'delay') out.delay_ms ??= 1000;
   if (f.after_processing && fields.includes('after_processing')) out.after_processing = true;
   return out;
 }
 
-/** @param {{seed: number|string, lookup: string, change: Change}} props */
-function Settings({ seed, lookup, change }) {
+/** @param {{seed: number|string, lookup: string, rules: Rule[], change: Change}} props */
+function Settings({ seed, lookup, rules, change }) {
   const [typed, setTyped] = useState('');
   const reseed = (/** @type {string} */ body) => change(() => call('PUT', '/faults/seed', `{"seed":${body}}`), 'The seed was set, and all counts were reset.');
   const submit = (/** @type {Event} */ e) => { e.preventDefault(); reseed(typed || String(seed)); };
@@ -138,24 +144,43 @@ function Settings({ seed, lookup, change }) {
       div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Set seed'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'Set a random seed'))),
     fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Email API lookups'), p({ class: 'dim' }, 'The algorithm that enforces one lookup per second.'),
       h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'Lookup limit changed.').then(look), options: [['min_interval', 'Minimum interval'], ['token_bucket', 'Token bucket'], ['fixed_window', 'Fixed window']] })),
-    h(Reset, { change }));
+    h(Reset, { rules, change }));
 }
 
-/** The buttons that reset the server, after a confirmation. @param {{change: Change}} props */
-function Reset({ change }) {
-  const [confirming, setConfirming] = useState('');
-  const { info } = useSession();
-  const account = accountFilter();
-  const { data: view } = /** @type {ReturnType<typeof useFetch<import('./overview.js').View>>} */ (useFetch(confirming && '/overview?minutes=60' + (account && `&account_id=${account}`), ['records', 'message']));
-  const scope = account ? `account ${account}` : info && info.accounts.length > 1 ? `all ${info.accounts.length} accounts` : 'the whole server';
-  const yes = (/** @type {() => Promise<any>} */ f, /** @type {string} */ text) => { setConfirming(''); change(f, text); };
-  const first = (/** @type {string} */ what) => button({ type: 'button', class: 'button', onClick: () => setConfirming(what) }, icon(what === 'start' ? 'retry' : 'trash'), what === 'start' ? 'Reset' : 'Delete everything');
-  const sure = confirming === 'start'
-    ? button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('POST', '/reset'), 'Baseline restored.') }, icon('retry'), 'Yes, reset')
-    : button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('DELETE', '/state'), 'Everything deleted.') }, icon('trash'), 'Yes, delete everything');
+/** @typedef {{label: string, yes: string, sign: string, method: 'POST'|'DELETE', path: string, done: string}} Removal */
+
+/** @type {Removal} */
+const remove = { label: 'Remove all', yes: 'Yes, remove', sign: 'trash', method: 'DELETE', path: '/faults', done: 'Rules removed.' };
+/** @type {Removal[]} */
+const resets = [
+  { label: 'Reset', yes: 'Yes, reset', sign: 'retry', method: 'POST', path: '/reset', done: 'Baseline restored.' },
+  { label: 'Delete everything', yes: 'Yes, delete everything', sign: 'trash', method: 'DELETE', path: '/state', done: 'Everything deleted.' },
+];
+
+/** The buttons that reset the server, after a confirmation. @param {{rules: Rule[], change: Change}} props */
+function Reset({ rules, change }) {
+  const [action, setAction] = useState(/** @type {Removal|undefined} */ (undefined));
   return div({ class: 'card form' }, h2('Reset'),
     p({ class: 'dim' }, 'A reset restores the baseline, for example the state after -seed. Deleting everything removes all records, logs and fault rules.'),
-    confirming && p({ class: 'scope', role: 'status' }, `This applies to ${scope}`, view && `: ${counted(view.resources.lists, 'list')}, ${counted(view.messages.sent, 'message')}`, '.'),
-    confirming ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' }, sure, button({ type: 'button', class: 'button', onClick: () => setConfirming('') }, 'Keep it'))
-      : div({ class: 'actions' }, first('start'), first('all')));
+    action ? h(Confirmation, { action, rules, change, close: () => setAction(undefined) })
+      : div({ class: 'actions' }, resets.map(r => button({ type: 'button', class: 'button', key: r.label, onClick: () => setAction(r) }, icon(r.sign), r.label))));
+}
+
+/** Names the accounts and counts the records that an action removes, and requires a confirmation. @param {{action: Removal, rules: Rule[], change: Change, close: () => void}} props */
+function Confirmation({ action, rules, change, close }) {
+  const { info } = useSession();
+  const [all, setAll] = useState(false);
+  const account = accountFilter();
+  const one = all ? '' : account;
+  const everyone = account ? `all ${info?.accounts.length} accounts` : 'the whole server';
+  const { data: view } = /** @type {ReturnType<typeof useFetch<import('./overview.js').View>>} */ (useFetch(action === remove ? '' : '/overview?minutes=60' + (one && `&account_id=${one}`), ['records', 'message']));
+  const count = counted(rules.filter(r => !one || String(r.account_id) === one).length, 'rule');
+  const counts = action === remove ? [count] : view ? [counted(view.resources.lists, 'list'), counted(view.messages.sent, 'message'), count] : [];
+  const yes = () => { close(); change(() => (one ? call : callForAll)(action.method, action.path), action.done); };
+  return div({ class: 'stack2' },
+    account && h(Choice, { label: 'Accounts', value: all ? 'all' : 'one', onChange: v => setAll(v === 'all'), options: [['one', `Account ${account}`], ['all', everyone.replace('a', 'A')]] }),
+    p({ class: 'scope', role: 'status' }, `This applies to ${[one ? `account ${one}` : everyone, counts.join(', ')].filter(Boolean).join(': ')}.`),
+    div({ class: 'actions', role: 'group', 'aria-label': 'Really?' },
+      button({ type: 'button', class: 'button bad', onClick: yes }, icon(action.sign), action.yes),
+      button({ type: 'button', class: 'button', onClick: close }, 'Keep it')));
 }
