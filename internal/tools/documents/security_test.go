@@ -11,7 +11,7 @@ import (
 // limits are the numbers of SECURITY.md, in its order, each with the code that sets or
 // tests it.
 var limits = []struct{ quote, file, code string }{
-	{"response bodies (10 MiB by default)", "client/config.go", `orDefault\(c\.MaxResponseBytes, (.+?)\)`},
+	{"response bodies (10 MiB by default)", "client/config.go", `cmp\.Or\(c\.MaxResponseBytes, (.+?)\)`},
 	{"at most 1 MiB of body", "webhook/handler.go", `opts\.MaxBodyBytes = (.+)`},
 	{"at most 12 times the length", "events/bad_test.go", `const maxFactor, free = (.+?),`},
 	{"plus 256 KiB", "events/bad_test.go", `const maxFactor, free = .+?, (.+?) //`},
