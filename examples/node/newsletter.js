@@ -13,6 +13,7 @@ import {isIPv4} from 'node:net';
 import {pathToFileURL} from 'node:url';
 
 const MAX_BODY = 1 << 20; // bytes, of a request or a response
+const MAX_CONNECTIONS = 200;
 const EVENTS = ['Contact.Added', 'Contact.Unsubscribed', 'Email.Bounced'];
 const SENDER = {name: 'The Letter', email: 'letter@shop.example'};
 
@@ -145,11 +146,18 @@ export class Newsletter {
   }
 }
 
-/** Returns the HTTP server of the application. */
+/** Returns the HTTP server of the application. Above MAX_CONNECTIONS it closes the oldest one, so slow clients do not exclude others. */
 export function serverOf(newsletter) {
-  return createServer(async (request, response) => {
+  const open = new Set();
+  const server = createServer({requestTimeout: 10_000, connectionsCheckingInterval: 1000}, async (request, response) => {
     const [status, body] = await respond(newsletter, request).catch(errorResponse);
     response.writeHead(status, {'Content-Type': 'application/json'}).end(JSON.stringify(body));
+  });
+  server.maxRequestsPerSocket = 1; // a client could send many requests without waiting for the responses
+  return server.setTimeout(30_000).on('connection', (socket) => {
+    open.add(socket.once('close', () => open.delete(socket)));
+    const [oldest] = open;
+    if (open.size > MAX_CONNECTIONS && open.delete(oldest)) oldest.destroy();
   });
 }
 

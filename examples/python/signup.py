@@ -7,12 +7,15 @@ more email to addresses that do not exist or do not want it. Its state is in mem
 """
 
 import base64
+import collections
+import contextlib
 import hashlib
 import hmac
 import json
 import os
 import queue
 import signal
+import socket
 import threading
 import time
 from http.client import HTTPException
@@ -20,6 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib import parse, request
 
 MAX_BODY = 1 << 20  # bytes, of a request or a response
+MAX_CONNECTIONS = 200
 EVENTS = ["Email.Bounced", "Email.ReportedAsSpam", "SuppressedEmail.Added"]
 
 
@@ -199,17 +203,33 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(json.dumps(body).encode())
 
 
-def server_of(address, signups):
-    server = ThreadingHTTPServer(address, Handler)
-    server.signups = signups
-    threading.Thread(target=signups.look_up_all, daemon=True).start()
-    return server
+class Server(ThreadingHTTPServer):
+    """Serves each connection in a thread. Above MAX_CONNECTIONS it closes the oldest one, so slow clients do not exclude others."""
+
+    request_queue_size = 128  # connections that wait for accept
+
+    def __init__(self, address, signups):
+        super().__init__(address, Handler)
+        self.signups, self._open, self._lock = signups, collections.OrderedDict(), threading.Lock()
+        threading.Thread(target=signups.look_up_all, daemon=True).start()
+
+    def process_request(self, connection, address):
+        with self._lock, contextlib.suppress(OSError):  # the client may have closed it
+            self._open[connection] = address
+            if len(self._open) > MAX_CONNECTIONS:
+                self._open.popitem(last=False)[0].shutdown(socket.SHUT_RDWR)  # ends its thread
+        super().process_request(connection, address)
+
+    def shutdown_request(self, connection):
+        with self._lock:
+            self._open.pop(connection, None)
+            super().shutdown_request(connection)
 
 
 def main():
     host, _, port = os.environ.get("LISTEN", "127.0.0.1:8080").rpartition(":")
     signups = Signups(Platform(os.environ["PLATFORM_URL"], os.environ["PLATFORM_TOKEN"]))
-    server = server_of((host, int(port)), signups)
+    server = Server((host, int(port)), signups)
     signups.subscribe(os.environ["HOOK_URL"])
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
     print(f"listening on {host}:{port}", flush=True)

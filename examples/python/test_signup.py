@@ -35,7 +35,7 @@ class SignupTest(unittest.TestCase):
         mock.reset()
         # A pause advances the platform's clock, so the test does not wait for lookups.
         self.signups = signup.Signups(signup.Platform(mock.url, mock.token), lambda s: mock.advance(duration_ms=int(1000 * s)))
-        server = signup.server_of(("127.0.0.1", 0), self.signups)
+        server = signup.Server(("127.0.0.1", 0), self.signups)
         self.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
