@@ -5,7 +5,6 @@ import (
 	"errors"
 	"expvar"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -124,14 +123,12 @@ func (s *service) internal() http.Handler {
 	})
 	mux.HandleFunc("GET /contacts.csv", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-		if err := s.export(r.Context(), download{w, http.NewResponseController(w)}); err != nil {
+		if err := s.export(r.Context(), w); err != nil {
 			panic(http.ErrAbortHandler) // so that a partial file does not look complete
 		}
 	})
 	mux.HandleFunc("POST /contacts.csv", func(w http.ResponseWriter, r *http.Request) {
-		control := http.NewResponseController(w)
-		summary, err := s.importContacts(r.Context(), upload{r.Body, control})
-		_ = control.SetWriteDeadline(time.Now().Add(time.Minute))
+		summary, err := s.importContacts(r.Context(), r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
@@ -155,51 +152,25 @@ func checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// upload is a body whose sender may pause for a minute. The platform determines
-// the duration of an import, so the server's ReadTimeout is too short.
-type upload struct {
-	io.Reader
-	c *http.ResponseController
-}
-
-// Read implements io.Reader.
-func (u upload) Read(p []byte) (int, error) {
-	_ = u.c.SetReadDeadline(time.Now().Add(time.Minute))
-	n, err := u.Reader.Read(p)
-	if errors.Is(err, io.EOF) {
-		_ = u.c.SetReadDeadline(time.Time{}) // net/http reads on, and would cancel the import at the deadline
-	}
-	return n, err
-}
-
-// download is a response whose receiver may pause for a minute.
-type download struct {
-	io.Writer
-	c *http.ResponseController
-}
-
-// Write implements io.Writer.
-func (d download) Write(p []byte) (int, error) {
-	_ = d.c.SetWriteDeadline(time.Now().Add(time.Minute))
-	return d.Writer.Write(p)
-}
-
 // run serves until ctx ends or a part fails. It then stops lookups, which can be
 // resumed, and gives the requests in progress 15 s to complete.
 func (s *service) run(ctx context.Context, public, internal net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error)
-	go func() { ended <- serve(ctx, public, s.public()) }()
-	go func() { ended <- serve(ctx, internal, s.internal()) }()
+	go func() { ended <- serve(ctx, public, s.public(), time.Minute) }()
+	go func() { ended <- serve(ctx, internal, s.internal(), time.Hour) }() // for imports and exports
 	go func() { ended <- s.lookUp(ctx) }()
 	err := <-ended
 	stop() // if one part ends, all end
 	return errors.Join(err, <-ended, <-ended)
 }
 
-func serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
+// serve closes connections whose request or response takes longer than the limit.
+func serve(ctx context.Context, l net.Listener, h http.Handler, limit time.Duration) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: limit, WriteTimeout: limit, IdleTimeout: time.Minute,
+	}
 	ended := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
