@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -59,7 +60,7 @@ func run(ctx context.Context, mode, addr string) error {
 	return modes[mode](ctx, js, addr)
 }
 
-// receive completes the requests in progress before it returns.
+// receive serves the webhook until the context ends.
 func receive(ctx context.Context, js jetstream.JetStream, addr string) error {
 	secret, err := webhook.ParseSecret(os.Getenv("WEBHOOK_SECRET"), "")
 	if err != nil {
@@ -69,11 +70,18 @@ func receive(ctx context.Context, js jetstream.JetStream, addr string) error {
 	if err != nil {
 		return err
 	}
-	srv := &http.Server{
-		Addr: addr, Handler: inbox.NewReceiver(js, verifier, webhook.Options{}), ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
 	}
+	return serve(ctx, l, inbox.NewReceiver(js, verifier, webhook.Options{}))
+}
+
+// serve completes the requests in progress before it returns.
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{Handler: h, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.ListenAndServe() }()
+	go func() { ended <- srv.Serve(l) }()
 	select {
 	case err := <-ended:
 		return err
