@@ -87,7 +87,7 @@ func (j job) run(ctx context.Context) error {
 		return err
 	}
 	for _, contact := range bounced {
-		fmt.Fprintf(j.out, "%s %s (%d bounces)\n", j.action, contact.Email, contact.BouncesCount)
+		fmt.Fprintf(j.out, "%s %q (%d bounces)\n", j.action, contact.Email, contact.BouncesCount)
 	}
 	fmt.Fprintf(j.out, "%d contacts bounced hard\n", len(bounced))
 	switch {

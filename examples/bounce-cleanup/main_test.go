@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"example.com/emailplatform/client"
@@ -47,6 +48,19 @@ func TestContactsDeletedConcurrently(t *testing.T) {
 }
 
 var check = recipes.Check
+
+// TestPrintable: an address cannot control the terminal.
+func TestPrintable(t *testing.T) {
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	check(t, fill(t.Context(), platform, "bounce+hb@mock.test"))
+	var out strings.Builder
+	j := job{Client: recipes.Replacing(t, platform, `"bounce+hb`, `"\u001b[2J\nbounce+hb`), out: &out, listID: 1, action: "tag", dryRun: true}
+	check(t, j.run(t.Context()))
+	if !strings.HasPrefix(out.String(), `tag "\x1b[2J\nbounce+hb@mock.test" (`) {
+		t.Errorf("printed %q", &out)
+	}
+}
 
 // TestCleanUpUnderFaults: the command, repeated until it succeeds, changes the
 // contacts that bounced hard and no others.

@@ -195,6 +195,20 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// TestPrintable: the platform's reason for a rejection cannot control the terminal.
+func TestPrintable(t *testing.T) {
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	list, err := recipes.Client(t, platform).Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
+	check(t, err)
+	name := filepath.Join(t.TempDir(), "contacts.csv")
+	check(t, os.WriteFile(name, []byte("email\nada@example.org\nno address\n"), 0o600))
+	out, err := importInto(t, recipes.Replacing(t, platform, `"msg":"`, `"msg":"\u001b[2J`), list.ID, name)
+	if err != nil || strings.Contains(out, "\x1b") || !strings.Contains(out, `line 3: "no address": "\x1b[2J`) {
+		t.Errorf("%v, %q", err, out)
+	}
+}
+
 // TestFlags: each option of a CSV file has a flag.
 func TestFlags(t *testing.T) {
 	out, err := imported(t, "Adresse|Gruppe|Thema|Stand|id\na@example.org|vip+new|go|active|7\nb@example.org||||8\n", "-comma", "|", "-email", "adresse",

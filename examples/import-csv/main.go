@@ -117,7 +117,7 @@ func importFile(ctx context.Context, c *client.Client, out io.Writer, to target,
 		},
 		OnProgress: func(p client.ImportProgress) { fmt.Fprint(out, bar(p.Confirmed, total)) },
 		OnRejected: func(r client.ImportRejection) {
-			fmt.Fprintf(out, "\r%s: line %d: %s: %s\n", from.name, r.Contact.Line, r.Contact.Email, r.Detail.Msg)
+			fmt.Fprintf(out, "\r%s: line %d: %q: %q\n", from.name, r.Contact.Line, r.Contact.Email, r.Detail.Msg)
 		},
 	})
 	if err != nil {

@@ -78,6 +78,6 @@ func demonstrate(ctx context.Context) error {
 		return err
 	}
 	result, err := s.result(ctx, issue.ID)
-	fmt.Println(issue.Name, result)
+	fmt.Printf("%q %q\n", issue.Name, result)
 	return err
 }

@@ -55,7 +55,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(list.Name, "was found after the token was revoked; tokens issued:", authorization.count())
+	fmt.Printf("%q was found after the token was revoked; tokens issued: %d\n", list.Name, authorization.count())
 	return nil
 }
 

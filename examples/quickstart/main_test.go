@@ -56,6 +56,15 @@ func TestEmbeddedPlatform(t *testing.T) {
 		`6 events received and verified: 2 bounced, 1 complained, 2 left the list`)
 }
 
+// TestPrintable: text from the platform cannot control the terminal.
+func TestPrintable(t *testing.T) {
+	var out strings.Builder
+	(&tour{out: &out}).say("Looked up", "%s", "\x1b[2Jada\n@example.org")
+	if want := "Looked up    ?[2Jada?@example.org\n"; out.String() != want {
+		t.Errorf("printed %q, want %q", &out, want)
+	}
+}
+
 func TestUnreachableServer(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Value: secretToken}}})
 	defer srv.Close()

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
@@ -35,9 +37,14 @@ type tour struct {
 	events  []*events.Event
 }
 
-// say prints a line about a step.
+// say prints a line about a step. It replaces control characters, because the text may come from the platform.
 func (t *tour) say(step, format string, args ...any) {
-	fmt.Fprintf(t.out, "%-12s %s\n", step, fmt.Sprintf(format, args...))
+	fmt.Fprintf(t.out, "%-12s %s\n", step, strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, fmt.Sprintf(format, args...)))
 }
 
 func (t *tour) run(ctx context.Context, file string) error {

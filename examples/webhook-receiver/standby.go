@@ -84,7 +84,7 @@ func post(ctx context.Context, c *http.Client, url string, d stored) error {
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("the receiver responded with %s", resp.Status)
+		return fmt.Errorf("the receiver responded with %q", resp.Status)
 	}
 	return nil
 }

@@ -3,7 +3,9 @@
 package recipes
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -127,6 +129,28 @@ func Client(t testing.TB, p *mockserver.Server) *client.Client {
 	Check(t, err)
 	return c
 }
+
+// Replacing returns a client of p that gets the text after instead of before in response bodies.
+func Replacing(t testing.TB, p *mockserver.Server, before, after string) *client.Client {
+	t.Helper()
+	replacing := transport(func(r *http.Request) (*http.Response, error) {
+		response, err := p.Transport().RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		body, err := io.ReadAll(response.Body)
+		body = bytes.ReplaceAll(body, []byte(before), []byte(after))
+		response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		return response, err
+	})
+	c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: &http.Client{Transport: replacing}})
+	Check(t, err)
+	return c
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Inject adds faults to p.
 func Inject(t testing.TB, p *mockserver.Server, faults ...mockserver.Fault) {
