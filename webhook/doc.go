@@ -11,11 +11,12 @@
 //	}
 //	http.Handle("/hook", webhook.NewHandler(verifier, func(ctx context.Context, event *events.Event) error {
 //		if bounce, ok := event.Bounce(); ok {
-//			log.Println(event.Recipient(), "bounced:", bounce.Category)
+//			log.Printf("%q bounced: %q", event.Recipient(), bounce.Category)
 //		}
 //		return nil // after an error, the platform retries the delivery
 //	}, webhook.Options{}))
-//	return http.ListenAndServe("127.0.0.1:8080", nil)
+//	server := http.Server{Addr: "127.0.0.1:8080", ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
+//	return server.ListenAndServe()
 //
 // [NewHandler] returns an [http.Handler] for any router. Use [Middleware] with your own
 // handler, and [Verifier] outside of net/http.
