@@ -74,7 +74,7 @@ type scale struct {
 }
 
 // measure reports the time of the fastest call and ignores b.N. Other work on the machine slows calls down, and the
-// first call includes lazy initialization. measure makes 100 calls or as many as fit into 60 ms, but at least 3
+// first call includes lazy initialization. measure makes 100 calls or as many as fit into 300 ms, but at least 3
 // unless they need more than 1 minute. The name begins with a key of maxTimes.
 func (s *scale) measure(name string, call func(i int)) { s.measureAfter(func() {}, name, call) }
 
@@ -84,7 +84,7 @@ func (s *scale) measureAfter(prepare func(), name string, call func(i int)) {
 	parent.Run(name, func(b *testing.B) {
 		s.b = b
 		least, begin := time.Hour, time.Now()
-		for i := 0; i < 100 && time.Since(begin) < 60*time.Millisecond || i < 3 && time.Since(begin) < time.Minute; i++ {
+		for i := 0; i < 100 && time.Since(begin) < 300*time.Millisecond || i < 3 && time.Since(begin) < time.Minute; i++ {
 			prepare()
 			start := time.Now()
 			call(i)
