@@ -19,10 +19,10 @@ type call struct {
 	attempts int
 	lookups  int // attempts of a lookup, which include rejected ones
 
-	status         int           // of the last response; 0 without a response
-	requestID      string        // of the last response
-	queued         time.Duration // how long the call waited for the rate limiter
-	maybeProcessed bool          // a failed attempt may have been processed
+	status    int           // of the last response; 0 without a response
+	requestID string        // of the last response
+	queued    time.Duration // how long the call waited for the rate limiter
+	effect    callEffect    // of the failed attempts
 
 	logger  *slog.Logger // set by withRequestLog; nil means slog.Default
 	onRetry []func(ctx context.Context, err error, pause time.Duration)
@@ -63,7 +63,7 @@ func callJSON[T any](ctx context.Context, h handler, r request, read func(*jsons
 
 // zeroUnlessUsable replaces v with the zero value if the error makes v unusable.
 func zeroUnlessUsable[T any](v T, err error) (T, error) {
-	if e, ok := topLevelError(err); err != nil && (!ok || !e.mismatch && !e.notQueued) {
+	if e, ok := topLevelError(err); err != nil && (!ok || e.attempt != mismatched && e.attempt != unqueued) {
 		var zero T
 		return zero, err
 	}

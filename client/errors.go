@@ -52,17 +52,11 @@ type Error struct {
 	Attempts   int           // number of requests
 	Body       []byte        // first 4 KiB of the response; nil for a 2xx, except an HTML page
 
-	cause           error  // the underlying error
-	note            string // additional text
-	badRequest      bool   // rejected before a request was sent
-	invalidResponse bool   // the response is invalid
-	mismatch        bool   // the response is JSON, but a value has the wrong type
-	notQueued       bool   // the response is valid, and its status means that the email was not queued
-	sent            bool   // a part of the request may have been sent
-	retryLater      bool   // the response has a valid Retry-After header
-	omittedDetails  int    // number of omitted details
-	permanent       bool   // the request had no effect, and a retry would not help
-	unknown         bool   // the platform may have processed the request
+	cause          error      // the underlying error
+	note           string     // additional text
+	omittedDetails int        // number of omitted details
+	attempt        attempt    // the result of the last attempt
+	effect         callEffect // of the whole call
 }
 
 // Error returns one line with the operation and the reasons for the failure. Control
@@ -71,7 +65,7 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.Path)
 	b.WriteString(strings.Join(e.reasons(), ": "))
-	if e.unknown {
+	if e.effect == maybeDone {
 		b.WriteString("; " + ErrOutcomeUnknown.Error())
 	}
 	if e.RequestID != "" {
@@ -88,7 +82,7 @@ func (e *Error) reasons() []string {
 	if e.StatusCode != 0 {
 		r = append(r, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))))
 	}
-	if e.invalidResponse {
+	if e.Is(ErrInvalidResponse) {
 		r = append(r, ErrInvalidResponse.Error())
 	}
 	for _, d := range e.Details[:min(len(e.Details), maxShownDetails)] {
@@ -122,7 +116,7 @@ func (e *Error) Is(target error) bool {
 	case ErrContactExists:
 		return e.hasDetail("contact_exists")
 	case ErrValidation:
-		return e.badRequest || e.StatusCode == http.StatusBadRequest || e.StatusCode == http.StatusUnprocessableEntity
+		return e.attempt == badRequest || e.StatusCode == http.StatusBadRequest || e.StatusCode == http.StatusUnprocessableEntity
 	case ErrTooLarge:
 		return e.StatusCode == http.StatusRequestEntityTooLarge
 	case ErrRateLimited:
@@ -130,11 +124,11 @@ func (e *Error) Is(target error) bool {
 	case ErrServer:
 		return e.StatusCode >= 500
 	case ErrInvalidResponse:
-		return e.invalidResponse
+		return e.attempt == unreadable || e.attempt == mismatched
 	case ErrOutcomeUnknown:
-		return e.unknown
+		return e.effect == maybeDone
 	case ErrNotQueued:
-		return e.notQueued
+		return e.attempt == unqueued
 	}
 	return false
 }
@@ -174,7 +168,7 @@ func (e *Error) LogValue() slog.Value {
 	if e.RetryAfter > 0 {
 		attrs = append(attrs, slog.Duration("retry_after", e.RetryAfter))
 	}
-	if e.unknown {
+	if e.effect == maybeDone {
 		attrs = append(attrs, slog.Bool("outcome_unknown", true))
 	}
 	return slog.GroupValue(attrs...)
@@ -220,7 +214,7 @@ func newError(r request, cause error) *Error {
 // The client does not send such a call.
 func newBadRequest(r request, cause error) *Error {
 	e := newError(r, cause)
-	e.badRequest = true
+	e.attempt = badRequest
 	return e
 }
 
@@ -244,7 +238,6 @@ func (c *call) asError(err error) *Error {
 	e, ok := topLevelError(err)
 	if !ok {
 		e = c.newError(err)
-		e.permanent = true
 	}
 	e.Attempts = c.attempts
 	return e

@@ -165,7 +165,7 @@ func TestErrorLog(t *testing.T) {
 	for want, e := range map[string]*Error{
 		`err.op=createList err.method=POST err.path=/lists err.status=503 err.attempts=2 err.error="503 Service Unavailable: down" ` +
 			`err.request_id=r err.retry_after=5s err.outcome_unknown=true`: {
-			Op: "createList", Method: "POST", Path: "/lists", StatusCode: 503, RequestID: "r", Attempts: 2, RetryAfter: 5e9, unknown: true,
+			Op: "createList", Method: "POST", Path: "/lists", StatusCode: 503, RequestID: "r", Attempts: 2, RetryAfter: 5e9, effect: maybeDone,
 			Details: []ErrorDetail{{Msg: "down"}},
 		},
 		`err.op=getList err.method=GET err.path=/lists/1 err.status=422 err.attempts=1 err.error="422 Unprocessable Entity: m: m: m: m: m: EOF"`: {

@@ -47,7 +47,7 @@ func (s *Contacts) importBatch(ctx context.Context, listID int64, batch ImportBa
 	if err != nil {
 		return zeroUnlessUsable(response.ImportResult, err)
 	}
-	return response.result(int64(len(batch.Contacts)), c.maybeProcessed), nil
+	return response.result(int64(len(batch.Contacts)), c.effect == maybeDone), nil
 }
 
 type importResponse struct {

@@ -49,7 +49,7 @@ func withLookupLimit(next handler, l lookups) handler {
 			if !ok || e.StatusCode != http.StatusTooManyRequests {
 				return err
 			}
-			e.permanent = true // this layer has already waited, so the outer layers must not retry
+			e.attempt = concluded // this layer has already waited, so the outer layers must not retry
 			atLeast = lookupGap
 			if e.RetryAfter > 0 { // jitter, because other processes may use this token
 				atLeast = max(l.retry.delay(1, e.RetryAfter), lookupGap)

@@ -10,29 +10,6 @@ import (
 	"time"
 )
 
-// classify implements the table under Retries in the package documentation. It
-// reports whether the client can send a request again, and whether the platform
-// may have processed it.
-func (r RetryConfig) classify(repeatable bool, e *Error) (again, maybeProcessed bool) {
-	switch s := e.StatusCode; {
-	case e.permanent, e.notQueued:
-		return false, false
-	case s == 0 && !e.sent: // no connection, or the server rejected it unprocessed over HTTP/2
-		return true, false
-	case s == http.StatusTooManyRequests,
-		s == http.StatusServiceUnavailable && e.retryLater && r.Unprocessed503WithRetryAfter:
-		return true, false
-	case 400 <= s && s < 500 && s != http.StatusRequestTimeout:
-		return false, false
-	case s < 400, // no response, or an invalid response
-		s == http.StatusRequestTimeout, // a proxy may have sent this because it received no response
-		s == http.StatusInternalServerError, s == http.StatusBadGateway,
-		s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
-		return repeatable, true
-	}
-	return false, true
-}
-
 type retrier struct {
 	RetryConfig
 	budget *budget
@@ -48,13 +25,15 @@ func withRetries(next handler, p retrier) handler {
 				return nil
 			}
 			e := c.asError(err)
-			if c.maybeProcessed && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
+			if c.effect == maybeDone && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
 				return nil // an earlier attempt deleted the resource
 			}
-			again, maybeProcessed := p.classify(c.repeatable, e)
-			c.maybeProcessed = c.maybeProcessed || maybeProcessed
-			e.unknown = c.maybeProcessed && c.method != http.MethodGet
-			if !again || n >= p.attempts(c) {
+			d := p.classify(c.repeatable, e)
+			c.effect = max(c.effect, d.effect())
+			if c.method != http.MethodGet {
+				e.effect = c.effect
+			}
+			if !d.again() || n >= p.attempts(c) {
 				return e
 			}
 			if err := p.prepare(ctx, c, n, e); err != nil {

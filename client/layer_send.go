@@ -86,8 +86,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 			s.major.Store(2)
 		}
 		e := c.newError(o.reason(withoutURL(err)))
-		e.sent = o.mayHaveSent(err)
-		e.invalidResponse = o.informational.Load() > maxInformational
+		e.attempt = o.attempt(err)
 		if errors.Is(attempt.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 			e.note = fmt.Sprintf("no response within %v", s.timeout)
 		}

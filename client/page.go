@@ -118,7 +118,9 @@ func asPageError(r request, err error) error {
 		return e
 	}
 	e := newConclusion(r, err)
-	e.invalidResponse = !errors.Is(err, ErrListChanged)
+	if !errors.Is(err, ErrListChanged) {
+		e.attempt = unreadable
+	}
 	return e
 }
 

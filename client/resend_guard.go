@@ -125,21 +125,23 @@ func (o *resendGuard) reason(err error) error {
 	return err
 }
 
-// mayHaveSent reports whether the platform may have processed a request that
-// failed with err. The platform cannot have processed the request if no
-// connection was established, or if HTTP/2 reports that the stream was refused
-// or not processed. If the transport does not support tracing, mayHaveSent can
-// check only the error.
-func (o *resendGuard) mayHaveSent(err error) bool {
+// attempt returns the result of a request that failed with err. The platform cannot
+// have processed the request if no connection was established, or if HTTP/2 reports that
+// the stream was refused or not processed. If the transport does not support tracing,
+// attempt can check only the error.
+func (o *resendGuard) attempt(err error) attempt {
+	if o.informational.Load() > maxInformational {
+		return unreadable
+	}
 	for e := err; e != nil && !o.stopped.Load(); e = errors.Unwrap(e) {
 		if notProcessed.MatchString(o.reason(e).Error()) {
-			return false
+			return unprocessed
 		}
 	}
-	if o.requested.Load() {
-		return o.got.Load()
+	if o.requested.Load() && !o.got.Load() || !o.requested.Load() && isDialError(err) {
+		return notSent
 	}
-	return !isDialError(err)
+	return lost
 }
 
 func isDialError(err error) bool {

@@ -17,30 +17,33 @@ import (
 func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) error {
 	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
 	e := c.newError(nil)
-	e.StatusCode, e.RequestID, e.sent = c.status, c.requestID, true
+	e.StatusCode, e.RequestID, e.attempt = c.status, c.requestID, unreadable
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	html := media == "text/html" && !c.html
 	switch {
 	case resp.StatusCode >= 400:
-		e.RetryAfter, e.retryLater = retryAfter(resp.Header)
+		e.attempt = answered
+		if d, ok := retryAfter(resp.Header); ok {
+			e.attempt, e.RetryAfter = postponed, d
+		}
 		e.Details, e.omittedDetails = parseDetails(string(body), c.token)
 		if html {
 			e.note = errHTML.Error()
 		}
 	case resp.StatusCode < 200:
-		e.invalidResponse, e.cause = true, errNoStatus
+		e.cause = errNoStatus
 	case resp.StatusCode >= 300:
-		e.invalidResponse, e.cause = true, errRedirect
+		e.cause = errRedirect
 		if to := resp.Header.Get("Location"); to != "" {
 			e.note = "to " + redact(withoutSecrets(to), c.token)
 		}
 	case readErr != nil:
-		e.invalidResponse, e.cause = true, redactError(readErr, c.token)
+		e.cause = redactError(readErr, c.token)
 		return e
 	case html && len(bytes.TrimSpace(body)) > 0:
-		e.invalidResponse, e.cause = true, errHTML
+		e.cause = errHTML
 	case c.html && strings.HasSuffix(media, "json"):
-		e.invalidResponse, e.cause = true, errJSON
+		e.cause = errJSON
 		e.Details, e.omittedDetails = parseDetails(string(body), c.token)
 		return e // without the body, which may contain a webhook's secret
 	default:
@@ -49,8 +52,12 @@ func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) e
 			return nil
 		}
 		bad, ok := errors.AsType[*jsonscan.Error](err)
-		e.notQueued = errors.Is(err, ErrNotQueued)
-		e.invalidResponse, e.mismatch = !e.notQueued, ok && !bad.Syntax
+		switch {
+		case errors.Is(err, ErrNotQueued):
+			e.attempt = unqueued
+		case ok && !bad.Syntax:
+			e.attempt = mismatched
+		}
 		e.cause = redactError(err, c.token) // not a jsonscan.Error if its text contained the token
 		e.Details, e.omittedDetails = parseDetails(string(body), c.token)
 		return e // without the body, which may contain a webhook's secret

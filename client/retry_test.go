@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,62 +25,55 @@ const promisedRow = "503 as promised, below"
 
 // ends maps each row of the retry table in doc.go to outcomes of an attempt.
 var ends = map[string][]*Error{
-	"no connection":                  {{}},
-	"rejected unprocessed by HTTP/2": {{}}, // see TestNoResendOverHTTP2
-	"429":                            {{StatusCode: 429, sent: true}, {StatusCode: 429, sent: true, retryLater: true, RetryAfter: time.Second}},
-	promisedRow:                      {{StatusCode: 503, sent: true, retryLater: true}},
+	"no connection":                  {{attempt: notSent}},
+	"rejected unprocessed by HTTP/2": {{attempt: unprocessed}}, // see TestNoResendOverHTTP2
+	"429":                            {{StatusCode: 429, attempt: answered}, {StatusCode: 429, attempt: postponed, RetryAfter: time.Second}},
+	promisedRow:                      {{StatusCode: 503, attempt: postponed}},
 	"408, 500, 502, 503 or 504": {
-		{StatusCode: 408},
-		{StatusCode: 500},
-		{StatusCode: 502},
-		{StatusCode: 503},
-		{StatusCode: 504},
-		{StatusCode: 408, retryLater: true},
-		{StatusCode: 500, retryLater: true},
-		{StatusCode: 503, retryLater: true},
+		{StatusCode: 408, attempt: answered},
+		{StatusCode: 500, attempt: answered},
+		{StatusCode: 502, attempt: answered},
+		{StatusCode: 503, attempt: answered},
+		{StatusCode: 504, attempt: answered},
+		{StatusCode: 408, attempt: postponed},
+		{StatusCode: 500, attempt: postponed},
+		{StatusCode: 503, attempt: postponed},
 	},
-	"connection lost": {{sent: true}},
+	"connection lost": {{attempt: lost}},
 	"invalid response": {
-		{StatusCode: 200, invalidResponse: true},
-		{StatusCode: 201, invalidResponse: true},
-		{StatusCode: 301, invalidResponse: true},
-		{StatusCode: 307, invalidResponse: true},
-		{StatusCode: 101, invalidResponse: true},
+		{StatusCode: 200, attempt: unreadable},
+		{StatusCode: 201, attempt: unreadable},
+		{StatusCode: 301, attempt: unreadable},
+		{StatusCode: 307, attempt: unreadable},
+		{StatusCode: 101, attempt: unreadable},
+		{StatusCode: 200, attempt: mismatched},
 	},
-	"another 5xx": {{StatusCode: 501}, {StatusCode: 505}, {StatusCode: 599}, {StatusCode: 600}},
-	"401":         {{StatusCode: 401}}, // withToken has already requested another token; see auth_test.go
-	"another 4xx": {{StatusCode: 400}, {StatusCode: 404}, {StatusCode: 409}, {StatusCode: 422}},
+	"another 5xx": {{StatusCode: 501, attempt: answered}, {StatusCode: 505, attempt: answered}, {StatusCode: 599, attempt: answered}, {StatusCode: 600, attempt: answered}},
+	"401":         {{StatusCode: 401, attempt: answered}}, // withToken has already requested another token; see auth_test.go
+	"another 4xx": {{StatusCode: 400, attempt: answered}, {StatusCode: 404, attempt: answered}, {StatusCode: 409, attempt: answered}, {StatusCode: 422, attempt: answered}},
 }
 
-// TestRetryTable compares classify with the retry table in doc.go.
+// TestRetryTable: the table in doc.go is retryTable, and classify follows it.
 func TestRetryTable(t *testing.T) {
 	src, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	_, table, _ := strings.Cut(string(src), "Not repeatable\n")
 	table, _, _ = strings.Cut(table, "//\n//")
-	rows := 0
-	for line := range strings.Lines(table) {
+	rules := RetryConfig{}.retryTable(&Error{})
+	for i, line := range slices.Collect(strings.Lines(table)) {
 		cells := regexp.MustCompile(`\s{2,}`).Split(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "//")), -1)
-		if len(cells) != 3 {
-			continue
-		}
-		rows++
-		if len(ends[cells[0]]) == 0 {
-			t.Errorf("the test has no case for %q", cells[0])
-		}
-		for _, e := range ends[cells[0]] {
-			for repeatable, cell := range map[bool]string{true: cells[1], false: cells[2]} {
-				r := RetryConfig{Unprocessed503WithRetryAfter: cells[0] == promisedRow}
-				again, maybeProcessed := r.classify(repeatable, e)
-				if again != strings.HasPrefix(cell, "retry") || maybeProcessed != strings.HasSuffix(cell, "maybe done") {
-					t.Errorf("%s: %+v, repeatable %v: retry %v, maybe done %v; want %s", cells[0], *e, repeatable, again, maybeProcessed, cell)
-				}
-			}
+		require.Less(t, i, len(rules), "doc.go has another row: %s", line)
+		rule := rules[i]
+		assert.Equal(t, []string{rule.outcome, string(rule.repeatable), string(rule.notRepeatable)}, cells)
+		assert.NotEmpty(t, ends[rule.outcome], "the test has no case for %q", rule.outcome)
+		for _, e := range ends[rule.outcome] {
+			r := RetryConfig{Unprocessed503WithRetryAfter: rule.outcome == promisedRow}
+			assert.Equal(t, rule.repeatable, r.classify(true, e), "%s: %+v", rule.outcome, *e)
+			assert.Equal(t, rule.notRepeatable, r.classify(false, e), "%s: %+v", rule.outcome, *e)
 		}
 	}
-	if rows != len(ends) {
-		t.Errorf("the documentation has %d rows, but the test has %d", rows, len(ends))
-	}
+	assert.Len(t, rules, len(ends))
+	assert.Equal(t, len(rules), strings.Count(table, "\n"), "rows in doc.go")
 }
 
 func kinds(c *Client) map[string]func(context.Context) error {

@@ -172,7 +172,7 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 	}
 	if shown.Secret == (Secret{}) {
 		e := newConclusion(getWebhookRequest(hook.ID), errors.New("missing secret"))
-		e.invalidResponse = true
+		e.attempt = unreadable
 		return shown, e
 	}
 	return shown, nil

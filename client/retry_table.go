@@ -1,0 +1,94 @@
+package client
+
+import (
+	"net/http"
+	"slices"
+)
+
+// attempt is the result of the last attempt of a failed call.
+type attempt uint8
+
+const (
+	concluded   attempt = iota // a retry would not help, and the last request, if any, changed nothing
+	badRequest                 // the client rejected the arguments and sent nothing
+	notSent                    // no connection
+	unprocessed                // the server rejected the request unprocessed over HTTP/2
+	lost                       // a part of the request may have been sent, but no response arrived
+	answered                   // a status of 400 or more
+	postponed                  // the same, with a valid Retry-After header
+	unreadable                 // an invalid response
+	mismatched                 // an invalid response: JSON in which a value is missing or has the wrong type
+	unqueued                   // a valid response, whose status means that the email was not queued
+)
+
+// callEffect is the effect of a failed call.
+type callEffect uint8
+
+const (
+	none      callEffect = iota // the platform processed none of the requests
+	maybeDone                   // the platform may have processed a request
+)
+
+// decision is a cell of the table under Retries in the package documentation.
+type decision string
+
+const (
+	retry          decision = "retry"
+	retryMaybeDone decision = "retry, maybe done"
+	fail           decision = "fail"
+	failMaybeDone  decision = "fail, maybe done"
+	newToken       decision = "new token, below" // withToken has already requested it
+)
+
+func (d decision) again() bool { return d == retry || d == retryMaybeDone }
+
+func (d decision) effect() callEffect {
+	if d == retryMaybeDone || d == failMaybeDone {
+		return maybeDone
+	}
+	return none
+}
+
+// retryRule is a row of the table. The first row that applies decides.
+type retryRule struct {
+	outcome                   string
+	applies                   bool
+	repeatable, notRepeatable decision
+}
+
+// retryTable returns the table under Retries in the package documentation for the
+// last attempt of a call.
+func (r RetryConfig) retryTable(e *Error) []retryRule {
+	response := e.attempt == answered || e.attempt == postponed
+	status := func(statuses ...int) bool { return response && slices.Contains(statuses, e.StatusCode) }
+	promised := e.attempt == postponed && r.Unprocessed503WithRetryAfter
+	uncertain := status(
+		http.StatusRequestTimeout, // a proxy may have sent this because it received no response
+		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	)
+	return []retryRule{
+		{"no connection", e.attempt == notSent, retry, retry},
+		{"rejected unprocessed by HTTP/2", e.attempt == unprocessed, retry, retry},
+		{"429", status(http.StatusTooManyRequests), retry, retry},
+		{"503 as promised, below", promised && status(http.StatusServiceUnavailable), retry, retry},
+		{"408, 500, 502, 503 or 504", uncertain, retryMaybeDone, failMaybeDone},
+		{"connection lost", e.attempt == lost, retryMaybeDone, failMaybeDone},
+		{"invalid response", e.attempt == unreadable || e.attempt == mismatched, retryMaybeDone, failMaybeDone},
+		{"another 5xx", response && e.StatusCode >= 500, failMaybeDone, failMaybeDone},
+		{"401", status(http.StatusUnauthorized), newToken, newToken},
+		{"another 4xx", response, fail, fail},
+	}
+}
+
+// classify looks up an attempt in the table. Attempts without a row changed nothing.
+func (r RetryConfig) classify(repeatable bool, e *Error) decision {
+	for _, rule := range r.retryTable(e) {
+		switch {
+		case rule.applies && repeatable:
+			return rule.repeatable
+		case rule.applies:
+			return rule.notRepeatable
+		}
+	}
+	return fail
+}
