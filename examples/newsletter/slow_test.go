@@ -38,7 +38,7 @@ func TestSlowPeers(t *testing.T) {
 		"public": {2 * time.Minute, (*service).run, []string{
 			slowpeers.Post("/hook", "", `{"event":"Email.Bounced"}`), slowpeers.Post("/signup", "", "email=ada@example.org"),
 		}},
-		"internal": {2 * time.Hour, func(s *service, ctx context.Context, slow, other net.Listener) error { return s.run(ctx, other, slow) }, []string{
+		"internal": {62 * time.Minute, func(s *service, ctx context.Context, slow, other net.Listener) error { return s.run(ctx, other, slow) }, []string{
 			slowpeers.Get("/metrics"), slowpeers.Get("/contacts.csv"), slowpeers.Post("/contacts.csv", "", "email\nada@example.org\n"),
 		}},
 	} {
