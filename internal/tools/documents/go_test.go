@@ -41,6 +41,8 @@ func TestGoCompiles(t *testing.T) {
 			for _, b := range all {
 				f, err := parseGo(b.code)
 				assert.NoError(t, err, "%s: %q", b.file, b.first())
+				// A slow client can keep a connection to a server without timeouts.
+				assert.NotRegexp(t, `http\.(ListenAndServe|Serve)(TLS)?\(`, b.code, b.file)
 				parsed = append(parsed, f)
 				for _, i := range f.Imports {
 					paths = append(paths, strings.Trim(i.Path.Value, `"`))
