@@ -73,3 +73,12 @@ func lists(w *world, c *client.Client) int {
 	w.check(err)
 	return len(page.Data)
 }
+
+// TestConfirmation: the confirmation is accessible on a desktop and on a phone.
+func TestConfirmation(t *testing.T) {
+	w, _, _ := startFourAccounts(t)
+	audit(t, w, []view{{1280, "light"}, {400, "dark"}}, "#/faults?account=77", func(a *auditor) {
+		a.click("button", "Delete everything").says(".scope", "This applies to account 77: ", "0 rules")
+		a.fine(".card:has(.scope)")
+	})
+}
