@@ -11,7 +11,8 @@
 //
 // # What it accepts
 //
-// A text is JSON if [encoding/json.Valid] accepts it. As in encoding/json, the
+// A text is JSON if [encoding/json.Valid] accepts it, except that a byte order mark is
+// ignored. As in encoding/json, the
 // last of several fields with the same name counts, and invalid UTF-8 becomes
 // U+FFFD. Unlike encoding/json, field names are case-sensitive, and a repeated
 // object replaces the earlier one instead of being merged into it.
@@ -26,6 +27,7 @@ package jsonscan
 
 import (
 	"iter"
+	"math"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -51,12 +53,24 @@ type Cursor struct {
 }
 
 // New returns a cursor at the beginning of text.
-func New(text string) *Cursor { return &Cursor{text: text} }
+func New(text string) *Cursor { return &Cursor{text: text, i: start(text)} }
+
+// start returns the length of a byte order mark, which a parser may ignore (RFC 8259,
+// section 8.1).
+func start(text string) int {
+	const mark = "\ufeff"
+	if strings.HasPrefix(text, mark) {
+		return len(mark)
+	}
+	return 0
+}
 
 // Borrow returns a cursor at the beginning of text. Its strings are copies, so text can
 // change after reading. Field names and the results of Since are parts of text.
 func Borrow(text []byte) *Cursor {
-	return &Cursor{text: unsafe.String(unsafe.SliceData(text), len(text)), Clone: true} //nolint:gosec // saves a copy of each response
+	c := New(unsafe.String(unsafe.SliceData(text), len(text))) //nolint:gosec // saves a copy of each response
+	c.Clone = true
+	return c
 }
 
 // Peek returns the first byte of the next value or separator, or 0 at the end.
@@ -111,7 +125,7 @@ func (c *Cursor) Bool() bool {
 	return false
 }
 
-// Int reads a number without a fraction or an exponent.
+// Int reads an integer, which may be written as 42.0 or 4e1.
 func (c *Cursor) Int() int64 {
 	n, _ := c.NullInt()
 	return n
@@ -128,18 +142,36 @@ func (c *Cursor) NullInt() (n int64, ok bool) {
 		return 0, false
 	}
 	start := c.i
-	var digits string
 	if c.QuotedInts && c.text[start:] != "" && c.text[start] == '"' {
-		digits = c.quoted()
-	} else if digits = c.number(); digits == "" {
+		var err error
+		n, err = strconv.ParseInt(c.quoted(), 10, 64)
+		ok = err == nil
+	} else if number := c.number(); number != "" {
+		n, ok = integer(number)
+	} else {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
+	if !ok {
 		c.report(start, "a 64-bit integer", false)
 		return 0, false
 	}
 	return n, true
+}
+
+// integer returns the value of a JSON number that is a 64-bit integer. With an
+// exponent, the value must be less than 2^53, so that a float64 can represent it.
+func integer(number string) (n int64, ok bool) {
+	if whole, fraction, found := strings.Cut(number, "."); found && strings.Trim(fraction, "0") == "" {
+		number = whole
+	}
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || !strings.ContainsAny(number, "eE") || f != math.Trunc(f) || math.Abs(f) >= 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
 }
 
 // shortInt returns the next number and its length if it is a short positive integer,
