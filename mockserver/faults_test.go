@@ -404,7 +404,11 @@ func TestFaultActions(t *testing.T) {
 				if slices.Contains(action.Fields, field) {
 					want = http.StatusOK
 				}
-				body, err := json.Marshal(map[string]any{"action": action.Name, field: value})
+				rule := map[string]any{"action": action.Name, field: value}
+				if action.Name == mockserver.FaultDelay {
+					rule["delay_ms"] = 1
+				}
+				body, err := json.Marshal(rule)
 				require.NoError(t, err)
 				a := p.do("POST", "/_mock/faults", string(body))
 				assert.Equal(t, want, a.status, "%s: %s", body, a.text)

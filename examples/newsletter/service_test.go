@@ -161,7 +161,7 @@ func TestExportIsComplete(t *testing.T) {
 		t.Error("the export is incomplete")
 	}
 	recipes.Inject(t, platform, // the first page succeeds, the others fail
-		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Nth: 1},
+		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Delay: time.Millisecond, Nth: 1},
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultStatus, Status: 403},
 	)
 	if _, complete := get(t, s, "/contacts.csv"); complete {

@@ -377,7 +377,7 @@ func (g grammar) fault() mockserver.Fault {
 		f.Action, f.Status = mockserver.FaultNotJSON, pick(g, 200, 502, 503)
 		f.AfterProcessing, f.RetryAfter = g.oneIn(2), pick(g, "", "1")
 	case 5:
-		f.Action, f.Delay = mockserver.FaultDelay, g.time(30*time.Second)
+		f.Action, f.Delay = mockserver.FaultDelay, time.Millisecond+g.time(30*time.Second)
 	case 6:
 		f.Action, f.AfterProcessing = mockserver.FaultHang, g.oneIn(2)
 	case 7:

@@ -36,6 +36,7 @@ type Action struct {
 	Targets []string           `json:"targets" doc:"what rules with the action can match: request, message or delivery"`
 	Fields  []string           `json:"fields" doc:"the fields that the action reads; a rule must omit the others"`
 
+	needs     string // a field that rules with the action must have
 	to        aim
 	withEvent aim // the targets if the rule has an event or a webhook; to, if it must not have one
 }
@@ -72,7 +73,7 @@ func actions() []Action {
 			Label: "Redirect", Effect: "Responds with `status` (307 by default) and `location`.",
 		},
 		{
-			Name: record.FaultDelay, to: requests, withEvent: deliveries, Fields: []string{delay},
+			Name: record.FaultDelay, to: requests, withEvent: deliveries, Fields: []string{delay}, needs: delay,
 			Label: "Delay", Effect: "Processes the request, or makes the delivery, after `delay_ms`.",
 		},
 		{

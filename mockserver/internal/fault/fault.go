@@ -80,6 +80,7 @@ func check(f record.Fault) (errs FieldErrors) {
 	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" does not apply to requests")
 	reject(f.Event != "" && !ofDeliveries, "event", string(f.Action)+" does not apply to deliveries")
 	reject(f.WebhookID != "" && !ofDeliveries, "webhook_id", string(f.Action)+" does not apply to deliveries")
+	reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "must be given, because "+string(f.Action)+" needs it")
 	for _, field := range given(f) {
 		reject(known && !slices.Contains(action.Fields, field), field, string(f.Action)+" does not read it")
 	}
@@ -130,7 +131,7 @@ func Conditions() map[string]any {
 	}
 	ofRequests, ofDeliveries := [][]string{{"operation"}, {"method"}, {"path"}}, [][]string{{"event"}, {"webhook_id"}}
 	return object{
-		"allOf": unreadFields(),
+		"allOf": readFields(),
 		"anyOf": []object{
 			forTarget(requests, without(ofDeliveries...)),
 			forTarget(deliveries, without(ofRequests...)),
@@ -140,19 +141,22 @@ func Conditions() map[string]any {
 	}
 }
 
-// unreadFields returns a condition for each action: a field that it does not read must
-// be omitted, or have its zero value.
-func unreadFields() (all []map[string]any) {
+// readFields returns a condition for each action: a field that it does not read must be
+// omitted, or have its zero value, and a field that it needs must have another value.
+func readFields() (all []map[string]any) {
 	type object = map[string]any
 	zeros := object{"after_processing": false, "delay_ms": 0, "status": 0, "retry_after": "", "body": "", "location": "", "size": 0}
 	for _, a := range table {
-		unread := object{}
+		fields, needed := object{}, []string{}
 		for field, zero := range zeros {
 			if !slices.Contains(a.Fields, field) {
-				unread[field] = object{"enum": []any{zero}}
+				fields[field] = object{"enum": []any{zero}}
+			}
+			if field == a.needs {
+				fields[field], needed = object{"not": object{"enum": []any{zero}}}, []string{field}
 			}
 		}
-		all = append(all, object{"if": object{"properties": object{"action": object{"const": a.Name}}}, "then": object{"properties": unread}})
+		all = append(all, object{"if": object{"properties": object{"action": object{"const": a.Name}}}, "then": object{"properties": fields, "required": needed}})
 	}
 	return all
 }

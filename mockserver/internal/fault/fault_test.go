@@ -85,11 +85,11 @@ func TestMatching(t *testing.T) {
 		"event":         {record.Fault{Action: record.FaultDrop, Event: "Email.Bounced"}, true},
 		"any event":     {record.Fault{Action: record.FaultDrop, Event: "*"}, true},
 		"other event":   {record.Fault{Action: record.FaultDrop, Event: "Email.Opened"}, false},
-		"webhook":       {record.Fault{Action: record.FaultDelay, WebhookID: "3"}, true},
-		"other webhook": {record.Fault{Action: record.FaultDelay, WebhookID: "4"}, false},
+		"webhook":       {record.Fault{Action: record.FaultDelay, Delay: 1, WebhookID: "3"}, true},
+		"other webhook": {record.Fault{Action: record.FaultDelay, Delay: 1, WebhookID: "4"}, false},
 		"account":       {record.Fault{Action: record.FaultDrop, AccountID: 1}, true},
 		"other account": {record.Fault{Action: record.FaultDrop, AccountID: 2}, false},
-		"of requests":   {record.Fault{Action: record.FaultDelay}, false},
+		"of requests":   {record.Fault{Action: record.FaultDelay, Delay: 1}, false},
 	} {
 		assert.Equal(t, row.hits, newPlan(t, row.fault).Delivery(1, "Email.Bounced", "3") != nil, "%s: a rule matches", name)
 	}

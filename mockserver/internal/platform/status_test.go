@@ -60,11 +60,32 @@ func TestStatuses(t *testing.T) {
 		})
 	}
 	assert.ElementsMatch(t, documented(t, "RejectReason"), reasons, "RejectReason in openapi.yaml")
-	known := []string{"suppressed"} // which no contact of the mock server has
+	var known []string
 	for _, status := range events.ContactStatuses() {
-		if status != events.ContactStatusSuppressed {
-			known = append(known, string(status))
+		known = append(known, string(status))
+	}
+	assert.ElementsMatch(t, known, append(Statuses(), "suppressed"), "ContactStatus in openapi.yaml, and statuses in status.go") // no contact of the mock server is suppressed
+	text, err := os.ReadFile("../../../docs/decisions.md")
+	require.NoError(t, err)
+	decisions := strings.Join(strings.Fields(string(text)), " ")
+	for _, sentence := range []string{
+		"Known statuses are " + listed(known, " and "),
+		"An import activates " + listed(activated(ifResubscribed), " and ") + " contacts only if",
+		"An import never activates contacts whose status is " + listed(activated(never), " or ") + ",",
+	} {
+		assert.Contains(t, decisions, sentence)
+	}
+}
+
+func activated(when activation) (names []string) {
+	for _, s := range statuses {
+		if s.reactivates == when {
+			names = append(names, s.name)
 		}
 	}
-	assert.ElementsMatch(t, known, append(Statuses(), "suppressed"), "ContactStatus in openapi.yaml, and statuses in status.go")
+	return names
+}
+
+func listed(words []string, last string) string {
+	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
 }
