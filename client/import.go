@@ -260,21 +260,7 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 		if n++; n <= im.opts.Skip {
 			continue
 		}
-		if !im.wants(contact) {
-			b.to = n
-			continue
-		}
-		if size := contact.size(); len(b.contacts) == 0 || b.size+size <= im.limit.Load() {
-			b.add(contact, n-1, size)
-		} else if done = im.start(ctx, b); done {
-			b = im.batch(n - 1)
-			b.add(contact, n-1, size)
-		}
-		if done && len(b.contacts) == im.opts.BatchSize {
-			done = im.start(ctx, b)
-			b = im.batch(n)
-		}
-		if !done {
+		if b, done = im.add(ctx, b, contact, n-1); !done {
 			break
 		}
 	}
@@ -289,6 +275,28 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	im.report.Read = n
 	im.report.Complete = done && failed == nil
 	return failed
+}
+
+// add adds a contact to a batch, sends the batch if it is full, and returns the batch for
+// the next contact. If the import must stop, add returns false.
+func (im *importer) add(ctx context.Context, b *batch, contact ImportContact, place int64) (*batch, bool) {
+	if !im.wants(contact) {
+		b.to = place + 1
+		return b, true
+	}
+	size := contact.size()
+	if len(b.contacts) > 0 && b.size+size > im.limit.Load() {
+		if !im.start(ctx, b) {
+			return b, false
+		}
+		b = im.batch(place)
+	}
+	b.add(contact, place, size)
+	if len(b.contacts) < im.opts.BatchSize {
+		return b, true
+	}
+	ok := im.start(ctx, b)
+	return im.batch(place + 1), ok
 }
 
 func (b *batch) add(contact ImportContact, place, size int64) {
