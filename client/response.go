@@ -22,7 +22,7 @@ func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) e
 	html := media == "text/html" && !c.html
 	switch {
 	case resp.StatusCode >= 400:
-		e.attempt = answered
+		e.attempt = errorStatus
 		if d, ok := retryAfter(resp.Header); ok {
 			e.attempt, e.RetryAfter = postponed, d
 		}

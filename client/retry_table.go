@@ -14,10 +14,10 @@ const (
 	notSent                    // no connection
 	unprocessed                // the server rejected the request unprocessed over HTTP/2
 	lost                       // a part of the request may have been sent, but no response arrived
-	answered                   // a status of 400 or more
+	errorStatus                // a status of 400 or more
 	postponed                  // the same, with a valid Retry-After header
 	unreadable                 // an invalid response
-	mismatched                 // an invalid response: JSON in which a value is missing or has the wrong type
+	mismatched                 // an invalid response: JSON with a missing value or a value of the wrong type
 	unqueued                   // a valid response, whose status means that the email was not queued
 )
 
@@ -59,7 +59,7 @@ type retryRule struct {
 // retryTable returns the table under Retries in the package documentation for the
 // last attempt of a call.
 func (r RetryConfig) retryTable(e *Error) []retryRule {
-	response := e.attempt == answered || e.attempt == postponed
+	response := e.attempt == errorStatus || e.attempt == postponed
 	status := func(statuses ...int) bool { return response && slices.Contains(statuses, e.StatusCode) }
 	promised := e.attempt == postponed && r.Unprocessed503WithRetryAfter
 	uncertain := status(

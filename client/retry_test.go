@@ -27,14 +27,14 @@ const promisedRow = "503 as promised, below"
 var ends = map[string][]*Error{
 	"no connection":                  {{attempt: notSent}},
 	"rejected unprocessed by HTTP/2": {{attempt: unprocessed}}, // see TestNoResendOverHTTP2
-	"429":                            {{StatusCode: 429, attempt: answered}, {StatusCode: 429, attempt: postponed, RetryAfter: time.Second}},
+	"429":                            {{StatusCode: 429, attempt: errorStatus}, {StatusCode: 429, attempt: postponed, RetryAfter: time.Second}},
 	promisedRow:                      {{StatusCode: 503, attempt: postponed}},
 	"408, 500, 502, 503 or 504": {
-		{StatusCode: 408, attempt: answered},
-		{StatusCode: 500, attempt: answered},
-		{StatusCode: 502, attempt: answered},
-		{StatusCode: 503, attempt: answered},
-		{StatusCode: 504, attempt: answered},
+		{StatusCode: 408, attempt: errorStatus},
+		{StatusCode: 500, attempt: errorStatus},
+		{StatusCode: 502, attempt: errorStatus},
+		{StatusCode: 503, attempt: errorStatus},
+		{StatusCode: 504, attempt: errorStatus},
 		{StatusCode: 408, attempt: postponed},
 		{StatusCode: 500, attempt: postponed},
 		{StatusCode: 503, attempt: postponed},
@@ -48,9 +48,9 @@ var ends = map[string][]*Error{
 		{StatusCode: 101, attempt: unreadable},
 		{StatusCode: 200, attempt: mismatched},
 	},
-	"another 5xx": {{StatusCode: 501, attempt: answered}, {StatusCode: 505, attempt: answered}, {StatusCode: 599, attempt: answered}, {StatusCode: 600, attempt: answered}},
-	"401":         {{StatusCode: 401, attempt: answered}}, // withToken has already requested another token; see auth_test.go
-	"another 4xx": {{StatusCode: 400, attempt: answered}, {StatusCode: 404, attempt: answered}, {StatusCode: 409, attempt: answered}, {StatusCode: 422, attempt: answered}},
+	"another 5xx": {{StatusCode: 501, attempt: errorStatus}, {StatusCode: 505, attempt: errorStatus}, {StatusCode: 599, attempt: errorStatus}, {StatusCode: 600, attempt: errorStatus}},
+	"401":         {{StatusCode: 401, attempt: errorStatus}}, // withToken has already requested another token; see auth_test.go
+	"another 4xx": {{StatusCode: 400, attempt: errorStatus}, {StatusCode: 404, attempt: errorStatus}, {StatusCode: 409, attempt: errorStatus}, {StatusCode: 422, attempt: errorStatus}},
 }
 
 // TestRetryTable: the table in doc.go is retryTable, and classify follows it.
