@@ -47,9 +47,9 @@ type Config struct {
 	// HTTPClient sends the requests. The client does not change HTTPClient and does
 	// not follow redirects. The transport of HTTPClient must not add an
 	// Idempotency-Key header, because net/http resends failed HTTP/1 requests that
-	// have this header. The default is a new http.Client with [DefaultTransport]. An
+	// have this header. The default is a new http.Client with [NewTransport]. An
 	// HTTPClient keeps its own settings. If its transport uses HTTP/2, set
-	// SendPingTimeout and PingTimeout in [http.Transport].HTTP2, or use DefaultTransport.
+	// SendPingTimeout and PingTimeout in [http.Transport].HTTP2, or use NewTransport.
 	// Otherwise, net/http uses a dead connection for up to 15 minutes.
 	HTTPClient *http.Client `json:"-"`
 
@@ -132,7 +132,7 @@ func (c Config) MarshalJSON() ([]byte, error) {
 
 func (c Config) withDefaults() Config {
 	if c.HTTPClient == nil {
-		c.HTTPClient = &http.Client{Transport: DefaultTransport()}
+		c.HTTPClient = &http.Client{Transport: NewTransport()}
 	}
 	if c.LookupLimiter == nil {
 		c.LookupLimiter = defaultLookupLimiter()
@@ -154,7 +154,7 @@ const maxConns = 100
 // HTTP/2 ping, and the time that it waits for the response.
 const pingTimeout = 5 * time.Second
 
-// DefaultTransport returns a new transport, which is the default for
+// NewTransport returns a new transport, which is the default for
 // [Config.HTTPClient]. The transport is a copy of [http.DefaultTransport] with two
 // changes. It opens up to 100 HTTP/1 connections, which can all be idle (see
 // [Client.CloseIdleConnections]). Additional concurrent calls wait for a connection, and
@@ -162,8 +162,8 @@ const pingTimeout = 5 * time.Second
 // If an HTTP/2 connection receives nothing for 5 s, the transport sends a ping. If the
 // connection receives no response to the ping within 5 s, the transport closes the
 // connection. If http.DefaultTransport sends pings, the copy keeps these settings. If
-// http.DefaultTransport is not an [*http.Transport], DefaultTransport returns it.
-func DefaultTransport() http.RoundTripper {
+// http.DefaultTransport is not an [*http.Transport], NewTransport returns it.
+func NewTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport

@@ -35,7 +35,7 @@ func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 		return nil, errors.New("mcp: the client's configuration must not contain a token, because each caller sends its own token")
 	}
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = &http.Client{Transport: client.DefaultTransport()}
+		cfg.HTTPClient = &http.Client{Transport: client.NewTransport()}
 	}
 	if opts.MaxConcurrent < 0 {
 		return nil, fmt.Errorf("mcp: MaxConcurrent must be at least 0, got %d", opts.MaxConcurrent)

@@ -20,13 +20,13 @@ type urlKey struct{}
 // requests have redacted URLs. In redacted URLs, REDACTED replaces addresses in the path,
 // and all query values except page, per_page, sort and with_count. A redacted URL does not
 // contain a user name or a password. The base transport sends requests with their original
-// URLs. If base is nil, Transport uses client.DefaultTransport().
+// URLs. If base is nil, Transport uses client.NewTransport().
 //
 // Headers are not redacted, so the instrumentation must not record the
 // Authorization header.
 func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.RoundTripper) http.RoundTripper {
 	if base == nil {
-		base = client.DefaultTransport()
+		base = client.NewTransport()
 	}
 	return transport{hide, instrument(transport{restore, base})}
 }
