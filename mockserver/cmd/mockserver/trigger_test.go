@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
 
@@ -140,4 +142,21 @@ func parsed(t *testing.T) webhook.Secret {
 	secret, err := webhook.ParseSecret("S", "")
 	require.NoError(t, err)
 	return secret
+}
+
+// The list contains each sample once.
+func TestTriggerList(t *testing.T) {
+	samples, err := mockserver.Samples()
+	require.NoError(t, err)
+	want := []string{"EVENT VARIANT DESCRIPTION"}
+	for _, s := range samples {
+		want = append(want, fmt.Sprintf("%s %s %s", s.Event, s.Variant, s.Summary))
+	}
+	var got []string
+	for line := range strings.Lines(commandLine(t, "mockserver trigger --list")) {
+		if words := strings.Fields(line); len(words) > 0 {
+			got = append(got, strings.Join(words, " "))
+		}
+	}
+	assert.Equal(t, want, got)
 }
