@@ -89,3 +89,12 @@ func activated(when activation) (names []string) {
 func listed(words []string, last string) string {
 	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
 }
+
+// The contacts of all lists are counted.
+func TestContactsAdd(t *testing.T) {
+	list, counts := newContactTable(), Contacts{}
+	list.add(&contact{Contact: api.Contact{ID: 1, Email: "ada@example.org", Status: statusSpam}})
+	counts.add(list)
+	counts.add(list)
+	assert.Equal(t, 2, counts[statusSpam])
+}
