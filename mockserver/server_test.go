@@ -2,11 +2,13 @@ package mockserver_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -57,6 +59,19 @@ func TestConfigIsCopied(t *testing.T) {
 	if info := p.must("GET", "/_mock/info", nil).text; !strings.Contains(info, `"retry_schedule_ms":[1000]`) {
 		t.Errorf("%s, want retry_schedule_ms 1000", info)
 	}
+}
+
+// TestInfoEvents: the information lists the event of each sample once.
+func TestInfoEvents(t *testing.T) {
+	samples, err := mockserver.Samples()
+	require.NoError(t, err)
+	want := map[string]bool{}
+	for _, s := range samples {
+		want[string(s.Event)] = true
+	}
+	var info struct{ Events []string }
+	require.NoError(t, json.Unmarshal([]byte(newProbe(t, mockserver.Config{}).must("GET", "/_mock/info", nil).text), &info))
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(want)), info.Events)
 }
 
 func TestLargeCampaign(t *testing.T) {
