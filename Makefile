@@ -1,4 +1,4 @@
-# The commands of a day. CONTRIBUTING.md describes the other ones.
+# Frequent commands. CONTRIBUTING.md describes the others.
 
 .PHONY: help test lint generate fast gate
 

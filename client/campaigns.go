@@ -29,7 +29,7 @@ type Campaigns struct{ handler handler }
 
 // Schedule schedules a campaign for the given time, with a precision of one
 // second. If the time is in the past, the platform sends the campaign
-// immediately. If the time is not after 1970-01-01 00:00 UTC or is after the year
+// immediately. If the time is before 1970-01-01 00:00:01 UTC or after the year
 // 9999, the error is [ErrValidation]. If the list's policy has not been accepted,
 // the error is [ErrPolicyNotAccepted].
 //
@@ -70,7 +70,7 @@ func (s *Campaigns) schedule(
 	}
 	what = cmp.Or(what, "that the campaign is scheduled")
 	return confirmed(r, campaign, what, func() (Campaign, error) { return s.Get(ctx, campaignID) }, func(c Campaign) bool {
-		return c.Status != CampaignStatusIncomplete && shown(c)
+		return c.Status != "" && c.Status != CampaignStatusIncomplete && shown(c)
 	})
 }
 

@@ -137,7 +137,7 @@ func (c Config) withDefaults() Config {
 	if c.LookupLimiter == nil {
 		c.LookupLimiter = defaultLookupLimiter()
 	}
-	c.Timeout = cmp.Or(c.Timeout, time.Minute)
+	c.Timeout = min(cmp.Or(c.Timeout, time.Minute), math.MaxInt64/2)              // adding to it cannot overflow
 	c.MaxResponseBytes = min(cmp.Or(c.MaxResponseBytes, 10<<20), math.MaxInt64-1) // one byte more is read
 	c.Retry = c.Retry.withDefaults()
 	c.UserAgent = strings.TrimSpace(c.UserAgent + " emailplatform-go/" + version)

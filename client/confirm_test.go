@@ -33,7 +33,7 @@ func TestConfirmedWrites(t *testing.T) {
 			assert.Equal(t, int64(7), got.ID)
 			return err
 		}
-		const none, gone = `{"campaign_id":7}`, ""
+		const none, gone, delivering = `{"campaign_id":7}`, "", `{"campaign_id":7,"status":"delivering"}`
 		hour := time.Hour
 		for name, tc := range map[string]struct {
 			call      func(*Client) error
@@ -48,10 +48,12 @@ func TestConfirmedWrites(t *testing.T) {
 			"earlier":                 {schedule(at), []string{campaign("scheduled", at.Add(-hour)), campaign("scheduled", at.Add(-hour))}, true},
 			"later":                   {schedule(at), []string{campaign("scheduled", at.Add(hour)), campaign("scheduled", at.Add(hour))}, true},
 			"incomplete":              {schedule(at), []string{campaign("incomplete", at), campaign("incomplete", at)}, true},
-			"in the past":             {schedule(time.Unix(1, 0)), []string{none}, false},
+			"in the past":             {schedule(time.Unix(1, 0)), []string{none, delivering}, false},
 			"in the platform's past":  {schedule(time.Now().Add(time.Second)), []string{campaign("scheduled", time.Now().Add(30*time.Second))}, false},
-			"the clock is far ahead":  {schedule(at), []string{fmt.Sprintf(`{"campaign_id":7,"scheduled_for":%d,"updated_on":%[1]d}`, at.Add(hour).Unix())}, false},
-			"send":                    {send, []string{none}, false},
+			"the clock is far ahead":  {schedule(at), []string{fmt.Sprintf(`{"campaign_id":7,"status":"delivering","scheduled_for":%d,"updated_on":%[1]d}`, at.Add(hour).Unix())}, false},
+			"send":                    {send, []string{delivering}, false},
+			"send, status in the GET": {send, []string{none, delivering}, false},
+			"send, no status":         {send, []string{none, none}, true},
 			"send, still incomplete":  {send, []string{campaign("incomplete", at), campaign("incomplete", at)}, true},
 			"send, scheduled later":   {send, []string{campaign("incomplete", at), campaign("scheduled", at)}, false},
 			"opt-in":                  {optIn, []string{`{"id":7,"status":"pending"}`}, false},

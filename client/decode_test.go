@@ -201,7 +201,7 @@ func TestResponseMemory(t *testing.T) {
 			body := tc.head + strings.Repeat(tc.again, size/len(tc.again)) + tc.tail
 			as := roundTrip(func(*http.Request) (*http.Response, error) { return respond(tc.status, body), nil })
 			c := newBubbleClient(t, nil, func(cfg *Config) {
-				cfg.HTTPClient.Transport = as // without altFormat, because its allocations would count
+				cfg.HTTPClient.Transport = as
 				cfg.Retry.MaxAttempts = 1
 			})
 			var err error

@@ -101,8 +101,9 @@
 // not contain the value. If the second response does not contain the value either,
 // the error is [ErrInvalidResponse] and [ErrOutcomeUnknown], and the client returns the
 // resource together with the error. If the scheduled time has passed, the platform need
-// not return it. A later time is accepted if it has passed too, because the platform then
-// sends immediately.
+// not return it. A later time is accepted if it is at most one minute after the current
+// time, or not after the campaign's updated_on, because the platform then sends
+// immediately.
 //
 // # Retries
 //
@@ -126,7 +127,7 @@
 // "Maybe done" means that the platform may have processed the request. If any attempt of
 // a failed call is "maybe done", the error matches [ErrOutcomeUnknown], unless the call
 // is a GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means
-// that the request changed nothing. ErrNotQueued means that the platform did not send
+// that the failed request changed nothing. ErrNotQueued means that the platform did not send
 // the email and stores only a record of it. The file docs/errors.md describes how to
 // resolve an unknown outcome.
 //
@@ -195,7 +196,7 @@
 // # Import
 //
 // [Contacts.Import] reads any number of contacts from an iterator and sends them in
-// batches of 1,000. The returned [ImportReport] contains the result for each contact. To
+// batches of up to 1,000. The returned [ImportReport] contains the result for each contact. To
 // resume an import without losing contacts, start from the last checkpoint, or import
 // the contacts that [ImportReport.Remaining] returns.
 //
@@ -217,9 +218,9 @@
 // A [Client], its services and its iterators are immutable and safe for concurrent use.
 // The client does not change arguments or use them after the call, and the caller owns
 // all results. The client's goroutines end before the call or loop that started them.
-// The only exception is a [TokenSource] call that replaces a token before it expires.
-// This call ends after at most [Config.Timeout], unless the source ignores its context.
-// Then the client continues without it.
+// The only exception is a call to the [TokenSource]. The client cancels its context after
+// [Config.Timeout], or when no call waits for a required token. One second later, the
+// client continues without a source that ignores its context.
 //
 // If a callback on another goroutine panics or calls [runtime.Goexit] (for example, in
 // testing.T.FailNow), the call waits for its pending requests. The caller's goroutine

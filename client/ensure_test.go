@@ -97,6 +97,26 @@ func TestEnsureWithoutSecret(t *testing.T) {
 	}
 }
 
+// TestEnsureStoredDifferently: a platform that stores another rate limit is reported, and the new webhook is not old.
+func TestEnsureStoredDifferently(t *testing.T) {
+	created := false
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		const hook = `{"webhook_id":"1","url":"https://a.example/","events":["Email.Bounced"],"rate_limit":5,"rate_limit_period":"second","secret":"s"}`
+		switch {
+		case r.Method == http.MethodPost:
+			created = true
+			return respond(201, hook), nil
+		case created && r.URL.Query().Get("page") < "2":
+			return respond(200, `{"data":[`+hook+`],"pagination":{"page":1,"per_page":100,"count":1}}`), nil
+		}
+		return respond(200, `{"data":[],"pagination":{"page":1,"per_page":100,"count":0}}`), nil
+	})
+	hook, old, err := c.Webhooks.Replace(t.Context(), WebhookCreate{URL: "https://a.example/", Events: []events.Name{"Email.Bounced"}})
+	if hook.ID != "1" || old != nil || !errors.Is(err, ErrInvalidResponse) {
+		t.Errorf("got %q, old %v, %v", hook.ID, old, err)
+	}
+}
+
 // TestWebhookRotation: a successor has the same configuration and another secret. A repeated Rotate returns the same
 // successor, and Active returns both webhooks.
 func TestWebhookRotation(t *testing.T) {

@@ -67,7 +67,7 @@ type ImportOptions struct {
 	// NoRepeat.
 	Resubscribe bool
 
-	// NoRepeat prevents that the client sends a batch again if the platform may have
+	// NoRepeat prevents the client from sending a batch again if the platform may have
 	// processed it. The contacts in such a batch have the status [ImportUnknown]. By
 	// default, the client sends the batch again, which activates contacts that were
 	// deleted after the first attempt (and with Resubscribe, contacts that
@@ -368,15 +368,19 @@ func (im *importer) sendBatch(ctx context.Context, b *batch) {
 		im.finish(b, result, err)
 		return
 	}
-	middle, size := b.places[half], b.size/2
-	im.limit.Store(min(im.limit.Load(), size)) // another batch may store a larger value, which costs one more 413
-	im.sendBatch(ctx, &batch{from: b.from, to: middle, contacts: b.contacts[:half], places: b.places[:half], size: size})
+	middle, left := b.places[half], int64(0)
+	for i := range half {
+		left += b.contacts[i].size()
+	}
+	right := b.size - left
+	im.limit.Store(min(im.limit.Load(), max(left, right))) // another batch may store a larger value, which costs one more 413
+	im.sendBatch(ctx, &batch{from: b.from, to: middle, contacts: b.contacts[:half], places: b.places[:half], size: left})
 	im.mu.Lock()
 	ended := im.stopped != nil || ctx.Err() != nil
 	im.unsent = im.unsent || ended
 	im.mu.Unlock()
 	if !ended {
-		im.sendBatch(ctx, &batch{from: middle, to: b.to, contacts: b.contacts[half:], places: b.places[half:], size: size})
+		im.sendBatch(ctx, &batch{from: middle, to: b.to, contacts: b.contacts[half:], places: b.places[half:], size: right})
 	}
 }
 

@@ -35,7 +35,8 @@ const (
 	ImportFailed
 	// ImportUnknown means that the request for the contact failed, and that the
 	// list may contain the contact. Include the contact in the next import, which
-	// creates no duplicate.
+	// creates no duplicate. A repeated import activates contacts that were deleted in
+	// the meantime (see [ImportOptions].NoRepeat).
 	ImportUnknown
 	// ImportFiltered means that ImportOptions.Filter excluded the contact.
 	ImportFiltered

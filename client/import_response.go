@@ -14,7 +14,7 @@ import (
 // ImportBatch imports up to 1,000 contacts with one request. [Contacts.Import]
 // imports any number of contacts. Importing a contact again does not create a
 // duplicate, but activates a contact that was deleted in the meantime. To prevent
-// that the client sends the batch again after a lost response, use
+// the client from sending the batch again after a lost response, use
 // [WithMaxAttempts].
 //
 // If the list contains the contact, the platform updates it and keeps omitted

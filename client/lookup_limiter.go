@@ -38,10 +38,11 @@ func NewLookupLimiter() LookupLimiter { return &processLimiter{slots: map[string
 // The limit of the platform applies to a token, not to a client.
 var sharedLookups, processStart = NewLookupLimiter(), time.Now() //nolint:gochecknoglobals // see above
 
-// defaultLookupLimiter returns sharedLookups. In a testing/synctest bubble, whose
-// clock is years slow, it returns a new limiter, because bubbles cannot share channels.
+// defaultLookupLimiter returns sharedLookups. In a testing/synctest bubble, whose clock
+// starts in the year 2000, it returns a new limiter, because bubbles cannot share channels.
 func defaultLookupLimiter() LookupLimiter {
-	if time.Now().Round(0).Before(processStart.Round(0)) {
+	const year = 365 * 24 * time.Hour
+	if processStart.Round(0).Sub(time.Now().Round(0)) > year {
 		return NewLookupLimiter()
 	}
 	return sharedLookups

@@ -65,8 +65,8 @@ type Webhooks struct {
 // deliveries of an archived webhook. [Webhooks.Replace] is like Ensure, and returns the
 // old webhooks.
 //
-// If the platform returns no secret, the error is [ErrInvalidResponse]. Ensure may
-// return the known fields of the webhook together with an error. If a request fails,
+// If the platform returns no secret, or lists the new webhook with other events or
+// another rate limit, the error is [ErrInvalidResponse]. Ensure may return the known fields of the webhook together with an error. If a request fails,
 // even with [ErrOutcomeUnknown], call Ensure again to get the webhook.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	current, old, err := s.Replace(ctx, webhook)
@@ -79,8 +79,9 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 
 // Replace is like [Webhooks.Ensure], and returns the webhooks to archive instead of
 // logging them. A webhook is old if it is not archived, has the same URL and one of the
-// events, and precedes the current webhook in the list. A process of an earlier release
-// therefore never gets the webhook of a later release as old.
+// events, and precedes the current webhook in the list. If the platform lists webhooks in
+// creation order, a process of an earlier release therefore gets the webhook of a later
+// release as old only if the webhook of the earlier release is archived.
 func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current Webhook, old []WebhookSummary, err error) {
 	return s.ensure(ctx, webhook, "")
 }
@@ -138,8 +139,8 @@ func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, er
 	return active, nil
 }
 
-// ensure implements Replace. It skips all webhooks up to the one whose id is after.
-// If after is "", it searches all webhooks.
+// ensure implements Replace. It skips all webhooks up to and including the webhook with
+// the id after. If after is "", it searches all webhooks.
 func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, []WebhookSummary, error) {
 	id, old, err := s.find(ctx, want, after, "")
 	if err != nil {
@@ -180,24 +181,26 @@ func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error
 
 // find returns the id of the first webhook that matches, or "" if there is none, and
 // the preceding webhooks that deliver some of the events. If after is not empty, a match
-// must follow the webhook with this id. The parameter own is the id of the last webhook
-// to search, or "" to search all webhooks.
+// must follow the webhook with this id. The parameter own is the id of the webhook that
+// the call has created, which is the last one to search, or "".
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, old []WebhookSummary, err error) {
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {
 		case err != nil:
 			return "", nil, err
 		case hook.Status == WebhookStatusArchived || !sameURL(hook.URL, want.URL):
-		case after == "" && want.isSetUpAs(hook):
+		case want.isSetUpAs(hook) && (after == "" || hook.ID == own):
 			return hook.ID, old, nil
+		case hook.ID == own:
+			e := newConclusion(listWebhooksRequest(ListWebhooksParams{}),
+				fmt.Errorf("webhook %.100q has other events or another rate limit than requested", hook.ID))
+			e.attempt = unreadable
+			return "", nil, e
 		case slices.ContainsFunc(want.Events, hook.has):
 			old = append(old, hook)
 		}
-		switch hook.ID {
-		case after:
+		if hook.ID == after {
 			after = ""
-		case own:
-			return "", old, nil
 		}
 	}
 	return "", old, nil

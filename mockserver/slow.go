@@ -23,10 +23,9 @@ const (
 	minRate     = 64 << 10         // bytes of a body per additional second
 )
 
-// waiting contains the connections that have not sent a request, or no other
-// request, oldest first. Above maxWaiting, it closes the oldest connection.
-// Shutdown closes all of them, because [http.Server.Shutdown] would wait five
-// seconds for a new connection.
+// waiting contains the connections without a request in progress, oldest first. Above
+// maxWaiting, it closes the oldest connection. Shutdown closes all of them, because
+// [http.Server.Shutdown] would wait five seconds for a new connection.
 type waiting struct {
 	mu     sync.Mutex
 	conns  list.List

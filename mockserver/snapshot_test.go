@@ -345,6 +345,7 @@ func TestRevision(t *testing.T) {
 				revision := p.Revision()
 				for _, path := range []string{"/lists", "/templates", "/campaigns", "/webhooks", "/suppressed-emails", "/_mock/state"} {
 					p.do("GET", path, nil)
+					p.do("HEAD", path, nil)
 				}
 				assert.Equal(t, revision, p.Revision(), "after requests that only read")
 			})

@@ -42,8 +42,8 @@ type Options struct {
 	KeyPrefix string
 
 	// Key returns the deduplication key for a delivery. If Key is nil or returns "",
-	// the key is the default key, which Key receives in d.Key: the id of the event.
-	// If there is no id, or the id contains U+FFFD (the replacement for invalid
+	// the default key applies. The default key, which d.Key contains, is the id of the
+	// event. If there is no id, or the id contains U+FFFD (the replacement for invalid
 	// UTF-8), the default key is "sha256:" followed by the body's SHA-256 in hex.
 	// Two events without ids count as one if their bodies are identical.
 	Key func(d Delivery) string

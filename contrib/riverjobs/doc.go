@@ -33,7 +33,7 @@
 //	Result of Emails.Send                Job                  Email
 //	accepted                             completed            sent once
 //	client.ErrNotQueued                  canceled             not sent
-//	no connection, 401, 429              snoozed              sent later
+//	no connection, no token, 401, 429    snoozed              sent later
 //	403                                  snoozed for MaxPause sent later
 //	another 4xx status                   canceled             not sent
 //	client.ErrOutcomeUnknown             snoozed for an hour  unknown, see below

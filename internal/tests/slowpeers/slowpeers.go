@@ -33,7 +33,7 @@ func Post(path, token, body string) string {
 // Get returns a GET request.
 func Get(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n" }
 
-// slow are the clients. Each uses a connection and then leaves it open.
+// slow contains the clients. Each client opens a connection and does not close it.
 var slow = []func(conn net.Conn, request string){
 	func(net.Conn, string) {}, // sends nothing
 	func(conn net.Conn, request string) { _, _ = io.WriteString(conn, request[:10]) },             // stops in the header

@@ -80,9 +80,9 @@ func check(f record.Fault) (errs FieldErrors) {
 	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" does not apply to requests")
 	reject(f.Event != "" && !ofDeliveries, "event", string(f.Action)+" does not apply to deliveries")
 	reject(f.WebhookID != "" && !ofDeliveries, "webhook_id", string(f.Action)+" does not apply to deliveries")
-	reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "must be given, because "+string(f.Action)+" needs it")
+	reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "is required by "+string(f.Action))
 	for _, field := range given(f) {
-		reject(known && !slices.Contains(action.Fields, field), field, string(f.Action)+" does not read it")
+		reject(known && !slices.Contains(action.Fields, field), field, "must be omitted, because "+string(f.Action)+" does not read it")
 	}
 	return errs
 }

@@ -170,7 +170,7 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 // also publishes [activity.Records].
 func (g *Gateway) publish(r record.Request) {
 	g.options.Changes.Publish(activity.Request, func() any { return SummaryOf(r) })
-	if r.Method != http.MethodGet && r.Status < 300 {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Status < 300 {
 		g.options.Changes.Publish(activity.Records, nil)
 	}
 }

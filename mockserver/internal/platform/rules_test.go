@@ -85,7 +85,8 @@ func TestImportUpdatesLastAdded(t *testing.T) {
 	within(t, p, func(t *tx) error {
 		l := t.account.Lists.get(1)
 		for status, again := range map[string]bool{statusUnsubscribed: true, statusDeleted: true, statusPending: false, statusActive: false} {
-			c := t.newContact(l, status+"@example.org", status)
+			c := t.newContact(l, status+"@example.org", statusActive)
+			l.contacts.setStatus(c, status)
 			added := c.Added
 			if isNew := t.importContact(l, api.ImportContact{Email: c.Email}, statusActive, true); isNew || c.Status != statusActive {
 				return fmt.Errorf("%s: new %v, then %s", status, isNew, c.Status)

@@ -44,12 +44,13 @@ var statuses = []status{
 	{name: statusBounced, meaning: "contacts with a hard bounce", rejects: allEmail, reactivates: never},
 }
 
-// statusNamed returns the rules for a status. A status from a snapshot may be unknown.
+// statusNamed returns the rules for a status. A state may contain an unknown status,
+// such as suppressed. Its contacts receive no email, and no import activates them.
 func statusNamed(name string) status {
 	if i := slices.IndexFunc(statuses, func(s status) bool { return s.name == name }); i >= 0 {
 		return statuses[i]
 	}
-	return status{name: name}
+	return status{name: name, rejects: allEmail, reactivates: never}
 }
 
 // Statuses returns the names of all statuses of contacts.
