@@ -302,7 +302,7 @@ func campaignOperations() []operation {
 		{
 			"scheduleCampaign", func(e env) (any, error) { return e.Campaigns.Send(e.ctx, e.campaign) },
 			outbox,
-			[]knownResponse{{`{"campaign_id":5,"object":"campaign"}`, Campaign{ID: 5}}},
+			[]knownResponse{{`{"campaign_id":5,"status":"delivering","object":"campaign"}`, Campaign{ID: 5, Status: CampaignStatusDelivering}}},
 		},
 	}
 }

@@ -84,7 +84,7 @@ func TestScheduleAtZeroTime(t *testing.T) {
 	requests := 0
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 		requests++
-		return respond(200, `{"campaign_id":7}`), nil
+		return respond(200, `{"campaign_id":7,"status":"delivering"}`), nil
 	})
 	for _, at := range []time.Time{{}, time.Unix(0, 0), time.UnixMilli(999), time.Unix(-1, 0)} {
 		if _, err := c.Campaigns.Schedule(t.Context(), 7, at); !errors.Is(err, ErrValidation) {

@@ -41,10 +41,11 @@ func (c *contact) wire() api.Contact {
 }
 
 // effectiveStatus returns the contact's status. If the contact is deleted,
-// effectiveStatus returns the status that it had before.
+// effectiveStatus returns the status that it had before. An import can add a contact as
+// deleted, which has no status before.
 func (c *contact) effectiveStatus() string {
 	if c.Status == statusDeleted {
-		return c.Before
+		return cmp.Or(c.Before, statusActive)
 	}
 	return c.Status
 }
