@@ -73,8 +73,8 @@ func separator(line string) rune {
 	return r
 }
 
-// otherComma returns the separator other than a comma with which the first line
-// has a field that found accepts. It returns 0 if the first line has such a
+// otherComma returns a separator other than a comma. It splits the first line into
+// fields, and found accepts one of them. otherComma returns 0 if the first line has such a
 // field with commas, or if several separators give one.
 func (c *csvRows) otherComma(found func(field string) bool) (comma rune) {
 	line := c.firstLine()

@@ -100,7 +100,7 @@ type sortKey struct {
 func textKey(text string) sortKey {
 	var first [8]byte
 	copy(first[:], text)
-	return sortKey{number: int64(binary.BigEndian.Uint64(first[:]) >> 1), text: text} //nolint:gosec // 63 bits
+	return sortKey{number: int64(binary.BigEndian.Uint64(first[:]) >> 1), text: text}
 }
 
 func (k sortKey) compare(other sortKey) int {
