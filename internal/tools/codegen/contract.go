@@ -69,7 +69,7 @@ func (c *contract) operation(op operation) entry {
 	if body := op.body(); body != nil {
 		e.Body, e.BodyRequired = c.schema(body.Schema, ""), op.RequestBody.Value.Required
 	}
-	for status, r := range inOrder(op.Operation.Responses.Map()) {
+	for status, r := range inOrder(op.Responses.Map()) {
 		for name, header := range r.Value.Headers {
 			if header.Value.Required {
 				c.fail(header.Origin, "the mock server validates no header %s: required", name)
@@ -108,7 +108,7 @@ func (c *contract) literal(s *openapi3.Schema, description string) string {
 	if kind == "integer" && s.Min == nil {
 		fields = append(fields, "Min: math.MinInt64")
 	}
-	for _, keyword := range c.keywords(s) {
+	for _, keyword := range keywords(s) {
 		switch kind + " " + keyword {
 		case "object properties":
 			fields = append(fields, "Properties: "+c.properties(s))
@@ -163,7 +163,7 @@ func (c *contract) literal(s *openapi3.Schema, description string) string {
 }
 
 // keywords returns the keywords of a schema, minimums before maximums and elements.
-func (c *contract) keywords(s *openapi3.Schema) []string {
+func keywords(s *openapi3.Schema) []string {
 	place := func(keyword string) int {
 		return slices.Index([]string{"maximum", "maxLength", "maxItems", "items"}, keyword)
 	}

@@ -105,12 +105,12 @@ func (d *decoder) reader(name string) reader {
 	if slices.Contains(d.roots, name) && r.Identity.Name == "" {
 		try.Failf("type %s is a response without a field ID or Data: set x-identity on another field in the overlay", name)
 	}
-	d.sort(r.Fields, d.order[name])
+	sortFields(r.Fields, d.order[name])
 	return r
 }
 
-// sort orders fields as the document does, if it has all of them.
-func (d *decoder) sort(fields []readField, order []string) {
+// sortFields orders fields as the document does, if it has all of them.
+func sortFields(fields []readField, order []string) {
 	if slices.ContainsFunc(fields, func(f readField) bool { return !slices.Contains(order, f.Member) }) {
 		return
 	}

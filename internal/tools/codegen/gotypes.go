@@ -71,7 +71,7 @@ func fieldComment(p codegen.Property) string {
 // nounPhrase matches a description that continues "Contact is".
 var nounPhrase = regexp.MustCompile(`^(A|An|The|One|What|Who|Where|Why|Whether|How) `)
 
-// typeComment returns a description as the comment of a type: "Contact is a member of a list."
+// typeComment returns a description as the comment of a type, such as "Contact is a member of a list.".
 func typeComment(name, description string) string {
 	switch rest := codegen.LowercaseFirstCharacter(description); {
 	case nounPhrase.MatchString(description):

@@ -92,13 +92,13 @@ func (w writer) Tags() (out []tagged) {
 func (w writer) endpoint(op operation) endpoint {
 	e := endpoint{
 		Title:         code(op.method + " " + op.path),
-		Summary:       cell(op.Operation.Summary),
-		Description:   strings.TrimSpace(op.Operation.Description),
+		Summary:       cell(op.Summary),
+		Description:   strings.TrimSpace(op.Description),
 		Repeatable:    op.repeatable,
-		Deprecated:    op.Operation.Deprecated,
+		Deprecated:    op.Deprecated,
 		RejectUnknown: op.rejectUnknown(),
 		Methods:       w.methods[op.id],
-		Decision:      link(decision(op.Operation.Extensions)),
+		Decision:      link(decision(op.Extensions)),
 	}
 	for _, p := range op.parameters {
 		e.Parameters = append(e.Parameters, w.parameter(p))
@@ -107,7 +107,7 @@ func (w writer) endpoint(op operation) endpoint {
 	if body != nil {
 		e.Body = w.kind(body.Schema)
 	}
-	for status, response := range inOrder(op.Operation.Responses.Map()) {
+	for status, response := range inOrder(op.Responses.Map()) {
 		if status[0] != '2' {
 			if !w.implied(status, body != nil) {
 				e.Errors = append(e.Errors, status)
