@@ -60,24 +60,24 @@ outputs:
 // TestReadersAndWriters: the statements for each kind of field. The tests of packages client and events prove what
 // they do.
 func TestReadersAndWriters(t *testing.T) {
-	for field, want := range map[string][]string{
-		`{type: string}`:                        {`if v.Field != "" {`, "w.String(v.Field)", "v.Field = c.String()"},
-		`{type: integer}`:                       {"if v.Field != 0 {", "w.Int(v.Field)", "v.Field = c.Int()"},
-		`{type: boolean}`:                       {"if v.Field {", "w.Bool(v.Field)", "v.Field = c.Bool()"},
-		`{type: array, items: {type: string}}`:  {"if v.Field != nil {", "jsonwrite.Strings(w, v.Field)", "jsonscan.Slice(c, (*jsonscan.Cursor).String)"},
-		`{type: array, items: {type: integer}}`: {"jsonwrite.Ints(w, v.Field)", "jsonscan.Slice(c, (*jsonscan.Cursor).Int)"},
-		`{type: array, items: {$ref: '#/components/schemas/Part'}}`: {"jsonwrite.Slice(w, v.Field, (*Part).write)", "jsonscan.Slice(c, readPart)"},
-		`{$ref: '#/components/schemas/Part'}`:                       {"if v.Field != (Part{}) {", "v.Field.write(w)", "v.Field = readPart(c)"},
-		`{type: string, x-go-type-skip-optional-pointer: false}`:    {"if v.Field != nil {", "w.String(*v.Field)", "jsonscan.Pointer(c, (*jsonscan.Cursor).String)"},
-		`{type: string, x-go-type: Kind}`:                           {"w.String(string(v.Field))", "v.Field = readKind(c)"},
-		`{type: string, x-go-type: AnyID}`:                          {"w.String(v.Field)", "v.Field = readAnyID(c)"},
-		`{type: integer, x-go-type: UnixTime}`:                      {"writeUnixTime(w, v.Field)", "v.Field = readUnixTime(c)"},
-		`{type: string, x-go-json-ignore: true}`:                    {"w.Open('{')\n\tw.Close('}')"},
+	for _, row := range [][]string{ // a field, and the statements for it
+		{`{type: string}`, `if v.Field != "" {`, "w.String(v.Field)", "v.Field = c.String()"},
+		{`{type: integer}`, "if v.Field != 0 {", "w.Int(v.Field)", "v.Field = c.Int()"},
+		{`{type: boolean}`, "if v.Field {", "w.Bool(v.Field)", "v.Field = c.Bool()"},
+		{`{type: array, items: {type: string}}`, "if v.Field != nil {", "jsonwrite.Strings(w, v.Field)", "jsonscan.Slice(c, (*jsonscan.Cursor).String)"},
+		{`{type: array, items: {type: integer}}`, "jsonwrite.Ints(w, v.Field)", "jsonscan.Slice(c, (*jsonscan.Cursor).Int)"},
+		{`{type: array, items: {$ref: '#/components/schemas/Part'}}`, "jsonwrite.Slice(w, v.Field, (*Part).write)", "jsonscan.Slice(c, readPart)"},
+		{`{$ref: '#/components/schemas/Part'}`, "if v.Field != (Part{}) {", "v.Field.write(w)", "v.Field = readPart(c)"},
+		{`{type: string, x-go-type-skip-optional-pointer: false}`, "if v.Field != nil {", "w.String(*v.Field)", "jsonscan.Pointer(c, (*jsonscan.Cursor).String)"},
+		{`{type: string, x-go-type: Kind}`, "w.String(string(v.Field))", "v.Field = readKind(c)"},
+		{`{type: string, x-go-type: AnyID}`, "w.String(v.Field)", "v.Field = readAnyID(c)"},
+		{`{type: integer, x-go-type: UnixTime}`, "writeUnixTime(w, v.Field)", "v.Field = readUnixTime(c)"},
+		{`{type: string, x-go-json-ignore: true}`, "w.Open('{')\n\tw.Close('}')"},
 	} {
-		out, err := generateOrder(t, field, nil)
-		require.NoError(t, err, field)
-		for _, text := range want {
-			assert.Contains(t, out, text, field)
+		out, err := generateOrder(t, row[0], nil)
+		require.NoError(t, err, row[0])
+		for _, text := range row[1:] {
+			assert.Contains(t, out, text, row[0])
 		}
 	}
 }

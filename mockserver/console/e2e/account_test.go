@@ -57,7 +57,7 @@ func startFourAccounts(t *testing.T) (*world, *page, *client.Client) {
 		mockserver.Token{Value: "third", AccountID: 78}, mockserver.Token{Value: "fourth", AccountID: 79})
 	other := w.as("other")
 	for _, c := range []*client.Client{w.sdk, other} {
-		_, err := c.Lists.Create(context.Background(), client.ListCreate{Name: "Kept"})
+		_, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Kept"})
 		w.check(err)
 	}
 	_, err := w.srv.Inject(mockserver.Fault{AccountID: 1, Operation: "listTags", Action: mockserver.FaultReset},
