@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
 
@@ -21,8 +21,8 @@ import (
 const DefaultToken = "dev-token"
 
 // Token is an access token with its user and account. For the fields, see
-// [record.Token].
-type Token = record.Token
+// [model.Token].
+type Token = model.Token
 
 // Config configures a server. With the zero value, the server has one user,
 // whose token is DefaultToken.
@@ -143,7 +143,7 @@ const (
 // 401. RevokeToken returns an error if the token does not exist. The error does
 // not contain the token.
 func (s *Server) RevokeToken(token string) error {
-	if !s.env.Access.Revoke(token) {
+	if !s.engine.Access.Revoke(token) {
 		return errors.New("mockserver: the token does not exist")
 	}
 	return nil
@@ -153,8 +153,8 @@ func (s *Server) RevokeToken(token string) error {
 // [Config].Targets. If handler is nil, deliveries to the host use the network.
 // Attempts in progress continue with the previous handler.
 func (s *Server) SetTarget(host string, handler http.Handler) {
-	s.env.Deliveries.SetTarget(host, handler)
+	s.engine.Deliveries.SetTarget(host, handler)
 }
 
 // SetLookupLimit sets the algorithm for the lookup rate limit.
-func (s *Server) SetLookupLimit(limit LookupLimit) { s.env.Platform.SetLookups(limit) }
+func (s *Server) SetLookupLimit(limit LookupLimit) { s.engine.Platform.SetLookups(limit) }

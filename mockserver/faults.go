@@ -3,43 +3,43 @@ package mockserver
 import (
 	"fmt"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // Fault is a rule for fault injection. The conditions of a rule match requests,
 // messages or deliveries, and the action simulates a failure. For the fields, see
-// [record.Fault].
-type Fault = record.Fault
+// [model.Fault].
+type Fault = model.Fault
 
 // FaultRule is a fault rule with its id and match counts.
-type FaultRule = record.FaultRule
+type FaultRule = model.FaultRule
 
 // FaultAction is a string that specifies the effect of a rule.
-type FaultAction = record.FaultAction
+type FaultAction = model.FaultAction
 
-// The fault actions. For the effect of each action, see [record.FaultAction].
+// The fault actions. For the effect of each action, see [model.FaultAction].
 const (
 	// Actions for requests, or for delivery attempts if Event or WebhookID is set.
-	FaultStatus = record.FaultStatus
-	FaultReset  = record.FaultReset
-	FaultHang   = record.FaultHang
+	FaultStatus = model.FaultStatus
+	FaultReset  = model.FaultReset
+	FaultHang   = model.FaultHang
 
 	// Actions for requests.
-	FaultTruncate = record.FaultTruncate
-	FaultOversize = record.FaultOversize
-	FaultNotJSON  = record.FaultNotJSON
-	FaultRedirect = record.FaultRedirect
+	FaultTruncate = model.FaultTruncate
+	FaultOversize = model.FaultOversize
+	FaultNotJSON  = model.FaultNotJSON
+	FaultRedirect = model.FaultRedirect
 
 	// An action for messages from the Email API.
-	FaultInternalError = record.FaultInternalError
+	FaultInternalError = model.FaultInternalError
 
 	// Actions for deliveries.
-	FaultDrop      = record.FaultDrop
-	FaultDuplicate = record.FaultDuplicate
-	FaultReorder   = record.FaultReorder
+	FaultDrop      = model.FaultDrop
+	FaultDuplicate = model.FaultDuplicate
+	FaultReorder   = model.FaultReorder
 
 	// An action for requests, or for deliveries if Event or WebhookID is set.
-	FaultDelay = record.FaultDelay
+	FaultDelay = model.FaultDelay
 )
 
 // Inject appends fault rules and returns them with their ids. If a rule is invalid,
@@ -48,18 +48,18 @@ const (
 // The server applies rules to a request after checking the access token and
 // before validating the request. If several rules select a request, the first rule
 // applies.
-func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.env.Inject(faults) }
+func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.engine.Inject(faults) }
 
 // Faults returns the fault rules with their match counts, oldest first.
 func (s *Server) Faults() []FaultRule {
-	_, rules := s.env.Faults.List()
+	_, rules := s.engine.Faults.List()
 	return rules
 }
 
 // RemoveFault removes a rule. It returns an error if no rule has this id. After the
 // last rule is removed, the sequence of random numbers restarts from the seed.
 func (s *Server) RemoveFault(id string) error {
-	if id == "" || s.env.Faults.Remove(id) == 0 {
+	if id == "" || s.engine.Faults.Remove(id) == 0 {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
 	}
 	return nil
@@ -67,7 +67,7 @@ func (s *Server) RemoveFault(id string) error {
 
 // EnableFault enables or disables a rule. It returns an error if no rule has this id.
 func (s *Server) EnableFault(id string, on bool) error {
-	if !s.env.Faults.Change(id, func(r *FaultRule) { r.Enabled = on }) {
+	if !s.engine.Faults.Change(id, func(r *FaultRule) { r.Enabled = on }) {
 		return fmt.Errorf("mockserver: fault rule %q does not exist", id)
 	}
 	return nil
@@ -75,14 +75,14 @@ func (s *Server) EnableFault(id string, on bool) error {
 
 // ClearFaults removes all rules. The sequence of random numbers restarts from
 // the seed. Delays in progress continue.
-func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
+func (s *Server) ClearFaults() { s.engine.Faults.Remove("") }
 
 // FaultSeed returns the seed for random faults.
 func (s *Server) FaultSeed() uint64 {
-	seed, _ := s.env.Faults.List()
+	seed, _ := s.engine.Faults.List()
 	return seed
 }
 
 // SeedFaults sets the seed for random faults, resets the counts of all rules, and
 // returns the seed. If the seed is 0, SeedFaults chooses a random seed.
-func (s *Server) SeedFaults(seed uint64) uint64 { return s.env.Faults.Reseed(seed) }
+func (s *Server) SeedFaults(seed uint64) uint64 { return s.engine.Faults.Reseed(seed) }

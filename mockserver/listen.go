@@ -68,8 +68,8 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 		IdleTimeout:       waitTimeout,
 		ConnState:         s.serve.waiting.changed,
 	}
-	s.env.API.Loopback = s.serve.loopback
-	s.serve.http.RegisterOnShutdown(s.env.Changes.Close)
+	s.engine.API.Loopback = s.serve.loopback
+	s.serve.http.RegisterOnShutdown(s.engine.Changes.Close)
 	s.serve.http.RegisterOnShutdown(s.serve.waiting.close)
 	go func() {
 		defer close(s.serve.done)
@@ -85,14 +85,14 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 // canceled or expires, the error lists the unfinished requests. Call [Server.Close]
 // afterwards, because Shutdown does not stop deliveries.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.env.Faults.Close()
-	s.env.Changes.Close()
+	s.engine.Faults.Close()
+	s.engine.Changes.Close()
 	if s.serve.http == nil {
 		return nil
 	}
 	err := s.serve.http.Shutdown(ctx)
 	if err == nil {
-		_, err = s.env.API.Busy.Wait(ctx, 0) // net/http does not track connections that a fault has reset
+		_, err = s.engine.API.Busy.Wait(ctx, 0) // net/http does not track connections that a fault has reset
 	}
 	if err != nil {
 		return fmt.Errorf("mockserver: shutdown: still running: %s: %w", s.serve.running, err)

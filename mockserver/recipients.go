@@ -25,28 +25,28 @@ const (
 // default a typical response for the category. Bounce returns an error if the
 // message does not exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
-	return s.env.Platform.Bounce(emailID, category, diagnostic...)
+	return s.engine.Platform.Bounce(emailID, category, diagnostic...)
 }
 
 // Complain simulates a spam report to a mailbox provider. It sets the contact's
 // status to spam, adds the address to the suppression list, and fires
 // Email.ReportedAsSpam. Repeated complaints have no effect.
 func (s *Server) Complain(emailID, provider string) error {
-	return s.env.Platform.Complain(emailID, provider)
+	return s.engine.Platform.Complain(emailID, provider)
 }
 
 // Open simulates a recipient opening a message. Each call fires Email.Opened.
-func (s *Server) Open(emailID string) error { return s.env.Platform.Open(emailID) }
+func (s *Server) Open(emailID string) error { return s.engine.Platform.Open(emailID) }
 
 // Click simulates a click on a link in a message. Each call fires
 // Email.Clicked.
-func (s *Server) Click(emailID, url string) error { return s.env.Platform.Click(emailID, url) }
+func (s *Server) Click(emailID, url string) error { return s.engine.Platform.Click(emailID, url) }
 
 // Unsubscribe simulates the recipient unsubscribing from the list. It fires
 // Contact.Removed and Contact.Unsubscribed and, for a message from the Email
 // API, Email.Unsubscribed. It returns an error if the recipient of the message
 // is not a contact on a list. Repeated calls have no effect.
-func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsubscribe(emailID) }
+func (s *Server) Unsubscribe(emailID string) error { return s.engine.Platform.Unsubscribe(emailID) }
 
 // GlobalUnsubscribe simulates the recipient unsubscribing from all email. It
 // adds the address to the suppression list and fires SuppressedEmail.Added. For
@@ -54,14 +54,14 @@ func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsub
 // other messages, it unsubscribes the contact and fires Contact.Removed and
 // Contact.Unsubscribed. Repeated calls have no effect.
 func (s *Server) GlobalUnsubscribe(emailID string) error {
-	return s.env.Platform.GlobalUnsubscribe(emailID)
+	return s.engine.Platform.GlobalUnsubscribe(emailID)
 }
 
 // Confirm simulates a click on the link in the confirmation email of a double
 // opt-in. It sets the contact's status to active and fires Contact.Added.
 // Confirm returns an error if the message is not a confirmation email. Repeated
 // calls have no effect.
-func (s *Server) Confirm(emailID string) error { return s.env.Platform.Confirm(emailID) }
+func (s *Server) Confirm(emailID string) error { return s.engine.Platform.Confirm(emailID) }
 
 // MagicDomain is the domain (mock.test) of the mailbox simulator. Recipients in
 // this domain react to each message automatically. The local part selects the

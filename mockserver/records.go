@@ -3,7 +3,7 @@ package mockserver
 import (
 	"example.com/emailplatform/mockserver/internal/samples"
 	"example.com/emailplatform/mockserver/internal/signature"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
 
@@ -11,66 +11,66 @@ import (
 // documents their fields.
 type (
 	// Request is a request to the API.
-	Request = record.Request
+	Request = model.Request
 	// Message is a sent email, with the content that the recipient received.
-	Message = record.Message
+	Message = model.Message
 	// Header is a header field of a message.
-	Header = record.Header
+	Header = model.Header
 	// Text is a byte slice that JSON encodes as a string.
-	Text = record.Text
+	Text = model.Text
 	// FiredEvent is an event that happened in an account.
-	FiredEvent = record.FiredEvent
+	FiredEvent = model.FiredEvent
 	// Delivery records the delivery of an event to a webhook.
-	Delivery = record.Delivery
+	Delivery = model.Delivery
 	// DeliveryState is the state of a delivery.
-	DeliveryState = record.DeliveryState
+	DeliveryState = model.DeliveryState
 	// Attempt is one attempt at a [Delivery], with the response or error.
-	Attempt = record.Attempt
+	Attempt = model.Attempt
 )
 
 // The states of deliveries.
 const (
-	DeliveryQueued    = record.DeliveryQueued    // waiting for the webhook or its rate limit
-	DeliveryInFlight  = record.DeliveryInFlight  // being attempted now
-	DeliveryRetrying  = record.DeliveryRetrying  // failed, and will be retried
-	DeliveryDelivered = record.DeliveryDelivered // the receiver responded with 2xx
-	DeliveryFailed    = record.DeliveryFailed    // failed, and will not be retried
-	DeliveryDropped   = record.DeliveryDropped   // dropped by a fault rule; no attempt was made
+	DeliveryQueued    = model.DeliveryQueued    // waiting for the webhook or its rate limit
+	DeliveryInFlight  = model.DeliveryInFlight  // being attempted now
+	DeliveryRetrying  = model.DeliveryRetrying  // failed, and will be retried
+	DeliveryDelivered = model.DeliveryDelivered // the receiver responded with 2xx
+	DeliveryFailed    = model.DeliveryFailed    // failed, and will not be retried
+	DeliveryDropped   = model.DeliveryDropped   // dropped by a fault rule; no attempt was made
 )
 
 // Requests returns the latest requests to the API, oldest first. It returns at
 // most 10,000 requests with at most 32 MiB in total.
-func (s *Server) Requests() []Request { return s.env.API.Log.All() }
+func (s *Server) Requests() []Request { return s.engine.API.Log.All() }
 
 // Outbox returns the sent messages of every sending type from all accounts,
 // oldest first. It does not contain rejected emails.
-func (s *Server) Outbox() []Message { return s.env.Platform.Outbox() }
+func (s *Server) Outbox() []Message { return s.engine.Platform.Outbox() }
 
 // OutboxTo returns the messages in the outbox that were sent to an address,
 // oldest first. Letter case is ignored.
-func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.OutboxTo(address) }
+func (s *Server) OutboxTo(address string) []Message { return s.engine.Platform.OutboxTo(address) }
 
 // DeleteMessage removes a message from the outbox. The API still returns the
 // deleted email, and its events and deliveries remain. DeleteMessage returns an
 // error if the message does not exist.
-func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
+func (s *Server) DeleteMessage(id string) error { return s.engine.Platform.DeleteMessage(id) }
 
 // RestoreMessage restores a deleted message to its original position in the
 // outbox. It returns an error if no deleted message has this id.
-func (s *Server) RestoreMessage(id string) error { return s.env.Platform.RestoreMessage(id) }
+func (s *Server) RestoreMessage(id string) error { return s.engine.Platform.RestoreMessage(id) }
 
 // Deliveries returns the past and pending deliveries to webhooks, oldest event
 // first.
-func (s *Server) Deliveries() []Delivery { return s.env.Deliveries.Deliveries() }
+func (s *Server) Deliveries() []Delivery { return s.engine.Deliveries.Deliveries() }
 
 // Events returns the latest 10,000 events, oldest first. Events without a
 // subscribed webhook are included only if [Config.RecordEvents] is set.
 func (s *Server) Events() []FiredEvent {
-	return s.env.Deliveries.Events(func(*FiredEvent) bool { return true })
+	return s.engine.Deliveries.Events(func(*FiredEvent) bool { return true })
 }
 
-// Sample is an example of an event. For the fields, see [record.Sample].
-type Sample = record.Sample
+// Sample is an example of an event. For the fields, see [model.Sample].
+type Sample = model.Sample
 
 // Samples returns an example of every event and payload in the specification,
 // ordered by event and variant. To test a receiver, send the samples with
@@ -81,21 +81,21 @@ func Samples() ([]Sample, error) { return samples.All() }
 // and returns the id of the delivery. The body does not have to be an event or
 // JSON.
 func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, err error) {
-	return s.env.Deliveries.Send(webhookID, body)
+	return s.engine.Deliveries.Send(webhookID, body)
 }
 
 // SendEventTo signs any body with the secret, and makes one attempt to deliver
 // the body to an absolute http or https URL, without a webhook. The limits in
 // [Config.AllowTargets] apply to the URL.
 func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
-	return s.env.SendEventTo(to, secret, body)
+	return s.engine.SendEventTo(to, secret, body)
 }
 
 // Redeliver queues a delivery again with the same bytes, regardless of its
 // state. If the delivery fails, the retry schedule starts from the beginning.
 // Redeliver returns an error if the delivery does not exist or if an attempt is
 // in progress.
-func (s *Server) Redeliver(deliveryID string) error { return s.env.Deliveries.Redeliver(deliveryID) }
+func (s *Server) Redeliver(deliveryID string) error { return s.engine.Deliveries.Redeliver(deliveryID) }
 
 // DiagnoseSignature explains why a signature or the secret is invalid. If no
 // common cause was detected, the result states this. If the signature is valid,

@@ -15,18 +15,18 @@ import (
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/control"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/environment"
+	"example.com/emailplatform/mockserver/internal/engine"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/gateway"
-	"example.com/emailplatform/mockserver/internal/inproc"
+	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
 // Server is an in-memory mock server for the platform. It is an
 // [http.Handler]. All methods are safe for concurrent use.
 type Server struct {
-	cfg Config
-	env *environment.Environment
+	cfg    Config
+	engine *engine.Engine
 
 	control   func() http.Handler // created at the first request, like mailPages
 	mailPages func() http.Handler
@@ -40,10 +40,10 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg = cfg.complete()
 	s := &Server{cfg: cfg}
-	s.env = build(cfg, s.linkBase)
-	s.mailPages = sync.OnceValue(func() http.Handler { return s.env.API.MailPages(s.env.Platform) })
+	s.engine = build(cfg, s.linkBase)
+	s.mailPages = sync.OnceValue(func() http.Handler { return s.engine.API.MailPages(s.engine.Platform) })
 	s.control = sync.OnceValue(func() http.Handler {
-		return control.New(s.env, control.Options{
+		return control.New(s.engine, control.Options{
 			Console:       cfg.Console,
 			RetrySchedule: cfg.RetrySchedule,
 			NeedsToken:    s.needsToken,
@@ -55,9 +55,9 @@ func New(cfg Config) *Server {
 
 // build connects the layers from the bottom up. Each layer receives the
 // layers below it. The control routes and this package are the top layers.
-func build(cfg Config, base func() string) *environment.Environment {
-	changes := &activity.Feed{} // all layers publish their changes here
-	work := &activity.Work{}    // counts the work that Wait waits for
+func build(cfg Config, base func() string) *engine.Engine {
+	changes := &activity.Feed{}     // all layers publish their changes here
+	work := &activity.PendingWork{} // counts the work that Wait waits for
 
 	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
 	tokens := auth.New(cfg.Tokens, now.Now)
@@ -93,7 +93,7 @@ func build(cfg Config, base func() string) *environment.Environment {
 		Changes:        changes,
 		Clock:          now,
 	})
-	return &environment.Environment{
+	return &engine.Engine{
 		Account:    cfg.Tokens[0].AccountID,
 		Lookups:    cfg.Lookups,
 		Access:     tokens,
@@ -125,13 +125,13 @@ func eventCheck(violated func(error)) func(event events.Name, body []byte) {
 // Pending deliveries are lost. Close can be called repeatedly.
 func (s *Server) Close() {
 	s.close.Do(func() {
-		s.env.Faults.Close()
-		s.env.Changes.Close()
+		s.engine.Faults.Close()
+		s.engine.Changes.Close()
 		if s.serve.http != nil {
 			_ = s.serve.http.Close()
 			<-s.serve.done
 		}
-		s.env.Platform.Close()
+		s.engine.Platform.Close()
 	})
 }
 
@@ -163,7 +163,7 @@ func (s *Server) Token() string { return s.cfg.Tokens[0].Value }
 // Transport returns a transport that passes every request to the server in
 // process, regardless of the host. It opens no sockets and leaves no goroutines
 // running between requests, so it works in a testing/synctest bubble.
-func (s *Server) Transport() http.RoundTripper { return inproc.Transport{Handler: s} }
+func (s *Server) Transport() http.RoundTripper { return inprocess.Transport{Handler: s} }
 
 // HTTPClient returns a new client that uses [Server.Transport] and has no
 // timeout. The server does not need a listener.
@@ -181,7 +181,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, platform.LinkPrefix):
 		s.mailPages().ServeHTTP(w, r)
 	default:
-		s.env.API.ServeHTTP(w, r)
+		s.engine.API.ServeHTTP(w, r)
 	}
 }
 

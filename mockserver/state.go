@@ -10,26 +10,26 @@ import (
 // rate limit. To complete work that is scheduled for later, such as retries, use
 // [Server.Advance] or [Server.Drain], or sleep in a testing/synctest bubble. Wait
 // returns an error if ctx is canceled or expires.
-func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
+func (s *Server) Wait(ctx context.Context) error { return s.engine.Wait(ctx, 0) }
 
 // WaitAccount waits until all due work of one account is done, for parallel tests; see
 // [Server.Wait]. It does not wait for deliveries from
 // [Server.SendEventTo], which have no account. It returns an error if the account does
 // not exist.
 func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
-	return s.env.Wait(ctx, accountID)
+	return s.engine.Wait(ctx, accountID)
 }
 
 // Drain waits until every delivery has succeeded or failed permanently, including
 // retries and rate limits. Drain ignores deliveries to archived webhooks. Drain
 // returns an error if ctx is canceled or expires, if the server is closed, or if
 // the clock is frozen. The error lists the remaining deliveries.
-func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx, 0) }
+func (s *Server) Drain(ctx context.Context) error { return s.engine.Drain(ctx, 0) }
 
 // DrainAccount waits until every delivery of one account has succeeded or failed
 // permanently; see [Server.Drain]. It returns an error if the account does not exist.
 func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
-	return s.env.Drain(ctx, accountID)
+	return s.engine.Drain(ctx, accountID)
 }
 
 // WaitFor calls f on the caller's goroutine, immediately and after every change, until f
@@ -38,12 +38,12 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // [Server.OutboxTo], but must not send requests to the API, because each request causes
 // another call to f. WaitFor returns an error if ctx is canceled or expires in real
 // time, or if the server is shut down or closed.
-func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
+func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.engine.WaitFor(ctx, f) }
 
 // Revision returns a number that grows after each change to the state that
 // [Server.Snapshot] writes. Requests that only read do not change it, even if the first
 // request of an account adds the empty account.
-func (s *Server) Revision() uint64 { return s.env.Changes.Revision() }
+func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts, the
 // logs of events and deliveries, and the clock. Protect the snapshot, because it
@@ -55,7 +55,7 @@ func (s *Server) Revision() uint64 { return s.env.Changes.Revision() }
 // The snapshot is consistent, and a slow writer does not delay changes to the
 // state. Until Snapshot returns, the server keeps the old versions of changed
 // records in memory.
-func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
+func (s *Server) Snapshot(w io.Writer) error { return s.engine.Snapshot(w) }
 
 // Restore replaces the whole state with the state in a snapshot. The server resumes the
 // pending deliveries and campaigns in the snapshot. A running clock keeps its offset from time.Now, and a
@@ -63,12 +63,12 @@ func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 // restarts with the settings in [Config]. Tokens, fault rules and the request log
 // do not change. If the snapshot is invalid, Restore changes nothing and returns
 // an error with the position of the problem.
-func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
+func (s *Server) Restore(r io.Reader) error { return s.engine.Restore(r) }
 
 // SetBaseline makes the current state the baseline that [Server.Reset] restores, for
 // example between tests. The baseline consists of a compressed snapshot and the
 // tokens added by [Server.Seed].
-func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
+func (s *Server) SetBaseline() error { return s.engine.SetBaseline() }
 
 // Reset restores the baseline, which is the state at the last
 // [Server.SetBaseline], or the empty state of a new server. Records keep their
@@ -79,11 +79,11 @@ func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 // the targets set with [Server.SetTarget]. It restores [Config.Lookups].
 // Afterwards, only the tokens in [Config.Tokens] and the tokens seeded before
 // the baseline are valid, and their lifetimes restart.
-func (s *Server) Reset() { s.env.Reset() }
+func (s *Server) Reset() { s.engine.Reset() }
 
 // Clear deletes everything except the baseline. The sequence of ids restarts, and
 // the clock restarts with the settings in [Config].
-func (s *Server) Clear() { s.env.Clear() }
+func (s *Server) Clear() { s.engine.Clear() }
 
 // ResetAccount restores the resources and tokens of one account from the baseline, with
 // their ids and secrets, for parallel tests with separate accounts. It deletes the
@@ -92,12 +92,12 @@ func (s *Server) Clear() { s.env.Clear() }
 // or the sequence of ids, which all accounts share. ResetAccount returns an error if the
 // account does not exist or if, after [Server.Clear] or [Server.Restore], an id in the
 // account's baseline belongs to another account.
-func (s *Server) ResetAccount(accountID int64) error { return s.env.ResetAccount(accountID) }
+func (s *Server) ResetAccount(accountID int64) error { return s.engine.ResetAccount(accountID) }
 
 // ClearAccount deletes all data of one account, including its fault rules. It also
 // deletes the account's resources and tokens from the baseline. It returns an error
 // if the account does not exist.
-func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount(accountID) }
+func (s *Server) ClearAccount(accountID int64) error { return s.engine.ClearAccount(accountID) }
 
 // Seed adds records from one or more JSON objects, each for one account:
 //
@@ -132,4 +132,4 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 //
 // Seed stops at the first error, which contains the position of the failed record.
 // Records added before the error remain.
-func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
+func (s *Server) Seed(r io.Reader) error { return s.engine.Seed(r) }

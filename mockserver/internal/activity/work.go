@@ -8,10 +8,10 @@ import (
 // EveryAccount is the account id for work that counts toward every account.
 const EveryAccount = -1
 
-// Work counts the work in progress, in total and by account. Unlike
+// PendingWork counts the work in progress, in total and by account. Unlike
 // [sync.WaitGroup.Wait], its Wait method accepts a context and reports whether
 // there was any work. The zero value is ready to use.
-type Work struct {
+type PendingWork struct {
 	mu    sync.Mutex
 	total int
 	of    map[int64]int // number by account
@@ -20,7 +20,7 @@ type Work struct {
 
 // Start increases the count for an account. Work without an account uses account 0.
 // Each call to Start requires a call to Done.
-func (w *Work) Start(account int64) {
+func (w *PendingWork) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.of == nil {
@@ -31,7 +31,7 @@ func (w *Work) Start(account int64) {
 }
 
 // Done decreases the count for an account.
-func (w *Work) Done(account int64) {
+func (w *PendingWork) Done(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.total--
@@ -46,12 +46,12 @@ func (w *Work) Done(account int64) {
 }
 
 // Finish waits until no work is in progress. It has no timeout.
-func (w *Work) Finish() { _, _ = w.Wait(context.Background(), 0) }
+func (w *PendingWork) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
 // Wait waits until the account has no work in progress. Account 0 means all accounts.
 // If the account has no work when Wait is called, busy is false. Wait returns an error
 // if ctx is canceled.
-func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
+func (w *PendingWork) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	for {
 		less := w.watch(account)
 		if less == nil {
@@ -68,7 +68,7 @@ func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 
 // watch returns a channel that is closed when any account finishes its work. It returns
 // nil if the given account has no work in progress.
-func (w *Work) watch(account int64) <-chan struct{} {
+func (w *PendingWork) watch(account int64) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := w.total

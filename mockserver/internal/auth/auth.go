@@ -11,17 +11,17 @@ import (
 	"sync"
 	"time"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // Complete returns the tokens with their empty fields set to defaults. The
 // default for Value is defaultValue. If the list is empty, Complete returns one
 // token.
-func Complete(given []record.Token, defaultValue string) []record.Token {
+func Complete(given []model.Token, defaultValue string) []model.Token {
 	if len(given) == 0 {
-		given = []record.Token{{}}
+		given = []model.Token{{}}
 	}
-	out := make([]record.Token, len(given))
+	out := make([]model.Token, len(given))
 	for i, t := range given {
 		t.Value = cmp.Or(t.Value, defaultValue)
 		t.UserID, t.AccountID = cmp.Or(t.UserID, 1), cmp.Or(t.AccountID, 1)
@@ -41,21 +41,21 @@ var (
 // restores the configured tokens. It is safe for concurrent use.
 type Set struct {
 	now        func() time.Time
-	configured []record.Token
+	configured []model.Token
 
 	mu    sync.RWMutex
 	known []known
 }
 
 type known struct {
-	record.Token
+	model.Token
 	added   bool
 	expires time.Time // zero means never
 }
 
 // New returns a set with the configured tokens, which must be the result of
 // [Complete].
-func New(configured []record.Token, now func() time.Time) *Set {
+func New(configured []model.Token, now func() time.Time) *Set {
 	s := &Set{now: now, configured: configured}
 	s.Reset(0)
 	return s
@@ -64,10 +64,10 @@ func New(configured []record.Token, now func() time.Time) *Set {
 // Reset restores the configured tokens of an account, and replaces its added
 // tokens with the given tokens. Account 0 means all accounts. Reset restarts the
 // lifetime of each token.
-func (s *Set) Reset(account int64, added ...record.Token) {
+func (s *Set) Reset(account int64, added ...model.Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	concerned := func(t record.Token) bool { return account == 0 || t.AccountID == account }
+	concerned := func(t model.Token) bool { return account == 0 || t.AccountID == account }
 	s.known = slices.DeleteFunc(s.known, func(k known) bool { return concerned(k.Token) })
 	for i, t := range slices.Concat(s.configured, added) {
 		if concerned(t) {
@@ -76,7 +76,7 @@ func (s *Set) Reset(account int64, added ...record.Token) {
 	}
 }
 
-func (s *Set) begin(t record.Token, added bool) known {
+func (s *Set) begin(t model.Token, added bool) known {
 	k := known{Token: t, added: added}
 	if t.ExpiresIn != 0 {
 		k.expires = s.now().Add(t.ExpiresIn)
@@ -86,17 +86,17 @@ func (s *Set) begin(t record.Token, added bool) known {
 
 // Find returns the token whose value equals secret. It compares each token in
 // constant time.
-func (s *Set) Find(secret string) (record.Token, error) {
+func (s *Set) Find(secret string) (model.Token, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	i := s.findLocked(secret)
 	if i < 0 {
-		return record.Token{}, ErrUnknown
+		return model.Token{}, ErrUnknown
 	}
 	if k := s.known[i]; k.expires.IsZero() || s.now().Before(k.expires) {
 		return k.Token, nil
 	}
-	return record.Token{}, ErrExpired
+	return model.Token{}, ErrExpired
 }
 
 func (s *Set) findLocked(secret string) int {
@@ -106,12 +106,12 @@ func (s *Set) findLocked(secret string) int {
 }
 
 // Added returns the added tokens.
-func (s *Set) Added() []record.Token { return s.tokens(func(k known) bool { return k.added }) }
+func (s *Set) Added() []model.Token { return s.tokens(func(k known) bool { return k.added }) }
 
 // All returns all tokens, including expired tokens.
-func (s *Set) All() []record.Token { return s.tokens(func(known) bool { return true }) }
+func (s *Set) All() []model.Token { return s.tokens(func(known) bool { return true }) }
 
-func (s *Set) tokens(wanted func(known) bool) (out []record.Token) {
+func (s *Set) tokens(wanted func(known) bool) (out []model.Token) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, k := range s.known {
@@ -125,24 +125,24 @@ func (s *Set) tokens(wanted func(known) bool) (out []record.Token) {
 // Of returns a token for an account, even if the token has expired. A user id
 // other than 0 selects only tokens of that user. Of returns the first token
 // with write access, or the first token if all selected tokens are read-only.
-func (s *Set) Of(account, user int64) (record.Token, bool) {
+func (s *Set) Of(account, user int64) (model.Token, bool) {
 	all := s.tokens(func(k known) bool { return k.AccountID == account && (user == 0 || k.UserID == user) })
 	if len(all) == 0 {
-		return record.Token{}, false
+		return model.Token{}, false
 	}
-	writes := slices.IndexFunc(all, func(t record.Token) bool { return !t.ReadOnly })
+	writes := slices.IndexFunc(all, func(t model.Token) bool { return !t.ReadOnly })
 	return all[max(0, writes)], true
 }
 
 // HasAccount reports whether an account has a token, or would have a token
 // after a reset.
 func (s *Set) HasAccount(account int64) bool {
-	of := func(t record.Token) bool { return t.AccountID == account }
+	of := func(t model.Token) bool { return t.AccountID == account }
 	return slices.ContainsFunc(s.configured, of) || slices.ContainsFunc(s.All(), of)
 }
 
 // Add adds a complete token. It returns an error if the token is invalid.
-func (s *Set) Add(t record.Token) error {
+func (s *Set) Add(t model.Token) error {
 	switch {
 	case strings.ContainsFunc(t.Value, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return errors.New("token: must contain only visible ASCII characters")

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 func TestFind(t *testing.T) {
-	given := []record.Token{{}, {Value: "reader", UserID: 2, UserEmail: "r@example.com", AccountID: 3, ReadOnly: true}}
+	given := []model.Token{{}, {Value: "reader", UserID: 2, UserEmail: "r@example.com", AccountID: 3, ReadOnly: true}}
 	s := New(Complete(given, "usual"), time.Now)
-	for secret, want := range map[string]record.Token{
+	for secret, want := range map[string]model.Token{
 		"usual":  {Value: "usual", UserID: 1, UserEmail: "user@example.com", AccountID: 1},
 		"reader": given[1],
 	} {
@@ -29,7 +29,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) returned %+v, %v; want %v", secret, got, err, ErrUnknown)
 		}
 	}
-	if given[0] != (record.Token{}) {
+	if given[0] != (model.Token{}) {
 		t.Error("Complete changed its argument")
 	}
 	if got := Complete(nil, "usual"); len(got) != 1 || got[0].Value != "usual" {
@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 // A token is valid until it expires. A reset restarts its lifetime. A negative lifetime means that it has expired.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New([]record.Token{{Value: "forever"}, {Value: "an hour", ExpiresIn: time.Hour}, {Value: "old", ExpiresIn: -1}}, time.Now)
+		s := New([]model.Token{{Value: "forever"}, {Value: "an hour", ExpiresIn: time.Hour}, {Value: "old", ExpiresIn: -1}}, time.Now)
 		good := func() bool {
 			_, err := s.Find("an hour")
 			if err != nil && !errors.Is(err, ErrExpired) {
@@ -76,7 +76,7 @@ func TestExpiry(t *testing.T) {
 
 func TestAddAndRevoke(t *testing.T) {
 	s := New(Complete(nil, "usual"), time.Now)
-	added := record.Token{Value: "added", UserID: 7, AccountID: 2}
+	added := model.Token{Value: "added", UserID: 7, AccountID: 2}
 	require.NoError(t, s.Add(added))
 	if got, err := s.Find("added"); err != nil || got != added {
 		t.Errorf("got %+v, %v; want %+v", got, err, added)
@@ -101,16 +101,16 @@ func TestAddAndRevoke(t *testing.T) {
 func TestAddInvalid(t *testing.T) {
 	tests := []struct {
 		name, want string
-		token      record.Token
+		token      model.Token
 	}{
-		{name: "known", token: record.Token{Value: "usual", UserID: 1, AccountID: 1}, want: "token: must be unique"},
-		{name: "with a space", token: record.Token{Value: "a b", UserID: 1}, want: "token: must contain only visible ASCII"},
-		{name: "with a line", token: record.Token{Value: "a\n", UserID: 1}, want: "token: must contain only visible ASCII"},
-		{name: "not ASCII", token: record.Token{Value: "ä", UserID: 1}, want: "token: must contain only visible ASCII"},
-		{name: "a user below 1", token: record.Token{Value: "a", UserID: -1}, want: "user_id: must be 1 or more"},
-		{name: "an account below 1", token: record.Token{Value: "a", UserID: 1, AccountID: -1}, want: "account_id: must be 1 or more"},
-		{name: "a time below 0", token: record.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
-		{name: "too long", token: record.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
+		{name: "known", token: model.Token{Value: "usual", UserID: 1, AccountID: 1}, want: "token: must be unique"},
+		{name: "with a space", token: model.Token{Value: "a b", UserID: 1}, want: "token: must contain only visible ASCII"},
+		{name: "with a line", token: model.Token{Value: "a\n", UserID: 1}, want: "token: must contain only visible ASCII"},
+		{name: "not ASCII", token: model.Token{Value: "ä", UserID: 1}, want: "token: must contain only visible ASCII"},
+		{name: "a user below 1", token: model.Token{Value: "a", UserID: -1}, want: "user_id: must be 1 or more"},
+		{name: "an account below 1", token: model.Token{Value: "a", UserID: 1, AccountID: -1}, want: "account_id: must be 1 or more"},
+		{name: "a time below 0", token: model.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
+		{name: "too long", token: model.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
 	}
 	for _, tt := range tests {
 		s := New(Complete(nil, "usual"), time.Now)

@@ -48,7 +48,7 @@ type Options struct {
 	Frozen bool      // initially frozen
 
 	Changes *activity.Feed
-	Work    *activity.Work // counts alarms whose functions are running
+	Work    *activity.PendingWork // counts alarms whose functions are running
 }
 
 // New returns a clock. If the initial time is outside the valid range, New uses

@@ -17,7 +17,7 @@ import (
 )
 
 func newClock(o Options) *Clock {
-	o.Changes, o.Work = &activity.Feed{}, &activity.Work{}
+	o.Changes, o.Work = &activity.Feed{}, &activity.PendingWork{}
 	return New(o)
 }
 

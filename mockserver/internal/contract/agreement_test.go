@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 var bodies = flag.Int("agreement.bodies", 10_000, "how many random requests, responses and deliveries are compared with the oracle")
@@ -60,7 +60,7 @@ func compare(t *testing.T, o *Operation, body []byte, query, segment string) int
 	var got []string
 	found, err := o.ValidateRequest(r, body, true)
 	if err != nil {
-		for _, d := range err.(*problem.Error).Details {
+		for _, d := range err.(*apierror.Error).Details {
 			got = append(got, summary(d))
 		}
 	}

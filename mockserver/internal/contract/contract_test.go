@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 // TestTable compares the operations of the generated table with the operations of the oracle.
@@ -142,8 +142,8 @@ func TestMaxErrors(t *testing.T) {
 		pattern, body   string
 		errors, entries int
 	}{
-		{pattern: "POST /lists/{list_id}/contacts/tag", body: `{"contact_ids":[` + many(`""`, 5000) + `],"tags":["a"]}`, errors: problem.MaxDetails},
-		{pattern: "POST /lists", body: `{"name":"a",` + many(`"x":1`, 5000) + `}`, errors: problem.MaxDetails},
+		{pattern: "POST /lists/{list_id}/contacts/tag", body: `{"contact_ids":[` + many(`""`, 5000) + `],"tags":["a"]}`, errors: apierror.MaxDetails},
+		{pattern: "POST /lists", body: `{"name":"a",` + many(`"x":1`, 5000) + `}`, errors: apierror.MaxDetails},
 		{pattern: "POST /lists/{list_id}/contacts/import", body: `{"contacts":[` + many(`{"tags":["",""]}`, 1000) + `]}`, entries: 1000},
 		{pattern: "POST /lists/{list_id}/contacts/import", body: `{"contacts":[` + many(`1`, 5000) + `]}`, errors: 1, entries: 1000},
 	} {
@@ -152,7 +152,7 @@ func TestMaxErrors(t *testing.T) {
 		found, err := Operations()[tt.pattern].ValidateRequest(r, []byte(tt.body), true)
 		n := 0
 		if err != nil {
-			n = len(err.(*problem.Error).Details)
+			n = len(err.(*apierror.Error).Details)
 		}
 		if n != tt.errors || len(found.BadEntries) != tt.entries {
 			t.Errorf("%s: %d errors and %d bad entries, want %d and %d", tt.pattern, n, len(found.BadEntries), tt.errors, tt.entries)

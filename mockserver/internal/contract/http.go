@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
@@ -47,7 +47,7 @@ func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown 
 	}
 	found.UnknownFields, found.BadEntries = v.unknown, v.badEntries
 	if len(v.errors) > 0 {
-		return found, &problem.Error{Status: http.StatusUnprocessableEntity, Details: v.errors}
+		return found, &apierror.Error{Status: http.StatusUnprocessableEntity, Details: v.errors}
 	}
 	return found, nil
 }
@@ -115,7 +115,7 @@ func (v *validator) importError(d api.ProblemDetail) {
 		}
 	case d.Type == tooManyItems:
 		text := fmt.Sprintf("must contain at most %d contacts", api.MaxImport)
-		v.errors = append(v.errors, problem.At("too_many_contacts", text, d.Loc...))
+		v.errors = append(v.errors, apierror.At("too_many_contacts", text, d.Loc...))
 	default:
 		v.errors = append(v.errors, d)
 	}

@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 // TextError is the error for JSON with a string that is not Unicode text (RFC 8259,
@@ -28,7 +28,7 @@ func CheckText(value []byte, nul bool) error {
 		return nil
 	}
 	in := text{b: value}
-	return problem.New(http.StatusBadRequest, "json_invalid", err.Error(), in.placeOf(nil, at).loc()...)
+	return apierror.New(http.StatusBadRequest, "json_invalid", err.Error(), in.placeOf(nil, at).loc()...)
 }
 
 // CheckURL returns an error if the path or the query of a URL is not UTF-8 or contains
@@ -37,12 +37,12 @@ func CheckURL(u *url.URL) error {
 	const rule = "must be UTF-8 without U+0000"
 	valid := func(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 	if !valid(u.Path) {
-		return problem.Invalid(rule, "path")
+		return apierror.Invalid(rule, "path")
 	}
 	query, _ := url.ParseQuery(u.RawQuery)
 	for name, values := range query {
 		if !valid(name + strings.Join(values, "")) {
-			return problem.Invalid(rule, "query", name)
+			return apierror.Invalid(rule, "query", name)
 		}
 	}
 	return nil

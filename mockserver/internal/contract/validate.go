@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
@@ -51,7 +51,7 @@ func (v *validator) fail(at *place, kind, msg string) {
 }
 
 func (v *validator) add(kind, msg string, loc ...any) {
-	switch d := problem.At(kind, msg, loc...); {
+	switch d := apierror.At(kind, msg, loc...); {
 	case v.full():
 	case v.badEntries != nil:
 		v.importError(d)
@@ -60,7 +60,7 @@ func (v *validator) add(kind, msg string, loc ...any) {
 	}
 }
 
-func (v *validator) full() bool { return len(v.errors) >= problem.MaxDetails }
+func (v *validator) full() bool { return len(v.errors) >= apierror.MaxDetails }
 
 func (v *validator) value(s *Schema, at *place) {
 	kind := kindOf(v.peek())

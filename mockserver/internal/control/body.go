@@ -9,9 +9,9 @@ import (
 	"regexp"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/gateway"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // nothing is the type of a request body without fields, or of an empty
@@ -32,10 +32,10 @@ func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
 		body = []byte("{}")
 	}
 	if details := s.RequestErrors(body); len(details) > 0 {
-		return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
+		return in, &apierror.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return in, problem.OfJSON(err)
+		return in, apierror.OfJSON(err)
 	}
 	return in, nil
 }
@@ -50,12 +50,12 @@ func limited(r *http.Request, limit int64) (io.Reader, error) {
 	return http.MaxBytesReader(nil, r.Body, limit), nil
 }
 
-func tooLarge(limit int64) *problem.Error {
-	return problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
+func tooLarge(limit int64) *apierror.Error {
+	return apierror.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
 }
 
-func bodyProblem(err error, prefix string) *problem.Error {
-	if p, ok := errors.AsType[*problem.Error](err); ok {
+func bodyProblem(err error, prefix string) *apierror.Error {
+	if p, ok := errors.AsType[*apierror.Error](err); ok {
 		return p
 	}
 	msg := strings.TrimPrefix(err.Error(), prefix)
@@ -65,9 +65,9 @@ func bodyProblem(err error, prefix string) *problem.Error {
 	var syntax *json.SyntaxError
 	_, notText := errors.AsType[contract.TextError](err)
 	if notText || errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return problem.New(http.StatusBadRequest, "json_invalid", msg, "body")
+		return apierror.New(http.StatusBadRequest, "json_invalid", msg, "body")
 	}
-	return problem.Invalid(msg, "body")
+	return apierror.Invalid(msg, "body")
 }
 
 // writeJSON responds with JSON, or with 204 if out is of type nothing or encodes to
@@ -122,8 +122,8 @@ func writeMailHTML(w http.ResponseWriter, html, policy string) {
 
 // conflict returns the error for a call that the current state does not allow.
 func conflict(err error, loc ...any) error {
-	if p, ok := errors.AsType[*problem.Error](err); ok {
+	if p, ok := errors.AsType[*apierror.Error](err); ok {
 		return p
 	}
-	return problem.Conflict("invalid_state", strings.TrimPrefix(err.Error(), "mockserver: "), loc...)
+	return apierror.Conflict("invalid_state", strings.TrimPrefix(err.Error(), "mockserver: "), loc...)
 }

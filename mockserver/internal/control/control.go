@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/environment"
+	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/engine"
 	"example.com/emailplatform/mockserver/internal/gateway"
-	"example.com/emailplatform/mockserver/internal/inproc"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
@@ -32,9 +32,9 @@ type Options struct {
 	DefaultToken  string // not a secret
 }
 
-// Control serves the control routes of an environment.
+// Control serves the control routes of an engine.
 type Control struct {
-	*environment.Environment
+	*engine.Engine
 
 	options Options
 }
@@ -43,9 +43,9 @@ func (c *Control) routes() []route {
 	return slices.Concat(c.serverRoutes(), c.messageRoutes(), c.resourceRoutes(), c.logRoutes(), c.faultRoutes(), c.stateRoutes())
 }
 
-// New returns the handler for the control routes of an environment.
-func New(w *environment.Environment, o Options) http.Handler {
-	c := &Control{w, o}
+// New returns the handler for the control routes of an engine.
+func New(e *engine.Engine, o Options) http.Handler {
+	c := &Control{e, o}
 	mux := http.NewServeMux()
 	for _, rt := range c.routes() {
 		mux.Handle(strings.TrimPrefix(rt.name(), "* "), rt)
@@ -61,7 +61,7 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 	browser := strings.Contains(r.Header.Get("Accept"), "text/html")
 	methods := gateway.Allowed(mux, Prefix, r)
 	if c.options.Console != nil && reads(r) && (browser || len(methods) == 0) {
-		page := inproc.NewRecording(w.Header())
+		page := inprocess.NewRecording(w.Header())
 		c.options.Console.ServeHTTP(page, r)
 		switch {
 		case page.Status != http.StatusNotFound:
@@ -77,7 +77,7 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 		gateway.WriteNotAllowed(methods, w, r)
 		return
 	}
-	gateway.WriteProblem(w, problem.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))
+	gateway.WriteProblem(w, apierror.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))
 }
 
 // noRoute returns an error message that suggests the most similar route.

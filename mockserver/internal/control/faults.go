@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 func (c *Control) faultRoutes() []route {
@@ -25,11 +25,11 @@ func (c *Control) faultRoutes() []route {
 }
 
 type faultPlan struct {
-	Seed       uint64               `json:"seed" doc:"the seed for random faults"`
-	Data       []fault.RuleWire     `json:"data" doc:"the rules, in the order of evaluation"`
-	Actions    []record.FaultAction `json:"actions" doc:"the valid actions"`
-	Details    []fault.Action       `json:"action_details" doc:"the targets, fields and effects of the actions"`
-	Operations []contract.Known     `json:"operations" doc:"the valid operations"`
+	Seed       uint64              `json:"seed" doc:"the seed for random faults"`
+	Data       []fault.RuleWire    `json:"data" doc:"the rules, in the order of evaluation"`
+	Actions    []model.FaultAction `json:"actions" doc:"the valid actions"`
+	Details    []fault.Action      `json:"action_details" doc:"the targets, fields and effects of the actions"`
+	Operations []contract.Known    `json:"operations" doc:"the valid operations"`
 }
 
 func (c *Control) faults(*request) (faultPlan, error) {
@@ -43,12 +43,12 @@ func (c *Control) faults(*request) (faultPlan, error) {
 
 func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {
 	in.Delay = time.Duration(in.DelayMS) * time.Millisecond
-	added, err := c.Inject([]record.Fault{in.Fault})
+	added, err := c.Inject([]model.Fault{in.Fault})
 	if err != nil {
 		errs, _ := errors.AsType[fault.FieldErrors](err) // Inject returns no other errors
-		p := &problem.Error{Status: http.StatusUnprocessableEntity}
+		p := &apierror.Error{Status: http.StatusUnprocessableEntity}
 		for _, e := range errs {
-			p.Details = append(p.Details, problem.At("value_error", e.Rule, "body", e.Field))
+			p.Details = append(p.Details, apierror.At("value_error", e.Rule, "body", e.Field))
 		}
 		return fault.RuleWire{}, p
 	}
@@ -60,17 +60,17 @@ type switchBody struct {
 }
 
 func (c *Control) switchFault(r *request, in switchBody) (fault.RuleWire, error) {
-	var changed record.FaultRule
+	var changed model.FaultRule
 	id := r.PathValue("id")
-	if !c.Faults.Change(id, func(r *record.FaultRule) { r.Enabled = in.Enabled; changed = *r }) {
-		return fault.RuleWire{}, problem.NotFound("fault", id, "path", "id")
+	if !c.Faults.Change(id, func(r *model.FaultRule) { r.Enabled = in.Enabled; changed = *r }) {
+		return fault.RuleWire{}, apierror.NotFound("fault", id, "path", "id")
 	}
 	return fault.WireOf(changed), nil
 }
 
 func (c *Control) removeFault(id string) (nothing, error) {
 	if c.Faults.Remove(id) == 0 {
-		return nothing{}, problem.NotFound("fault", id, "path", "id")
+		return nothing{}, apierror.NotFound("fault", id, "path", "id")
 	}
 	return nothing{}, nil
 }

@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/gateway"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // Only servers on non-loopback addresses use tokenCookie.
@@ -35,9 +35,9 @@ func (c *Control) guarded(next http.Handler) http.Handler {
 	})
 }
 
-func (c *Control) forbids(r *http.Request) *problem.Error {
+func (c *Control) forbids(r *http.Request) *apierror.Error {
 	if crossSite(r) {
-		return problem.New(http.StatusForbidden, "forbidden", "cross-site requests are not allowed", "header", "origin")
+		return apierror.New(http.StatusForbidden, "forbidden", "cross-site requests are not allowed", "header", "origin")
 	}
 	if !c.options.NeedsToken(r) {
 		return gateway.CheckHost(r)
@@ -50,7 +50,7 @@ func (c *Control) forbids(r *http.Request) *problem.Error {
 	case err != nil:
 		return gateway.Unauthorized(err)
 	case caller.ReadOnly && !reads(r):
-		return problem.New(http.StatusForbidden, "forbidden", "the access token is read-only", "header", "authorization")
+		return apierror.New(http.StatusForbidden, "forbidden", "the access token is read-only", "header", "authorization")
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/webhook"
 )
 
@@ -164,7 +164,7 @@ func TestBody(t *testing.T) {
 		r.Header.Set("Content-Type", row.media)
 		_, err := decodeBody[in](r, requestOf(reflect.TypeFor[in]()))
 		status := 0
-		if p, ok := err.(*problem.Error); ok {
+		if p, ok := err.(*apierror.Error); ok {
 			status = p.Status
 		}
 		if status != row.status || status == 0 && err != nil {

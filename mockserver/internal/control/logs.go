@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/gateway"
-	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/samples"
 	"example.com/emailplatform/mockserver/internal/schema"
 	"example.com/emailplatform/mockserver/internal/signature"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
 
@@ -35,32 +35,32 @@ func (c *Control) logRoutes() []route {
 	}
 }
 
-func (c *Control) events() listing[*record.FiredEvent, delivery.EventSummary] {
-	return listing[*record.FiredEvent, delivery.EventSummary]{
+func (c *Control) events() listing[*model.FiredEvent, delivery.EventSummary] {
+	return listing[*model.FiredEvent, delivery.EventSummary]{
 		find: everyOf(c.Deliveries.NewestEvents),
-		id:   func(e *record.FiredEvent) string { return e.ID },
-		text: func(to []byte, e *record.FiredEvent) []byte {
+		id:   func(e *model.FiredEvent) string { return e.ID },
+		text: func(to []byte, e *model.FiredEvent) []byte {
 			return append(lines(to, e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject), e.Body...)
 		},
-		record: func(e *record.FiredEvent) delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} },
-		filters: []filter[*record.FiredEvent]{
-			whereAccount("the account of the events", func(e *record.FiredEvent) int64 { return e.AccountID }),
-			where(eventName("the name of the event"), func(e *record.FiredEvent) string { return string(e.Event) }),
-			where(text("message_id", "the id of the related message"), func(e *record.FiredEvent) string { return e.MessageID }),
+		record: func(e *model.FiredEvent) delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} },
+		filters: []filter[*model.FiredEvent]{
+			whereAccount("the account of the events", func(e *model.FiredEvent) int64 { return e.AccountID }),
+			where(eventName("the name of the event"), func(e *model.FiredEvent) string { return string(e.Event) }),
+			where(text("message_id", "the id of the related message"), func(e *model.FiredEvent) string { return e.MessageID }),
 		},
 	}
 }
 
-func (c *Control) event(id string) (*record.FiredEvent, error) {
-	events := c.Deliveries.Events(func(e *record.FiredEvent) bool { return e.ID == id })
+func (c *Control) event(id string) (*model.FiredEvent, error) {
+	events := c.Deliveries.Events(func(e *model.FiredEvent) bool { return e.ID == id })
 	if len(events) == 0 {
-		return nil, problem.NotFound("event", id, "path", "id")
+		return nil, apierror.NotFound("event", id, "path", "id")
 	}
 	return &events[0], nil
 }
 
 type sampleList struct {
-	Data []record.Sample `json:"data" doc:"the samples, ordered by event and variant"`
+	Data []model.Sample `json:"data" doc:"the samples, ordered by event and variant"`
 }
 
 func listSamples(*request) (sampleList, error) {
@@ -78,21 +78,21 @@ type eventBody struct {
 
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {
 	if (in.WebhookID == "") == (in.URL == "") {
-		return nil, problem.Invalid("must contain either webhook_id, or url and secret", "body", "webhook_id")
+		return nil, apierror.Invalid("must contain either webhook_id, or url and secret", "body", "webhook_id")
 	}
 	if in.WebhookID != "" {
 		id, err := c.Deliveries.Send(in.WebhookID, in.Body)
 		if err != nil {
-			return nil, problem.NotFound("webhook", in.WebhookID, "body", "webhook_id")
+			return nil, apierror.NotFound("webhook", in.WebhookID, "body", "webhook_id")
 		}
 		return c.delivery(id)
 	}
 	if _, err := delivery.ParseURL(in.URL); err != nil {
-		return nil, problem.Invalid(err.Error(), "body", "url")
+		return nil, apierror.Invalid(err.Error(), "body", "url")
 	}
 	secret, err := webhook.ParseSecret(in.Secret, string(cmp.Or(in.HashFunction, c.Platform.Hash)))
 	if err != nil {
-		return nil, problem.Invalid(strings.TrimPrefix(err.Error(), "webhook: "), "body", "secret")
+		return nil, apierror.Invalid(strings.TrimPrefix(err.Error(), "webhook: "), "body", "secret")
 	}
 	id, err := c.SendEventTo(in.URL, secret, in.Body)
 	if err != nil {
@@ -162,22 +162,22 @@ func (c *Control) serveDeliveryBody(w http.ResponseWriter, r *request) error {
 	return err
 }
 
-func (c *Control) requests() listing[*record.Request, gateway.Summary] {
+func (c *Control) requests() listing[*model.Request, gateway.Summary] {
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
 	status := text("status", "the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost")
 	schema.SetPattern(status.schema, "status")
-	return listing[*record.Request, gateway.Summary]{
-		find: everyOf(func() []*record.Request { return c.API.Log.Newest() }),
-		id:   func(e *record.Request) string { return e.ID },
-		text: func(to []byte, e *record.Request) []byte {
+	return listing[*model.Request, gateway.Summary]{
+		find: everyOf(func() []*model.Request { return c.API.Log.Newest() }),
+		id:   func(e *model.Request) string { return e.ID },
+		text: func(to []byte, e *model.Request) []byte {
 			return append(lines(to, e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status)), e.Body...)
 		},
-		record: func(e *record.Request) gateway.Summary { return gateway.SummaryOf(*e) },
-		filters: []filter[*record.Request]{
-			whereAccount("the account that sent the requests", func(e *record.Request) int64 { return e.AccountID }),
-			where(choice("operation", "an `operationId` of the API", contract.IDs()...), func(e *record.Request) string { return e.Operation }),
-			where(choice("method", "the HTTP method", methods...), func(e *record.Request) string { return e.Method }),
-			{status, func(want string, e *record.Request) bool {
+		record: func(e *model.Request) gateway.Summary { return gateway.SummaryOf(*e) },
+		filters: []filter[*model.Request]{
+			whereAccount("the account that sent the requests", func(e *model.Request) int64 { return e.AccountID }),
+			where(choice("operation", "an `operationId` of the API", contract.IDs()...), func(e *model.Request) string { return e.Operation }),
+			where(choice("method", "the HTTP method", methods...), func(e *model.Request) string { return e.Method }),
+			{status, func(want string, e *model.Request) bool {
 				got := strconv.Itoa(e.Status)
 				return want == got || strings.EqualFold(want, got[:1]+"xx")
 			}},

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/environment"
+	"example.com/emailplatform/mockserver/internal/engine"
 )
 
 // go generate updates docs/control-api.md.
@@ -45,8 +45,8 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// declared returns the routes of an empty environment.
-func declared() []route { return (&Control{Environment: &environment.Environment{}}).routes() }
+// declared returns the routes of an empty engine.
+func declared() []route { return (&Control{Engine: &engine.Engine{}}).routes() }
 
 // complete returns the manual with the parameters and types of the routes, and the objects.
 func complete(routes map[string]route) string {

@@ -6,9 +6,9 @@ import (
 	"net/http"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 func (c *Control) messageRoutes() []route {
@@ -83,7 +83,7 @@ func (c *Control) deleteMessage(id string) (nothing, error) {
 
 func (c *Control) restoreMessage(id string) (*platform.Record, error) {
 	if err := c.Platform.RestoreMessage(id); err != nil {
-		return nil, problem.NotFound("deleted message", id, "path", "id")
+		return nil, apierror.NotFound("deleted message", id, "path", "id")
 	}
 	return c.message(id)
 }
@@ -116,7 +116,7 @@ func (c *Control) click(id string, in clickBody) error {
 			return err
 		}
 		if len(m.Links) == 0 {
-			return problem.Invalid("must be set because the message has no link", "body", "url")
+			return apierror.Invalid("must be set because the message has no link", "body", "url")
 		}
 		in.URL = m.Links[0]
 	}
@@ -158,7 +158,7 @@ type findings struct {
 func (c *Control) checks(id string) (findings, error) {
 	found, ok := c.Platform.Checks(id)
 	if !ok {
-		return findings{}, problem.NotFound("message", id, "path", "id")
+		return findings{}, apierror.NotFound("message", id, "path", "id")
 	}
 	return findings{found}, nil
 }

@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // resourceRoutes returns the routes for data that the API does not provide: searches,
@@ -37,7 +37,7 @@ func (c *Control) contacts() listing[platform.Member, platform.Member] {
 			id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no list has the id 0
 			n, members, ok := c.Platform.NewestMembers(id)
 			if !ok {
-				return 0, nil, problem.NotFound("list", r.PathValue("id"), "path", "id")
+				return 0, nil, apierror.NotFound("list", r.PathValue("id"), "path", "id")
 			}
 			return n, members, nil
 		},
@@ -100,13 +100,13 @@ func filled(
 		if given := r.query["attributes"]; given != "" {
 			err := json.Unmarshal([]byte(given), &attributes)
 			if err != nil || contract.CheckText([]byte(given), true) != nil {
-				return problem.Invalid("must be a JSON object whose values are strings", "query", "attributes")
+				return apierror.Invalid("must be a JSON object whose values are strings", "query", "attributes")
 			}
 		}
 		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no record has the id 0
 		html, text, ok := get(id, attributes)
 		if !ok {
-			return problem.NotFound(kind, r.PathValue("id"), "path", "id")
+			return apierror.NotFound(kind, r.PathValue("id"), "path", "id")
 		}
 		write(w, html, text)
 		return nil

@@ -13,9 +13,9 @@ import (
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/gateway"
-	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
@@ -66,7 +66,7 @@ func byID[Out any](f func(id string) (Out, error)) handler {
 // found returns a record, or a 404 error if the record is nil.
 func found[T any](kind, id string, record *T) (*T, error) {
 	if record == nil {
-		return nil, problem.NotFound(kind, id, "path", "id")
+		return nil, apierror.NotFound(kind, id, "path", "id")
 	}
 	return record, nil
 }
@@ -145,7 +145,7 @@ func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (rt route) queryOf(r *http.Request) (query, error) {
 	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, problem.Invalid("malformed: "+err.Error(), "query")
+		return nil, apierror.Invalid("malformed: "+err.Error(), "query")
 	}
 	if r.Method == http.MethodGet {
 		delete(given, "token") // guard.go handles it
@@ -208,9 +208,9 @@ func (q query) id(name string) int64 {
 // are allowed if the parameter others is true.
 func check(params []param, given url.Values, others bool, where, what string) (query, error) {
 	q := query{}
-	wrong := &problem.Error{Status: http.StatusUnprocessableEntity}
+	wrong := &apierror.Error{Status: http.StatusUnprocessableEntity}
 	reject := func(name, msg string) {
-		wrong.Details = append(wrong.Details, problem.At("value_error", msg, where, name))
+		wrong.Details = append(wrong.Details, apierror.At("value_error", msg, where, name))
 	}
 	var names []string
 	for _, p := range params {
@@ -231,7 +231,7 @@ func check(params []param, given url.Values, others bool, where, what string) (q
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !others && len(wrong.Details) < problem.MaxDetails {
+		if !others && len(wrong.Details) < apierror.MaxDetails {
 			reject(name, suggest.Unknown(what, name, names))
 		}
 	}

@@ -16,15 +16,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/environment"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/engine"
 )
 
-// ask calls a route of an empty environment. The route must reject the request before it uses the environment.
+// ask calls a route of an empty engine. The route must reject the request before it uses the engine.
 func ask(t *testing.T, console http.Handler, method, target, accept, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	routes := New(&environment.Environment{}, Options{Console: console, NeedsToken: func(*http.Request) bool { return false }})
+	routes := New(&engine.Engine{}, Options{Console: console, NeedsToken: func(*http.Request) bool { return false }})
 	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
 	r.Header.Set("Accept", accept)
 	r.Header.Set("Content-Type", "application/json")
@@ -142,8 +142,8 @@ func TestManyUnknownParameters(t *testing.T) {
 	}
 	w := ask(t, nil, "GET", Prefix+"outbox?"+query, "", "")
 	var got api.Problem
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 422 || len(got.Detail) != problem.MaxDetails {
-		t.Errorf("got %d with %d details, %v; want 422 with %d", w.Code, len(got.Detail), err, problem.MaxDetails)
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 422 || len(got.Detail) != apierror.MaxDetails {
+		t.Errorf("got %d with %d details, %v; want 422 with %d", w.Code, len(got.Detail), err, apierror.MaxDetails)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/schema"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
 
@@ -27,12 +27,12 @@ func names() map[reflect.Type]string {
 		reflect.TypeFor[delivery.Record]():       "Delivery",
 		reflect.TypeFor[delivery.Summary]():      "DeliverySummary",
 		reflect.TypeFor[delivery.AttemptWire]():  "Attempt",
-		reflect.TypeFor[record.FiredEvent]():     "Event",
+		reflect.TypeFor[model.FiredEvent]():      "Event",
 		reflect.TypeFor[delivery.EventSummary](): "EventSummary",
 		reflect.TypeFor[gateway.Record]():        "Request",
 		reflect.TypeFor[gateway.Summary]():       "RequestSummary",
 		reflect.TypeFor[fault.RuleWire]():        "FaultRule",
-		reflect.TypeFor[record.Sample]():         "Sample",
+		reflect.TypeFor[model.Sample]():          "Sample",
 		reflect.TypeFor[fault.Wire]():            "Fault",
 		platform.StateType():                     "State",
 	}
@@ -42,10 +42,10 @@ func names() map[reflect.Type]string {
 var types = sync.OnceValue(func() schema.Types {
 	known := names()
 	return schema.Types{Name: func(t reflect.Type) string { return known[t] }, Enums: map[reflect.Type][]string{
-		reflect.TypeFor[record.DeliveryState]():  named(delivery.States()),
+		reflect.TypeFor[model.DeliveryState]():   named(delivery.States()),
 		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
 		reflect.TypeFor[events.BounceCategory](): named(bounceCategories()),
-		reflect.TypeFor[record.FaultAction]():    named(fault.Actions()),
+		reflect.TypeFor[model.FaultAction]():     named(fault.Actions()),
 		reflect.TypeFor[webhook.HashFunction]():  {string(webhook.SHA256), string(webhook.SHA512)},
 		reflect.TypeFor[platform.LookupLimit]():  {platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String()},
 		reflect.TypeFor[waitKind]():              {"message", "delivery", "request", "event"},

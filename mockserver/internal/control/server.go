@@ -15,11 +15,11 @@ import (
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 func (c *Control) serverRoutes() []route {
@@ -87,7 +87,7 @@ func (c *Control) info(r *request) (serverInfo, error) {
 		EventsKept:      delivery.MaxEvents,
 		MagicDomain:     platform.MagicDomain,
 	}
-	isDefault := func(t record.Token) bool { return t.Value == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
+	isDefault := func(t model.Token) bool { return t.Value == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
 	if !out.TokenRequired && slices.ContainsFunc(c.Access.All(), isDefault) {
 		out.DefaultToken = c.options.DefaultToken
 	}
@@ -120,7 +120,7 @@ type tokenBody struct {
 
 func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {
 	if !c.Access.Revoke(in.Token) {
-		return nothing{}, problem.New(http.StatusNotFound, "not_found", "the token does not exist", "body", "token")
+		return nothing{}, apierror.New(http.StatusNotFound, "not_found", "the token does not exist", "body", "token")
 	}
 	return nothing{}, nil
 }
@@ -132,11 +132,11 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) 
 	number, _ := strconv.ParseInt(id, 10, 64) // no account has the id 0
 	caller, ok := c.Access.Of(number, r.query.id("user_id"))
 	if !ok {
-		return problem.NotFound("user of account", id, "path", "account_id")
+		return apierror.NotFound("user of account", id, "path", "account_id")
 	}
 	inner := r.Clone(r.Context())
 	if inner.URL, err = apiURL(r.URL); err != nil {
-		return problem.Invalid(err.Error(), "path", "path")
+		return apierror.Invalid(err.Error(), "path", "path")
 	}
 	if query := inner.URL.Query(); query.Has("user_id") {
 		query.Del("user_id")
@@ -223,7 +223,7 @@ type deliveryCounts struct {
 func (c *Control) overview(r *request) (out overview, err error) {
 	account := r.query.id("account_id") // 0 means all accounts
 	if account != 0 && !c.Access.HasAccount(account) && !c.Platform.HasAccount(account) {
-		return out, problem.NotFound("account", account, "query", "account_id")
+		return out, apierror.NotFound("account", account, "query", "account_id")
 	}
 	view := c.Clock.View()
 	until := delivery.MinuteOf(view.Now)
@@ -244,10 +244,10 @@ func (c *Control) overview(r *request) (out overview, err error) {
 	}, nil
 }
 
-func countStates(n map[record.DeliveryState]int) deliveryCounts {
+func countStates(n map[model.DeliveryState]int) deliveryCounts {
 	return deliveryCounts{
-		Queued: n[record.DeliveryQueued], Delivering: n[record.DeliveryInFlight], Retrying: n[record.DeliveryRetrying],
-		Delivered: n[record.DeliveryDelivered], Failed: n[record.DeliveryFailed], Dropped: n[record.DeliveryDropped],
+		Queued: n[model.DeliveryQueued], Delivering: n[model.DeliveryInFlight], Retrying: n[model.DeliveryRetrying],
+		Delivered: n[model.DeliveryDelivered], Failed: n[model.DeliveryFailed], Dropped: n[model.DeliveryDropped],
 	}
 }
 

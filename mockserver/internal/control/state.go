@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/environment"
+	"example.com/emailplatform/mockserver/internal/engine"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // maxState is the maximum size of a snapshot or a seed, in bytes.
@@ -27,7 +27,7 @@ func (c *Control) stateRoutes() []route {
 		handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)), account),
 		handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)), account),
 		handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() })),
-		handle("POST seed", upload(environment.SeedSchema, c.seed, "mockserver: seed: ")),
+		handle("POST seed", upload(engine.SeedSchema, c.seed, "mockserver: seed: ")),
 		handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil })),
 		handle("PUT clock", jsonBody(c.setClock)),
 		handle("POST clock/advance", jsonBody(c.advance)),
@@ -62,8 +62,8 @@ func oneOrAll(forAccount func(account int64) error, forAll func()) func(*request
 			return nothing{}, nil
 		}
 		switch err := forAccount(account); {
-		case errors.Is(err, environment.ErrNoAccount):
-			return nothing{}, problem.NotFound("account", account, "query", "account_id")
+		case errors.Is(err, engine.ErrNoAccount):
+			return nothing{}, apierror.NotFound("account", account, "query", "account_id")
 		case err != nil:
 			return nothing{}, conflict(err, "query", "account_id")
 		}
@@ -87,7 +87,7 @@ type clockBody struct {
 // the requested time. If the body is invalid, setClock changes nothing.
 func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error) {
 	if in.Now == nil && in.Frozen == nil {
-		return view, problem.New(http.StatusUnprocessableEntity, "missing", "must contain now or frozen", "body")
+		return view, apierror.New(http.StatusUnprocessableEntity, "missing", "must contain now or frozen", "body")
 	}
 	var now time.Time
 	if in.Now != nil {
@@ -112,7 +112,7 @@ func parseTime(text, field string) (time.Time, error) {
 		err = clock.Check(t)
 	}
 	if err != nil {
-		return t, problem.Invalid(err.Error(), "body", field)
+		return t, apierror.Invalid(err.Error(), "body", field)
 	}
 	return t, nil
 }
@@ -128,7 +128,7 @@ func (c *Control) advance(r *request, in advanceBody) (view clock.View, err erro
 	field := "to"
 	switch {
 	case (in.Duration != nil) == (in.To != ""):
-		return view, problem.New(http.StatusUnprocessableEntity, "missing", "must contain either duration_ms or to", "body")
+		return view, apierror.New(http.StatusUnprocessableEntity, "missing", "must contain either duration_ms or to", "body")
 	case in.To == "next":
 		err = c.AdvanceToNext(ctx)
 	case in.Duration == nil:
@@ -138,7 +138,7 @@ func (c *Control) advance(r *request, in advanceBody) (view clock.View, err erro
 		}
 		err = c.AdvanceTo(ctx, to)
 	case *in.Duration < 0 || *in.Duration > maxMS:
-		return view, problem.Invalid("must be between 0 and 200 years, in milliseconds", "body", "duration_ms")
+		return view, apierror.Invalid("must be between 0 and 200 years, in milliseconds", "body", "duration_ms")
 	default:
 		field, err = "duration_ms", c.Advance(ctx, time.Duration(*in.Duration)*time.Millisecond)
 	}
@@ -152,9 +152,9 @@ func advanceProblem(ctx context.Context, err error, field string) error {
 	msg := strings.TrimPrefix(err.Error(), "mockserver: advance: ")
 	switch {
 	case ctx.Err() != nil:
-		return problem.New(http.StatusGatewayTimeout, "timeout", msg)
-	case errors.Is(err, clock.ErrTime), errors.Is(err, environment.ErrPast):
-		return problem.Invalid(msg, "body", field)
+		return apierror.New(http.StatusGatewayTimeout, "timeout", msg)
+	case errors.Is(err, clock.ErrTime), errors.Is(err, engine.ErrPast):
+		return apierror.Invalid(msg, "body", field)
 	}
-	return problem.Conflict("invalid_state", msg, "body", field)
+	return apierror.Conflict("invalid_state", msg, "body", field)
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/environment"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/engine"
 )
 
 // maxWait is the maximum timeout in milliseconds.
@@ -82,15 +82,15 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 	account := or(in.AccountID, 0)
 	in.AccountID = nil
 	if filters := in.values(); len(filters) > 0 || in.Count != nil {
-		return nil, problem.Invalid("must be set if a filter or a count is set", "body", "for")
+		return nil, apierror.Invalid("must be set if a filter or a count is set", "body", "for")
 	}
 	wait := c.Wait
 	if or(in.Drain, r.query["drain"] == "true") {
 		wait = c.Drain
 	}
 	err := wait(ctx, account)
-	if errors.Is(err, environment.ErrNoAccount) {
-		return nil, problem.NotFound("account", account, "body", "account_id")
+	if errors.Is(err, engine.ErrNoAccount) {
+		return nil, apierror.NotFound("account", account, "body", "account_id")
 	}
 	return nil, waitProblem(err)
 }
@@ -108,10 +108,10 @@ func waitProblem(err error) error {
 		return nil
 	}
 	msg := strings.TrimPrefix(err.Error(), "mockserver: ")
-	if errors.Is(err, environment.ErrFrozen) { // a retry would fail again
-		return problem.Conflict("invalid_state", msg, "body", "drain")
+	if errors.Is(err, engine.ErrFrozen) { // a retry would fail again
+		return apierror.Conflict("invalid_state", msg, "body", "drain")
 	}
-	return problem.New(http.StatusGatewayTimeout, "timeout", msg)
+	return apierror.New(http.StatusGatewayTimeout, "timeout", msg)
 }
 
 // waitKind is the name of a record kind, such as "delivery".
@@ -135,7 +135,7 @@ func waitForRecords[V, T, R any](
 	ctx context.Context, c *Control, in waitBody, l listing[V, T], record func(id string) (R, error),
 ) (*waited, error) {
 	if in.Drain != nil {
-		return nil, problem.Invalid("must not be set if `for` is set", "body", "drain")
+		return nil, apierror.Invalid("must not be set if `for` is set", "body", "drain")
 	}
 	filters := slices.DeleteFunc(l.params(), func(p param) bool { return p.name == "limit" || p.name == "before" })
 	q, err := check(filters, in.values(), false, "body", "filter")

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"time"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // Each change to a delivery updates the counts of its webhook, so no scan is
 // necessary.
 type counts struct {
 	account  int64
-	states   map[record.DeliveryState]int
+	states   map[model.DeliveryState]int
 	attempts PerMinute
 	failed   PerMinute // failed attempts
 }
@@ -20,20 +20,20 @@ type counts struct {
 func (h *history) of(x *delivery) *counts {
 	c := h.webhooks[x.webhookID]
 	if c == nil {
-		c = &counts{account: x.AccountID, states: map[record.DeliveryState]int{}}
+		c = &counts{account: x.AccountID, states: map[model.DeliveryState]int{}}
 		h.webhooks[x.webhookID] = c
 	}
 	return c
 }
 
-func (c *counts) attempted(a record.Attempt) {
+func (c *counts) attempted(a model.Attempt) {
 	c.attempts.Add(a.Time)
 	if !accepted(a) {
 		c.failed.Add(a.Time)
 	}
 }
 
-func (h *history) countEvent(e *record.FiredEvent) {
+func (h *history) countEvent(e *model.FiredEvent) {
 	if h.fired[e.AccountID] == nil {
 		h.fired[e.AccountID] = &PerMinute{}
 	}
@@ -42,7 +42,7 @@ func (h *history) countEvent(e *record.FiredEvent) {
 
 // Stats counts deliveries, attempts and events.
 type Stats struct {
-	States   map[record.DeliveryState]int
+	States   map[model.DeliveryState]int
 	Events   int64 // since the server started or was last restored
 	Attempts int64
 	Failed   int64 // failed attempts
@@ -76,10 +76,10 @@ type Waiting struct {
 // to the last, inclusive. Account 0 means all accounts. Deliveries without an account
 // count toward every account. The running time depends on the number of webhooks, not
 // on the number of deliveries.
-func (d *Engine) Stats(account, from, until int64) Stats {
+func (d *Dispatcher) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := Stats{States: map[record.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
+	out := Stats{States: map[model.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
 	included := func(id int64) bool { return account == 0 || id == 0 || id == account }
 	for id, fired := range d.history.fired {
 		if included(id) {
@@ -123,15 +123,15 @@ func (s *Stats) add(c *counts, from, until int64) {
 func (q *queue) waits(now time.Time) []Waiting {
 	inLine, retrying := len(q.pending)+len(q.overtakenBy), 0
 	if len(q.retries) > 0 {
-		retrying = q.history.webhooks[q.hook.ID].states[record.DeliveryRetrying]
+		retrying = q.history.webhooks[q.hook.ID].states[model.DeliveryRetrying]
 	}
 	line := Waiting{Why: "turn", N: inLine}
 	if until, _ := q.due(now); until.After(now) {
 		line.Why, line.Until = "rate_limit", until
 	}
 	all := []Waiting{
-		{Why: "retry", N: retrying, Until: q.earliest(record.DeliveryRetrying)},
-		{Why: "delay", N: len(q.retries) - retrying, Until: q.earliest(record.DeliveryQueued)},
+		{Why: "retry", N: retrying, Until: q.earliest(model.DeliveryRetrying)},
+		{Why: "delay", N: len(q.retries) - retrying, Until: q.earliest(model.DeliveryQueued)},
 		line,
 	}
 	if q.hook.Archived {
@@ -150,7 +150,7 @@ func (q *queue) waits(now time.Time) []Waiting {
 // earliest returns the earliest NextAttempt of the scheduled deliveries in the given
 // state. It returns the zero time if none of the first 100 scheduled deliveries is in
 // the given state.
-func (q *queue) earliest(state record.DeliveryState) time.Time {
+func (q *queue) earliest(state model.DeliveryState) time.Time {
 	for _, n := range q.retries[:min(len(q.retries), 100)] {
 		if x := q.history.at(n); x.State == state {
 			return x.NextAttempt

@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // walked computes the statistics from all deliveries and events.
-func walked(e *Engine, account int64) Stats {
-	out := Stats{States: map[record.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
+func walked(e *Dispatcher, account int64) Stats {
+	out := Stats{States: map[model.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
 	for _, x := range e.Deliveries() {
 		if x.AccountID != account && x.AccountID != 0 {
 			continue
@@ -33,7 +33,7 @@ func walked(e *Engine, account int64) Stats {
 			}
 		}
 	}
-	for _, fired := range e.Events(func(f *record.FiredEvent) bool { return f.AccountID == account }) {
+	for _, fired := range e.Events(func(f *model.FiredEvent) bool { return f.AccountID == account }) {
 		out.Events++
 		out.Minute(MinuteOf(fired.Time)).Events++
 	}
@@ -41,12 +41,12 @@ func walked(e *Engine, account int64) Stats {
 }
 
 // sameAsWalked compares the counters with the records.
-func sameAsWalked(t *testing.T, when string, e *Engine) {
+func sameAsWalked(t *testing.T, when string, e *Dispatcher) {
 	t.Helper()
 	now := MinuteOf(e.Clock.Now())
 	for _, account := range []int64{1, 2} {
 		got, want := e.Stats(account, now-MaxMinutes+1, now), walked(e, account)
-		maps.DeleteFunc(got.States, func(_ record.DeliveryState, n int) bool { return n == 0 })
+		maps.DeleteFunc(got.States, func(_ model.DeliveryState, n int) bool { return n == 0 })
 		if !maps.Equal(got.States, want.States) || got.Attempts != want.Attempts || got.Failed != want.Failed || got.Events != want.Events {
 			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; want %v, %d, %d, %d", when, account,
 				got.States, got.Attempts, got.Failed, got.Events, want.States, want.Attempts, want.Failed, want.Events)
@@ -61,7 +61,7 @@ func sameAsWalked(t *testing.T, when string, e *Engine) {
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		status := http.StatusNoContent
-		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		other := Webhook{ID: 8, AccountID: 2, URL: hook.URL, Events: []string{"a"}, Secret: "s", Hash: hook.Hash}
 		limited := Webhook{ID: 9, AccountID: 1, URL: hook.URL, Events: []string{"b"}, Secret: "s", Hash: hook.Hash, RateLimit: 1, Period: "hour"}
 		included := hook
@@ -85,11 +85,11 @@ func TestStats(t *testing.T) {
 		status = http.StatusInternalServerError
 		fire(1, "a")
 		fire(2, "a")
-		for _, f := range []record.Fault{
-			{Event: "a", Action: record.FaultDrop, Nth: 1},
-			{Event: "a", Action: record.FaultDelay, Delay: time.Hour, Nth: 2},
+		for _, f := range []model.Fault{
+			{Event: "a", Action: model.FaultDrop, Nth: 1},
+			{Event: "a", Action: model.FaultDelay, Delay: time.Hour, Nth: 2},
 		} {
-			if _, err := e.Faults.Add([]record.Fault{f}); err != nil {
+			if _, err := e.Faults.Add([]model.Fault{f}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -112,7 +112,7 @@ func TestStats(t *testing.T) {
 		synctest.Wait()
 		sameAsWalked(t, "redelivered", e)
 
-		if _, err := e.Faults.Add([]record.Fault{{Event: "own", Action: record.FaultDelay, Delay: time.Hour}}); err != nil {
+		if _, err := e.Faults.Add([]model.Fault{{Event: "own", Action: model.FaultDelay, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		e.SendTo(hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret
@@ -130,7 +130,7 @@ func TestStats(t *testing.T) {
 }
 
 // waits compares the pending deliveries of an account and their reasons with want.
-func waits(t *testing.T, e *Engine, account int64, want string) {
+func waits(t *testing.T, e *Dispatcher, account int64, want string) {
 	t.Helper()
 	var got []string
 	for _, w := range e.Stats(account, 0, 0).Waiting {
@@ -152,9 +152,9 @@ func waits(t *testing.T, e *Engine, account int64, want string) {
 func TestWaitingForConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		statuses := make(chan int)
-		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-statuses) })
+		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-statuses) })
 		e.Open(hook)
-		if _, err := e.Faults.Add([]record.Fault{{Action: record.FaultReorder, Nth: 2}}); err != nil {
+		if _, err := e.Faults.Add([]model.Fault{{Action: model.FaultReorder, Nth: 2}}); err != nil {
 			t.Fatal(err)
 		}
 		for range 4 {
@@ -173,15 +173,15 @@ func TestWaitingForConcurrency(t *testing.T) {
 // Old attempts of a later delivery do not remove recent minutes of earlier deliveries.
 func TestMinutesAfterRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
+		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) {})
 		const many = 3 * MaxMinutes / 2
 		var before State
 		start := e.Clock.Now().Add(-100 * time.Hour)
 		for i := range many {
 			first := start.Add(time.Duration(i) * time.Minute)
 			before.Deliveries = append(before.Deliveries, Saved{
-				Delivery: record.Delivery{ID: ID(i + 1), AccountID: 1, State: record.DeliveryDelivered},
-				Attempts: onWire([]record.Attempt{{Time: first}, {Time: first.Add(50 * time.Hour), Status: http.StatusNoContent}}),
+				Delivery: model.Delivery{ID: ID(i + 1), AccountID: 1, State: model.DeliveryDelivered},
+				Attempts: onWire([]model.Attempt{{Time: first}, {Time: first.Add(50 * time.Hour), Status: http.StatusNoContent}}),
 			})
 		}
 		e.Replace([]Webhook{hook}, before)

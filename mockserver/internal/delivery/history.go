@@ -10,7 +10,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/table"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // MaxEvents is the maximum number of events in the history. Older events are
@@ -20,7 +20,7 @@ const MaxEvents = 10_000
 // delivery is the delivery of an event to a webhook. Only deliveries that
 // edit() returned may be changed.
 type delivery struct {
-	record.Delivery
+	model.Delivery
 	progress
 
 	n         int // number in the history, from 1
@@ -41,7 +41,7 @@ type progress struct {
 type history struct {
 	deliveries table.Table[delivery] // in order of creation
 	forgotten  int                   // number of deleted deliveries
-	events     []*record.FiredEvent  // oldest first; they are immutable
+	events     []*model.FiredEvent   // oldest first; they are immutable
 	lastEvent  int
 	webhooks   map[int64]*counts    // delivery counts by webhook
 	fired      map[int64]*PerMinute // event counts by account
@@ -71,7 +71,7 @@ func (h *history) add(x *delivery) {
 func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
 
 // edit returns the delivery with the given number. The caller may change the
-// delivery while holding the engine's mutex.
+// delivery while holding the dispatcher's mutex.
 func (h *history) edit(n int) *delivery {
 	return h.deliveries.Edit(n - 1)
 }
@@ -87,16 +87,16 @@ func (h *history) find(id string) *delivery {
 	return nil
 }
 
-func (h *history) setState(x *delivery, state record.DeliveryState) {
+func (h *history) setState(x *delivery, state model.DeliveryState) {
 	c := h.of(x)
 	c.states[x.State]--
 	c.states[state]++
 	x.State = state
 }
 
-func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
+func (h *history) addEvent(e *Event, deliveries []string) *model.FiredEvent {
 	h.lastEvent++
-	out := &record.FiredEvent{
+	out := &model.FiredEvent{
 		ID:         fmt.Sprintf("evt-%d", h.lastEvent),
 		Time:       e.What.Time,
 		Event:      e.Name,
@@ -127,16 +127,16 @@ func (h *history) deleteAccount(account int64) {
 		}
 		delete(h.webhooks, x.webhookID)
 		h.forgotten++
-		h.deliveries.Set(i, &delivery{Delivery: record.Delivery{ID: x.ID}, progress: progress{Forgotten: true}, n: x.n})
+		h.deliveries.Set(i, &delivery{Delivery: model.Delivery{ID: x.ID}, progress: progress{Forgotten: true}, n: x.n})
 	}
 	delete(h.fired, account)
-	h.events = slices.DeleteFunc(slices.Clone(h.events), func(e *record.FiredEvent) bool { return e.AccountID == account })
+	h.events = slices.DeleteFunc(slices.Clone(h.events), func(e *model.FiredEvent) bool { return e.AccountID == account })
 }
 
 // Events calls wanted() for each logged event and returns copies of the accepted
-// events, oldest first. The engine is not locked during calls to wanted().
-func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
-	out := []record.FiredEvent{}
+// events, oldest first. The dispatcher is not locked during calls to wanted().
+func (d *Dispatcher) Events(wanted func(*model.FiredEvent) bool) []model.FiredEvent {
+	out := []model.FiredEvent{}
 	for _, e := range slices.Backward(d.NewestEvents()) {
 		if wanted(e) {
 			copied := *e
@@ -149,7 +149,7 @@ func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEven
 
 // NewestEvents returns the logged events, newest first. Logged events are
 // immutable.
-func (d *Engine) NewestEvents() []*record.FiredEvent {
+func (d *Dispatcher) NewestEvents() []*model.FiredEvent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	newest := slices.Clone(d.history.events)
@@ -159,20 +159,20 @@ func (d *Engine) NewestEvents() []*record.FiredEvent {
 
 // all returns the table of deliveries, including deleted deliveries, and the
 // number of deliveries that remain.
-func (d *Engine) all() (deliveries []*delivery, n int) {
+func (d *Dispatcher) all() (deliveries []*delivery, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.history.deliveries.Snapshot(), d.history.deliveries.Len() - d.history.forgotten
 }
 
 // Deliveries returns all deliveries in order of creation.
-func (d *Engine) Deliveries() []record.Delivery {
+func (d *Dispatcher) Deliveries() []model.Delivery {
 	all, n := d.all()
-	out := make([]record.Delivery, 0, n)
+	out := make([]model.Delivery, 0, n)
 	for _, x := range all {
 		if !x.Forgotten {
 			copied := x.Delivery
-			copied.Body, copied.Attempts = slices.Clone(x.Body), append([]record.Attempt{}, x.Attempts...)
+			copied.Body, copied.Attempts = slices.Clone(x.Body), append([]model.Attempt{}, x.Attempts...)
 			out = append(out, copied)
 		}
 	}
@@ -183,12 +183,12 @@ func (d *Engine) Deliveries() []record.Delivery {
 type Stored struct {
 	*delivery
 
-	engine *Engine
+	dispatcher *Dispatcher
 }
 
 // NewestDeliveries returns the number of deliveries, and an iterator over the
 // deliveries, newest first.
-func (d *Engine) NewestDeliveries() (int, iter.Seq[Stored]) {
+func (d *Dispatcher) NewestDeliveries() (int, iter.Seq[Stored]) {
 	all, n := d.all()
 	return n, func(yield func(Stored) bool) {
 		for _, x := range slices.Backward(all) {
@@ -201,7 +201,7 @@ func (d *Engine) NewestDeliveries() (int, iter.Seq[Stored]) {
 
 // Summary returns the delivery without its body.
 func (x Stored) Summary() Summary {
-	d := x.engine
+	d := x.dispatcher
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return summaryOf(x.delivery, d.queues[x.webhookID], d.Clock.Now())
@@ -209,7 +209,7 @@ func (x Stored) Summary() Summary {
 
 // Record returns all details of the delivery with the given id, or nil if there is
 // none.
-func (d *Engine) Record(id string) *Record {
+func (d *Dispatcher) Record(id string) *Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.history.find(id)
@@ -227,7 +227,7 @@ func (d *Engine) Record(id string) *Record {
 // maxAttempts returns the maximum number of attempts for a delivery. The number
 // includes the attempts before the last redelivery, because a redelivery restarts
 // the retry schedule.
-func (d *Engine) maxAttempts(x *delivery, q *queue) int {
+func (d *Dispatcher) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
 	most := done - x.Tries + 1
 	if q == nil || !q.once {
@@ -238,13 +238,13 @@ func (d *Engine) maxAttempts(x *delivery, q *queue) int {
 
 // EventSummary is an event without its body.
 type EventSummary struct {
-	record.FiredEvent
+	model.FiredEvent
 	Body *struct{} `json:"body,omitempty"` // hides FiredEvent.Body
 }
 
 // Summary is a delivery without its body.
 type Summary struct {
-	record.Delivery
+	model.Delivery
 	Body     *struct{}     `json:"body,omitempty"` // hides Delivery.Body
 	Attempts []AttemptWire `json:"attempts" doc:"the attempts, oldest first"`
 	Waiting  string        `json:"waiting,omitzero" doc:"the reason why the delivery is waiting: retry, rate_limit, archived or delay"`
@@ -254,21 +254,21 @@ type Summary struct {
 // Record is a delivery with all details.
 type Record struct {
 	Summary
-	Body         record.Text `json:"body" doc:"the body, which is the same in each attempt"`
-	Secret       string      `json:"secret,omitzero" doc:"the secret of the webhook"`
-	HashFunction string      `json:"hash_function,omitzero" doc:"the hash function of the webhook"`
-	MaxAttempts  int         `json:"max_attempts" doc:"the maximum number of attempts"`
+	Body         model.Text `json:"body" doc:"the body, which is the same in each attempt"`
+	Secret       string     `json:"secret,omitzero" doc:"the secret of the webhook"`
+	HashFunction string     `json:"hash_function,omitzero" doc:"the hash function of the webhook"`
+	MaxAttempts  int        `json:"max_attempts" doc:"the maximum number of attempts"`
 }
 
 // AttemptWire is the JSON form of an attempt, with its duration in
 // milliseconds.
 type AttemptWire struct {
-	record.Attempt
+	model.Attempt
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the attempt"`
 }
 
 // onWire converts attempts to their JSON form. The returned slice is never nil.
-func onWire(attempts []record.Attempt) []AttemptWire {
+func onWire(attempts []model.Attempt) []AttemptWire {
 	out := make([]AttemptWire, len(attempts))
 	for i, a := range attempts {
 		out[i] = AttemptWire{a, clock.Milliseconds(a.Duration)}
@@ -276,8 +276,8 @@ func onWire(attempts []record.Attempt) []AttemptWire {
 	return out
 }
 
-func fromWire(attempts []AttemptWire) []record.Attempt {
-	out := make([]record.Attempt, len(attempts))
+func fromWire(attempts []AttemptWire) []model.Attempt {
+	out := make([]model.Attempt, len(attempts))
 	for i, a := range attempts {
 		out[i] = a.Attempt
 		out[i].Duration = time.Duration(a.DurationMS)
@@ -288,14 +288,14 @@ func fromWire(attempts []AttemptWire) []record.Attempt {
 // summaryOf describes the current state of a delivery. The queue may be nil.
 func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 	out := Summary{Delivery: x.Delivery, Attempts: onWire(x.Attempts)}
-	if q == nil || x.State != record.DeliveryQueued && x.State != record.DeliveryRetrying {
+	if q == nil || x.State != model.DeliveryQueued && x.State != model.DeliveryRetrying {
 		return out
 	}
 	wait, _ := q.wait(now)
 	switch {
 	case q.hook.Archived:
 		out.Waiting = "archived"
-	case x.State == record.DeliveryRetrying:
+	case x.State == model.DeliveryRetrying:
 		out.Waiting, out.Until = "retry", x.NextAttempt
 	case !x.NextAttempt.IsZero():
 		out.Waiting, out.Until = "delay", x.NextAttempt

@@ -10,7 +10,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
 
@@ -113,8 +113,8 @@ func (q *queue) place(x *delivery) {
 // push adds a new delivery to the queue, and applies the fault if a rule selected the
 // delivery. A held delivery waits until the new delivery has been attempted, because
 // concurrent attempts could arrive in any order.
-func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
-	var applied record.Fault
+func (q *queue) push(x *delivery, rule *model.FaultRule, now time.Time) {
+	var applied model.Fault
 	if rule != nil {
 		applied, x.Fault = rule.Fault, rule.ID
 	}
@@ -123,11 +123,11 @@ func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 		overtaken = q.history.edit(q.held)
 		q.remove(overtaken)
 	}
-	x.Duplicate = applied.Action == record.FaultDuplicate
+	x.Duplicate = applied.Action == model.FaultDuplicate
 	switch {
-	case applied.Action == record.FaultDrop:
-		q.history.setState(x, record.DeliveryDropped)
-	case applied.Action == record.FaultReorder:
+	case applied.Action == model.FaultDrop:
+		q.history.setState(x, model.DeliveryDropped)
+	case applied.Action == model.FaultReorder:
 		q.held, x.Held = x.n, true
 		q.later(x, now.Add(cmp.Or(applied.Delay, fault.DefaultHold)))
 	case applied.Delay > 0:

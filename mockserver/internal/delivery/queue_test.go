@@ -7,14 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // named adds a delivery with the given event to the history of a queue.
 func named(q *queue, name string) *delivery {
-	x := &delivery{Delivery: record.Delivery{Event: events.Name(name)}}
+	x := &delivery{Delivery: model.Delivery{Event: events.Name(name)}}
 	q.history.add(x)
 	return x
 }
@@ -87,19 +87,19 @@ func TestRateLimit(t *testing.T) {
 
 func TestPushWithFaults(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
-	rule := func(action record.FaultAction) *record.FaultRule {
-		return &record.FaultRule{ID: "fault-1", Fault: record.Fault{Action: action}}
+	rule := func(action model.FaultAction) *model.FaultRule {
+		return &model.FaultRule{ID: "fault-1", Fault: model.Fault{Action: action}}
 	}
 	held, next, lost, twice := named(q, "held"), named(q, "next"), named(q, "lost"), named(q, "twice")
-	q.push(held, rule(record.FaultReorder), start)
+	q.push(held, rule(model.FaultReorder), start)
 	q.push(next, nil, start)
-	q.push(lost, rule(record.FaultDrop), start)
-	q.push(twice, rule(record.FaultDuplicate), start)
+	q.push(lost, rule(model.FaultDrop), start)
+	q.push(twice, rule(model.FaultDuplicate), start)
 	assert.Equal(t, []string{"next", "twice"}, taken(q, start))
 	q.attempted(twice)
 	q.attempted(next)
 	assert.Equal(t, []string{"held"}, taken(q, start), "after the next delivery")
-	if lost.State != record.DeliveryDropped || lost.Fault != "fault-1" || next.Fault != "" {
+	if lost.State != model.DeliveryDropped || lost.Fault != "fault-1" || next.Fault != "" {
 		t.Errorf("the dropped delivery is %s by %q, and the next delivery has the fault %q", lost.State, lost.Fault, next.Fault)
 	}
 	if !twice.Duplicate || next.Duplicate {

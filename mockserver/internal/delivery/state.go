@@ -11,35 +11,35 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
-// State contains the deliveries and events of an engine.
+// State contains the deliveries and events of a dispatcher.
 type State struct {
-	Deliveries []Saved              `json:"deliveries" doc:"the deliveries, oldest first"`
-	Events     []*record.FiredEvent `json:"events" doc:"the events, oldest first"`
-	LastEvent  int                  `json:"last_event" doc:"the number of the latest event"`
+	Deliveries []Saved             `json:"deliveries" doc:"the deliveries, oldest first"`
+	Events     []*model.FiredEvent `json:"events" doc:"the events, oldest first"`
+	LastEvent  int                 `json:"last_event" doc:"the number of the latest event"`
 }
 
 // Saved is a delivery with its progress.
 type Saved struct {
-	record.Delivery
+	model.Delivery
 	progress
 	Attempts []AttemptWire `json:"attempts"`             // with their durations
 	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is not valid UTF-8
 }
 
-// Snapshot is the state of an engine at a point in time, without its webhooks.
+// Snapshot is the state of a dispatcher at a point in time, without its webhooks.
 // It is immutable.
 type Snapshot struct {
-	Events    []*record.FiredEvent // the latest events
+	Events    []*model.FiredEvent // the latest events
 	LastEvent int
 
 	deliveries []*delivery
 }
 
 // Snapshot returns the current state.
-func (d *Engine) Snapshot() Snapshot {
+func (d *Dispatcher) Snapshot() Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h := d.history
@@ -90,16 +90,16 @@ func (s State) Check(hooks []Webhook) error {
 }
 
 // States returns the states that a delivery can have.
-func States() []record.DeliveryState {
-	return append(unfinished(), record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryDropped)
+func States() []model.DeliveryState {
+	return append(unfinished(), model.DeliveryDelivered, model.DeliveryFailed, model.DeliveryDropped)
 }
 
-func unfinished() []record.DeliveryState {
-	return []record.DeliveryState{record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying}
+func unfinished() []model.DeliveryState {
+	return []model.DeliveryState{model.DeliveryQueued, model.DeliveryInFlight, model.DeliveryRetrying}
 }
 
 // DropPending removes all pending deliveries. It does not stop attempts in progress.
-func (d *Engine) DropPending() {
+func (d *Dispatcher) DropPending() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.queues {
@@ -109,7 +109,7 @@ func (d *Engine) DropPending() {
 
 // Replace replaces the webhooks and the history. It first removes all pending
 // deliveries.
-func (d *Engine) Replace(hooks []Webhook, from State) {
+func (d *Dispatcher) Replace(hooks []Webhook, from State) {
 	d.DropPending()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -146,10 +146,10 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 
 // countAttemptsLocked counts the restored attempts by minute, oldest first, so
 // the counts cover the same minutes as before the snapshot.
-func (d *Engine) countAttemptsLocked() {
+func (d *Dispatcher) countAttemptsLocked() {
 	type attempt struct {
 		of   *delivery
-		made record.Attempt
+		made model.Attempt
 	}
 	var all []attempt
 	for x := range d.history.deliveries.All() {
@@ -179,7 +179,7 @@ func (s Saved) delivery() *delivery {
 		out.Body = s.Bytes
 	}
 	if !s.Started.IsZero() {
-		out.Attempts = append(out.Attempts, record.Attempt{Time: s.Started, Error: interrupted, Manual: out.Manual})
+		out.Attempts = append(out.Attempts, model.Attempt{Time: s.Started, Error: interrupted, Manual: out.Manual})
 		out.Manual, out.Started = false, time.Time{}
 	}
 	for i, a := range out.Attempts {
@@ -194,14 +194,14 @@ const interrupted = "the state was saved before there was a response"
 
 // resumeLocked adds a pending delivery to its queue. A delivery to a URL without a
 // webhook fails, because snapshots do not contain the secret of such a URL.
-func (d *Engine) resumeLocked(x *delivery) {
+func (d *Dispatcher) resumeLocked(x *delivery) {
 	q := d.queues[x.webhookID]
 	switch {
 	case q == nil:
-		d.history.setState(x, record.DeliveryFailed)
+		d.history.setState(x, model.DeliveryFailed)
 		x.NextAttempt, x.Held = time.Time{}, false
 	case x.NextAttempt.IsZero():
-		d.history.setState(x, record.DeliveryQueued)
+		d.history.setState(x, model.DeliveryQueued)
 		q.pending = append(q.pending, x.n)
 	default:
 		q.later(x, x.NextAttempt)
@@ -216,7 +216,7 @@ func (d *Engine) resumeLocked(x *delivery) {
 
 // ReplaceAccount replaces the webhooks of an account and removes its deliveries
 // and events. Other accounts do not change.
-func (d *Engine) ReplaceAccount(account int64, hooks []Webhook) {
+func (d *Dispatcher) ReplaceAccount(account int64, hooks []Webhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.order = slices.DeleteFunc(slices.Clone(d.order), func(q *queue) bool {

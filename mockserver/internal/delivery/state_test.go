@@ -18,14 +18,14 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
 
-// engineTo returns an engine that delivers to a handler in process.
-func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
+// dispatcherTo returns a dispatcher that delivers to a handler in process.
+func dispatcherTo(t *testing.T, receiver http.HandlerFunc) *Dispatcher {
 	t.Helper()
-	changes, work := &activity.Feed{}, &activity.Work{}
+	changes, work := &activity.Feed{}, &activity.PendingWork{}
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	e := New(Options{
 		Schedule: []time.Duration{time.Second}, Concurrency: 1,
@@ -56,25 +56,25 @@ func jsonOf(t *testing.T, now Snapshot) []byte {
 	return text
 }
 
-// read returns the state of an engine, decoded from JSON.
-func read(t *testing.T, e *Engine) (out State) {
+// read returns the state of a dispatcher, decoded from JSON.
+func read(t *testing.T, e *Dispatcher) (out State) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(jsonOf(t, e.Snapshot()), &out))
 	return out
 }
 
-func send(t *testing.T, e *Engine, body string) {
+func send(t *testing.T, e *Dispatcher, body string) {
 	t.Helper()
 	if _, err := e.Send("7", []byte(body)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Later attempts do not change a snapshot. A restored engine continues from it.
+// Later attempts do not change a snapshot. A restored dispatcher continues from it.
 func TestSnapshotIsImmutable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		respond := make(chan int)
-		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
+		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
 		e.Open(hook)
 		id, err := e.Send("7", []byte(`{"event":"own"}`))
 		require.NoError(t, err)
@@ -84,21 +84,21 @@ func TestSnapshotIsImmutable(t *testing.T) {
 		time.Sleep(time.Second)
 		respond <- http.StatusOK
 		synctest.Wait()
-		if got := e.Record(id); got.State != record.DeliveryDelivered || len(got.Attempts) != 2 {
+		if got := e.Record(id); got.State != model.DeliveryDelivered || len(got.Attempts) != 2 {
 			t.Fatalf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
 		}
 		text := jsonOf(t, state)
 		var back State
 		require.NoError(t, json.Unmarshal(text, &back))
 		saved := back.Deliveries[0]
-		if saved.State != record.DeliveryRetrying || len(saved.Attempts) != 1 || saved.Tries != 1 {
+		if saved.State != model.DeliveryRetrying || len(saved.Attempts) != 1 || saved.Tries != 1 {
 			t.Errorf("the saved delivery is %s after %d attempts, want retrying after 1", saved.State, len(saved.Attempts))
 		}
 		tries := 0
-		other := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
+		other := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
 		other.Replace([]Webhook{hook}, back)
 		synctest.Wait()
-		if got := other.Record(id); tries != 1 || got.State != record.DeliveryDelivered ||
+		if got := other.Record(id); tries != 1 || got.State != model.DeliveryDelivered ||
 			got.Attempts[0].Status != http.StatusBadGateway {
 			t.Errorf("after a restore: %d attempts, %+v", tries, got)
 		}
@@ -109,13 +109,13 @@ func TestSnapshotIsImmutable(t *testing.T) {
 func TestStateWithDeletedDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
-		e := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
+		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
 		e.Replace([]Webhook{hook}, State{Deliveries: []Saved{
-			{Delivery: record.Delivery{ID: "dlv-1"}, progress: progress{Forgotten: true}},
-			{Delivery: record.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: record.DeliveryQueued}},
+			{Delivery: model.Delivery{ID: "dlv-1"}, progress: progress{Forgotten: true}},
+			{Delivery: model.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: model.DeliveryQueued}},
 		}})
 		synctest.Wait()
-		if got := e.Record("dlv-2"); tries != 1 || got.State != record.DeliveryDelivered {
+		if got := e.Record("dlv-2"); tries != 1 || got.State != model.DeliveryDelivered {
 			t.Errorf("%d attempts, and the delivery is %s", tries, got.State)
 		}
 		n, newest := e.NewestDeliveries()
@@ -129,12 +129,12 @@ func TestStateWithDeletedDeliveries(t *testing.T) {
 
 func TestClosedEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
+		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) {})
 		e.Open(hook)
 		e.Close()
 		send(t, e, "{}")
 		synctest.Wait()
-		if got := e.Deliveries()[0]; got.State != record.DeliveryQueued || len(got.Attempts) != 0 {
+		if got := e.Deliveries()[0]; got.State != model.DeliveryQueued || len(got.Attempts) != 0 {
 			t.Errorf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
 		}
 	})
@@ -151,9 +151,9 @@ func TestStateKeepsOrder(t *testing.T) {
 		}
 		archived := hook
 		archived.Archived = true
-		e := engineTo(t, receive)
+		e := dispatcherTo(t, receive)
 		e.Open(archived)
-		if _, err := e.Faults.Add([]record.Fault{{Action: record.FaultReorder, Delay: time.Hour}}); err != nil {
+		if _, err := e.Faults.Add([]model.Fault{{Action: model.FaultReorder, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, bodies := range []string{"held", "next last", "after"} {
@@ -164,7 +164,7 @@ func TestStateKeepsOrder(t *testing.T) {
 				require.NoError(t, e.Redeliver(ID(3)))
 			}
 			state := read(t, e)
-			e = engineTo(t, receive)
+			e = dispatcherTo(t, receive)
 			e.Replace([]Webhook{archived}, state)
 		}
 		e.Archive(hook.ID, false)
@@ -175,7 +175,7 @@ func TestStateKeepsOrder(t *testing.T) {
 
 // JSON keeps the duration of an attempt to the nanosecond.
 func TestAttemptsOnWire(t *testing.T) {
-	in := []record.Attempt{{Time: start, Duration: 1234567 * time.Nanosecond, Status: 200}}
+	in := []model.Attempt{{Time: start, Duration: 1234567 * time.Nanosecond, Status: 200}}
 	text, err := json.Marshal(onWire(in))
 	require.NoError(t, err)
 	assert.Equal(t, `[{"time":"2026-01-02T03:04:05Z","status":200,"duration_ms":1.234567}]`, string(text))
@@ -188,7 +188,7 @@ func TestAttemptsOnWire(t *testing.T) {
 // The end of an attempt is not published if the delivery was deleted. Another delivery may have its id.
 func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 	attempted, respond := make(chan bool), make(chan bool)
-	e := engineTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-respond })
+	e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-respond })
 	for name, forget := range map[string]func(){
 		"all":           func() { e.Replace(nil, State{}) },
 		"of an account": func() { e.ReplaceAccount(hook.AccountID, nil) },
@@ -230,7 +230,7 @@ func TestSnapshotHasEveryField(t *testing.T) {
 			if with == without {
 				t.Fatalf("a snapshot does not contain delivery.%s: %s", f.Name, with)
 			}
-			e := engineTo(t, nil)
+			e := dispatcherTo(t, nil)
 			var state State
 			require.NoError(t, json.Unmarshal([]byte(with), &state))
 			e.Replace([]Webhook{{ID: 7, Archived: true}}, state)
@@ -243,7 +243,7 @@ func TestSnapshotHasEveryField(t *testing.T) {
 
 // newDelivery returns a delivery in a terminal state.
 func newDelivery() *delivery {
-	return &delivery{webhookID: 7, Delivery: record.Delivery{ID: ID(1), WebhookID: "7", State: record.DeliveryFailed}}
+	return &delivery{webhookID: 7, Delivery: model.Delivery{ID: ID(1), WebhookID: "7", State: model.DeliveryFailed}}
 }
 
 // fill sets a field to a non-zero value.
@@ -253,8 +253,8 @@ func fill(t *testing.T, v reflect.Value) {
 	case time.Time:
 		v.Set(reflect.ValueOf(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
 		return
-	case record.Text:
-		v.Set(reflect.ValueOf(record.Text("{}")))
+	case model.Text:
+		v.Set(reflect.ValueOf(model.Text("{}")))
 		return
 	}
 	switch v.Kind() {
@@ -273,15 +273,15 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// saved returns the state of an engine with one delivery.
+// saved returns the state of a dispatcher with one delivery.
 func saved(t *testing.T, d *delivery) string {
 	t.Helper()
-	e := engineTo(t, nil)
+	e := dispatcherTo(t, nil)
 	e.history.add(d)
 	return stateOf(t, e)
 }
 
-func stateOf(t *testing.T, e *Engine) string {
+func stateOf(t *testing.T, e *Dispatcher) string {
 	t.Helper()
 	return string(jsonOf(t, e.Snapshot()))
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 	"unicode"
 
-	"example.com/emailplatform/mockserver/internal/inproc"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/internal/inprocess"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // DefaultTimeout is the maximum duration of an attempt.
@@ -97,7 +97,7 @@ func (t *target) post(
 	req.Header = header
 	var via http.RoundTripper = t.network
 	if handler := t.handler(req.URL); handler != nil {
-		via = inproc.Transport{Handler: handler}
+		via = inprocess.Transport{Handler: handler}
 	}
 	res, err := via.RoundTrip(req)
 	if err != nil {
@@ -114,7 +114,7 @@ func (t *target) post(
 // fail simulates an attempt with a fault. It sends the delivery with post() only if the
 // fault occurs after processing.
 func (t *target) fail(
-	ctx context.Context, f record.Fault, post func() (int, string, string),
+	ctx context.Context, f model.Fault, post func() (int, string, string),
 ) (status int, response, problem string) {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
@@ -127,9 +127,9 @@ func (t *target) fail(
 		post()
 	}
 	switch f.Action {
-	case record.FaultReset:
+	case model.FaultReset:
 		return 0, "", "connection lost, injected by a fault rule"
-	case record.FaultHang:
+	case model.FaultHang:
 		<-ctx.Done()
 		return 0, "", t.describe(ctx.Err())
 	}

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/inproc"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/internal/inprocess"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // aim is the kind of target that a rule applies to.
@@ -30,11 +30,11 @@ const (
 // Action describes an action. Validation, the manual and the console follow from the
 // table.
 type Action struct {
-	Name    record.FaultAction `json:"action" doc:"the action"`
-	Label   string             `json:"label" doc:"the action as a short command"`
-	Effect  string             `json:"effect" doc:"the effect, in Markdown"`
-	Targets []string           `json:"targets" doc:"what rules with the action can match: request, message or delivery"`
-	Fields  []string           `json:"fields" doc:"the fields that the action reads; a rule must omit the others"`
+	Name    model.FaultAction `json:"action" doc:"the action"`
+	Label   string            `json:"label" doc:"the action as a short command"`
+	Effect  string            `json:"effect" doc:"the effect, in Markdown"`
+	Targets []string          `json:"targets" doc:"what rules with the action can match: request, message or delivery"`
+	Fields  []string          `json:"fields" doc:"the fields that the action reads; a rule must omit the others"`
 
 	needs     string // a field that rules with the action must have
 	to        aim
@@ -45,51 +45,51 @@ func actions() []Action {
 	const after, delay, status, retry, body, location, size = "after_processing", "delay_ms", "status", "retry_after", "body", "location", "size"
 	table := []Action{
 		{
-			Name: record.FaultStatus, to: requests, withEvent: attempts, Fields: []string{after, delay, status, retry, body},
+			Name: model.FaultStatus, to: requests, withEvent: attempts, Fields: []string{after, delay, status, retry, body},
 			Label: "Respond with a status", Effect: "Responds with `status` (503 by default), `retry_after` and `body`.",
 		},
 		{
-			Name: record.FaultReset, to: requests, withEvent: attempts, Fields: []string{after, delay},
+			Name: model.FaultReset, to: requests, withEvent: attempts, Fields: []string{after, delay},
 			Label: "Close the connection", Effect: "Closes the connection without a response.",
 		},
 		{
-			Name: record.FaultHang, to: requests, withEvent: attempts, Fields: []string{after, delay},
+			Name: model.FaultHang, to: requests, withEvent: attempts, Fields: []string{after, delay},
 			Label: "Never respond", Effect: "Sends no response, and waits until the client closes the connection.",
 		},
 		{
-			Name: record.FaultTruncate, to: requests, withEvent: requests, Fields: []string{delay},
+			Name: model.FaultTruncate, to: requests, withEvent: requests, Fields: []string{delay},
 			Label: "Truncate the response", Effect: "Processes the request, and sends half of the response body.",
 		},
 		{
-			Name: record.FaultOversize, to: requests, withEvent: requests, Fields: []string{delay, status, size},
+			Name: model.FaultOversize, to: requests, withEvent: requests, Fields: []string{delay, status, size},
 			Label: "Respond with a huge body", Effect: "Processes the request, and responds with a JSON object of `size` bytes.",
 		},
 		{
-			Name: record.FaultNotJSON, to: requests, withEvent: requests, Fields: []string{after, delay, status, retry, body},
+			Name: model.FaultNotJSON, to: requests, withEvent: requests, Fields: []string{after, delay, status, retry, body},
 			Label: "Respond with HTML", Effect: "Responds with `status` (200 by default) and an HTML page, or `body`.",
 		},
 		{
-			Name: record.FaultRedirect, to: requests, withEvent: requests, Fields: []string{after, delay, status, retry, body, location},
+			Name: model.FaultRedirect, to: requests, withEvent: requests, Fields: []string{after, delay, status, retry, body, location},
 			Label: "Redirect", Effect: "Responds with `status` (307 by default) and `location`.",
 		},
 		{
-			Name: record.FaultDelay, to: requests, withEvent: deliveries, Fields: []string{delay}, needs: delay,
+			Name: model.FaultDelay, to: requests, withEvent: deliveries, Fields: []string{delay}, needs: delay,
 			Label: "Delay", Effect: "Processes the request, or makes the delivery, after `delay_ms`.",
 		},
 		{
-			Name: record.FaultInternalError, to: messages, withEvent: messages, Fields: []string{body},
+			Name: model.FaultInternalError, to: messages, withEvent: messages, Fields: []string{body},
 			Label: "Fail with an internal error", Effect: "Sets the status in the response to `error`, and fires Email.Error.",
 		},
 		{
-			Name: record.FaultDrop, to: deliveries, withEvent: deliveries, Fields: []string{},
+			Name: model.FaultDrop, to: deliveries, withEvent: deliveries, Fields: []string{},
 			Label: "Drop", Effect: "Skips the delivery attempt.",
 		},
 		{
-			Name: record.FaultDuplicate, to: deliveries, withEvent: deliveries, Fields: []string{delay},
+			Name: model.FaultDuplicate, to: deliveries, withEvent: deliveries, Fields: []string{delay},
 			Label: "Duplicate", Effect: "Delivers the same bytes again after the receiver has accepted them.",
 		},
 		{
-			Name: record.FaultReorder, to: deliveries, withEvent: deliveries, Fields: []string{delay},
+			Name: model.FaultReorder, to: deliveries, withEvent: deliveries, Fields: []string{delay},
 			Label: "Reorder", Effect: "Delays a delivery until after the next delivery of the webhook, or until `delay_ms` (1 s by default) has passed.",
 		},
 	}
@@ -128,7 +128,7 @@ func Manual() string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-func actionNamed(name record.FaultAction) (a Action, known bool) {
+func actionNamed(name model.FaultAction) (a Action, known bool) {
 	i := slices.IndexFunc(table, func(a Action) bool { return a.Name == name })
 	if i < 0 {
 		return a, false
@@ -136,7 +136,7 @@ func actionNamed(name record.FaultAction) (a Action, known bool) {
 	return table[i], true
 }
 
-func aimOf(f record.Fault) aim {
+func aimOf(f model.Fault) aim {
 	a, _ := actionNamed(f.Action)
 	if f.Event != "" || f.WebhookID != "" {
 		return a.withEvent
@@ -145,7 +145,7 @@ func aimOf(f record.Fault) aim {
 }
 
 // Actions returns the names of all actions, sorted.
-func Actions() (names []record.FaultAction) {
+func Actions() (names []model.FaultAction) {
 	for _, a := range table {
 		names = append(names, a.Name)
 	}
@@ -156,7 +156,7 @@ func Actions() (names []record.FaultAction) {
 // Disturb applies a fault to a request. Disturb calls act() to process the request and
 // write the response. To close the connection, Disturb panics with
 // [http.ErrAbortHandler]. Closing the plan ends all delays and aborts hanging requests.
-func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
+func (p *Plan) Disturb(f model.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
@@ -167,33 +167,33 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 	case <-r.Context().Done():
 		abort(w)
 	}
-	if f.Action == record.FaultDelay {
+	if f.Action == model.FaultDelay {
 		act(w)
 		return
 	}
-	response := inproc.NewRecording(w.Header())
-	if f.AfterProcessing || f.Action == record.FaultTruncate || f.Action == record.FaultOversize {
+	response := inprocess.NewRecording(w.Header())
+	if f.AfterProcessing || f.Action == model.FaultTruncate || f.Action == model.FaultOversize {
 		act(response)
 	}
 	switch f.Action {
-	case record.FaultReset:
+	case model.FaultReset:
 		abort(w)
-	case record.FaultHang:
+	case model.FaultHang:
 		select {
 		case <-p.ctx.Done():
 		case <-r.Context().Done():
 		}
 		abort(w)
-	case record.FaultTruncate:
+	case model.FaultTruncate:
 		truncate(response, w)
-	case record.FaultOversize:
+	case model.FaultOversize:
 		respondOversize(f, w, response)
-	case record.FaultNotJSON:
+	case model.FaultNotJSON:
 		respond(f, w, http.StatusOK, "text/html; charset=utf-8", errorPage)
-	case record.FaultRedirect:
+	case model.FaultRedirect:
 		w.Header().Set("Location", cmp.Or(f.Location, "https://elsewhere.invalid"+r.URL.RequestURI()))
 		respond(f, w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
-	case record.FaultStatus:
+	case model.FaultStatus:
 		kind := "injected"
 		if f.Status == http.StatusTooManyRequests {
 			kind = "rate_limited"
@@ -213,7 +213,7 @@ const maxBody = 10<<20 + 1
 const errorPage = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n" +
 	"<body><h1>502 Bad Gateway</h1><hr><p>gateway</p></body></html>\n"
 
-func respond(f record.Fault, w http.ResponseWriter, status int, contentType, body string) {
+func respond(f model.Fault, w http.ResponseWriter, status int, contentType, body string) {
 	status = cmp.Or(f.Status, status)
 	h := w.Header()
 	h.Set("Content-Type", contentType)
@@ -229,7 +229,7 @@ func respond(f record.Fault, w http.ResponseWriter, status int, contentType, bod
 
 // respondOversize writes the response until it is complete or the client stops
 // reading.
-func respondOversize(f record.Fault, w http.ResponseWriter, response *inproc.Recording) {
+func respondOversize(f model.Fault, w http.ResponseWriter, response *inprocess.Recording) {
 	const open, end = `{"padding":"`, `"}`
 	left := cmp.Or(f.Size, defaultOversize)
 	w.Header().Set("Content-Type", "application/json")
@@ -245,7 +245,7 @@ func respondOversize(f record.Fault, w http.ResponseWriter, response *inproc.Rec
 
 // truncate sends the full Content-Length, but only half of the body. If the body is
 // empty, truncate closes the connection without a response.
-func truncate(a *inproc.Recording, w http.ResponseWriter) {
+func truncate(a *inprocess.Recording, w http.ResponseWriter) {
 	if a.Body.Len() == 0 {
 		abort(w)
 	}

@@ -1,7 +1,7 @@
 // Package fault implements fault injection.
 //
 // The gateway calls [Plan.Request] to select a rule, and [Plan.Disturb] to apply it. The
-// platform and the delivery engine call [Plan.Message] and [Plan.Delivery], and apply
+// platform and the delivery dispatcher call [Plan.Message] and [Plan.Delivery], and apply
 // the rules themselves.
 package fault
 
@@ -20,7 +20,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // Defaults and limits for faults.
@@ -34,7 +34,7 @@ const (
 
 // Wire is the JSON form of a fault, with its delay in milliseconds.
 type Wire struct {
-	record.Fault
+	model.Fault
 	DelayMS int64 `json:"delay_ms,omitzero" min:"0" max:"86400000" doc:"a delay before the action, up to 24 hours"`
 }
 
@@ -53,7 +53,7 @@ func (e FieldErrors) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-func check(f record.Fault) (errs FieldErrors) {
+func check(f model.Fault) (errs FieldErrors) {
 	reject := func(invalid bool, field, rule string) {
 		if invalid {
 			errs = append(errs, FieldError{field, rule})
@@ -88,7 +88,7 @@ func check(f record.Fault) (errs FieldErrors) {
 }
 
 // given returns the fields of a fault that only some actions read, unless they are zero.
-func given(f record.Fault) (names []string) {
+func given(f model.Fault) (names []string) {
 	for _, field := range []struct {
 		name  string
 		given bool
@@ -120,10 +120,10 @@ func Conditions() map[string]any {
 		return object{"anyOf": given}
 	}
 	forTarget := func(to aim, not object) object {
-		var names []record.FaultAction
+		var names []model.FaultAction
 		for _, action := range Actions() {
-			withEvent := aimOf(record.Fault{Action: action, Event: "*"})
-			if aimOf(record.Fault{Action: action}) == to || to == deliveries && (withEvent == deliveries || withEvent == attempts) {
+			withEvent := aimOf(model.Fault{Action: action, Event: "*"})
+			if aimOf(model.Fault{Action: action}) == to || to == deliveries && (withEvent == deliveries || withEvent == attempts) {
 				names = append(names, action)
 			}
 		}
@@ -162,7 +162,7 @@ func readFields() (all []map[string]any) {
 }
 
 type rule struct {
-	record.FaultRule
+	model.FaultRule
 
 	random *rand.Rand // a separate stream, so rules do not affect each other
 }
@@ -185,12 +185,12 @@ func (r *rule) selects() bool {
 
 // RuleWire is the JSON form of a rule, with its delay in milliseconds.
 type RuleWire struct {
-	record.FaultRule
+	model.FaultRule
 	DelayMS int64 `json:"delay_ms,omitzero" doc:"a delay before the action, in milliseconds"`
 }
 
 // WireOf converts a rule to JSON.
-func WireOf(r record.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
+func WireOf(r model.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
 
 // Plan contains the fault rules. Each rule counts its matches. If several rules
 // select a target, the first rule applies.
@@ -236,7 +236,7 @@ func chooseSeed(seed uint64) uint64 {
 
 // Add appends fault rules and returns them. If any rule is invalid, Add
 // appends no rules.
-func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
+func (p *Plan) Add(faults []model.Fault) ([]model.FaultRule, error) {
 	var errs FieldErrors
 	for _, f := range faults {
 		errs = append(errs, check(f)...)
@@ -246,10 +246,10 @@ func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	added := make([]record.FaultRule, 0, len(faults))
+	added := make([]model.FaultRule, 0, len(faults))
 	for _, f := range faults {
 		p.lastID++
-		next := &rule{FaultRule: record.FaultRule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}}
+		next := &rule{FaultRule: model.FaultRule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}}
 		p.beginLocked(next)
 		if f.Probability > 0 {
 			p.log.Info("random fault injected", "rule", next.ID, "seed", p.seed)
@@ -284,10 +284,10 @@ func (p *Plan) Reseed(seed uint64) uint64 {
 }
 
 // List returns the seed and the rules, oldest first.
-func (p *Plan) List() (seed uint64, rules []record.FaultRule) {
+func (p *Plan) List() (seed uint64, rules []model.FaultRule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	rules = make([]record.FaultRule, len(p.rules))
+	rules = make([]model.FaultRule, len(p.rules))
 	for i, rule := range p.rules {
 		rules[i] = rule.FaultRule
 	}
@@ -296,7 +296,7 @@ func (p *Plan) List() (seed uint64, rules []record.FaultRule) {
 
 // Change calls f to change the rule with the given id. It reports whether the
 // rule exists.
-func (p *Plan) Change(id string, f func(*record.FaultRule)) bool {
+func (p *Plan) Change(id string, f func(*model.FaultRule)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(p.rules, func(r *rule) bool { return r.ID == id })
@@ -333,7 +333,7 @@ func (p *Plan) remove(gone func(*rule) bool) int {
 
 // pick counts a match for each rule that applies to the target. It returns the first
 // rule that selects the target, or nil.
-func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *record.FaultRule {
+func (p *Plan) pick(to aim, account int64, matches func(model.Fault) bool) *model.FaultRule {
 	if p.count.Load() == 0 {
 		return nil
 	}
@@ -357,8 +357,8 @@ func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *rec
 
 // Request returns the fault rule for a request in an account, or nil if no
 // rule selects the request.
-func (p *Plan) Request(account int64, operation string, r *http.Request) *record.FaultRule {
-	return p.pick(requests, account, func(f record.Fault) bool {
+func (p *Plan) Request(account int64, operation string, r *http.Request) *model.FaultRule {
+	return p.pick(requests, account, func(f model.Fault) bool {
 		return (f.Operation == "" || f.Operation == operation) &&
 			(f.Method == "" || f.Method == r.Method) &&
 			(f.Path == "" || matchPath(f.Path, r.URL.EscapedPath()))
@@ -367,24 +367,24 @@ func (p *Plan) Request(account int64, operation string, r *http.Request) *record
 
 // Message returns the fault rule for a message in an account, or nil if no
 // rule selects the message.
-func (p *Plan) Message(account int64) *record.FaultRule {
-	return p.pick(messages, account, func(record.Fault) bool { return true })
+func (p *Plan) Message(account int64) *model.FaultRule {
+	return p.pick(messages, account, func(model.Fault) bool { return true })
 }
 
 // Delivery returns the fault rule for a delivery in an account, or nil if no
 // rule selects the delivery.
-func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *record.FaultRule {
+func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *model.FaultRule {
 	return p.pick(deliveries, account, delivers(event, webhookID))
 }
 
 // Attempt returns the fault rule for a delivery attempt in an account, or nil
 // if no rule selects the attempt.
-func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *record.FaultRule {
+func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *model.FaultRule {
 	return p.pick(attempts, account, delivers(event, webhookID))
 }
 
-func delivers(event events.Name, webhookID string) func(record.Fault) bool {
-	return func(f record.Fault) bool {
+func delivers(event events.Name, webhookID string) func(model.Fault) bool {
+	return func(f model.Fault) bool {
 		return (f.Event == "" || f.Event == "*" || f.Event == event) && (f.WebhookID == "" || f.WebhookID == webhookID)
 	}
 }

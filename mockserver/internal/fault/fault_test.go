@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"example.com/emailplatform/mockserver/internal/activity"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
-func newPlan(t *testing.T, faults ...record.Fault) *Plan {
+func newPlan(t *testing.T, faults ...model.Fault) *Plan {
 	t.Helper()
 	p := New(1, slog.New(slog.DiscardHandler), &activity.Feed{})
 	t.Cleanup(p.Close)
@@ -26,10 +26,10 @@ func newPlan(t *testing.T, faults ...record.Fault) *Plan {
 // Each rule counts all requests that it matches. Only the first rule that applies causes a fault.
 func TestCounting(t *testing.T) {
 	p := newPlan(t,
-		record.Fault{Action: record.FaultReset, Nth: 2},
-		record.Fault{Action: record.FaultHang, Every: 2},
-		record.Fault{Action: record.FaultStatus, Times: 1},
-		record.Fault{Action: record.FaultDrop},
+		model.Fault{Action: model.FaultReset, Nth: 2},
+		model.Fault{Action: model.FaultHang, Every: 2},
+		model.Fault{Action: model.FaultStatus, Times: 1},
+		model.Fault{Action: model.FaultDrop},
 	)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/lists", nil)
 	var got []string
@@ -47,7 +47,7 @@ func TestCounting(t *testing.T) {
 			t.Errorf("%s: %d calls, %d hits; want %+v", rules[i].ID, rules[i].Calls, rules[i].Hits, want)
 		}
 	}
-	if !p.Change("fault-3", func(r *record.FaultRule) { r.Enabled = false }) || p.Request(1, "listLists", r) == nil {
+	if !p.Change("fault-3", func(r *model.FaultRule) { r.Enabled = false }) || p.Request(1, "listLists", r) == nil {
 		t.Error("fault-2 does not match the sixth request, which is the third that it counts")
 	}
 	if _, rules := p.List(); rules[2].Calls != 5 {
@@ -58,38 +58,38 @@ func TestCounting(t *testing.T) {
 func TestMatching(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/lists/7/contacts", nil)
 	for name, row := range map[string]struct {
-		fault record.Fault
+		fault model.Fault
 		hits  bool
 	}{
-		"everything":        {record.Fault{}, true},
-		"operation":         {record.Fault{Operation: "createContact"}, true},
-		"other operation":   {record.Fault{Operation: "listContacts"}, false},
-		"method":            {record.Fault{Method: "POST"}, true},
-		"other method":      {record.Fault{Method: "GET"}, false},
-		"path":              {record.Fault{Path: "/lists/7/contacts"}, true},
-		"asterisk":          {record.Fault{Path: "/lists/*/contacts"}, true},
-		"braces":            {record.Fault{Path: "/lists/{list_id}/contacts"}, true},
-		"beginning of path": {record.Fault{Path: "/lists/7"}, false},
-		"account":           {record.Fault{AccountID: 1}, true},
-		"other account":     {record.Fault{AccountID: 2}, false},
-		"one of two":        {record.Fault{Operation: "createContact", Method: "GET"}, false},
+		"everything":        {model.Fault{}, true},
+		"operation":         {model.Fault{Operation: "createContact"}, true},
+		"other operation":   {model.Fault{Operation: "listContacts"}, false},
+		"method":            {model.Fault{Method: "POST"}, true},
+		"other method":      {model.Fault{Method: "GET"}, false},
+		"path":              {model.Fault{Path: "/lists/7/contacts"}, true},
+		"asterisk":          {model.Fault{Path: "/lists/*/contacts"}, true},
+		"braces":            {model.Fault{Path: "/lists/{list_id}/contacts"}, true},
+		"beginning of path": {model.Fault{Path: "/lists/7"}, false},
+		"account":           {model.Fault{AccountID: 1}, true},
+		"other account":     {model.Fault{AccountID: 2}, false},
+		"one of two":        {model.Fault{Operation: "createContact", Method: "GET"}, false},
 	} {
-		row.fault.Action = record.FaultStatus
+		row.fault.Action = model.FaultStatus
 		p := newPlan(t, row.fault)
 		assert.Equal(t, row.hits, p.Request(1, "createContact", r) != nil, "%s: a rule matches", name)
 	}
 	for name, row := range map[string]struct {
-		fault record.Fault
+		fault model.Fault
 		hits  bool
 	}{
-		"event":         {record.Fault{Action: record.FaultDrop, Event: "Email.Bounced"}, true},
-		"any event":     {record.Fault{Action: record.FaultDrop, Event: "*"}, true},
-		"other event":   {record.Fault{Action: record.FaultDrop, Event: "Email.Opened"}, false},
-		"webhook":       {record.Fault{Action: record.FaultDelay, Delay: 1, WebhookID: "3"}, true},
-		"other webhook": {record.Fault{Action: record.FaultDelay, Delay: 1, WebhookID: "4"}, false},
-		"account":       {record.Fault{Action: record.FaultDrop, AccountID: 1}, true},
-		"other account": {record.Fault{Action: record.FaultDrop, AccountID: 2}, false},
-		"of requests":   {record.Fault{Action: record.FaultDelay, Delay: 1}, false},
+		"event":         {model.Fault{Action: model.FaultDrop, Event: "Email.Bounced"}, true},
+		"any event":     {model.Fault{Action: model.FaultDrop, Event: "*"}, true},
+		"other event":   {model.Fault{Action: model.FaultDrop, Event: "Email.Opened"}, false},
+		"webhook":       {model.Fault{Action: model.FaultDelay, Delay: 1, WebhookID: "3"}, true},
+		"other webhook": {model.Fault{Action: model.FaultDelay, Delay: 1, WebhookID: "4"}, false},
+		"account":       {model.Fault{Action: model.FaultDrop, AccountID: 1}, true},
+		"other account": {model.Fault{Action: model.FaultDrop, AccountID: 2}, false},
+		"of requests":   {model.Fault{Action: model.FaultDelay, Delay: 1}, false},
 	} {
 		assert.Equal(t, row.hits, newPlan(t, row.fault).Delivery(1, "Email.Bounced", "3") != nil, "%s: a rule matches", name)
 	}
@@ -97,7 +97,7 @@ func TestMatching(t *testing.T) {
 
 // A rule of an account counts only messages of this account. RemoveOf removes only the rules of the account.
 func TestAccounts(t *testing.T) {
-	p := newPlan(t, record.Fault{AccountID: 2, Action: record.FaultInternalError, Nth: 2}, record.Fault{Action: record.FaultInternalError, Nth: 3})
+	p := newPlan(t, model.Fault{AccountID: 2, Action: model.FaultInternalError, Nth: 2}, model.Fault{Action: model.FaultInternalError, Nth: 3})
 	var got []string
 	for _, account := range []int64{2, 1, 2, 1, 2} {
 		id := "none"

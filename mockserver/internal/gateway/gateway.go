@@ -24,13 +24,13 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // MaxBody is the maximum size of a request body, in bytes.
@@ -40,9 +40,9 @@ const MaxBody = 10 << 20
 type Options struct {
 	Access         *auth.Set
 	SkipValidation bool
-	RejectUnknown  bool                 // fields and parameters that openapi.yaml does not define
-	OnViolation    func(error)          // called for each invalid response, if set
-	OnRequest      func(record.Request) // called after each request, if set
+	RejectUnknown  bool                // fields and parameters that openapi.yaml does not define
+	OnViolation    func(error)         // called for each invalid response, if set
+	OnRequest      func(model.Request) // called after each request, if set
 
 	Faults  *fault.Plan
 	Changes *activity.Feed
@@ -51,9 +51,9 @@ type Options struct {
 
 // Gateway serves the API of a platform.
 type Gateway struct {
-	Loopback bool          // the Host must be a loopback name; set before the first request
-	Log      Log           // the latest requests
-	Busy     activity.Work // requests in progress
+	Loopback bool                 // the Host must be a loopback name; set before the first request
+	Log      Log                  // the latest requests
+	Busy     activity.PendingWork // requests in progress
 
 	options  Options
 	handlers handlers
@@ -116,7 +116,7 @@ const fallback = "/"
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.Busy.Start(0)
 	defer g.Busy.Done(0)
-	c := &call{ResponseWriter: w, gateway: g, Request: record.Request{
+	c := &call{ResponseWriter: w, gateway: g, Request: model.Request{
 		ID:     fmt.Sprintf("req-%08x", g.lastID.Add(1)),
 		Time:   g.options.Clock.Now(),
 		Method: r.Method,
@@ -144,7 +144,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // ServeAs processes a request as the owner of a token, without fault rules and
 // without a log entry. Unknown fields are errors, because no log entry would
 // report them.
-func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token record.Token) {
+func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token model.Token) {
 	g.serve(&call{ResponseWriter: w, gateway: g, token: token, byControl: true}, r)
 }
 
@@ -160,7 +160,7 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 	// defines no redirects.
 	p := r.URL.EscapedPath()
 	if cleaned := path.Clean(p); p != cleaned && p != cleaned+"/" {
-		g.reject(c, r, problem.NotFound("path", r.URL.Path, "path"))
+		g.reject(c, r, apierror.NotFound("path", r.URL.Path, "path"))
 		return
 	}
 	router().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.caller)))
@@ -168,7 +168,7 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 
 // publish publishes a request. If the request may have changed records, publish
 // also publishes [activity.Records].
-func (g *Gateway) publish(r record.Request) {
+func (g *Gateway) publish(r model.Request) {
 	g.options.Changes.Publish(activity.Request, func() any { return SummaryOf(r) })
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Status < 300 {
 		g.options.Changes.Publish(activity.Records, nil)
@@ -213,17 +213,17 @@ func Bearer(r *http.Request) string {
 }
 
 // Unauthorized returns the error for a request without a valid access token.
-func Unauthorized(err error) *problem.Error {
-	return problem.New(http.StatusUnauthorized, "unauthorized", err.Error(), "header", "authorization")
+func Unauthorized(err error) *apierror.Error {
+	return apierror.New(http.StatusUnauthorized, "unauthorized", err.Error(), "header", "authorization")
 }
 
 // CheckHost rejects a request to a loopback address if the Host header is not
 // a loopback name. Without this check, the host name of a web page could
 // resolve to a loopback address, and scripts on the page could read the
 // response.
-func CheckHost(r *http.Request) *problem.Error {
+func CheckHost(r *http.Request) *apierror.Error {
 	if OverNetwork(r) && !loopbackName(r.Host) {
-		return problem.New(http.StatusForbidden, "forbidden", "must be a loopback host: localhost, 127.0.0.1 or [::1]", "header", "host")
+		return apierror.New(http.StatusForbidden, "forbidden", "must be a loopback host: localhost, 127.0.0.1 or [::1]", "header", "host")
 	}
 	return nil
 }

@@ -9,14 +9,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // The log removes the oldest requests when it has too many requests or too many bytes.
 func TestLogLimits(t *testing.T) {
 	var many Log
 	for i := range maxRequests + 5 {
-		many.add(record.Request{ID: fmt.Sprint(i)})
+		many.add(model.Request{ID: fmt.Sprint(i)})
 	}
 	if all := many.All(); len(all) != maxRequests || all[0].ID != "5" {
 		t.Errorf("%d requests, the first is %s; want %d, the first is 5", len(all), all[0].ID, maxRequests)
@@ -24,7 +24,7 @@ func TestLogLimits(t *testing.T) {
 	var large Log
 	body := make([]byte, maxRequestBody+1)
 	for i := range maxRequestLog/maxRequestBody + 1 {
-		large.add(record.Request{ID: fmt.Sprint(i), Body: body})
+		large.add(model.Request{ID: fmt.Sprint(i), Body: body})
 	}
 	if all := large.All(); len(all) != maxRequestLog/maxRequestBody || all[0].ID != "1" ||
 		len(all[0].Body) != maxRequestBody {
@@ -32,29 +32,29 @@ func TestLogLimits(t *testing.T) {
 	}
 	var queries Log
 	for i := range 40 {
-		queries.add(record.Request{ID: fmt.Sprint(i), Path: "/", Query: strings.Repeat("x", 1<<20)})
+		queries.add(model.Request{ID: fmt.Sprint(i), Path: "/", Query: strings.Repeat("x", 1<<20)})
 	}
-	queries.add(record.Request{ID: "last", Path: strings.Repeat("x", 1<<20)})
+	queries.add(model.Request{ID: "last", Path: strings.Repeat("x", 1<<20)})
 	if all := queries.All(); len(all) < 25 || len(all) > maxRequestLog>>20 || all[len(all)-1].ID != "last" {
 		t.Errorf("%d requests with large queries are kept, want 25 or more, and the last one", len(all))
 	}
 	large.Clear(0)
-	large.add(record.Request{Response: make([]byte, 9)})
+	large.add(model.Request{Response: make([]byte, 9)})
 	assert.Equal(t, 9, large.bytes, "bytes are counted after the log was cleared")
 }
 
 // Changes of a copy do not change the log.
 func TestLogCopies(t *testing.T) {
 	var l Log
-	l.add(record.Request{ID: "1", Body: []byte("body")})
+	l.add(model.Request{ID: "1", Body: []byte("body")})
 	l.All()[0].Body[0] = 'X'
 	assert.Equal(t, "body", string(l.All()[0].Body), "the log")
 }
 
 func TestLogRecord(t *testing.T) {
 	var l Log
-	l.add(record.Request{ID: "1", Method: http.MethodGet, Path: "/list", Duration: 1500})
-	l.add(record.Request{ID: "2", Method: http.MethodGet, Path: "/lists", Operation: "listLists"})
+	l.add(model.Request{ID: "1", Method: http.MethodGet, Path: "/list", Duration: 1500})
+	l.add(model.Request{ID: "2", Method: http.MethodGet, Path: "/lists", Operation: "listLists"})
 	if got := l.Record("1"); got == nil || got.Closest == nil || got.Closest.ID != "listLists" ||
 		got.DurationMS != 1500 {
 		t.Errorf("the log record of an unknown path is %+v", got)

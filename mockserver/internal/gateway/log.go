@@ -7,7 +7,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // The request log deletes its oldest requests when it exceeds maxRequests or
@@ -21,11 +21,11 @@ const (
 // Log contains the latest requests. The zero value is empty.
 type Log struct {
 	mu    sync.Mutex
-	all   []*record.Request // oldest first; they are immutable
+	all   []*model.Request // oldest first; they are immutable
 	bytes int
 }
 
-func (l *Log) add(r record.Request) {
+func (l *Log) add(r model.Request) {
 	if len(r.Body) > maxRequestBody {
 		r.Body = slices.Clone(r.Body[:maxRequestBody])
 	}
@@ -44,7 +44,7 @@ func (l *Log) add(r record.Request) {
 }
 
 // sizeOf returns the size in bytes of the parts that the client chooses.
-func sizeOf(r *record.Request) int {
+func sizeOf(r *model.Request) int {
 	size := len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Response)
 	for _, name := range slices.Concat(r.UnknownFields, r.UnknownParameters) {
 		size += len(name)
@@ -56,7 +56,7 @@ func sizeOf(r *record.Request) int {
 func (l *Log) Clear(account int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = slices.DeleteFunc(l.all, func(r *record.Request) bool {
+	l.all = slices.DeleteFunc(l.all, func(r *model.Request) bool {
 		gone := account == 0 || r.AccountID == account
 		if gone {
 			l.bytes -= sizeOf(r)
@@ -66,9 +66,9 @@ func (l *Log) Clear(account int64) {
 }
 
 // All returns copies of the requests, oldest first.
-func (l *Log) All() []record.Request {
+func (l *Log) All() []model.Request {
 	all := l.now()
-	out := make([]record.Request, len(all))
+	out := make([]model.Request, len(all))
 	for i, r := range all {
 		out[i] = *r
 		out[i].Body = slices.Clone(out[i].Body)
@@ -79,7 +79,7 @@ func (l *Log) All() []record.Request {
 	return out
 }
 
-func (l *Log) now() []*record.Request {
+func (l *Log) now() []*model.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.all)
@@ -87,7 +87,7 @@ func (l *Log) now() []*record.Request {
 
 // Newest returns the requests, newest first. Callers must not change the
 // requests.
-func (l *Log) Newest() []*record.Request {
+func (l *Log) Newest() []*model.Request {
 	all := l.now()
 	slices.Reverse(all)
 	return all
@@ -95,20 +95,20 @@ func (l *Log) Newest() []*record.Request {
 
 // Summary is the JSON form of a request, without its body and response.
 type Summary struct {
-	record.Request
+	model.Request
 	Body       *struct{}          `json:"body,omitempty"`     // hides Request.Body
 	Response   *struct{}          `json:"response,omitempty"` // hides Request.Response
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the request"`
 }
 
 // SummaryOf returns the summary of a request.
-func SummaryOf(r record.Request) Summary {
+func SummaryOf(r model.Request) Summary {
 	return Summary{Request: r, DurationMS: clock.Milliseconds(r.Duration)}
 }
 
 // Record is the JSON form of a request, with all details.
 type Record struct {
-	record.Request
+	model.Request
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration of the request"`
 	Closest    *contract.Known    `json:"closest,omitzero" doc:"the most similar operation, if no operation matches the request"`
 }

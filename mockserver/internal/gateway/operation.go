@@ -8,17 +8,17 @@ import (
 	"net/http"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // serveOperation processes a request to an operation, and applies a fault if a
 // rule selects the request.
 func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.HandlerFunc, r *http.Request) {
 	c.Operation = o.ID
-	var rule *record.FaultRule
+	var rule *model.FaultRule
 	if !c.byControl {
 		rule = g.options.Faults.Request(c.AccountID, o.ID, r)
 	}
@@ -79,7 +79,7 @@ func (g *Gateway) respond(c *call, o *contract.Operation, r *http.Request, write
 // or if openapi.yaml does not allow the body or the parameters.
 func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err error) {
 	if c.token.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return problem.New(http.StatusForbidden, "forbidden", "the access token is read-only", "header", "authorization")
+		return apierror.New(http.StatusForbidden, "forbidden", "the access token is read-only", "header", "authorization")
 	}
 	if err := contract.CheckURL(r.URL); err != nil {
 		return err
@@ -106,16 +106,16 @@ func ReadBody(r *http.Request, required, nul bool) ([]byte, error) {
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch {
 	case err != nil:
-		return nil, problem.New(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
+		return nil, apierror.New(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
 	case len(body) > MaxBody:
-		return nil, problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", MaxBody), "body")
+		return nil, apierror.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", MaxBody), "body")
 	case len(body) == 0 && !required:
 		return nil, nil
 	case !strings.EqualFold(strings.TrimSpace(media), "application/json"):
-		return nil, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json", "header", "content-type")
+		return nil, apierror.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json", "header", "content-type")
 	case !json.Valid(body):
 		var value any
-		return nil, problem.New(http.StatusBadRequest, "json_invalid", fmt.Sprint(json.Unmarshal(body, &value)), "body")
+		return nil, apierror.New(http.StatusBadRequest, "json_invalid", fmt.Sprint(json.Unmarshal(body, &value)), "body")
 	}
 	if err := contract.CheckText(body, nul); err != nil {
 		return nil, err
@@ -126,10 +126,10 @@ func ReadBody(r *http.Request, required, nul bool) ([]byte, error) {
 // call records an API request and its response.
 type call struct {
 	http.ResponseWriter
-	record.Request
+	model.Request
 
 	gateway   *Gateway
-	token     record.Token
+	token     model.Token
 	caller    platform.Caller // the owner of the token
 	byControl bool            // skips faults and the lookup rate limit, and rejects unknown fields
 	body      *bytes.Buffer   // body of the response, if it must be validated

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 // WriteProblem writes an error response. All error responses use
 // WriteProblem.
-func WriteProblem(w http.ResponseWriter, p *problem.Error) {
+func WriteProblem(w http.ResponseWriter, p *apierror.Error) {
 	body, err := json.Marshal(api.Problem{Detail: p.Details})
 	if err != nil { // encoding never fails, because an error contains only strings and integers
 		panic(err)
@@ -35,29 +35,29 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	if c, ok := w.(*call); ok && c.Status != 0 {
 		return // the response has begun, and the client has closed the connection
 	}
-	var p *problem.Error
+	var p *apierror.Error
 	if !errors.As(err, &p) {
-		p = problem.New(http.StatusInternalServerError, "internal", err.Error())
+		p = apierror.New(http.StatusInternalServerError, "internal", err.Error())
 	}
 	WriteProblem(w, p)
 }
 
 // The generated code calls writeDecodeError only if request validation is off.
 func writeDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
-	WriteProblem(w, problem.OfJSON(err))
+	WriteProblem(w, apierror.OfJSON(err))
 }
 
 func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	var wrong *api.InvalidParamFormatError
 	if !errors.As(err, &wrong) {
-		WriteProblem(w, problem.Invalid(err.Error(), "query"))
+		WriteProblem(w, apierror.Invalid(err.Error(), "query"))
 		return
 	}
 	in := "query"
 	if r.PathValue(wrong.ParamName) != "" {
 		in = "path"
 	}
-	WriteProblem(w, problem.Invalid("malformed value", in, wrong.ParamName))
+	WriteProblem(w, apierror.Invalid("malformed value", in, wrong.ParamName))
 }
 
 // writeUnrouted responds to a request that matches no operation. The status is
@@ -67,13 +67,13 @@ func writeUnrouted(routes *http.ServeMux, w http.ResponseWriter, r *http.Request
 		WriteNotAllowed(methods, w, r)
 		return
 	}
-	WriteProblem(w, problem.NotFound("path", r.URL.Path, "path"))
+	WriteProblem(w, apierror.NotFound("path", r.URL.Path, "path"))
 }
 
 // WriteNotAllowed responds with 405 to a request whose path does not support its method.
 func WriteNotAllowed(methods []string, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", strings.Join(methods, ", "))
-	WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed for this path", "path"))
+	WriteProblem(w, apierror.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed for this path", "path"))
 }
 
 // Allowed returns the methods of a path, sorted, for the Allow header. The parameter

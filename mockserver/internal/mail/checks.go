@@ -13,7 +13,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/markup"
 	"example.com/emailplatform/mockserver/internal/suggest"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // clipped is the maximum size, in bytes, of HTML that mailbox providers show
@@ -27,7 +27,7 @@ type Finding struct {
 }
 
 // Check returns probable problems in a message.
-func Check(m record.Message, tags Tags) []Finding {
+func Check(m model.Message, tags Tags) []Finding {
 	found := append([]Finding{}, tags.empty()...)
 	found = append(found, invalidLinks(m)...)
 	report := func(is bool, check, text string) {
@@ -37,7 +37,7 @@ func Check(m record.Message, tags Tags) []Finding {
 	}
 	report(m.HTML != "" && strings.TrimSpace(m.Text) == "", "no_text",
 		"The message has no text part. Some recipients read only text, and spam filters expect a text part.")
-	listUnsubscribe := func(h record.Header) bool { return strings.EqualFold(h.Name, "List-Unsubscribe") } // RFC 8058
+	listUnsubscribe := func(h model.Header) bool { return strings.EqualFold(h.Name, "List-Unsubscribe") } // RFC 8058
 	report(marketing(m) && !slices.ContainsFunc(m.Headers, listUnsubscribe), "no_unsubscribe",
 		"The message has no List-Unsubscribe header, which mailbox providers require for marketing email.")
 	report(marketing(m) && !hasUnsubscribeLink(m, tags), "no_unsubscribe_link",
@@ -50,7 +50,7 @@ func Check(m record.Message, tags Tags) []Finding {
 	return append(found, notSupported(m.HTML)...)
 }
 
-func invalidLinks(m record.Message) (found []Finding) {
+func invalidLinks(m model.Message) (found []Finding) {
 	targets := markup.Targets(m.HTML)
 	slices.Sort(targets)
 	places := sync.OnceValue(func() map[string]bool { return placesIn(m.HTML) })
@@ -102,14 +102,14 @@ func placesIn(document string) map[string]bool {
 	return names
 }
 
-func marketing(m record.Message) bool {
+func marketing(m model.Message) bool {
 	return m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
 }
 
 // An unsubscribe link can be a merge tag or the sender's own link. A misspelled
 // unsubscribe tag counts as a link, because the check empty_tag already reports the
 // misspelling.
-func hasUnsubscribeLink(m record.Message, tags Tags) bool {
+func hasUnsubscribeLink(m model.Message, tags Tags) bool {
 	links := []string{"unsubscribe_url", "global_unsubscribe_url"}
 	tagged := slices.ContainsFunc(tags.names(), func(name string) bool { return suggest.Closest(name, links) != "" })
 	own := func(part string) bool { return strings.Contains(strings.ToLower(part), "unsubscribe") }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 type opened struct {
@@ -60,10 +60,10 @@ func openEML(t *testing.T, eml []byte) opened {
 
 func TestEML(t *testing.T) {
 	subject := "Zażółć gęślą jaźń, " + strings.Repeat("eine sehr lange Überschrift ", 20)
-	m := record.Message{
+	m := model.Message{
 		Text: "Grüße\n.\n--=_between-the-parts\n" + strings.Repeat("long ", 300),
 		HTML: "<p>Grüße\r\n=3D</p>\r",
-		Headers: []record.Header{
+		Headers: []model.Header{
 			{Name: "Date", Value: "Sun, 22 Nov 2026 09:00:00 +0000"},
 			{Name: "From", Value: `"Jürgen, Shop" <shop@example.com>`},
 			{Name: "To", Value: "ada@example.org"},
@@ -103,7 +103,7 @@ func TestEML(t *testing.T) {
 // Headers that must be unique occur once. Text that looks like an encoded word stays text.
 func TestEMLHostileHeaders(t *testing.T) {
 	name, coded := strings.Repeat("a", 1200), "=?utf-8?q?=0D=0ABcc:_x?="
-	got := openEML(t, EML(record.Message{Headers: []record.Header{
+	got := openEML(t, EML(model.Message{Headers: []model.Header{
 		{Name: "From", Value: `"` + name + `" <shop@example.com>`},
 		{Name: "To", Value: "ada@example.org"},
 		{Name: "Subject", Value: coded},
@@ -132,14 +132,14 @@ func TestEMLHostileHeaders(t *testing.T) {
 	if value := got.Header["X-Twice"][1]; value != coded {
 		t.Errorf("the header field is %q, want it unchanged", value)
 	}
-	from := openEML(t, EML(record.Message{Headers: []record.Header{{Name: "From", Value: `"` + coded + `" <a@example.com>`}}}))
+	from := openEML(t, EML(model.Message{Headers: []model.Header{{Name: "From", Value: `"` + coded + `" <a@example.com>`}}}))
 	if all, err := from.Header.AddressList("From"); err != nil || all[0].Name != coded {
 		t.Errorf("from %v, %v", all, err)
 	}
 }
 
 func TestEMLSinglePart(t *testing.T) {
-	for kind, m := range map[string]record.Message{
+	for kind, m := range map[string]model.Message{
 		"text/plain": {Text: "Hello"}, "text/html": {HTML: "<p>Hello</p>"},
 	} {
 		if got := openEML(t, EML(m)); len(got.order) != 1 || got.parts[kind] != m.Text+m.HTML {
@@ -159,7 +159,7 @@ func TestSource(t *testing.T) {
 		"": "<s@example.com>", "👩\u200d💻 Zoë": "",
 	} {
 		from := (&mail.Address{Name: name, Address: "s@example.com"}).String()
-		source := Source(record.Message{Text: "text", HTML: "<p>html</p>", Headers: []record.Header{
+		source := Source(model.Message{Text: "text", HTML: "<p>html</p>", Headers: []model.Header{
 			{Name: "From", Value: from},
 			{Name: "Subject", Value: "Grüße"},
 			{Name: "Reply-To", Value: "Zoë <r@example.com>, b@example.com"},
@@ -181,7 +181,7 @@ func TestSource(t *testing.T) {
 }
 
 func TestSourceOfText(t *testing.T) {
-	if source := Source(record.Message{Text: "Hello"}); !strings.HasSuffix(source, "\n\nHello\n") {
+	if source := Source(model.Message{Text: "Hello"}); !strings.HasSuffix(source, "\n\nHello\n") {
 		t.Errorf("the source is %q, want the text as its body", source)
 	}
 }
@@ -192,7 +192,7 @@ func FuzzEML(f *testing.F) {
 	f.Add("ü \r\n x", "X-Ü", "\x00", "a\r\n.\r\n=", "--=_between-the-parts--")
 	f.Add(strings.Repeat("é", 2000), ":", strings.Repeat("<", 990), " \t\n", "")
 	f.Fuzz(func(t *testing.T, subject, name, value, text, html string) {
-		m := record.Message{Text: text, HTML: html, Headers: []record.Header{
+		m := model.Message{Text: text, HTML: html, Headers: []model.Header{
 			{Name: "Subject", Value: subject}, {Name: name, Value: value},
 		}}
 		if len(value) > 800 || len(name) > 80 || !utf8.ValidString(subject+name+value+text+html) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 func TestMerge(t *testing.T) {
@@ -100,16 +100,16 @@ func FuzzSnippet(f *testing.F) {
 }
 
 func TestCheck(t *testing.T) {
-	link := func(target string) record.Message {
-		return record.Message{Text: "x", HTML: `<a class="b" href="` + target + `">go</a><p id="there">`}
+	link := func(target string) model.Message {
+		return model.Message{Text: "x", HTML: `<a class="b" href="` + target + `">go</a><p id="there">`}
 	}
-	unsubscribe := []record.Header{{Name: "list-unsubscribe", Value: "<https://shop.example/u>"}}
+	unsubscribe := []model.Header{{Name: "list-unsubscribe", Value: "<https://shop.example/u>"}}
 	for name, row := range map[string]struct {
-		m    record.Message
+		m    model.Message
 		want string
 	}{
-		"nothing":                  {record.Message{}, ""},
-		"text alone":               {record.Message{Text: "Hello"}, ""},
+		"nothing":                  {model.Message{}, ""},
+		"text alone":               {model.Message{Text: "Hello"}, ""},
 		"a good link":              {link("https://shop.example/?a=1&amp;b=2#c"), ""},
 		"an address":               {link("mailto:ada@example.org?subject=x"), ""},
 		"an address in the query":  {link("mailto:?to=ada@example.org"), ""},
@@ -117,8 +117,8 @@ func TestCheck(t *testing.T) {
 		"the top":                  {link("#Top"), ""},
 		"a telephone":              {link("tel:+33123"), ""},
 		"a place":                  {link("#there"), ""},
-		"a link without a target":  {record.Message{Text: "x", HTML: `<a name="top">x</a>`}, ""},
-		"a comment":                {record.Message{Text: "x", HTML: `<!-- <a href="#"> <img src=x> -->`}, ""},
+		"a link without a target":  {model.Message{Text: "x", HTML: `<a name="top">x</a>`}, ""},
+		"a comment":                {model.Message{Text: "x", HTML: `<!-- <a href="#"> <img src=x> -->`}, ""},
 		"an empty link":            {link(""), "dead_link is empty"},
 		"a hash":                   {link("#"), "dead_link is empty"},
 		"no such place":            {link("#nowhere"), "dead_link matches no anchor"},
@@ -129,26 +129,26 @@ func TestCheck(t *testing.T) {
 		"no address":               {link("mailto:"), "dead_link has no address"},
 		"no address, but an @":     {link("mailto:?subject=a@b.example"), "dead_link has no address"},
 		"no URL":                   {link("https://[x"), "dead_link is not a URL"},
-		"HTML alone":               {record.Message{HTML: "<p>", Text: " \n"}, "no_text"},
-		"marketing":                {record.Message{Text: "unsubscribe", Type: "marketing"}, "no_unsubscribe"},
-		"a campaign":               {record.Message{Text: "unsubscribe", SentBy: "campaign"}, "no_unsubscribe"},
-		"a workflow":               {record.Message{Text: "unsubscribe", SentBy: "workflow"}, "no_unsubscribe"},
-		"a confirmation":           {record.Message{Text: "x", SentBy: "workflow", Confirmation: true}, ""},
-		"transactional":            {record.Message{Text: "x", Type: "transactional", SentBy: "email_api"}, ""},
-		"with the header":          {record.Message{Text: "unsubscribe", SentBy: "campaign", Headers: unsubscribe}, ""},
-		"no link to unsubscribe":   {record.Message{Text: "x", SentBy: "campaign", Headers: unsubscribe}, "no_unsubscribe_link {{unsubscribe_url}}"},
-		"a link to unsubscribe":    {record.Message{Text: "x", HTML: `<a href="https://shop.example/Unsubscribe">x</a>`, SentBy: "campaign", Headers: unsubscribe}, ""},
-		"a property":               {record.Message{Text: "x", HTML: `<p style="color: red; Border-Radius: 2px">`}, "not_supported Outlook for Windows does not support border-radius."},
-		"a value":                  {record.Message{Text: "x", HTML: `<p style='display:flex'>`}, "not_supported display:flex"},
-		"a function":               {record.Message{Text: "x", HTML: `<style>/* z-index: 1 */ p { color: rgba(0, 0, 0, .5) } </style>`}, "not_supported rgba()"},
-		"a rule":                   {record.Message{Text: "x", HTML: `<style>@media print { p { color: red } }</style>`}, "not_supported @media"},
-		"a pseudo-class":           {record.Message{Text: "x", HTML: `<style>a:link { color: red }</style>`}, "not_supported Gmail does not support :link."},
-		"an element":               {record.Message{Text: "x", HTML: `<FORM action="https://shop.example/">`}, "not_supported <form>"},
-		"a property that is text":  {record.Message{Text: "x", HTML: `<p>border-radius: 1px</p><!-- <form> -->`}, ""},
-		"102 kB":                   {record.Message{Text: "x", HTML: strings.Repeat("x", 102_000)}, ""},
-		"a byte more":              {record.Message{Text: "x", HTML: strings.Repeat("x", 102_001)}, "clipped 102 kB"},
-		"a picture without a text": {record.Message{Text: "x", HTML: `<img src="a>b.png">`}, "no_alt An image"},
-		"two of them":              {record.Message{Text: "x", HTML: `<img src=a><IMG src=b><img alt src=c>`}, "no_alt 2 images"},
+		"HTML alone":               {model.Message{HTML: "<p>", Text: " \n"}, "no_text"},
+		"marketing":                {model.Message{Text: "unsubscribe", Type: "marketing"}, "no_unsubscribe"},
+		"a campaign":               {model.Message{Text: "unsubscribe", SentBy: "campaign"}, "no_unsubscribe"},
+		"a workflow":               {model.Message{Text: "unsubscribe", SentBy: "workflow"}, "no_unsubscribe"},
+		"a confirmation":           {model.Message{Text: "x", SentBy: "workflow", Confirmation: true}, ""},
+		"transactional":            {model.Message{Text: "x", Type: "transactional", SentBy: "email_api"}, ""},
+		"with the header":          {model.Message{Text: "unsubscribe", SentBy: "campaign", Headers: unsubscribe}, ""},
+		"no link to unsubscribe":   {model.Message{Text: "x", SentBy: "campaign", Headers: unsubscribe}, "no_unsubscribe_link {{unsubscribe_url}}"},
+		"a link to unsubscribe":    {model.Message{Text: "x", HTML: `<a href="https://shop.example/Unsubscribe">x</a>`, SentBy: "campaign", Headers: unsubscribe}, ""},
+		"a property":               {model.Message{Text: "x", HTML: `<p style="color: red; Border-Radius: 2px">`}, "not_supported Outlook for Windows does not support border-radius."},
+		"a value":                  {model.Message{Text: "x", HTML: `<p style='display:flex'>`}, "not_supported display:flex"},
+		"a function":               {model.Message{Text: "x", HTML: `<style>/* z-index: 1 */ p { color: rgba(0, 0, 0, .5) } </style>`}, "not_supported rgba()"},
+		"a rule":                   {model.Message{Text: "x", HTML: `<style>@media print { p { color: red } }</style>`}, "not_supported @media"},
+		"a pseudo-class":           {model.Message{Text: "x", HTML: `<style>a:link { color: red }</style>`}, "not_supported Gmail does not support :link."},
+		"an element":               {model.Message{Text: "x", HTML: `<FORM action="https://shop.example/">`}, "not_supported <form>"},
+		"a property that is text":  {model.Message{Text: "x", HTML: `<p>border-radius: 1px</p><!-- <form> -->`}, ""},
+		"102 kB":                   {model.Message{Text: "x", HTML: strings.Repeat("x", 102_000)}, ""},
+		"a byte more":              {model.Message{Text: "x", HTML: strings.Repeat("x", 102_001)}, "clipped 102 kB"},
+		"a picture without a text": {model.Message{Text: "x", HTML: `<img src="a>b.png">`}, "no_alt An image"},
+		"two of them":              {model.Message{Text: "x", HTML: `<img src=a><IMG src=b><img alt src=c>`}, "no_alt 2 images"},
 	} {
 		found := Check(row.m, Tags{})
 		check, text, _ := strings.Cut(row.want, " ")
@@ -173,7 +173,7 @@ func TestCheckOfMergeTags(t *testing.T) {
 		`<a href="{{unsubscribe}}">`: "The merge tag {{unsubscribe}} is empty for this recipient. Did you mean {{unsubscribe_url}}?",
 	} {
 		tags := Tags{Content: content, Value: func(name string) string { return values[name] }, Known: slices.Sorted(maps.Keys(values))}
-		unsubscribe := record.Message{Text: "x", Type: "marketing", Headers: []record.Header{{Name: "List-Unsubscribe"}}}
+		unsubscribe := model.Message{Text: "x", Type: "marketing", Headers: []model.Header{{Name: "List-Unsubscribe"}}}
 		var texts []string
 		for _, f := range Check(unsubscribe, tags) {
 			if f.Check == "empty_tag" {
@@ -190,7 +190,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add("", "<a href=#0\xf70")
 	f.Add("{{a}}", `<a href="#(">x</a><img>`)
 	f.Fuzz(func(t *testing.T, text, html string) {
-		for _, found := range Check(record.Message{Text: text, HTML: html}, Tags{Content: text + html, Value: strings.ToLower, Known: []string{text}}) {
+		for _, found := range Check(model.Message{Text: text, HTML: html}, Tags{Content: text + html, Value: strings.ToLower, Known: []string{text}}) {
 			if found.Check == "" || !strings.HasSuffix(found.Text, ".") {
 				t.Errorf("%+v", found)
 			}
@@ -204,5 +204,5 @@ func TestCheckManyAnchors(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&contents, `<a href="#p%d">x</a><p id="p%d">y</p>`, i, i/2*2)
 	}
-	assert.Len(t, Check(record.Message{HTML: contents.String(), Text: "x"}, Tags{}), 1000, "every second link has no target")
+	assert.Len(t, Check(model.Message{HTML: contents.String(), Text: "x"}, Tags{}), 1000, "every second link has no target")
 }

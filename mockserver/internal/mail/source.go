@@ -16,12 +16,12 @@ import (
 	"strings"
 	"unicode"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // Source returns the message in the format of RFC 5322 and MIME, with its text
 // in UTF-8.
-func Source(m record.Message) string {
+func Source(m model.Message) string {
 	var b strings.Builder
 	for _, h := range m.Headers {
 		fmt.Fprintf(&b, "%s: %s\n", oneLine(h.Name), encoded(h))
@@ -53,7 +53,7 @@ func addressed(name string) bool {
 // encoded returns the header value with non-ASCII text as encoded words. In an address,
 // it encodes only the display name, because an encoded word cannot contain an address
 // (RFC 2047, section 5).
-func encoded(h record.Header) string {
+func encoded(h model.Header) string {
 	value := oneLine(h.Value)
 	encoded := mime.QEncoding.Encode("utf-8", value)
 	if encoded != value && addressed(textproto.CanonicalMIMEHeaderKey(h.Name)) {
@@ -91,7 +91,7 @@ func once(name string) bool {
 // text and HTML as alternatives. The file is ASCII with CRLF line endings,
 // except for non-ASCII addresses (RFC 6532). EML omits invalid header fields
 // and forbidden duplicates.
-func EML(m record.Message) []byte {
+func EML(m model.Message) []byte {
 	var out bytes.Buffer
 	seen := map[string]bool{}
 	for _, h := range m.Headers {
@@ -120,7 +120,7 @@ func EML(m record.Message) []byte {
 }
 
 // alternatives writes both parts. The preferred part comes last.
-func alternatives(out *bytes.Buffer, m record.Message) {
+func alternatives(out *bytes.Buffer, m model.Message) {
 	parts := multipart.NewWriter(out)
 	if err := parts.SetBoundary(boundary); err != nil {
 		panic(err) // never fails, because the boundary is a constant
@@ -155,7 +155,7 @@ func fieldName(name string) bool {
 
 // foldable returns a header value that fold() can split into lines. Addresses and URLs
 // are not split.
-func foldable(h record.Header) string {
+func foldable(h model.Header) string {
 	name, value := textproto.CanonicalMIMEHeaderKey(h.Name), encoded(h)
 	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // without encoding, email clients would decode it
 	if !misread && !slices.ContainsFunc(strings.Fields(value), long) {

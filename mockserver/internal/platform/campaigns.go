@@ -7,8 +7,8 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // maxUnix is the last second of the year 9999, because years in events have four
@@ -117,7 +117,7 @@ func (t *tx) scheduleCampaign(r api.ScheduleCampaignRequestObject) (api.Schedule
 		at = max(at, r.Body.ScheduledFor)
 	}
 	if at > maxUnix {
-		return nil, problem.Invalid("too far in the future", "body", "scheduled_for")
+		return nil, apierror.Invalid("too far in the future", "body", "scheduled_for")
 	}
 	c.Status, c.ScheduledFor = campaignScheduled, at
 	t.campaignScheduled(c, l)
@@ -156,7 +156,7 @@ func (p *Platform) DeleteCampaign(id int64) error {
 				return nil
 			}
 		}
-		return problem.NotFound("campaign", id, "path", "id")
+		return apierror.NotFound("campaign", id, "path", "id")
 	})
 }
 

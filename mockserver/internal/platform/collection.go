@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 // collection contains the resources of one kind in an account, by key and in
@@ -39,7 +39,7 @@ func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
 	if found := c.get(key); found != nil {
 		return found, nil
 	}
-	return nil, problem.NotFound(kind, key, loc...)
+	return nil, apierror.NotFound(kind, key, loc...)
 }
 
 func (c *collection[K, T]) len() int { return len(c.byKey) }
@@ -97,10 +97,10 @@ type pageRequest struct {
 func paging(page, perPage int64, withCount bool) (pageRequest, error) {
 	p := pageRequest{cmp.Or(page, 1), cmp.Or(perPage, defaultPerPage), withCount}
 	if p.page < 1 {
-		return pageRequest{}, problem.Invalid("must be 1 or more", "query", "page")
+		return pageRequest{}, apierror.Invalid("must be 1 or more", "query", "page")
 	}
 	if p.perPage < 1 || p.perPage > maxPerPage {
-		return pageRequest{}, problem.Invalid("must be between 1 and "+strconv.Itoa(maxPerPage), "query", "per_page")
+		return pageRequest{}, apierror.Invalid("must be between 1 and "+strconv.Itoa(maxPerPage), "query", "per_page")
 	}
 	return p, nil
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 func (t *tx) contact(listID, id int64) (*list, *contact, error) {
@@ -19,7 +19,7 @@ func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	}
 	c := l.contacts.find(id)
 	if c == nil {
-		return nil, nil, problem.NotFound("contact", id, "path", "contact_id")
+		return nil, nil, apierror.NotFound("contact", id, "path", "contact_id")
 	}
 	return l, c, nil
 }
@@ -29,7 +29,7 @@ func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 func (t *tx) member(listID, id int64) (*list, *contact, error) {
 	l, c, err := t.contact(listID, id)
 	if err == nil && c.Status == statusDeleted {
-		err = problem.NotFound("contact", id, "path", "contact_id")
+		err = apierror.NotFound("contact", id, "path", "contact_id")
 	}
 	if err != nil {
 		return nil, nil, err
@@ -39,7 +39,7 @@ func (t *tx) member(listID, id int64) (*list, *contact, error) {
 
 func (t *tx) createContact(r api.CreateContactRequestObject) (api.CreateContactResponseObject, error) {
 	if !isEmail(r.Body.Email) {
-		return nil, problem.Invalid("not an email address", "body", "email")
+		return nil, apierror.Invalid("not an email address", "body", "email")
 	}
 	l, err := t.list(r.ListID)
 	if err != nil {
@@ -80,14 +80,14 @@ func contactQuery(sort, filter string) (query, error) {
 	if sort != "" {
 		field, direction, _ := strings.Cut(sort, ":")
 		if !slices.Contains([]string{"id", "email", "status", "subscribed_on"}, field) || direction != "asc" && direction != "desc" {
-			return q, problem.Invalid("must be id, email, status or subscribed_on, followed by :asc or :desc", "query", "sort")
+			return q, apierror.Invalid("must be id, email, status or subscribed_on, followed by :asc or :desc", "query", "sort")
 		}
 		q.sort, q.descending = field, direction == "desc"
 	}
 	if filter != "" {
 		field, value, ok := strings.Cut(filter, ":")
 		if !ok || !slices.Contains([]string{"status", "email", "tag", "interest"}, field) {
-			return q, problem.Invalid("must be status:value, email:value, tag:value or interest:value", "query", "filter")
+			return q, apierror.Invalid("must be status:value, email:value, tag:value or interest:value", "query", "filter")
 		}
 		q.field, q.value = field, value
 	}
@@ -145,7 +145,7 @@ func (t *tx) unsubscribeContact(r api.UnsubscribeContactRequestObject) (api.Unsu
 func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsResponseObject, error) {
 	for i, tag := range r.Body.Tags {
 		if tag == "" {
-			return nil, problem.Invalid("must not be empty", "body", "tags", i)
+			return nil, apierror.Invalid("must not be empty", "body", "tags", i)
 		}
 	}
 	l, err := t.list(r.ListID)
@@ -156,7 +156,7 @@ func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsRespons
 	for i, id := range r.Body.ContactIds {
 		c := l.contacts.find(id)
 		if c == nil || c.Status == statusDeleted {
-			return nil, problem.NotFound("contact", id, "body", "contact_ids", i)
+			return nil, apierror.NotFound("contact", id, "body", "contact_ids", i)
 		}
 		contacts[i] = c
 	}
@@ -178,7 +178,7 @@ func (t *tx) listTags(r api.ListTagsRequestObject) (api.ListTagsResponseObject, 
 
 func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContactsResponseObject, error) {
 	if len(r.Body.Contacts) > api.MaxImport {
-		return nil, problem.New(http.StatusUnprocessableEntity, "too_many_contacts",
+		return nil, apierror.New(http.StatusUnprocessableEntity, "too_many_contacts",
 			fmt.Sprintf("must contain at most %d contacts", api.MaxImport), "body", "contacts")
 	}
 	status := string(r.Body.ImportTo)
@@ -186,7 +186,7 @@ func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContac
 		status = statusActive
 	}
 	if !api.ImportTo(status).Valid() {
-		return nil, problem.Invalid("must be active, unsubscribed or deleted", "body", "import_to")
+		return nil, apierror.Invalid("must be active, unsubscribed or deleted", "body", "import_to")
 	}
 	out := api.ImportContacts200JSONResponse{Errors: []api.ImportError{}}
 	entries := readEntries(r.Body.Contacts, t.user.BadEntries, &out)
@@ -216,10 +216,10 @@ func readEntries(
 		switch err := json.Unmarshal(b, &entry); {
 		case bad:
 		case err != nil:
-			p := problem.OfJSON(err).Details[0] // only if request validation is off
-			d, bad = problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...), true
+			p := apierror.OfJSON(err).Details[0] // only if request validation is off
+			d, bad = apierror.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...), true
 		case !isEmail(entry.Email):
-			d, bad = problem.At("value_error", "not an email address", "body", "contacts", i, "email"), true
+			d, bad = apierror.At("value_error", "not an email address", "body", "contacts", i, "email"), true
 		}
 		if !bad {
 			entries = append(entries, entry)

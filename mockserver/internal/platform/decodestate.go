@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
@@ -82,7 +82,7 @@ func decodeField(d *json.Decoder, field reflect.Value) error {
 }
 
 func decodeInto(d *json.Decoder, into reflect.Value) error {
-	return problem.Plainly(unexpected(d.Decode(into.Interface())))
+	return apierror.Plainly(unexpected(d.Decode(into.Interface())))
 }
 
 func placed(place string, err error) error {

@@ -6,7 +6,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 // submitEmail implements POST /v2/emails. If the email is rejected, the HTTP status
@@ -42,7 +42,7 @@ func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailRespons
 
 func (t *tx) checkEmail(to string, from api.Sender, content api.MessageContent) error {
 	if !isEmail(to) {
-		return problem.Invalid("not an email address", "body", "email")
+		return apierror.Invalid("not an email address", "body", "email")
 	}
 	return cmp.Or(checkSender(from, true), t.checkContent(content, true))
 }
@@ -121,13 +121,13 @@ func (t *tx) lookupState() *lookupState {
 
 func (t *tx) getEmail(r api.GetEmailRequestObject) (api.GetEmailResponseObject, error) {
 	if !t.user.Unlimited && !t.lookupState().accept(t.p.LookupLimit, t.now) {
-		err := problem.New(http.StatusTooManyRequests, "rate_limited", "only one lookup per second is allowed", "path", "email_id")
+		err := apierror.New(http.StatusTooManyRequests, "rate_limited", "only one lookup per second is allowed", "path", "email_id")
 		err.RetryAfter = "1"
 		return nil, err
 	}
 	m := t.p.message(r.EmailID)
 	if m == nil || m.AccountID != t.account.ID || m.SentBy != events.SendingTypeEmailAPI {
-		return nil, problem.NotFound("email", r.EmailID, "path", "email_id")
+		return nil, apierror.NotFound("email", r.EmailID, "path", "email_id")
 	}
 	return api.GetEmail200JSONResponse(m.wire()), nil
 }

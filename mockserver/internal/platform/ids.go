@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/webhook"
 )
 
@@ -50,14 +50,14 @@ func (t *tx) fix(ctx context.Context) error {
 	for _, id := range ids {
 		switch {
 		case id < 1 || id > maxFixedID:
-			return problem.Invalid(fmt.Sprintf("must be between 1 and %d, got %d", maxFixedID, id), "body")
+			return apierror.Invalid(fmt.Sprintf("must be between 1 and %d, got %d", maxFixedID, id), "body")
 		case t.p.taken(id):
-			return problem.Invalid(fmt.Sprintf("the id %d is already in use", id), "body")
+			return apierror.Invalid(fmt.Sprintf("the id %d is already in use", id), "body")
 		}
 	}
 	if f.Secret != "" || f.Hash != "" {
 		if err := checkSecret(cmp.Or(f.Secret, newSecret()), f.Hash); err != nil {
-			return problem.Invalid(err.Error(), "body")
+			return apierror.Invalid(err.Error(), "body")
 		}
 	}
 	for _, id := range ids {

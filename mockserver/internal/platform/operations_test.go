@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // shop is a state with two accounts. Account 1 has messages of each sending type.
@@ -177,7 +177,7 @@ func TestOperationsOnMessages(t *testing.T) {
 	expect(t, p, `"status":"queued"`, "Email.Opened")(p.SubmitEmail(ctx, submission("open@mock.test")))
 	expect(t, p, `"status":"error"`, "Email.Error")(p.SubmitEmail(ctx, submission("error@mock.test")))
 	expect(t, p, `"status":"rejected"`, "Email.Rejected")(p.SubmitEmail(ctx, submission("s@example.org")))
-	_, err := p.Faults.Add([]record.Fault{{Action: record.FaultInternalError, Body: "the queue is full", Times: 1}})
+	_, err := p.Faults.Add([]model.Fault{{Action: model.FaultInternalError, Body: "the queue is full", Times: 1}})
 	require.NoError(t, err)
 	expect(t, p, `"status":"error"`, "internal error; the queue is full")(p.SubmitEmail(ctx, submission("b@example.org")))
 	expect(t, p, `Email.Opened about "Hello"`, `"contact_id":"2"`, `"list_id":"1"`)(nil, p.Open("c"))

@@ -53,11 +53,11 @@ type Options struct {
 	RecordEvents bool          // create events even if no webhook is subscribed
 	BaseURL      func() string // base URL of the links in messages
 
-	Deliveries *delivery.Engine
+	Deliveries *delivery.Dispatcher
 	Faults     *fault.Plan
 	Changes    *activity.Feed
 	Clock      *clock.Clock
-	Work       *activity.Work
+	Work       *activity.PendingWork
 }
 
 // New returns a platform without accounts.

@@ -9,12 +9,12 @@ import (
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/mail"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // rendered returns the message with its merge tags replaced. Links in the message begin
 // with the platform's base URL.
-func (m *message) rendered(base string) record.Message {
+func (m *message) rendered(base string) model.Message {
 	out, value := m.outline(), m.merged(base)
 	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)
 	out.Headers = m.headers(out, base)
@@ -22,8 +22,8 @@ func (m *message) rendered(base string) record.Message {
 }
 
 // outline returns the message without its parts and headers.
-func (m *message) outline() record.Message {
-	out := record.Message{
+func (m *message) outline() model.Message {
+	out := model.Message{
 		ID:                 m.ID,
 		SentBy:             m.SentBy,
 		AccountID:          m.AccountID,
@@ -54,13 +54,13 @@ func (m *message) outline() record.Message {
 }
 
 // Header fields from the API request come last.
-func (m *message) headers(out record.Message, base string) []record.Header {
+func (m *message) headers(out model.Message, base string) []model.Header {
 	from := out.FromEmail
 	if out.FromName != "" {
 		name := strings.ReplaceAll(strings.ReplaceAll(out.FromName, `\`, `\\`), `"`, `\"`) // %q would escape more characters
 		from = `"` + name + `" <` + out.FromEmail + `>`
 	}
-	headers := []record.Header{
+	headers := []model.Header{
 		{Name: "Date", Value: out.Time.Format(time.RFC1123Z)},
 		{Name: "From", Value: from},
 		{Name: "To", Value: out.To},
@@ -68,18 +68,18 @@ func (m *message) headers(out record.Message, base string) []record.Header {
 		{Name: "Message-ID", Value: "<" + m.ID + "@platform.example>"},
 	}
 	if m.leavesList() { // one-click unsubscribe (RFC 8058)
-		headers = append(headers, record.Header{Name: "List-Unsubscribe", Value: "<" + m.link(base, LinkHeader) + ">"},
-			record.Header{Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click"})
+		headers = append(headers, model.Header{Name: "List-Unsubscribe", Value: "<" + m.link(base, LinkHeader) + ">"},
+			model.Header{Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click"})
 	}
 	for _, h := range m.Headers {
-		headers = append(headers, record.Header(h))
+		headers = append(headers, model.Header(h))
 	}
 	return headers
 }
 
 // Summary is a message with a snippet instead of its parts and headers.
 type Summary struct {
-	record.Message
+	model.Message
 	Snippet string    `json:"snippet,omitzero" doc:"the beginning of the text part or the visible HTML, in one line of up to 140 characters"`
 	HTML    *struct{} `json:"html,omitempty"`    // hides Message.HTML
 	Text    *struct{} `json:"text,omitempty"`    // hides Message.Text

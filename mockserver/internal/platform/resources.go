@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // Templates, workflows and suppressed addresses are stored in generated API types. The
@@ -26,7 +26,7 @@ func (l *list) mayBeSentTo(loc ...any) error {
 	if l.PolicyAccepted {
 		return nil
 	}
-	return problem.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d has not been accepted", l.ListID), loc...)
+	return apierror.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d has not been accepted", l.ListID), loc...)
 }
 
 // The statuses of a campaign, in chronological order.
@@ -51,7 +51,7 @@ func (c *campaign) wire() api.Campaign {
 }
 
 func (c *campaign) invalidState(msg string) error {
-	return problem.Conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.CampaignID, msg), "path", "campaign_id")
+	return apierror.Conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.CampaignID, msg), "path", "campaign_id")
 }
 
 const workflowInactive = "inactive"

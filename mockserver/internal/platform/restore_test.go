@@ -154,7 +154,7 @@ func oneCampaign(scheduledFor time.Time) string {
 
 func restored(t *testing.T, state string) *Platform {
 	t.Helper()
-	changes, work := &activity.Feed{}, &activity.Work{}
+	changes, work := &activity.Feed{}, &activity.PendingWork{}
 	now := clock.New(clock.Options{Changes: changes, Work: work})
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	s := New(Options{

@@ -12,7 +12,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // within runs a function in a transaction of account 1.
@@ -177,7 +177,7 @@ func TestEventsWithoutSubscriber(t *testing.T) {
 		p := restored(t, hooks(of))
 		p.Close() // nothing is delivered
 		require.NoError(t, p.Complain("m", ""))
-		got := p.Deliveries.Events(func(*record.FiredEvent) bool { return true })
+		got := p.Deliveries.Events(func(*model.FiredEvent) bool { return true })
 		if len(got) != want {
 			t.Errorf("%s: %d events, want %d", of, len(got), want)
 		}

@@ -5,7 +5,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 // addContact adds a new contact to a list, or adds an unsubscribed or deleted
@@ -21,12 +21,12 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 	case c == nil:
 		c = t.newContact(l, in.Email, statusPending)
 	case c.effectiveStatus() == statusUnsubscribed && !resubscribe:
-		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s has unsubscribed from the list", c.Email), "body", "email")
+		return nil, apierror.Conflict("contact_exists", fmt.Sprintf("%s has unsubscribed from the list", c.Email), "body", "email")
 	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
 		t.addAgain(l, c)
 		l.contacts.setStatus(c, statusPending)
 	default:
-		return nil, problem.Conflict("contact_exists", fmt.Sprintf("the list already contains %s, with the status %s", c.Email, c.Status), "body", "email")
+		return nil, apierror.Conflict("contact_exists", fmt.Sprintf("the list already contains %s, with the status %s", c.Email, c.Status), "body", "email")
 	}
 	t.describe(c, in.CustomAttributes, in.Tags, in.Interests)
 	if doubleOptIn {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 func (t *tx) suppress(email string) bool {
@@ -15,7 +15,7 @@ func (t *tx) suppress(email string) bool {
 func (t *tx) addSuppressedEmail(r api.AddSuppressedEmailRequestObject) (api.AddSuppressedEmailResponseObject, error) {
 	email := r.Body.Email
 	if !isPattern(email) {
-		return nil, problem.Invalid("must be an address, *@domain or local@*", "body", "email")
+		return nil, apierror.Invalid("must be an address, *@domain or local@*", "body", "email")
 	}
 	if t.suppress(email) {
 		t.emailSuppressed(email)
@@ -26,7 +26,7 @@ func (t *tx) addSuppressedEmail(r api.AddSuppressedEmailRequestObject) (api.AddS
 func (t *tx) listSuppressedEmails(r api.ListSuppressedEmailsRequestObject) (api.ListSuppressedEmailsResponseObject, error) {
 	field, email, ok := strings.Cut(r.Params.Filter, ":")
 	if r.Params.Filter != "" && (!ok || field != "email") {
-		return nil, problem.Invalid("must be email:value", "query", "filter")
+		return nil, apierror.Invalid("must be email:value", "query", "filter")
 	}
 	s := &t.account.Suppression
 	found := s.inOrder
@@ -39,7 +39,7 @@ func (t *tx) listSuppressedEmails(r api.ListSuppressedEmailsRequestObject) (api.
 
 func (t *tx) removeSuppressedEmail(r api.RemoveSuppressedEmailRequestObject) (api.RemoveSuppressedEmailResponseObject, error) {
 	if t.account.Suppression.entry(r.Email) == nil {
-		return nil, problem.NotFound("suppressed address", r.Email, "path", "email")
+		return nil, apierror.NotFound("suppressed address", r.Email, "path", "email")
 	}
 	t.account.Suppression.remove(strings.ToLower(r.Email))
 	return api.RemoveSuppressedEmail204Response{}, nil

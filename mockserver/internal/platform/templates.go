@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/mail"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 func (t *tx) createTemplate(r api.CreateTemplateRequestObject) (api.CreateTemplateResponseObject, error) {
@@ -105,7 +105,7 @@ func (html renderedTemplate) VisitRenderTemplateResponse(w http.ResponseWriter) 
 // sender may be empty.
 func checkSender(in api.Sender, required bool) error {
 	if !isEmail(in.Email) && (required || in != api.Sender{}) {
-		return problem.Invalid("not an email address", "body", "sender", "email")
+		return apierror.Invalid("not an email address", "body", "sender", "email")
 	}
 	return nil
 }
@@ -120,11 +120,11 @@ func (t *tx) templateNamed(id int64) error {
 func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	switch {
 	case c.TemplateID != 0 && hasParts(c):
-		return problem.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
+		return apierror.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
 	case c.TemplateID != 0:
 		return t.templateNamed(c.TemplateID)
 	case required && !hasParts(c):
-		return problem.Invalid("must contain template_id, html or text", "body", "content")
+		return apierror.Invalid("must contain template_id, html or text", "body", "content")
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (t *tx) checkContent(c api.MessageContent, required bool) error {
 func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) error {
 	inline := in.HTML != nil || in.Text.Set
 	if in.TemplateID != nil && inline {
-		return problem.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
+		return apierror.Invalid("must contain either a template or inline parts", "body", "content", "template_id")
 	}
 	set(&c.Subject, in.Subject)
 	if in.TemplateID != nil {

@@ -12,16 +12,16 @@ import (
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/mail"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // Record is a message with all details.
 type Record struct {
-	record.Message
-	Reason string              `json:"reason,omitzero" doc:"the reason why the message was rejected"`
-	Error  string              `json:"error,omitzero" doc:"the error message, if the status is error"`
-	Links  []string            `json:"links" doc:"the targets of the links in the HTML part"`
-	Events []record.FiredEvent `json:"events" doc:"the events of the message, oldest first"`
+	model.Message
+	Reason string             `json:"reason,omitzero" doc:"the reason why the message was rejected"`
+	Error  string             `json:"error,omitzero" doc:"the error message, if the status is error"`
+	Links  []string           `json:"links" doc:"the targets of the links in the HTML part"`
+	Events []model.FiredEvent `json:"events" doc:"the events of the message, oldest first"`
 }
 
 // Message returns all details of the message with the given id, or nil if there is
@@ -33,7 +33,7 @@ func (p *Platform) Message(id string) *Record {
 	}
 	out := &Record{Message: m.rendered(p.BaseURL()), Reason: m.Reason, Error: m.Error}
 	out.Links = orEmpty(out.Message.Links())
-	out.Events = p.Deliveries.Events(func(e *record.FiredEvent) bool { return e.MessageID == id })
+	out.Events = p.Deliveries.Events(func(e *model.FiredEvent) bool { return e.MessageID == id })
 	return out
 }
 
@@ -94,17 +94,17 @@ func (p *Platform) sent() (messages []*message, n int) {
 }
 
 // Outbox returns the sent messages, oldest first.
-func (p *Platform) Outbox() []record.Message {
+func (p *Platform) Outbox() []model.Message {
 	return p.outbox(func(*message) bool { return true })
 }
 
 // OutboxTo returns the messages that were sent to an address, oldest first. It ignores
 // letter case.
-func (p *Platform) OutboxTo(address string) []record.Message {
+func (p *Platform) OutboxTo(address string) []model.Message {
 	return p.outbox(func(m *message) bool { return strings.EqualFold(m.To, address) })
 }
 
-func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
+func (p *Platform) outbox(wanted func(*message) bool) []model.Message {
 	messages, _ := p.sent()
 	var found []*message // rendered messages are large, so avoid growing their slice
 	for _, m := range messages {
@@ -112,7 +112,7 @@ func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
 			found = append(found, m)
 		}
 	}
-	out, base := make([]record.Message, len(found)), p.BaseURL()
+	out, base := make([]model.Message, len(found)), p.BaseURL()
 	for i, m := range found {
 		out[i] = m.rendered(base)
 	}

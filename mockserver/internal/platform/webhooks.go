@@ -6,14 +6,14 @@ import (
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 func (t *tx) webhook(id string) (*delivery.Webhook, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != id {
-		return nil, problem.NotFound("webhook", id, "path", "webhook_id")
+		return nil, apierror.NotFound("webhook", id, "path", "webhook_id")
 	}
 	return t.account.Webhooks.find(n, "webhook", "path", "webhook_id")
 }
@@ -30,7 +30,7 @@ func (t *tx) createWebhook(r api.CreateWebhookRequestObject) (api.CreateWebhookR
 
 func (t *tx) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
 	if _, err := delivery.ParseURL(in.URL); err != nil {
-		return nil, problem.Invalid(err.Error(), "body", "url")
+		return nil, apierror.Invalid(err.Error(), "body", "url")
 	}
 	h := &delivery.Webhook{
 		ID:        t.newID(),

@@ -12,7 +12,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // defaultVariant is the name of the only or most common variant of a sample.
@@ -20,9 +20,9 @@ const defaultVariant = "default"
 
 // All returns an example of every event and payload type in the specification,
 // ordered by event and variant.
-func All() ([]record.Sample, error) {
+func All() ([]model.Sample, error) {
 	now := time.Now().UTC().Truncate(time.Second)
-	var out []record.Sample
+	var out []model.Sample
 	all := examples()
 	for _, event := range slices.Sorted(maps.Keys(all)) {
 		names := slices.Sorted(maps.Keys(all[event]))
@@ -32,7 +32,7 @@ func All() ([]record.Sample, error) {
 			if err != nil {
 				return nil, fmt.Errorf("mockserver: samples: %s: %w", names[i], err)
 			}
-			out = append(out, record.Sample{Event: events.Name(event), Variant: variant, Summary: shown.summary, Body: body})
+			out = append(out, model.Sample{Event: events.Name(event), Variant: variant, Summary: shown.summary, Body: body})
 		}
 	}
 	return out, nil

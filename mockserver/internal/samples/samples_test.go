@@ -9,7 +9,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 func TestSamplesAreEvents(t *testing.T) {
@@ -32,7 +32,7 @@ func TestSamplesAreEvents(t *testing.T) {
 		seen[name], ids[ev.ID] = true, true
 	}
 	for _, name := range api.EventNames() {
-		if !slices.ContainsFunc(samples, func(s record.Sample) bool { return string(s.Event) == string(name) }) {
+		if !slices.ContainsFunc(samples, func(s model.Sample) bool { return string(s.Event) == string(name) }) {
 			t.Errorf("no sample of %s", name)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/apierror"
 )
 
 type inner struct {
@@ -33,7 +33,7 @@ func check(body string) string {
 	types := Types{Enums: map[reflect.Type][]string{reflect.TypeFor[mode](): {"fast", "slow"}}}
 	var out []string
 	for _, p := range types.Of(reflect.TypeFor[sample]()).RequestErrors([]byte(body)) {
-		out = append(out, problem.Path(p.Loc)+": "+p.Msg)
+		out = append(out, apierror.Path(p.Loc)+": "+p.Msg)
 	}
 	return strings.Join(out, ", ")
 }

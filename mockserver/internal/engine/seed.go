@@ -1,4 +1,4 @@
-package environment
+package engine
 
 import (
 	"bytes"
@@ -13,16 +13,16 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/inproc"
+	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 // Seed adds the records in a seed. See Server.Seed in package mockserver.
-func (w *Environment) Seed(r io.Reader) error {
+func (e *Engine) Seed(r io.Reader) error {
 	decoder := json.NewDecoder(r)
 	for {
 		var raw json.RawMessage
@@ -31,7 +31,7 @@ func (w *Environment) Seed(r io.Reader) error {
 			return nil
 		}
 		if err == nil {
-			err = w.seedOne(raw)
+			err = e.seedOne(raw)
 		}
 		if err != nil {
 			return fmt.Errorf("mockserver: seed: %w", err)
@@ -41,34 +41,34 @@ func (w *Environment) Seed(r io.Reader) error {
 
 // seeder adds the records of a seed as a user of the account.
 type seeder struct {
-	*Environment
-	caller    record.Token
+	*Engine
+	caller    model.Token
 	lists     map[string]int64 // ids by name
 	templates map[string]int64
 	err       error // the first error
 }
 
-func (w *Environment) seedOne(raw []byte) error {
+func (e *Engine) seedOne(raw []byte) error {
 	if err := contract.CheckText(raw, false); err != nil {
 		return err
 	}
 	if details := SeedSchema().RequestErrors(raw); len(details) > 0 {
-		return &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
+		return &apierror.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
 	var in seed
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return problem.Plainly(err)
+		return apierror.Plainly(err)
 	}
 	if in.AccountID == 0 {
-		in.AccountID = w.Account
+		in.AccountID = e.Account
 	}
-	s := &seeder{Environment: w, caller: record.Token{AccountID: in.AccountID}, lists: map[string]int64{}, templates: map[string]int64{}}
+	s := &seeder{Engine: e, caller: model.Token{AccountID: in.AccountID}, lists: map[string]int64{}, templates: map[string]int64{}}
 	each(s, "tokens", in.Tokens, s.addToken) // first, because a user of the account creates the other records
 	if s.err != nil {
 		return s.err
 	}
 	var ok bool
-	if s.caller, ok = w.Access.Of(in.AccountID, 0); !ok {
+	if s.caller, ok = e.Access.Of(in.AccountID, 0); !ok {
 		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
 	}
 	s.caller.ReadOnly = false // a seed can write even if the token cannot
@@ -95,7 +95,7 @@ func each[T any](s *seeder, kind string, items []T, add func(T) error) {
 }
 
 func (s *seeder) addToken(in seedToken) error {
-	err := s.Access.Add(auth.Complete([]record.Token{{
+	err := s.Access.Add(auth.Complete([]model.Token{{
 		Value:     in.Token,
 		UserID:    in.UserID,
 		UserEmail: in.UserEmail,
@@ -247,14 +247,14 @@ func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created,
 		return out, err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	response := inproc.NewRecording(http.Header{})
+	response := inprocess.NewRecording(http.Header{})
 	s.API.ServeAs(response, r, s.caller)
 	if err := json.Unmarshal(response.Body.Bytes(), &out); err != nil && response.Body.Len() > 0 {
 		return out, err
 	}
 	if response.Status >= 300 {
 		d := out.Detail[0]
-		place := problem.Path(d.Loc)
+		place := apierror.Path(d.Loc)
 		if place != "" {
 			place = "." + place
 		}

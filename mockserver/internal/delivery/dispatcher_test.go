@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
 
@@ -26,7 +26,7 @@ func parsed(text string, function webhook.HashFunction) webhook.Secret {
 
 func TestNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engineTo(t, nil)
+		e := dispatcherTo(t, nil)
 		start := e.Clock.Now()
 		if wait, what := e.Next(0); wait != 0 || what != "" {
 			t.Errorf("without webhooks: %v, %q", wait, what)
@@ -84,14 +84,14 @@ func TestHistoryIsBounded(t *testing.T) {
 func TestRemoveReordered(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
 	held := named(q, "held")
-	q.push(held, &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
+	q.push(held, &model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}, start)
 	q.remove(named(q, "other"))
 	assert.Equal(t, held.n, q.held, "the removal of another delivery ended its hold")
 	q.remove(held)
 	q.append(held)
 	q.push(named(q, "next"), nil, start)
 	assert.Equal(t, "[held next]", fmt.Sprint(taken(q, start)))
-	q.push(named(q, "late"), &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
+	q.push(named(q, "late"), &model.FaultRule{Fault: model.Fault{Action: model.FaultReorder}}, start)
 	if got := fmt.Sprint(taken(q, start.Add(time.Hour))); got != "[late]" || q.held != 0 {
 		t.Errorf("got %s, and delivery %d is held after its time", got, q.held)
 	}
@@ -102,7 +102,7 @@ func TestRemoveReordered(t *testing.T) {
 func TestSendTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var signatures []string
-		e := engineTo(t, func(w http.ResponseWriter, r *http.Request) {
+		e := dispatcherTo(t, func(w http.ResponseWriter, r *http.Request) {
 			signatures = append(signatures, r.URL.Path+" "+r.Header.Get(webhook.DefaultSignatureHeader))
 			w.WriteHeader(http.StatusInternalServerError)
 		})
@@ -130,7 +130,7 @@ func TestSendTo(t *testing.T) {
 		time.Sleep(time.Minute) // longer than the schedule
 		assert.Equal(t, fmt.Sprint(want), fmt.Sprint(signatures), "attempts")
 		for _, id := range ids {
-			if r := e.Record(id); r.State != record.DeliveryFailed || len(r.Attempts) != 1 || r.MaxAttempts != 1 || r.WebhookID != "" {
+			if r := e.Record(id); r.State != model.DeliveryFailed || len(r.Attempts) != 1 || r.MaxAttempts != 1 || r.WebhookID != "" {
 				t.Errorf("%s is %s after %d of %d attempts to webhook %q", id, r.State, len(r.Attempts), r.MaxAttempts, r.WebhookID)
 			}
 		}
@@ -147,19 +147,19 @@ func TestSendTo(t *testing.T) {
 func TestRecordWithoutQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		respond := make(chan bool)
-		e := engineTo(t, func(http.ResponseWriter, *http.Request) { <-respond })
+		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { <-respond })
 		e.Open(hook)
 		id := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
 		queued := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
 		synctest.Wait()
 		state := read(t, e)
-		other := engineTo(t, func(http.ResponseWriter, *http.Request) { t.Error("a delivery without a secret was attempted") })
+		other := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { t.Error("a delivery without a secret was attempted") })
 		other.Replace(nil, state)
-		if r := other.Record(id); r.State != record.DeliveryFailed || r.Secret != "" || len(r.Attempts) != 1 ||
+		if r := other.Record(id); r.State != model.DeliveryFailed || r.Secret != "" || len(r.Attempts) != 1 ||
 			r.Attempts[0].Error != "the state was saved before there was a response" {
 			t.Errorf("got %+v, want a failed delivery that names the reason", r)
 		}
-		if r := other.Record(queued); r.State != record.DeliveryFailed || len(r.Attempts) != 0 {
+		if r := other.Record(queued); r.State != model.DeliveryFailed || len(r.Attempts) != 0 {
 			t.Errorf("got %+v, want a failed delivery without attempts", r)
 		}
 		assert.Error(t, other.Redeliver(id), "Redeliver accepts a delivery without a secret")
@@ -171,7 +171,7 @@ func TestRecordWithoutQueue(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		respond := make(chan int)
-		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
+		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-respond) })
 		limited := hook
 		limited.RateLimit, limited.Period = 2, "minute"
 		e.Open(limited)
@@ -202,7 +202,7 @@ func TestWaiting(t *testing.T) {
 		if got := e.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
 			t.Errorf("until %v, want a minute after the first", got)
 		}
-		if _, err := e.Faults.Add([]record.Fault{{Action: record.FaultDelay, WebhookID: "7", Delay: time.Hour}}); err != nil {
+		if _, err := e.Faults.Add([]model.Fault{{Action: model.FaultDelay, WebhookID: "7", Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		delayed, _ := e.Send("7", []byte("own"))
@@ -216,7 +216,7 @@ func TestWaiting(t *testing.T) {
 
 func TestCheckState(t *testing.T) {
 	d := func(id, hook string) Saved {
-		return Saved{Delivery: record.Delivery{ID: id, WebhookID: hook, State: record.DeliveryQueued}}
+		return Saved{Delivery: model.Delivery{ID: id, WebhookID: hook, State: model.DeliveryQueued}}
 	}
 	late := d("dlv-1", "7")
 	late.Tries = -1
@@ -229,7 +229,7 @@ func TestCheckState(t *testing.T) {
 		"deliveries[0]: tries must be 0 or more, got -1": {Deliveries: []Saved{late}},
 		`deliveries[0]: state "lost" does not exist`:     {Deliveries: []Saved{unknown}},
 		"deliveries[0]: webhook_id 8 does not exist":     {Deliveries: []Saved{d("dlv-1", "8")}},
-		"events must be objects":                         {Events: []*record.FiredEvent{nil}},
+		"events must be objects":                         {Events: []*model.FiredEvent{nil}},
 	} {
 		got := ""
 		if err := state.Check([]Webhook{hook}); err != nil {
@@ -253,7 +253,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	}
 	receiver.Start()
 	defer receiver.Close()
-	e := engineTo(t, nil)
+	e := dispatcherTo(t, nil)
 	own := hook
 	own.URL, own.Archived = receiver.URL, true
 	e.Open(own)
@@ -276,7 +276,7 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var attempts []time.Duration
-		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) {
+		e := dispatcherTo(t, func(w http.ResponseWriter, _ *http.Request) {
 			attempts = append(attempts, time.Since(start))
 			w.WriteHeader(http.StatusInternalServerError)
 		})
@@ -288,16 +288,16 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		assert.Equal(t, "[0s 1s 6s 36s 2m36s 12m36s 1h12m36s 7h12m36s]", fmt.Sprint(attempts), "attempts after")
-		assert.Equal(t, record.DeliveryFailed, e.Record(id).State, "the delivery")
+		assert.Equal(t, model.DeliveryFailed, e.Record(id).State, "the delivery")
 		require.NoError(t, e.Redeliver(id))
 		assert.Equal(t, 16, e.Record(id).MaxAttempts, "after a redelivery, MaxAttempts")
 	})
 }
 
 func TestViewsOmitDeletedDeliveries(t *testing.T) {
-	e := engineTo(t, nil)
+	e := dispatcherTo(t, nil)
 	for i := range 3000 {
-		e.history.add(&delivery{Delivery: record.Delivery{AccountID: int64(i % 2), State: record.DeliveryFailed}})
+		e.history.add(&delivery{Delivery: model.Delivery{AccountID: int64(i % 2), State: model.DeliveryFailed}})
 	}
 	e.ReplaceAccount(1, nil)
 	n, newest := e.NewestDeliveries()
@@ -314,12 +314,12 @@ func TestViewsOmitDeletedDeliveries(t *testing.T) {
 
 // TestEventsConcurrent: events are visited without the lock. Events that are added during a visit are not visited.
 func TestEventsConcurrent(t *testing.T) {
-	e := engineTo(t, nil)
+	e := dispatcherTo(t, nil)
 	for range 3 {
 		e.history.addEvent(&Event{}, nil)
 	}
 	var visited []string
-	e.Events(func(x *record.FiredEvent) bool {
+	e.Events(func(x *model.FiredEvent) bool {
 		if visited = append(visited, x.ID); !e.mu.TryLock() {
 			t.Fatalf("the lock is held at %s", x.ID)
 		}

@@ -1,5 +1,5 @@
-// Package inproc implements an HTTP transport to a handler in the same process.
-package inproc
+// Package inprocess implements an HTTP transport to a handler in the same process.
+package inprocess
 
 import (
 	"bytes"

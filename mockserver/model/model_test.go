@@ -1,4 +1,4 @@
-package record_test
+package model_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 )
 
 func TestLinks(t *testing.T) {
@@ -37,7 +37,7 @@ func TestLinks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, (record.Message{HTML: tt.html}).Links())
+			assert.Equal(t, tt.want, (model.Message{HTML: tt.html}).Links())
 		})
 	}
 }
@@ -48,9 +48,9 @@ func FuzzLinks(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		_ = record.Message{HTML: text}.Links() // must not panic
+		_ = model.Message{HTML: text}.Links() // must not panic
 		escaped := html.EscapeString(text)
-		m := record.Message{HTML: "<p>" + escaped + `<a title="` + escaped + `" HREF='x:` + escaped + `'>`}
+		m := model.Message{HTML: "<p>" + escaped + `<a title="` + escaped + `" HREF='x:` + escaped + `'>`}
 		want := strings.NewReplacer("\x00", "\ufffd", "\r\n", "\n", "\r", "\n").Replace("x:" + text) // as in the HTML specification
 		assert.Equal(t, []string{want}, m.Links(), m.HTML)
 	})
@@ -60,7 +60,7 @@ func FuzzLinks(f *testing.F) {
 func Example() {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
-	report := func(sent []record.Message) { fmt.Println(len(sent), "messages") }
+	report := func(sent []model.Message) { fmt.Println(len(sent), "messages") }
 	report(srv.Outbox())
 	// Output: 0 messages
 }

@@ -1,4 +1,4 @@
-package problem
+package apierror
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
-// Package problem implements the error format of the API: location, message and
+// Package apierror implements the error format of the API: location, message and
 // rule. It also converts errors from encoding/json to the API's error format.
-package problem
+package apierror
 
 import (
 	"encoding"

@@ -1,10 +1,10 @@
-// Package record declares the data types of the mock server: messages, requests,
+// Package model declares the data types of the mock server: messages, requests,
 // events, deliveries, fault rules, samples and access tokens. Package mockserver
 // has an alias for each type. Use the aliases in tests.
 //
 // The struct tags describe the JSON of the control routes. This JSON also
 // contains durations, in the fields duration_ms and delay_ms.
-package record
+package model
 
 import (
 	"encoding/json"

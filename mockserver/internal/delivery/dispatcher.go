@@ -1,4 +1,4 @@
-// Package delivery delivers events to webhooks. The engine signs each body,
+// Package delivery delivers events to webhooks. The dispatcher signs each body,
 // obeys rate limits, and retries each delivery until it succeeds or fails
 // permanently.
 //
@@ -10,9 +10,9 @@
 //	   │      Redeliver      └───► failed: no retries remain
 //	   └─► dropped, by a fault
 //
-// The engine's mutex guards all queues and the history. Callers may hold the
-// platform's mutex when they acquire the engine's mutex. Acquiring the
-// platform's mutex while holding the engine's mutex can deadlock.
+// The dispatcher's mutex guards all queues and the history. Callers may hold the
+// platform's mutex when they acquire the dispatcher's mutex. Acquiring the
+// platform's mutex while holding the dispatcher's mutex can deadlock.
 package delivery
 
 import (
@@ -30,7 +30,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
 
@@ -47,9 +47,9 @@ func DefaultRetrySchedule() []time.Duration {
 // DefaultConcurrency is the maximum number of concurrent attempts per webhook.
 const DefaultConcurrency = 4
 
-// Engine delivers events to webhooks. Each webhook has a queue, and each
+// Dispatcher delivers events to webhooks. Each webhook has a queue, and each
 // attempt in progress has a goroutine. Queues are independent of each other.
-type Engine struct {
+type Dispatcher struct {
 	Options
 
 	target *target
@@ -72,7 +72,7 @@ type subscription struct {
 	event   events.Name
 }
 
-// Options configures an engine and its callbacks.
+// Options configures a dispatcher and its callbacks.
 type Options struct {
 	Schedule    []time.Duration         // the delays before retries
 	Concurrency int                     // maximum number of concurrent attempts per webhook; DefaultConcurrency unless positive
@@ -84,15 +84,15 @@ type Options struct {
 	Faults  *fault.Plan
 	Changes *activity.Feed
 	Clock   *clock.Clock
-	Work    *activity.Work
+	Work    *activity.PendingWork
 }
 
-// New returns an engine without webhooks.
-func New(o Options) *Engine {
+// New returns a dispatcher without webhooks.
+func New(o Options) *Dispatcher {
 	if o.Concurrency < 1 {
 		o.Concurrency = DefaultConcurrency
 	}
-	d := &Engine{
+	d := &Dispatcher{
 		Options:     o,
 		target:      newTarget(o, &guard{Allowed: o.Allow}),
 		queues:      map[int64]*queue{},
@@ -104,13 +104,13 @@ func New(o Options) *Engine {
 }
 
 // Open adds a webhook.
-func (d *Engine) Open(h Webhook) {
+func (d *Dispatcher) Open(h Webhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.addLocked(newQueue(h, d.history))
 }
 
-func (d *Engine) addLocked(q *queue) {
+func (d *Dispatcher) addLocked(q *queue) {
 	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
 	for _, event := range slices.Compact(slices.Sorted(slices.Values(q.hook.Events))) {
@@ -120,7 +120,7 @@ func (d *Engine) addLocked(q *queue) {
 }
 
 // Wants reports whether a webhook in the account is subscribed to an event.
-func (d *Engine) Wants(account int64, event events.Name) bool {
+func (d *Dispatcher) Wants(account int64, event events.Name) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.subscribers[subscription{account, event}], func(q *queue) bool { return !q.hook.Archived })
@@ -128,7 +128,7 @@ func (d *Engine) Wants(account int64, event events.Name) bool {
 
 // Archive pauses or resumes deliveries to a webhook. Queued deliveries are
 // kept.
-func (d *Engine) Archive(id int64, archived bool) {
+func (d *Dispatcher) Archive(id int64, archived bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	q := d.queues[id]
@@ -162,7 +162,7 @@ func ownEvent(account int64, body []byte) *Event {
 }
 
 // Publish creates a delivery of each event for each subscribed webhook.
-func (d *Engine) Publish(fired []Event) {
+func (d *Dispatcher) Publish(fired []Event) {
 	if len(fired) == 0 {
 		return
 	}
@@ -192,10 +192,10 @@ func (d *Engine) Publish(fired []Event) {
 	}
 }
 
-func (d *Engine) pushLocked(q *queue, e *Event) string {
+func (d *Dispatcher) pushLocked(q *queue, e *Event) string {
 	secret, _ := webhook.ParseSecret(q.hook.Secret, string(q.hook.Hash)) // the secret has been validated
 	signature, _ := webhook.Sign(secret, e.Body)
-	x := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
+	x := &delivery{webhookID: q.hook.ID, Delivery: model.Delivery{
 		EventID:   e.ID,
 		Event:     e.Name,
 		MessageID: e.MessageID,
@@ -205,7 +205,7 @@ func (d *Engine) pushLocked(q *queue, e *Event) string {
 		URL:       q.hook.URL,
 		Body:      e.Body,
 		Signature: signature,
-		State:     record.DeliveryQueued,
+		State:     model.DeliveryQueued,
 		CreatedAt: d.Clock.Now(),
 	}}
 	if !q.once {
@@ -220,7 +220,7 @@ func (d *Engine) pushLocked(q *queue, e *Event) string {
 
 // Send queues a delivery of the given body to a webhook, and returns the id of the
 // delivery. It returns an error if the webhook does not exist.
-func (d *Engine) Send(webhookID string, body []byte) (string, error) {
+func (d *Dispatcher) Send(webhookID string, body []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id, _ := strconv.ParseInt(webhookID, 10, 64) // no webhook has the id 0
@@ -232,7 +232,7 @@ func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 }
 
 // SendTo makes one attempt to deliver a body to a URL that has no webhook.
-func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
+func (d *Dispatcher) SendTo(url string, secret webhook.Secret, body []byte) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body))
@@ -240,7 +240,7 @@ func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
 
 // targetLocked returns the queue for a URL without a webhook. The queue's id is
 // negative, so it differs from the ids of webhooks.
-func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
+func (d *Dispatcher) targetLocked(to string, secret webhook.Secret) *queue {
 	for _, q := range d.queues {
 		if q.once && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {
 			return q
@@ -253,12 +253,12 @@ func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
 	return q
 }
 
-func (d *Engine) publishLocked(x *delivery) {
+func (d *Dispatcher) publishLocked(x *delivery) {
 	d.Changes.Publish(activity.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.Clock.Now()) })
 }
 
 // startLocked starts the due attempts, and sets the alarm for the next attempt.
-func (d *Engine) startLocked(q *queue) {
+func (d *Dispatcher) startLocked(q *queue) {
 	q.alarm.Stop()
 	for !d.closed && q.attempting < d.Concurrency {
 		now := d.Clock.Now()
@@ -275,7 +275,7 @@ func (d *Engine) startLocked(q *queue) {
 			return
 		}
 		next := q.take(now)
-		d.history.setState(next, record.DeliveryInFlight)
+		d.history.setState(next, model.DeliveryInFlight)
 		next.NextAttempt, next.Started = time.Time{}, now
 		rule := d.Faults.Attempt(next.AccountID, next.Event, next.WebhookID)
 		if rule != nil {
@@ -285,11 +285,11 @@ func (d *Engine) startLocked(q *queue) {
 		q.attempting++
 		d.attempting++
 		d.Work.Start(q.hook.AccountID)
-		go d.run(q, next, record.Attempt{Time: now, Manual: next.Manual}, rule)
+		go d.run(q, next, model.Attempt{Time: now, Manual: next.Manual}, rule)
 	}
 }
 
-func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.FaultRule) {
+func (d *Dispatcher) run(q *queue, x *delivery, a model.Attempt, rule *model.FaultRule) {
 	defer d.Work.Done(q.hook.AccountID)
 	d.attempt(x, &a, rule)
 	d.mu.Lock()
@@ -307,7 +307,7 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.Fault
 // attempt makes one attempt. It applies the fault if a rule selected the attempt.
 // attempt reads only constant fields of the delivery, because it does not hold the
 // lock.
-func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule) {
+func (d *Dispatcher) attempt(x *delivery, a *model.Attempt, rule *model.FaultRule) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")
@@ -326,7 +326,7 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule)
 
 // settleLocked records the result of an attempt, and queues a retry or a
 // duplicate.
-func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
+func (d *Dispatcher) settleLocked(q *queue, x *delivery, a model.Attempt) {
 	x.Attempts = append(x.Attempts, a)
 	d.history.of(x).attempted(a)
 	x.Manual, x.Started = false, time.Time{}
@@ -335,14 +335,14 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	switch {
 	case accepted(a) && x.Duplicate:
 		x.Duplicate = false
-		d.history.setState(x, record.DeliveryQueued)
+		d.history.setState(x, model.DeliveryQueued)
 		q.pending = slices.Insert(q.pending, 0, x.n)
 	case accepted(a):
-		d.history.setState(x, record.DeliveryDelivered)
+		d.history.setState(x, model.DeliveryDelivered)
 	case q.once || x.Tries > len(d.Schedule):
-		d.history.setState(x, record.DeliveryFailed)
+		d.history.setState(x, model.DeliveryFailed)
 	default:
-		d.history.setState(x, record.DeliveryRetrying)
+		d.history.setState(x, model.DeliveryRetrying)
 		q.later(x, d.Clock.Now().Add(d.Schedule[x.Tries-1]))
 	}
 	d.publishLocked(x)
@@ -350,11 +350,11 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 }
 
 // accepted reports whether the attempt received a 2xx response before the timeout.
-func accepted(a record.Attempt) bool { return a.Error == "" && a.Status/100 == 2 }
+func accepted(a model.Attempt) bool { return a.Error == "" && a.Status/100 == 2 }
 
 // Redeliver appends a delivery to its queue again, and restarts its retry schedule. It
 // returns an error while an attempt is in progress.
-func (d *Engine) Redeliver(id string) error {
+func (d *Dispatcher) Redeliver(id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.history.find(id)
@@ -365,12 +365,12 @@ func (d *Engine) Redeliver(id string) error {
 	if q == nil {
 		return fmt.Errorf("mockserver: delivery %s: the target and the secret are unknown", id)
 	}
-	if x.State == record.DeliveryInFlight {
+	if x.State == model.DeliveryInFlight {
 		return fmt.Errorf("mockserver: delivery %s: an attempt is in progress", id)
 	}
 	x = d.history.edit(x.n)
 	q.remove(x)
-	d.history.setState(x, record.DeliveryQueued)
+	d.history.setState(x, model.DeliveryQueued)
 	x.Manual, x.Tries = true, 0
 	q.append(x)
 	d.publishLocked(x)
@@ -380,7 +380,7 @@ func (d *Engine) Redeliver(id string) error {
 
 // Next returns the time until the earliest pending delivery is due, and a
 // description of its queue. Account 0 means all accounts.
-func (d *Engine) Next(account int64) (wait time.Duration, what string) {
+func (d *Dispatcher) Next(account int64) (wait time.Duration, what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.Clock.Now()
@@ -397,7 +397,7 @@ func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 // ClockSet starts the due attempts and resets the alarms after the clock was set. If
 // the clock was set back and the alarms were not reset, deliveries that wait for a rate
 // limit would start too late.
-func (d *Engine) ClockSet() {
+func (d *Dispatcher) ClockSet() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.order {
@@ -407,11 +407,11 @@ func (d *Engine) ClockSet() {
 
 // SetTarget sets the in-process receiver for a host. A nil handler removes the
 // current receiver.
-func (d *Engine) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
+func (d *Dispatcher) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
 
 // Close cancels the attempts in flight and waits for them. It prevents further
 // attempts.
-func (d *Engine) Close() {
+func (d *Dispatcher) Close() {
 	d.mu.Lock()
 	d.closed = true
 	for _, q := range d.order {
@@ -423,5 +423,5 @@ func (d *Engine) Close() {
 	d.target.network.CloseIdleConnections()
 }
 
-// Done returns a channel that is closed when the engine is closed.
-func (d *Engine) Done() <-chan struct{} { return d.ctx.Done() }
+// Done returns a channel that is closed when the dispatcher is closed.
+func (d *Dispatcher) Done() <-chan struct{} { return d.ctx.Done() }

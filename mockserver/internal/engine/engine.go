@@ -1,6 +1,6 @@
-// Package environment implements operations on all parts of the mock server:
+// Package engine implements operations on all parts of the mock server:
 // waiting, fault rules, snapshots and seeds.
-package environment
+package engine
 
 import (
 	"bytes"
@@ -22,23 +22,23 @@ import (
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/suggest"
-	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
 
-// Environment contains the parts of the mock server, from the lowest to the
-// highest layer. The exported fields do not change after the environment is
+// Engine contains the parts of the mock server, from the lowest to the
+// highest layer. The exported fields do not change after the engine is
 // created.
-type Environment struct {
+type Engine struct {
 	Account int64                // default account for seeds
 	Lookups platform.LookupLimit // as configured
 
 	Access     *auth.Set
 	Changes    *activity.Feed
 	Clock      *clock.Clock
-	Work       *activity.Work
+	Work       *activity.PendingWork
 	Faults     *fault.Plan
-	Deliveries *delivery.Engine
+	Deliveries *delivery.Dispatcher
 	Platform   *platform.Platform
 	API        *gateway.Gateway
 
@@ -48,7 +48,7 @@ type Environment struct {
 
 // Inject adds fault rules. It returns an error if an operation, a method or an event
 // does not exist.
-func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) {
+func (e *Engine) Inject(faults []model.Fault) ([]model.FaultRule, error) {
 	var errs fault.FieldErrors
 	check := func(field, value string, known ...string) {
 		if value != "" && !slices.Contains(known, value) {
@@ -65,7 +65,7 @@ func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) 
 	if errs != nil {
 		return nil, errs
 	}
-	return w.Faults.Add(faults)
+	return e.Faults.Add(faults)
 }
 
 func eventNames() (names []string) {
@@ -76,66 +76,66 @@ func eventNames() (names []string) {
 }
 
 // Snapshot writes the whole state.
-func (w *Environment) Snapshot(to io.Writer) error {
-	if err := w.Platform.Snapshot().Write(to); err != nil {
+func (e *Engine) Snapshot(to io.Writer) error {
+	if err := e.Platform.Snapshot().Write(to); err != nil {
 		return fmt.Errorf("mockserver: snapshot: %w", err)
 	}
 	return nil
 }
 
 // Restore replaces the whole state.
-func (w *Environment) Restore(r io.Reader) error {
-	if err := w.Platform.Restore(contract.TextReader(r)); err != nil {
+func (e *Engine) Restore(r io.Reader) error {
+	if err := e.Platform.Restore(contract.TextReader(r)); err != nil {
 		return fmt.Errorf("mockserver: restore: %w", err)
 	}
 	return nil
 }
 
 // SendEventTo signs a body and makes one attempt to deliver it to a URL.
-func (w *Environment) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
+func (e *Engine) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	if _, err := delivery.ParseURL(to); err != nil {
 		return "", fmt.Errorf("mockserver: url: %w", err)
 	}
 	if _, err := webhook.NewVerifier(secret); err != nil {
 		return "", fmt.Errorf("mockserver: secret: %w", errors.Unwrap(err))
 	}
-	return w.Deliveries.SendTo(to, secret, body), nil
+	return e.Deliveries.SendTo(to, secret, body), nil
 }
 
 type baseline struct {
 	state  []byte    // a snapshot, compressed
 	dated  time.Time // time of the clock, if it is running and its initial time is configured
-	tokens []record.Token
+	tokens []model.Token
 }
 
 // SetBaseline makes the current state the baseline that a reset restores.
-func (w *Environment) SetBaseline() error {
+func (e *Engine) SetBaseline() error {
 	var state bytes.Buffer
 	to, _ := gzip.NewWriterLevel(&state, gzip.BestSpeed) // the compression level is valid
-	if err := errors.Join(w.Snapshot(to), to.Close()); err != nil {
+	if err := errors.Join(e.Snapshot(to), to.Close()); err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.baseline = &baseline{state: state.Bytes(), tokens: w.Access.Added()}
-	if w.Clock.Dated() && !w.Clock.View().Frozen {
-		w.baseline.dated = w.Clock.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.baseline = &baseline{state: state.Bytes(), tokens: e.Access.Added()}
+	if e.Clock.Dated() && !e.Clock.View().Frozen {
+		e.baseline.dated = e.Clock.Now()
 	}
 	return nil
 }
 
 // Reset restores the baseline.
-func (w *Environment) Reset() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.baseline == nil {
-		w.clear()
+func (e *Engine) Reset() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.baseline == nil {
+		e.clear()
 		return
 	}
-	w.leaveTest()
+	e.leaveTest()
 	// The state is valid, so an error can only mean that the server is closed.
-	_ = w.Platform.RestoreAt(w.baseline.clock(), w.baseline.read())
-	w.Access.Reset(0, w.baseline.tokens...) // last, because token lifetimes start at the time of the clock
+	_ = e.Platform.RestoreAt(e.baseline.clock(), e.baseline.read())
+	e.Access.Reset(0, e.baseline.tokens...) // last, because token lifetimes start at the time of the clock
 }
 
 func (b *baseline) read() io.Reader {
@@ -157,64 +157,64 @@ func (b *baseline) clock() *clock.State {
 var ErrNoAccount = errors.New("the account does not exist")
 
 // ResetAccount restores the baseline of one account.
-func (w *Environment) ResetAccount(account int64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.baseline == nil {
-		return w.replaceAccount("clear", account, w.Platform.ResetAccount)
+func (e *Engine) ResetAccount(account int64) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.baseline == nil {
+		return e.replaceAccount("clear", account, e.Platform.ResetAccount)
 	}
-	restore := func(account int64) error { return w.Platform.RestoreAccount(account, w.baseline.read()) }
-	return w.replaceAccount("reset", account, restore, w.baseline.tokens...)
+	restore := func(account int64) error { return e.Platform.RestoreAccount(account, e.baseline.read()) }
+	return e.replaceAccount("reset", account, restore, e.baseline.tokens...)
 }
 
 // ClearAccount deletes all data of one account, except its configured tokens.
-func (w *Environment) ClearAccount(account int64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.replaceAccount("clear", account, w.Platform.ResetAccount)
+func (e *Engine) ClearAccount(account int64) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.replaceAccount("clear", account, e.Platform.ResetAccount)
 }
 
 // replaceAccount replaces the state of one account and its added tokens, and removes its
 // fault rules and logs.
-func (w *Environment) replaceAccount(
-	operation string, account int64, replace func(account int64) error, tokens ...record.Token,
+func (e *Engine) replaceAccount(
+	operation string, account int64, replace func(account int64) error, tokens ...model.Token,
 ) error {
-	if !w.hasAccount(account) {
+	if !e.hasAccount(account) {
 		return fmt.Errorf("mockserver: %s: account %d: %w", operation, account, ErrNoAccount)
 	}
 	if err := replace(account); err != nil {
 		return fmt.Errorf("mockserver: %s: %w", operation, err)
 	}
-	w.Faults.RemoveOf(account)
-	w.Access.Reset(account, tokens...)
-	w.API.Log.Clear(account)
+	e.Faults.RemoveOf(account)
+	e.Access.Reset(account, tokens...)
+	e.API.Log.Clear(account)
 	return nil
 }
 
 // hasAccount reports whether an account exists or is in the baseline.
-func (w *Environment) hasAccount(account int64) bool {
-	if w.Access.HasAccount(account) || w.Platform.HasAccount(account) {
+func (e *Engine) hasAccount(account int64) bool {
+	if e.Access.HasAccount(account) || e.Platform.HasAccount(account) {
 		return true
 	}
-	return w.baseline != nil && slices.ContainsFunc(w.baseline.tokens, func(t record.Token) bool { return t.AccountID == account })
+	return e.baseline != nil && slices.ContainsFunc(e.baseline.tokens, func(t model.Token) bool { return t.AccountID == account })
 }
 
 // Clear deletes everything except the configuration and the baseline.
-func (w *Environment) Clear() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.clear()
+func (e *Engine) Clear() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.clear()
 }
 
-func (w *Environment) clear() {
-	w.leaveTest()
-	w.Platform.Reset()
-	w.Access.Reset(0) // last, because token lifetimes start at the time of the clock
+func (e *Engine) clear() {
+	e.leaveTest()
+	e.Platform.Reset()
+	e.Access.Reset(0) // last, because token lifetimes start at the time of the clock
 }
 
 // leaveTest resets the settings and logs that are not part of the state.
-func (w *Environment) leaveTest() {
-	w.Faults.Remove("")
-	w.Platform.SetLookups(w.Lookups)
-	w.API.Log.Clear(0)
+func (e *Engine) leaveTest() {
+	e.Faults.Remove("")
+	e.Platform.SetLookups(e.Lookups)
+	e.API.Log.Clear(0)
 }
