@@ -14,8 +14,7 @@ const campaignGap = 30 * time.Second
 // statuses.
 type CampaignStatus string
 
-// The known values of [CampaignStatus]. A campaign passes through the known
-// statuses in the order of the constants below.
+// The known values of [CampaignStatus]. A campaign passes through them in this order.
 const (
 	CampaignStatusIncomplete CampaignStatus = "incomplete"
 	CampaignStatusScheduled  CampaignStatus = "scheduled"

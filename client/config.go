@@ -39,9 +39,10 @@ type Config struct {
 	// Token.
 	TokenSource TokenSource `json:"-"`
 
-	// Account is the name of the account. If one token is valid for several
-	// accounts, set Account, because each account has its own lookup rate limit.
-	// The client does not send Account to the platform.
+	// Account is a name for the lookup limiter; the client does not send it. Clients
+	// with the same base URL and token share one lookup limit, so if they use
+	// different accounts, give each account a name. Usually, the token selects the
+	// account of a request. If your platform needs a header for it, see [WithHeader].
 	Account string
 
 	// HTTPClient sends the requests. The client does not change HTTPClient and does

@@ -76,9 +76,10 @@
 //		// the platform created the list
 //	}
 //
-// Every 2xx status is a success. The client ignores unknown fields. An integer may be
-// encoded as a string. The client treats an optional field with the wrong type as
-// omitted.
+// Any 2xx status counts as a success, not only the status that the specification
+// names. If the body cannot be used, the error is ErrInvalidResponse. The client
+// ignores unknown fields. An integer may be encoded as a string. The client treats an
+// optional field with the wrong type as omitted.
 //
 // # Confirmed writes
 //
@@ -179,12 +180,10 @@
 // and ends with the error. The page size is 100 unless PerPage is set. [Prefetch]
 // requests pages in advance.
 //
-// The client checks that the list is complete. It requests the total number of items. If
-// the responses do not contain this number, the client also requests the page after each
-// page with fewer items than the page size. After the last page, the platform must return
-// an empty page, reject the request ([ErrNotFound] or [ErrValidation]) or repeat the last
-// page. The error is [ErrInvalidResponse] if the list has fewer items than the platform
-// reports, or if a response contains a wrong page number or the items of an earlier page.
+// The client checks that the list is complete, so All returns [ErrInvalidResponse] if
+// items are missing or repeated, or if a page number is wrong. It requests the total
+// number of items. Without this number, it also requests the page after each page with
+// fewer items than the page size (see "Pages" in docs/decisions.md).
 //
 // If an item is removed from the list during an iteration, later items move to earlier
 // pages, so another item may be missing. If the total number of items decreases, the

@@ -114,7 +114,9 @@ func (s *Contacts) Update(ctx context.Context, listID int64, contactID int64, up
 	return callJSON(ctx, s.handler, updateContactRequest(listID, contactID, update), readContact)
 }
 
-// Delete deletes a contact. If the contact does not exist, the error is
+// Delete removes a contact from its list. The platform keeps the record, with its
+// address and attributes, and sets its status to deleted, so [Contacts.Get] still
+// returns it. If the contact does not exist or is already deleted, the error is
 // [ErrNotFound].
 func (s *Contacts) Delete(ctx context.Context, listID int64, contactID int64) error {
 	return s.handler.call(ctx, deleteContactRequest(listID, contactID), nil)

@@ -15,7 +15,7 @@
 //		if err != nil {
 //			t.Fatal(err)
 //		}
-//		if err := srv.Bounce(email.ID, mockserver.HardBounce, ""); err != nil {
+//		if err := srv.Bounce(email.ID, mockserver.HardBounce); err != nil {
 //			t.Fatal(err)
 //		}
 //	}

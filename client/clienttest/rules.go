@@ -80,7 +80,8 @@ func firstIsImmediate(c caller) error {
 	return within("first slot", at.Sub(start), 0)
 }
 
-// intervals returns a rule that acquires slots. It releases each slot with the next interval in atLeast.
+// intervals returns a rule. For each interval in atLeast, the rule releases its slot with this interval and measures
+// when it gets the next slot.
 func intervals(atLeast ...time.Duration) func(caller) error {
 	return func(c caller) error {
 		release, _, err := c.acquire()

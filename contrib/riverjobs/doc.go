@@ -52,12 +52,13 @@
 //
 // The workers do not resend an email with an unknown outcome. [Jobs.Unknown] lists
 // emails with an unknown outcome, and [Jobs.Resolve] records the decision of an
-// operator. [Jobs.Reconcile] resolves an email without an operator. If no record
-// contains the email id of an event, a job looks up the email. The job compares
-// the email's recipient, subject and time with the records. To make subjects
-// unique, include the key in the subject, for example "Your order 17". If the
-// recipient does nothing, the platform sends no event, and an operator must
-// resolve the email.
+// operator. Events often resolve an unknown outcome without an operator, so call
+// [Jobs.Reconcile] for each event. If the event's email id is not in any record,
+// the event may be about an email with an unknown outcome. Reconcile then inserts
+// a job that looks up the email and compares its recipient, subject and time with
+// these records. To make subjects unique, include the key in the subject, for
+// example "Your order 17". If the recipient does nothing, the platform sends no
+// event, and an operator must resolve the email.
 //
 // # Outages
 //

@@ -57,11 +57,15 @@ const clockSkew = time.Minute
 // Reconcile uses an event to resolve unknown outcomes. Call Reconcile for all
 // events, in the transaction that records the event. If no record contains the
 // event's email id, and an email to the same recipient has an unknown outcome,
-// Reconcile inserts a lookup job. If the recipient, the subject and the time
-// match exactly one record, the job records the email as sent. If the platform
-// rejected the email, the job records the email as not queued. In a subject,
-// merge tags without a custom attribute match any text. The job waits while a
-// worker may still be sending a matching email.
+// Reconcile inserts a lookup job.
+//
+// # Matching
+//
+// An event matches a record if recipient, subject and time match. In a subject,
+// merge tags without a custom attribute match any text. If exactly one record
+// matches, the job records its email as sent or, if the platform rejected the
+// email, as not queued. The job waits while a worker may still be sending a
+// matching email, because that email could be the event's.
 func (j *Jobs) Reconcile(ctx context.Context, tx pgx.Tx, e *events.Event) error {
 	id := e.EmailID()
 	if t := e.SendingType(); id == "" || t != "" && t != events.SendingTypeEmailAPI {

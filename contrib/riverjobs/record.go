@@ -39,8 +39,8 @@ CREATE TABLE IF NOT EXISTS emailplatform_pauses (
 );
 `
 
-// find returns the record for a key, or a zero Output if there is none. It also sets the job's id in the record. If the
-// state is sending, the process that sent the request has ended. find then changes the state to unknown, and isNew is true.
+// find returns the record for a key, or a zero Output if there is none. It also sets the job's id in the record. The
+// state sending means that an earlier process ended during the request, so find changes it to unknown and sets isNew.
 func (j *Jobs) find(ctx context.Context, key string, jobID int64) (r Output, isNew bool, err error) {
 	err = j.pool.QueryRow(ctx, `
 		UPDATE emailplatform_sends SET job_id = $2,

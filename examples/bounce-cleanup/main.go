@@ -1,5 +1,5 @@
-// Command bounce-cleanup removes the contacts of a list whose last email
-// bounced hard, or tags them.
+// Command bounce-cleanup tags or unsubscribes the contacts of a list whose last
+// email bounced hard.
 //
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… \
 //	go run ./examples/bounce-cleanup -list 81 -action tag -tag bounced-hard
@@ -87,9 +87,9 @@ func (j job) run(ctx context.Context) error {
 		return err
 	}
 	for _, contact := range bounced {
-		fmt.Fprintf(j.out, "%s %q (%d bounces)\n", j.action, contact.Email, contact.BouncesCount)
+		fmt.Fprintf(j.out, "%s %q, bounces: %d\n", j.action, contact.Email, contact.BouncesCount)
 	}
-	fmt.Fprintf(j.out, "%d contacts bounced hard\n", len(bounced))
+	fmt.Fprintf(j.out, "contacts that bounced hard: %d\n", len(bounced))
 	switch {
 	case j.dryRun:
 		return nil

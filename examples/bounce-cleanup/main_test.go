@@ -57,7 +57,7 @@ func TestPrintable(t *testing.T) {
 	var out strings.Builder
 	j := job{Client: recipes.Replacing(t, platform, `"bounce+hb`, `"\u001b[2J\nbounce+hb`), out: &out, listID: 1, action: "tag", dryRun: true}
 	check(t, j.run(t.Context()))
-	if !strings.HasPrefix(out.String(), `tag "\x1b[2J\nbounce+hb@mock.test" (`) {
+	if !strings.HasPrefix(out.String(), `tag "\x1b[2J\nbounce+hb@mock.test", bounces: 1`) {
 		t.Errorf("printed %q", &out)
 	}
 }

@@ -38,7 +38,7 @@ func TestKilled(t *testing.T) {
 	platform.ClearFaults()
 	var out bytes.Buffer
 	check(t, importFile(t.Context(), c, &out, target{BaseURL: platform.URL(), ListID: list.ID}, source{name: name}))
-	if want := strconv.Itoa(confirmed) + " contacts were imported by earlier runs"; !strings.Contains(out.String(), want) {
+	if want := "contacts imported by earlier runs: " + strconv.Itoa(confirmed); !strings.Contains(out.String(), want) {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	page, err := c.Contacts.List(t.Context(), list.ID, client.ListContactsParams{WithCount: true})
@@ -116,7 +116,7 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 		var out bytes.Buffer
 		err := importFile(t.Context(), c, &out, target{BaseURL: "https://mail.test", ListID: list.ID}, from)
 		rejected := err != nil && strings.Contains(err.Error(), "the checkpoint of another import")
-		if same := what == "the same"; rejected == same || strings.Contains(out.String(), "9 contacts were imported by earlier runs") != same {
+		if same := what == "the same"; rejected == same || strings.Contains(out.String(), "contacts imported by earlier runs: 9") != same {
 			t.Errorf("%s: %v, %s", what, err, &out)
 		}
 	}

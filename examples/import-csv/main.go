@@ -105,7 +105,7 @@ func importFile(ctx context.Context, c *client.Client, out io.Writer, to target,
 	}
 	before := saved.Confirmed
 	if before > 0 {
-		fmt.Fprintf(out, "%d contacts were imported by earlier runs\n", before)
+		fmt.Fprintf(out, "contacts imported by earlier runs: %d\n", before)
 	}
 	rows := reported{out: out, name: from.name}
 	report, err := c.Contacts.Import(ctx, to.ListID, client.ContactsFromCSV(f, rows.options(from.csv)), client.ImportOptions{

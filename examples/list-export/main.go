@@ -30,7 +30,7 @@ import (
 func main() {
 	listID := flag.Int64("list", 0, "`id` of the list; requires EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN; without them, a demo runs")
 	status := flag.String("status", "", "export only contacts with this `status`, for example active")
-	attributes := flag.String("attributes", "", "custom attributes to export, `name,name`")
+	attributes := flag.String("attributes", "", "comma-separated `names` of custom attributes to export")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -64,7 +64,7 @@ func run(ctx context.Context, listID int64, status events.ContactStatus, attribu
 		return err
 	}
 	n, err := export(ctx, c, os.Stdout, listID, status, attributes)
-	fmt.Fprintf(os.Stderr, "%d contacts exported\n", n)
+	fmt.Fprintf(os.Stderr, "contacts exported: %d\n", n)
 	return err
 }
 

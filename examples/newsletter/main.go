@@ -14,9 +14,11 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"example.com/emailplatform/client"
@@ -78,6 +80,9 @@ func demonstrate(ctx context.Context) error {
 		return err
 	}
 	result, err := s.result(ctx, issue.ID)
-	fmt.Printf("%q %q\n", issue.Name, result)
+	fmt.Printf("Campaign %q\n", issue.Name)
+	for _, event := range slices.Sorted(maps.Keys(result)) {
+		fmt.Printf("  %s: %s\n", event, result[event])
+	}
 	return err
 }

@@ -86,10 +86,13 @@ func rules(s *openapi3.Schema) (out []string) {
 	case s.Max != nil:
 		out = append(out, "at most "+number(*s.Max))
 	}
-	if least := max(s.MinLength, s.MinItems); least == 1 {
+	switch {
+	case s.MinLength == 1, s.MinItems == 1:
 		out = append(out, "not empty")
-	} else if least > 1 {
-		out = append(out, fmt.Sprintf("at least %d long", least))
+	case s.MinLength > 1:
+		out = append(out, fmt.Sprintf("at least %d characters", s.MinLength))
+	case s.MinItems > 1:
+		out = append(out, fmt.Sprintf("at least %d items", s.MinItems))
 	}
 	if s.MaxItems != nil {
 		out = append(out, fmt.Sprintf("at most %d", *s.MaxItems))

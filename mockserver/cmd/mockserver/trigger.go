@@ -117,9 +117,9 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 	return body, nil
 }
 
-// find returns the sample of an event with the given variant. If there is none,
-// it returns the sample with the shortest variant that begins with the given
-// text.
+// find returns the sample of an event with the given variant. The variant may be
+// shortened. Several variants can then begin with the given text, so find returns
+// the sample of the shortest one.
 func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample, error) {
 	var known []string
 	var found *mockserver.Sample
