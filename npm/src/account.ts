@@ -1,6 +1,7 @@
 import {randomInt, randomUUID} from 'node:crypto';
-import type {Control, Input, Route} from './control.js';
+import {type Control, ControlError, type Input, type Route} from './control.js';
 import type {components} from './control.gen.js';
+import {now} from './node.js';
 
 type Schemas = components['schemas'];
 /** A message without its text and HTML. */
@@ -52,6 +53,9 @@ export interface EmailFilter {
   /** The maximum time to wait for the email, in milliseconds. The default is 2,000. */
   timeoutMs?: number;
 }
+
+/** The time between two searches for an email, in milliseconds. */
+const pauseMs = 20;
 
 /**
  * An account of the mock server with its own token, records and faults. Accounts do not affect each other, so test files
@@ -139,13 +143,21 @@ export class Account {
   /** Returns the latest email that matches, and waits for it. */
   async email(filter: EmailFilter): Promise<Message> {
     const {timeoutMs = 2000} = filter;
-    const deadline = Date.now() + timeoutMs;
-    for (;;) {
+    const start = now();
+    for (let paused = 0; ; paused += pauseMs) {
       const found = await this.find(filter);
       if (found) return found;
-      if (Date.now() >= deadline) throw new Error(`no email matches ${show(filter)} after ${timeoutMs} ms: ${await this.sent()}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      if (Math.max(paused, now() - start) >= timeoutMs) throw new Error(`no email matches ${show(filter)} after ${timeoutMs} ms: ${await this.sent()}`);
+      await this.pause();
     }
+  }
+
+  /** Waits for pauseMs. The server measures the time, because fake timers can stop all clocks of this process. */
+  private async pause(): Promise<void> {
+    const never = {for: 'message', search: randomUUID(), timeout_ms: pauseMs} as const;
+    await this.control.call('POST /_mock/wait', {body: never}).catch((error: unknown) => {
+      if (!(error instanceof ControlError && error.status === 504)) throw error;
+    });
   }
 
   /** Returns the latest of the last 1,000 emails that match, or undefined. */

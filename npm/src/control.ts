@@ -1,4 +1,6 @@
+import {URL} from 'node:url';
 import type {components, paths} from './control.gen.js';
+import {type Response, send} from './node.js';
 
 type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
 type Path = keyof paths & string;
@@ -56,18 +58,16 @@ export class Control {
     const space = route.indexOf(' ');
     const url = new URL(this.url + route.slice(space + 1).replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(path[name]))));
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
-    const response = await this.fetch(url, route.slice(0, space), body);
-    const text = await response.text();
-    if (!response.ok) throw new ControlError(route, response.status, problems(text));
-    const json = response.headers.get('Content-Type')?.startsWith('application/json');
-    return (response.status === 204 ? undefined : json ? JSON.parse(text) : text) as Output<R>;
+    const {status, type, text} = await this.send(url, route.slice(0, space), body);
+    if (status < 200 || status > 299) throw new ControlError(route, status, problems(text));
+    return (status === 204 ? undefined : type.startsWith('application/json') ? JSON.parse(text) : text) as Output<R>;
   }
 
-  private async fetch(url: URL, method: string, body: unknown): Promise<Response> {
+  private async send(url: URL, method: string, body: unknown): Promise<Response> {
     const headers: Record<string, string> = {'Content-Type': 'application/json'};
     if (this.token) headers['Authorization'] = `Bearer ${this.token}`;
     try {
-      return await fetch(url, {method, headers, body: body === undefined ? null : JSON.stringify(body), signal: AbortSignal.timeout(90_000)});
+      return await send(url, method, headers, JSON.stringify(body), 90_000);
     } catch (error) {
       throw new Error(`the mock server at ${this.url} does not respond`, {cause: error});
     }

@@ -1,6 +1,8 @@
 import {type ChildProcessWithoutNullStreams, spawn} from 'node:child_process';
-import {Socket} from 'node:net';
+import {existsSync} from 'node:fs';
+import {basename, delimiter, join} from 'node:path';
 import {createInterface} from 'node:readline';
+import {clearTimeout, setTimeout} from './node.js';
 
 const executable = process.platform === 'win32' ? 'mockserver.exe' : 'mockserver';
 
@@ -74,15 +76,26 @@ function ready(child: ChildProcessWithoutNullStreams, binary: string, timeoutMs:
 }
 
 function notRun(error: NodeJS.ErrnoException, binary: string): Error {
+  if (error.code === 'EACCES') {
+    const file = locate(binary);
+    return new Error(`cannot run ${file} (EACCES): it must be an executable file; try chmod +x ${file}`, {cause: error});
+  }
   const how = `set MOCKSERVER to its path, install ${platformPackage}, or put it on PATH`;
   return new Error(`cannot run ${binary} (${error.code}): ${how}`, {cause: error});
+}
+
+/** Returns the file that the operating system found for a binary. */
+function locate(binary: string): string {
+  if (binary !== basename(binary)) return binary;
+  const files = (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, binary));
+  return files.find((file) => existsSync(file)) ?? binary;
 }
 
 /** Allows this process to exit while the server runs. */
 function letGo(child: ChildProcessWithoutNullStreams): void {
   child.stderr.pipe(process.stderr, {end: false});
   child.unref();
-  for (const pipe of child.stdio) if (pipe instanceof Socket) pipe.unref();
+  for (const pipe of child.stdio as {unref?: () => void}[]) pipe.unref?.(); // the type of the pipes depends on the runtime
 }
 
 async function stop(child: ChildProcessWithoutNullStreams, closed: Promise<void>): Promise<void> {

@@ -68,6 +68,18 @@ test.skipIf(process.platform === 'win32')('a server that is never ready is kille
   rmSync(dirname(binary), {recursive: true});
 });
 
+test.skipIf(process.platform === 'win32')('a binary that is not executable is named', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'mock-')), binary = join(directory, 'mockserver');
+  writeFileSync(binary, '', {mode: 0o644});
+  const message = `cannot run ${binary} (EACCES): it must be an executable file; try chmod +x ${binary}`;
+  await expect(Mock.start({binary})).rejects.toThrow(message);
+  vi.stubEnv('MOCKSERVER', undefined);
+  vi.stubEnv('PATH', directory);
+  await expect(Mock.start()).rejects.toThrow(message);
+  vi.unstubAllEnvs();
+  rmSync(directory, {recursive: true});
+});
+
 test('connect requires a URL', () => {
   vi.stubEnv('MOCKSERVER_URL', undefined);
   expect(() => Mock.connect()).toThrow('the URL of the mock server is missing: pass it to Mock.connect, or set MOCKSERVER_URL');
