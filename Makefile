@@ -17,5 +17,5 @@ generate: ## write the generated files after a change to openapi.yaml or a contr
 fast: ## check the format, the documents and the changed packages in less than a minute
 	bash .ci/run fast
 
-gate: ## run all checks, as in CI
+gate: ## run all checks, as in CI for each change
 	bash .ci/run

@@ -16,8 +16,8 @@ import (
 	"unicode"
 )
 
-// version appears in the User-Agent header. The command internal/tools/release
-// -prepare updates the constant.
+// version appears in the User-Agent header. The command .ci/release prepare
+// updates the constant.
 const version = "0.1.0"
 
 // Config configures a [Client]. BaseURL and either Token or TokenSource are

@@ -23,7 +23,7 @@ const root = "../../.."
 // aside lists programs and test packages. No package imports them, so they have no row.
 var aside = []string{
 	"contrib/pgstore/internal/testdb", "examples", "internal/tests/canary", "internal/tests/chaos", "internal/tools/codegen",
-	"internal/tools/documents", "internal/benchmarks", "internal/tools/release", "internal/tools/rename",
+	"internal/tools/documents", "internal/benchmarks", "internal/tools/rename",
 	"internal/tests/recipes", "internal/tests/simulation", "internal/tests/slowpeers", "internal/tools", "mcp/internal", "mockserver/console/e2e",
 }
 

@@ -7,7 +7,7 @@ require (
 	example.com/emailplatform/contrib/pgstore v0.1.0
 	example.com/emailplatform/contrib/redisstore v0.1.0
 	example.com/emailplatform/contrib/riverjobs v0.1.0
-	example.com/emailplatform/examples/jetstream v0.1.0
+	example.com/emailplatform/examples/integrations v0.1.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/nats-io/nats-server/v2 v2.15.2
 	github.com/nats-io/nats.go v1.55.0
@@ -52,5 +52,5 @@ replace (
 	example.com/emailplatform/contrib/pgstore => ../../../contrib/pgstore
 	example.com/emailplatform/contrib/redisstore => ../../../contrib/redisstore
 	example.com/emailplatform/contrib/riverjobs => ../../../contrib/riverjobs
-	example.com/emailplatform/examples/jetstream => ../../../examples/jetstream
+	example.com/emailplatform/examples/integrations => ../../../examples/integrations
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/examples/jetstream/inbox"
+	"example.com/emailplatform/examples/integrations/jetstream/inbox"
 	"example.com/emailplatform/internal/tools/try"
 	"example.com/emailplatform/webhook"
 )
@@ -52,7 +52,7 @@ func openStream(ctx context.Context, url string) (js jetstream.JetStream) {
 	return nil
 }
 
-// receiveStream is a receiver of examples/jetstream. A careless receiver responds before it stores an event.
+// receiveStream is a receiver of examples/integrations/jetstream. A careless receiver responds before it stores an event.
 func receiveStream(ctx context.Context, v *webhook.Verifier, url string, careless bool) http.Handler {
 	js := openStream(ctx, url)
 	opts := webhook.Options{Logger: slog.New(slog.DiscardHandler)}
@@ -68,7 +68,7 @@ func receiveStream(ctx context.Context, v *webhook.Verifier, url string, careles
 	}, opts)
 }
 
-// worker is a worker of examples/jetstream. Its handler writes a row with the id of the event. With a file, the handler
+// worker is a worker of examples/integrations/jetstream. Its handler writes a row with the id of the event. With a file, the handler
 // also appends a line to the file for each call.
 func worker(with settings) {
 	ctx := context.Background()

@@ -4,9 +4,6 @@
 // JSON must be valid, and links and anchors must have a target. A list contains
 // the exceptions with their reasons.
 //
-// Each sentence with a guarantee names its tests in testdata/guarantees.txt. A test compares
-// the numbers in SECURITY.md with the code.
-//
 // A code block after a comment such as
 //
 //	<!-- from examples/newsletter/newsletter.go: signUp, export -->

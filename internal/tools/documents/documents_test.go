@@ -41,13 +41,7 @@ func (b block) first() string {
 }
 
 // files returns the files with the suffix ext in this module, or in all modules with -nested.
-func files(t *testing.T, ext string) []string {
-	t.Helper()
-	return slices.DeleteFunc(allFiles(t, ext), func(name string) bool { return !*nested && moduleOf(name) != "." })
-}
-
-// allFiles returns the files with the suffix ext in all modules.
-func allFiles(t *testing.T, ext string) (names []string) {
+func files(t *testing.T, ext string) (names []string) {
 	t.Helper()
 	require.NoError(t, fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
 		if base := path.Base(name); name != "." && err == nil && entry.IsDir() &&
@@ -59,7 +53,7 @@ func allFiles(t *testing.T, ext string) (names []string) {
 		}
 		return err
 	}))
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return !*nested && moduleOf(name) != "." })
 }
 
 // moduleOf returns the folder of a file's module.

@@ -17,13 +17,13 @@ func elsewhere() map[string]string {
 	return map[string]string{
 		"curl":           "mockserver's TestManual runs the commands of docs/control-api.md",
 		"cd":             "",
-		"git":            "internal/tools/release makes the same commits and tags in its rehearsal",
+		"git":            ".ci/release makes the same commits and tags in its rehearsal",
 		"node":           "the step npm of the gate runs the tests of examples/node",
 		"npm":            "the step npm of the gate runs the same commands, and the rehearsal of a release installs the package",
 		"python3":        "the gate runs the tests of examples/python",
-		"docker compose": "the gate builds and starts what the compose file says, without a daemon",
+		"docker compose": "the weekly step container builds and starts what the compose file says, without a daemon",
 		"claude mcp add": "another program, which is not at hand",
-		"nats-server":    "the tests of examples/jetstream start the server in their own process",
+		"nats-server":    "the tests of examples/integrations/jetstream start the server in their own process",
 	}
 }
 

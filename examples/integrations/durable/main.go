@@ -3,17 +3,17 @@
 // committed as a job of River. Workers in this or other processes run the jobs,
 // retry failed jobs, and keep jobs that failed permanently.
 //
-//	POSTGRES_URL=postgres://… go run -C examples/durable .          # a demonstration that ends
-//	POSTGRES_URL=… WEBHOOK_SECRET=… go run -C examples/durable . receive -addr 127.0.0.1:8080
-//	POSTGRES_URL=… go run -C examples/durable . work                # any number of workers
-//	POSTGRES_URL=… EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… go run -C examples/durable . shop   # workers that send, too
+//	POSTGRES_URL=postgres://… go run -C examples/integrations/durable .          # a demonstration that ends
+//	POSTGRES_URL=… WEBHOOK_SECRET=… go run -C examples/integrations/durable . receive -addr 127.0.0.1:8080
+//	POSTGRES_URL=… go run -C examples/integrations/durable . work                # any number of workers
+//	POSTGRES_URL=… EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… go run -C examples/integrations/durable . shop   # workers that send, too
 //
 // The shop sends emails as jobs: see shop.go.
 //
 // Its tables are created in the first schema of the search path. To run the
 // demonstration with a temporary PostgreSQL:
 //
-//	go run -C internal/tests/chaos ./cmd/withservers go run -C ../../../examples/durable .
+//	go run -C internal/tests/chaos ./cmd/withservers go run -C ../../../examples/integrations/durable .
 package main
 
 import (

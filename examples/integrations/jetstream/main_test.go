@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/emailplatform/examples/jetstream/inbox"
+	"example.com/emailplatform/examples/integrations/jetstream/inbox"
 	"example.com/emailplatform/internal/tests/slowpeers"
 	"example.com/emailplatform/webhook"
 )

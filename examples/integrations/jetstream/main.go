@@ -1,8 +1,8 @@
 // Command jetstream receives webhooks into a NATS JetStream stream, and
 // processes them in workers that write to PostgreSQL.
 //
-//	NATS_URL=nats://… WEBHOOK_SECRET=… go run -C examples/jetstream . -addr 127.0.0.1:8080 receive
-//	NATS_URL=nats://… POSTGRES_URL=postgres://… go run -C examples/jetstream . work   # any number of workers
+//	NATS_URL=nats://… WEBHOOK_SECRET=… go run -C examples/integrations/jetstream . -addr 127.0.0.1:8080 receive
+//	NATS_URL=nats://… POSTGRES_URL=postgres://… go run -C examples/integrations/jetstream . work   # any number of workers
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 
 	"example.com/emailplatform/contrib/pgstore"
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/examples/jetstream/inbox"
+	"example.com/emailplatform/examples/integrations/jetstream/inbox"
 	"example.com/emailplatform/webhook"
 )
 
