@@ -71,7 +71,8 @@ func known() map[string]string {
 		"sdk": "github.com/modelcontextprotocol/go-sdk/mcp", "redis": "github.com/redis/go-redis/v9", "pgx": "github.com/jackc/pgx/v5",
 	}
 	for _, name := range []string{
-		"context", "database/sql", "errors", "fmt", "log", "log/slog", "maps", "net/http", "os", "slices", "strings", "testing", "time",
+		"bytes", "context", "crypto/tls", "crypto/x509", "database/sql", "encoding/json", "errors", "fmt", "io", "log", "log/slog", "maps",
+		"net/http", "net/url", "os", "slices", "strings", "testing", "time",
 		"github.com/jackc/pgx/v5/pgxpool", "github.com/riverqueue/river", "github.com/riverqueue/river/riverdriver/riverpgxv5",
 		"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp",
 		module + "client", module + "client/clienttest", module + "contrib/emailotel", module + "contrib/pgstore",
@@ -92,6 +93,10 @@ var prelude = map[string]string{
 	"traceparent": "string", "body": "[]byte", "verifier": "*webhook.Verifier",
 	"handle":      "func(context.Context, *events.Event) error",
 	"submission":  "client.EmailSubmission",
+	"file":        "io.Reader",
+	"tokens":      "map[string]string",
+	"proxyURL":    "*url.URL",
+	"ownCAs":      "*x509.CertPool",
 	"credentials": "interface{ Token(context.Context) (*struct{ AccessToken string; Expiry time.Time }, error) }",
 	"newLimiter":  "func(*testing.T) client.LookupLimiter",
 	"newStore":    "func(*testing.T) webhook.Once",
