@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 )
 
@@ -21,8 +20,7 @@ type Client struct {
 	SuppressedEmails *SuppressedEmails
 	Webhooks         *Webhooks
 
-	base string
-	http *http.Client
+	shared *shared
 }
 
 // New returns a client, and does not send a request. If the configuration is
@@ -45,8 +43,54 @@ func New(cfg Config) (*Client, error) {
 	if strings.ContainsFunc(cfg.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, errors.New("client: UserAgent must contain only visible ASCII characters and spaces")
 	}
-	cfg = cfg.withDefaults()
-	h := newHandler(cfg, base)
+	shared := newShared(cfg.withDefaults(), base)
+	return shared.newClient(newTokens(cfg.Token, cfg.TokenSource, shared.cfg.Timeout)), nil
+}
+
+// WithToken returns a client with another fixed token, for another account or user. The
+// new client and c share the connections, the retry budget and all other options. A new
+// client uses about 1 kB, so a program can have a client for each of thousands of accounts.
+// The lookup rate limit applies to each token separately. If the token is not valid in a
+// header, the error names the violated rule.
+func (c *Client) WithToken(token string) (*Client, error) {
+	if err := checkToken(token); err != nil {
+		return nil, fmt.Errorf("client: WithToken: %w", err)
+	}
+	return c.shared.newClient(newTokens(token, nil, c.shared.cfg.Timeout)), nil
+}
+
+// CloseIdleConnections closes idle connections, which otherwise close after 90
+// s of inactivity. Call this method in a program that creates many Clients. If
+// [Config].HTTPClient is set, the method also closes idle connections of other
+// users of that HTTPClient.
+func (c *Client) CloseIdleConnections() { c.shared.cfg.HTTPClient.CloseIdleConnections() }
+
+// Format implements [fmt.Formatter].
+func (c *Client) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "client.Client{%s}", c.shared.base)
+}
+
+// LogValue implements [slog.LogValuer].
+func (c *Client) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
+
+// shared contains what the clients of several tokens have in common.
+type shared struct {
+	cfg     Config // without the token
+	base    string
+	send    handler
+	retries retrier
+	encoder *encoder
+}
+
+func newShared(cfg Config, base string) *shared {
+	cfg.Token, cfg.TokenSource = "", nil
+	h := handler(newSender(cfg, base).send) // one request, one response
+	h = withRequestLog(h, cfg.Logger)       // outside send, so each request is logged
+	return &shared{cfg: cfg, base: base, send: h, retries: retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}, encoder: newEncoder()}
+}
+
+func (s *shared) newClient(t *tokens) *Client {
+	h := s.newHandler(t)
 	return &Client{
 		Templates:        &Templates{h},
 		Lists:            &Lists{h},
@@ -56,37 +100,20 @@ func New(cfg Config) (*Client, error) {
 		Campaigns:        &Campaigns{h},
 		Workflows:        &Workflows{h},
 		SuppressedEmails: &SuppressedEmails{h},
-		Webhooks:         &Webhooks{h, cfg.Logger},
-		base:             base,
-		http:             cfg.HTTPClient,
-	}, nil
+		Webhooks:         &Webhooks{h, s.cfg.Logger},
+		shared:           s,
+	}
 }
 
-// CloseIdleConnections closes idle connections, which otherwise close after 90
-// s of inactivity. Call this method in a program that creates many Clients. If
-// [Config].HTTPClient is set, the method also closes idle connections of other
-// users of that HTTPClient.
-func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
-
-// Format implements [fmt.Formatter].
-func (c *Client) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "client.Client{%s}", c.base) }
-
-// LogValue implements [slog.LogValuer].
-func (c *Client) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
-
-// newHandler combines the layers of a call, from the inside out. Each layer is in the
+// newHandler adds the layers of a call to send, from the inside out. Each layer is in the
 // file layer_*.go.
-func newHandler(cfg Config, base string) handler {
-	tokens := newTokens(cfg.Token, cfg.TokenSource, cfg.Timeout)
-	retries := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
-	limit := lookups{limiter: cfg.LookupLimiter, tokens: tokens, scope: base + "\x00" + cfg.Account, retry: cfg.Retry}
+func (s *shared) newHandler(t *tokens) handler {
+	limit := lookups{limiter: s.cfg.LookupLimiter, tokens: t, scope: s.base + "\x00" + s.cfg.Account, retry: s.cfg.Retry}
 
-	h := handler(newSender(cfg, base).send) // one request, one response
-	h = withRequestLog(h, cfg.Logger)       // outside send, so each request is logged
-	h = withToken(h, tokens)                // outside the log, so the log contains the 401 too
-	h = withLookupLimit(h, limit)           // outside the token, which is requested after the wait for the rate limiter
-	h = withRetries(h, retries)             // each attempt waits for the limiter, obtains a token and is logged
-	h = withEncodedBody(h, newEncoder())    // outside the retries, so the body is encoded once for all attempts
-	h = withContextCause(h)                 // outside all layers that check the context
-	return withObserver(h, cfg.Observe)     // outermost, so it sees the final result and the whole duration
+	h := withToken(s.send, t)             // outside the log, so the log contains the 401 too
+	h = withLookupLimit(h, limit)         // outside the token, which is requested after the wait for the rate limiter
+	h = withRetries(h, s.retries)         // each attempt waits for the limiter, obtains a token and is logged
+	h = withEncodedBody(h, s.encoder)     // outside the retries, so the body is encoded once for all attempts
+	h = withContextCause(h)               // outside all layers that check the context
+	return withObserver(h, s.cfg.Observe) // outermost, so it sees the final result and the whole duration
 }

@@ -112,7 +112,7 @@ func TestConnectionPoolSize(t *testing.T) {
 		go srv.Serve(conns) //nolint:errcheck // Serve returns an error after Close
 		c, err := New(Config{BaseURL: "http://127.0.0.1", Token: testToken})
 		require.NoError(t, err)
-		c.http.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+		c.shared.cfg.HTTPClient.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
 			opened.Add(1)
 			here, there := net.Pipe()
 			conns <- there
@@ -164,7 +164,7 @@ func TestDeadHTTP2Connection(t *testing.T) {
 		go srv.Serve(tls.NewListener(conns, tlsServer.TLS)) //nolint:errcheck // Serve returns an error after Close
 		c, err := New(Config{BaseURL: "https://example.com", Token: testToken})
 		require.NoError(t, err)
-		tr := c.http.Transport.(*http.Transport)
+		tr := c.shared.cfg.HTTPClient.Transport.(*http.Transport)
 		tr.TLSClientConfig = tlsServer.Client().Transport.(*http.Transport).TLSClientConfig
 		var dead atomic.Bool
 		opened := 0

@@ -35,7 +35,8 @@
 // Every request carries an access token, either [Config.Token] or a token from
 // [Config.TokenSource]. The client sends the token only to the host of [Config.BaseURL],
 // and does not follow redirects. An http URL requires a loopback host or
-// [Config.AllowPlainHTTP].
+// [Config.AllowPlainHTTP]. For many accounts, create one Client, and call
+// [Client.WithToken] for each account.
 //
 // Printed and logged values of this package's types do not contain a token or a webhook's
 // secret, except in three cases. An [Error] can contain a token that you pass as an id.

@@ -32,8 +32,10 @@ type Emails struct{ handler handler }
 //
 // If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
 // platform does not send the email. Send returns the id of the unsent email together
-// with an error that matches [ErrNotQueued], and does not retry. [Emails.Get]
-// returns the reason for a rejection. Send treats every other status as a success.
+// with an error that matches [ErrNotQueued], and does not retry. The error of a rejected
+// email also matches [ErrRejected], and [Emails.Get] returns the reason. Send treats every
+// other status as a success. [ResultOfSend] reports whether you can send the email
+// again.
 //
 // The client never sends an email again if the platform may have processed it. If the
 // outcome is unknown, the error matches [ErrOutcomeUnknown]. The platform has no
@@ -62,11 +64,15 @@ func (e SubmittedEmail) notQueued(body []byte) error {
 	if e.Status != EmailStatusRejected && e.Status != EmailStatusError {
 		return nil
 	}
-	err := fmt.Errorf("%w: status %q", ErrNotQueued, e.Status)
+	kind := ErrNotQueued
+	if e.Status == EmailStatusRejected {
+		kind = ErrRejected
+	}
+	err := fmt.Errorf("%w: status %q", kind, e.Status)
 	c := jsonscan.New(string(body))
 	for name := range c.Members() {
 		if name == "reason" && c.Peek() == '"' {
-			err = fmt.Errorf("%w: status %q, reason %.100q", ErrNotQueued, e.Status, c.String())
+			err = fmt.Errorf("%w: status %q, reason %.100q", kind, e.Status, c.String())
 		} else {
 			c.Skip()
 		}

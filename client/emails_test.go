@@ -25,7 +25,7 @@ func TestNotQueued(t *testing.T) {
 		`{"id":"e","email":"a@b.example","status":"rejected"}`: {
 			SubmittedEmail{ID: "e", To: "a@b.example", Status: EmailStatusRejected},
 			ErrNotQueued,
-			`submitEmail: POST /v2/emails: 201 Created: email not queued: status "rejected" [request r-1]`,
+			`submitEmail: POST /v2/emails: 201 Created: email not queued because of the recipient: status "rejected" [request r-1]`,
 		},
 		`{"id":"e","status":"error"}`:                                        {SubmittedEmail{ID: "e", Status: EmailStatusError}, ErrNotQueued, `: status "error" [`},
 		`{"id":"e","status":"rejected","reason":"pending"}`:                  {rejected, ErrNotQueued, `: status "rejected", reason "pending" [`},
@@ -51,6 +51,7 @@ func TestNotQueued(t *testing.T) {
 		for _, sentinel := range []error{ErrNotQueued, ErrOutcomeUnknown, ErrValidation} {
 			assert.Equal(t, sentinel == want.err, errors.Is(err, sentinel), "%s: %v is %q", body, err, sentinel)
 		}
+		assert.Equal(t, email.Status == EmailStatusRejected, errors.Is(err, ErrRejected), "%s: ErrRejected", body)
 		var e *Error
 		if !errors.As(err, &e) || e.Attempts != 1 || e.Body != nil || !strings.Contains(err.Error(), want.text) {
 			t.Errorf("%s: got %#v, want an *Error that contains %s", body, err, want.text)

@@ -27,6 +27,7 @@ var (
 	ErrInvalidResponse   = errors.New("invalid response")                                             // see Errors
 	ErrOutcomeUnknown    = errors.New("outcome unknown: the platform may have processed the request") // see Retries
 	ErrNotQueued         = errors.New("email not queued")                                             // see Emails.Send
+	ErrRejected          = fmt.Errorf("%w because of the recipient", ErrNotQueued)                    // always an ErrNotQueued
 	errResponseTooLarge  = errors.New("response too large")                                           // always an ErrInvalidResponse
 	errRedirect          = errors.New("redirect not followed")                                        // always an ErrInvalidResponse
 	errNoStatus          = errors.New("unexpected status")                                            // always an ErrInvalidResponse

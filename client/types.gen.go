@@ -45,7 +45,9 @@ type Campaign struct {
 	// The campaign's name. (Decision 17.)
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text.
+	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// When the campaign was created. (Decision 17.)
@@ -74,7 +76,9 @@ type CampaignCreate struct {
 	// The campaign's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text.
+	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// The sender of an email.
@@ -440,7 +444,9 @@ type ListPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// MessageContent is the content of an email, either a template or inline HTML and text.
+// MessageContent is the content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+// escape for `{{`, but the value of an attribute can contain it.
 type MessageContent struct {
 	// The id of the template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
@@ -640,7 +646,9 @@ type TransactionalSubmission struct {
 	// Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
-	// The content of an email, either a template or inline HTML and text.
+	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
 	// Values for merge tags.
@@ -737,7 +745,9 @@ type Workflow struct {
 	// The workflow's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text.
+	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// When the workflow was created.
@@ -763,7 +773,9 @@ type WorkflowCreate struct {
 	// The workflow's name.
 	Name string `json:"name"`
 
-	// The content of an email, either a template or inline HTML and text.
+	// The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
 	// The sender of an email.

@@ -151,7 +151,9 @@ type Campaign struct {
 	// CampaignID The campaign's id.
 	CampaignID int64 `json:"campaign_id"`
 
-	// Content The content of an email, either a template or inline HTML and text.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// CreatedOn When the campaign was created, in Unix seconds.
@@ -178,7 +180,9 @@ type Campaign struct {
 
 // CampaignCreate A new campaign. To set omitted fields later, update the campaign.
 type CampaignCreate struct {
-	// Content The content of an email, either a template or inline HTML and text.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// ListID The id of the list that contains the recipients.
@@ -528,7 +532,9 @@ type ListPage struct {
 // Location The location of the error: body, path, query or header, then field names and array indexes.
 type Location = []any
 
-// MessageContent The content of an email, either a template or inline HTML and text.
+// MessageContent The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+// escape for `{{`, but the value of an attribute can contain it.
 type MessageContent struct {
 	// HTML The inline HTML part.
 	HTML string `json:"html,omitzero"`
@@ -725,7 +731,9 @@ type TransactionalSubmission struct {
 	// AdditionalHeaders Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
-	// Content The content of an email, either a template or inline HTML and text.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
 	// CustomAttributes Values for merge tags.
@@ -812,7 +820,9 @@ type WebhookSummary struct {
 
 // Workflow One message to each contact that is added to a list.
 type Workflow struct {
-	// Content The content of an email, either a template or inline HTML and text.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content,omitzero"`
 
 	// CreatedOn When the workflow was created, in Unix seconds.
@@ -839,7 +849,9 @@ type Workflow struct {
 
 // WorkflowCreate A workflow to create.
 type WorkflowCreate struct {
-	// Content The content of an email, either a template or inline HTML and text.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags, written `{{name}}`, in the subject, HTML
+	// and text are replaced by the values of custom attributes. A merge tag without a value becomes empty. There is no
+	// escape for `{{`, but the value of an attribute can contain it.
 	Content MessageContent `json:"content"`
 
 	// ListID The id of the workflow's list.

@@ -1,0 +1,28 @@
+package client
+
+import (
+	"slices"
+	"strings"
+)
+
+// literalName is the name of the custom attribute whose value is "{{".
+const literalName = "literal_braces"
+
+// Literal returns a copy of the submission whose subject, HTML and text arrive unchanged.
+// Without Literal, the platform replaces each merge tag, such as {{name}}, in the content.
+// Use Literal for content from a template engine or another program. Call Literal once,
+// after the content is complete.
+//
+// If the content contains "{{", Literal adds the custom attribute literal_braces. Literal
+// does not change a template, so its merge tags still work.
+func (s EmailSubmission) Literal() EmailSubmission {
+	found := false
+	for _, text := range []*string{&s.Content.Subject, &s.Content.HTML, &s.Content.Text} {
+		found = found || strings.Contains(*text, "{{")
+		*text = strings.ReplaceAll(*text, "{{", "{{"+literalName+"}}")
+	}
+	if found {
+		s.CustomAttributes = append(slices.Clip(s.CustomAttributes), CustomAttribute{Name: literalName, Value: "{{"})
+	}
+	return s
+}
