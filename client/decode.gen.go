@@ -13,49 +13,49 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 		switch name {
 		case "campaign_id":
 			v.ID = c.Int()
-			if !c.Is(`,"name":`) {
+			if !c.SkipNameIfNext(`,"name":`) {
 				continue
 			}
 			fallthrough
 		case "name":
 			v.Name = c.String()
-			if !c.Is(`,"list_id":`) {
+			if !c.SkipNameIfNext(`,"list_id":`) {
 				continue
 			}
 			fallthrough
 		case "list_id":
 			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
-			if !c.Is(`,"sender":`) {
+			if !c.SkipNameIfNext(`,"sender":`) {
 				continue
 			}
 			fallthrough
 		case "sender":
 			v.Sender = jsonscan.Optional(c, readSender)
-			if !c.Is(`,"content":`) {
+			if !c.SkipNameIfNext(`,"content":`) {
 				continue
 			}
 			fallthrough
 		case "content":
 			v.Content = jsonscan.Optional(c, readMessageContent)
-			if !c.Is(`,"status":`) {
+			if !c.SkipNameIfNext(`,"status":`) {
 				continue
 			}
 			fallthrough
 		case "status":
 			v.Status = jsonscan.Text[CampaignStatus](c)
-			if !c.Is(`,"scheduled_for":`) {
+			if !c.SkipNameIfNext(`,"scheduled_for":`) {
 				continue
 			}
 			fallthrough
 		case "scheduled_for":
 			v.ScheduledFor = jsonscan.Optional(c, readTime)
-			if !c.Is(`,"created_on":`) {
+			if !c.SkipNameIfNext(`,"created_on":`) {
 				continue
 			}
 			fallthrough
 		case "created_on":
 			v.CreatedOn = jsonscan.Optional(c, readTime)
-			if !c.Is(`,"updated_on":`) {
+			if !c.SkipNameIfNext(`,"updated_on":`) {
 				continue
 			}
 			fallthrough
@@ -77,49 +77,49 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		switch name {
 		case "id":
 			v.ID = c.Int()
-			if !c.Is(`,"email":`) {
+			if !c.SkipNameIfNext(`,"email":`) {
 				continue
 			}
 			fallthrough
 		case "email":
 			v.Email = c.String()
-			if !c.Is(`,"status":`) {
+			if !c.SkipNameIfNext(`,"status":`) {
 				continue
 			}
 			fallthrough
 		case "status":
 			v.Status = jsonscan.Text[events.ContactStatus](c)
-			if !c.Is(`,"subscribed_on":`) {
+			if !c.SkipNameIfNext(`,"subscribed_on":`) {
 				continue
 			}
 			fallthrough
 		case "subscribed_on":
 			v.SubscribedOn = jsonscan.Optional(c, readTime)
-			if !c.Is(`,"custom_attributes":`) {
+			if !c.SkipNameIfNext(`,"custom_attributes":`) {
 				continue
 			}
 			fallthrough
 		case "custom_attributes":
 			v.CustomAttributes = jsonscan.Optional(c, func(c *jsonscan.Cursor) []CustomAttribute { return jsonscan.Slice(c, readCustomAttribute) })
-			if !c.Is(`,"tags":`) {
+			if !c.SkipNameIfNext(`,"tags":`) {
 				continue
 			}
 			fallthrough
 		case "tags":
 			v.Tags = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
-			if !c.Is(`,"interests":`) {
+			if !c.SkipNameIfNext(`,"interests":`) {
 				continue
 			}
 			fallthrough
 		case "interests":
 			v.Interests = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
-			if !c.Is(`,"last_bounce_type":`) {
+			if !c.SkipNameIfNext(`,"last_bounce_type":`) {
 				continue
 			}
 			fallthrough
 		case "last_bounce_type":
 			v.LastBounceType = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
-			if !c.Is(`,"bounces_count":`) {
+			if !c.SkipNameIfNext(`,"bounces_count":`) {
 				continue
 			}
 			fallthrough
@@ -161,7 +161,7 @@ func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
 		switch name {
 		case "email":
 			v.Email = c.String()
-			if !c.Is(`,"created_on":`) {
+			if !c.SkipNameIfNext(`,"created_on":`) {
 				continue
 			}
 			fallthrough
@@ -203,25 +203,25 @@ func readTemplate(c *jsonscan.Cursor) (v Template) {
 		switch name {
 		case "template_id":
 			v.ID = c.Int()
-			if !c.Is(`,"name":`) {
+			if !c.SkipNameIfNext(`,"name":`) {
 				continue
 			}
 			fallthrough
 		case "name":
 			v.Name = c.String()
-			if !c.Is(`,"content":`) {
+			if !c.SkipNameIfNext(`,"content":`) {
 				continue
 			}
 			fallthrough
 		case "content":
 			v.Content = readTemplateContent(c)
-			if !c.Is(`,"created_on":`) {
+			if !c.SkipNameIfNext(`,"created_on":`) {
 				continue
 			}
 			fallthrough
 		case "created_on":
 			v.CreatedOn = jsonscan.Optional(c, readTime)
-			if !c.Is(`,"updated_on":`) {
+			if !c.SkipNameIfNext(`,"updated_on":`) {
 				continue
 			}
 			fallthrough
@@ -263,19 +263,19 @@ func readList(c *jsonscan.Cursor) (v List) {
 		switch name {
 		case "list_id":
 			v.ID = c.Int()
-			if !c.Is(`,"name":`) {
+			if !c.SkipNameIfNext(`,"name":`) {
 				continue
 			}
 			fallthrough
 		case "name":
 			v.Name = c.String()
-			if !c.Is(`,"policy_accepted":`) {
+			if !c.SkipNameIfNext(`,"policy_accepted":`) {
 				continue
 			}
 			fallthrough
 		case "policy_accepted":
 			v.PolicyAccepted = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
-			if !c.Is(`,"created_on":`) {
+			if !c.SkipNameIfNext(`,"created_on":`) {
 				continue
 			}
 			fallthrough
@@ -425,43 +425,43 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 		switch name {
 		case "workflow_id":
 			v.ID = readAnyID(c)
-			if !c.Is(`,"name":`) {
+			if !c.SkipNameIfNext(`,"name":`) {
 				continue
 			}
 			fallthrough
 		case "name":
 			v.Name = c.String()
-			if !c.Is(`,"list_id":`) {
+			if !c.SkipNameIfNext(`,"list_id":`) {
 				continue
 			}
 			fallthrough
 		case "list_id":
 			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
-			if !c.Is(`,"trigger":`) {
+			if !c.SkipNameIfNext(`,"trigger":`) {
 				continue
 			}
 			fallthrough
 		case "trigger":
 			v.Trigger = jsonscan.Optional(c, readWorkflowTrigger)
-			if !c.Is(`,"sender":`) {
+			if !c.SkipNameIfNext(`,"sender":`) {
 				continue
 			}
 			fallthrough
 		case "sender":
 			v.Sender = jsonscan.Optional(c, readSender)
-			if !c.Is(`,"content":`) {
+			if !c.SkipNameIfNext(`,"content":`) {
 				continue
 			}
 			fallthrough
 		case "content":
 			v.Content = jsonscan.Optional(c, readMessageContent)
-			if !c.Is(`,"status":`) {
+			if !c.SkipNameIfNext(`,"status":`) {
 				continue
 			}
 			fallthrough
 		case "status":
 			v.Status = jsonscan.Text[WorkflowStatus](c)
-			if !c.Is(`,"created_on":`) {
+			if !c.SkipNameIfNext(`,"created_on":`) {
 				continue
 			}
 			fallthrough
@@ -604,7 +604,7 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 		switch name {
 		case "name":
 			v.Name = c.String()
-			if !c.Is(`,"value":`) {
+			if !c.SkipNameIfNext(`,"value":`) {
 				continue
 			}
 			fallthrough
@@ -693,31 +693,31 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 		switch name {
 		case "webhook_id":
 			v.ID = readAnyID(c)
-			if !c.Is(`,"url":`) {
+			if !c.SkipNameIfNext(`,"url":`) {
 				continue
 			}
 			fallthrough
 		case "url":
 			v.URL = c.String()
-			if !c.Is(`,"events":`) {
+			if !c.SkipNameIfNext(`,"events":`) {
 				continue
 			}
 			fallthrough
 		case "events":
 			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
-			if !c.Is(`,"rate_limit":`) {
+			if !c.SkipNameIfNext(`,"rate_limit":`) {
 				continue
 			}
 			fallthrough
 		case "rate_limit":
 			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
-			if !c.Is(`,"rate_limit_period":`) {
+			if !c.SkipNameIfNext(`,"rate_limit_period":`) {
 				continue
 			}
 			fallthrough
 		case "rate_limit_period":
 			v.RateLimitPeriod = jsonscan.Optional(c, readRateLimitPeriod)
-			if !c.Is(`,"status":`) {
+			if !c.SkipNameIfNext(`,"status":`) {
 				continue
 			}
 			fallthrough

@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-var seeds = flag.Int("seeds", 40, "how many random fault plans TestSeeds goes through; a tenth with -short")
+var seeds = flag.Int("seeds", 40, "how many random fault plans TestRandomFaults goes through; a tenth with -short")
 
 type fault struct {
 	name string
@@ -183,8 +183,8 @@ func checkEffect(t *testing.T, name string, op operation, err error, done int) {
 	}
 }
 
-// TestSeeds: all operations run under random faults.
-func TestSeeds(t *testing.T) {
+// TestRandomFaults: all operations run under random faults.
+func TestRandomFaults(t *testing.T) {
 	t.Parallel()
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a run keeps little memory
 	n := *seeds

@@ -88,10 +88,10 @@ func (*ContactRemoved) data()          {}
 func (*SuppressedEmailAdded) data()    {}
 func (*Unknown) data()                 {}
 
-// readShape reads the data of an event in the type of its shape, and returns with
-// it room for the event. The data is nil if it has no shape of that event, which is
+// readShape reads the data of an event in the type of its shape, and the event
+// that is allocated with it. The data is nil if it has no shape of that event, which is
 // then a mismatch. Both are nil if the event is not known: nothing is read then.
-func readShape(c *jsonscan.Cursor, event Name) (_ Data, room *Event) {
+func readShape(c *jsonscan.Cursor, event Name) (_ Data, allocated *Event) {
 	switch event {
 	case NameContactAdded:
 		return object(c, readContactAdded)

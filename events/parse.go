@@ -79,7 +79,7 @@ type envelope struct {
 	data                 jsonscan.Cursor // positioned before the data
 	hasData              bool
 	dataName             Name   // the event's name when the data was read
-	room                 *Event // allocated together with the data; nil if there is none
+	allocated            *Event // allocated together with the data; nil if there is none
 }
 
 func (env *envelope) readField(c *jsonscan.Cursor, name string) {
@@ -145,18 +145,18 @@ func (env *envelope) finish() *Event {
 		c := env.data
 		env.readData(&c)
 	}
-	if env.room == nil {
-		env.room = new(Event)
+	if env.allocated == nil {
+		env.allocated = new(Event)
 	}
-	*env.room = env.Event
-	return env.room
+	*env.allocated = env.Event
+	return env.allocated
 }
 
 func (env *envelope) readData(c *jsonscan.Cursor) {
 	start := c.Offset()
 	var data Data
 	scanErr := c.Isolate(func(c *jsonscan.Cursor) {
-		if data, env.room = readShape(c, env.Name); env.room == nil {
+		if data, env.allocated = readShape(c, env.Name); env.allocated == nil {
 			c.Skip()
 		}
 	})
@@ -172,7 +172,7 @@ func (env *envelope) readData(c *jsonscan.Cursor) {
 
 // noData returns the data for an event without a field "data".
 func noData(event Name) *Unknown {
-	if _, room := readShape(jsonscan.New("null"), event); room != nil {
+	if _, allocated := readShape(jsonscan.New("null"), event); allocated != nil {
 		return &Unknown{Err: &ParseError{Path: "data", Want: "an object"}}
 	}
 	return &Unknown{}

@@ -23,7 +23,7 @@ func object[T any, P interface {
 // readEmailBounced reads the data of Email.Bounced, which has one of four
 // payload types.
 func readEmailBounced(c *jsonscan.Cursor) (Data, *Event) {
-	switch sentBy(*c) {
+	switch sendingTypeOf(*c) {
 	case SendingTypeCampaign:
 		return object(c, readCampaignBounce)
 	case SendingTypeWorkflow:
@@ -39,7 +39,7 @@ func readEmailBounced(c *jsonscan.Cursor) (Data, *Event) {
 // readEmailReportedAsSpam reads the data of Email.ReportedAsSpam, which has one
 // of four payload types.
 func readEmailReportedAsSpam(c *jsonscan.Cursor) (Data, *Event) {
-	switch sentBy(*c) {
+	switch sendingTypeOf(*c) {
 	case SendingTypeCampaign:
 		return object(c, readCampaignComplaint)
 	case SendingTypeWorkflow:
@@ -57,11 +57,11 @@ func noShape(c *jsonscan.Cursor) (Data, *Event) {
 	return nil, new(Event)
 }
 
-// sentBy reads ahead to determine the sending type of a bounce or complaint.
+// sendingTypeOf reads ahead to determine the sending type of a bounce or complaint.
 // Data without bounce or fbl comes from the Email API. Otherwise the names of
 // the other fields determine the sending type. Additional fields do not change
 // the result.
-func sentBy(c jsonscan.Cursor) (by SendingType) {
+func sendingTypeOf(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
 	for name, more := c.First(); more; name, more = c.Next() {
 		if c.Peek() == '{' { // in other payload types, email is an address
@@ -81,7 +81,7 @@ func sentBy(c jsonscan.Cursor) (by SendingType) {
 				return by
 			}
 		}
-		c.Leap()
+		c.SkipFast()
 	}
 	if emailAPI {
 		return SendingTypeEmailAPI

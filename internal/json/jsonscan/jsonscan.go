@@ -305,10 +305,10 @@ func (c *Cursor) Next() (name string, ok bool) {
 	return c.name()
 }
 
-// Is reads the name of the next field in an object if it is written exactly as
+// SkipNameIfNext reads the name of the next field in an object if it is written exactly as
 // expected, such as `,"id":`, and a value other than null follows. It reports
-// whether it did. If the field is in its usual place, Is is faster than Next.
-func (c *Cursor) Is(expected string) bool {
+// whether it did. If the field is in its usual place, it is faster than Next.
+func (c *Cursor) SkipNameIfNext(expected string) bool {
 	end := c.i + len(expected)
 	if end >= len(c.text) || c.text[c.i:end] != expected || c.text[end] <= ' ' || c.text[end] == 'n' {
 		return false

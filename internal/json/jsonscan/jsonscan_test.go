@@ -70,7 +70,7 @@ func check(t *testing.T, text string) {
 	valid := json.Valid([]byte(plain))
 	c, ahead := New(text), New(text)
 	c.Skip()
-	if ahead.Leap(); valid && ahead.Since(0) != c.Since(0) {
+	if ahead.SkipFast(); valid && ahead.Since(0) != c.Since(0) {
 		t.Fatalf("leapt over %q, skipped %q", ahead.Since(0), c.Since(0))
 	}
 	if err := c.End(); (err == nil) != valid {
@@ -132,8 +132,8 @@ func FuzzCursor(f *testing.F) {
 	f.Fuzz(check)
 }
 
-// TestIs: Is reads a name if a value other than null follows without white space. Otherwise, the cursor does not move.
-func TestIs(t *testing.T) {
+// TestSkipNameIfNext: the method reads a name if a value other than null follows without white space. Otherwise, the cursor does not move.
+func TestSkipNameIfNext(t *testing.T) {
 	for rest, want := range map[string]bool{
 		`,"b":5}`: true, `,"b":"5"}`: true, `,"b":null}`: false, `,"b": 5}`: false, `, "b":5}`: false, `,"c":5}`: false,
 		`,"b":`: false, `,"b"`: false, `}`: false, ``: false,
@@ -142,7 +142,7 @@ func TestIs(t *testing.T) {
 		c.First()
 		c.Skip()
 		start := c.Offset()
-		got := c.Is(`,"b":`)
+		got := c.SkipNameIfNext(`,"b":`)
 		if read := c.Since(start); got != want || got && read != `,"b":` || !got && read != "" {
 			t.Errorf("%s: got %v after %q, want %v", rest, got, read, want)
 		}

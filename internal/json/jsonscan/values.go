@@ -23,9 +23,9 @@ func (c *Cursor) Raw() json.RawMessage {
 	return json.RawMessage(c.Since(start))
 }
 
-// Leap is like Skip, for a cursor that looks ahead. Another cursor must validate
-// the same value, because Leap may search only for the end of an object.
-func (c *Cursor) Leap() {
+// SkipFast is like Skip, for a cursor that looks ahead. Another cursor must validate
+// the same value, because SkipFast may search only for the end of an object.
+func (c *Cursor) SkipFast() {
 	if n := flat(c.text[c.i:]); n > 0 {
 		c.i += n
 		return

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 	"example.com/emailplatform/webhook"
 )
 
@@ -40,7 +40,7 @@ type delivery struct {
 func newDelivery(run string, events int, to []*process) *delivery {
 	t := &http.Transport{MaxIdleConnsPerHost: 2 * senders}
 	return &delivery{
-		run: run, events: events, to: to, secret: try.Get(webhook.ParseSecret(secret, "")),
+		run: run, events: events, to: to, secret: must.Get(webhook.ParseSecret(secret, "")),
 		client: &http.Client{Transport: t, Timeout: 10 * time.Second},
 	}
 }
@@ -108,7 +108,7 @@ func (d *delivery) until(ctx context.Context, body []byte) error {
 // attempt returns the status code, or 0 if there was no response.
 func (d *delivery) attempt(ctx context.Context, body []byte) int {
 	to := d.to[rand.N(len(d.to))] //nolint:gosec // not a secret
-	resp, err := d.client.Do(try.Get(webhook.NewRequest(ctx, "http://"+to.with.Addr+"/hook", d.secret, body)))
+	resp, err := d.client.Do(must.Get(webhook.NewRequest(ctx, "http://"+to.with.Addr+"/hook", d.secret, body)))
 	if err != nil {
 		return 0
 	}

@@ -22,7 +22,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/redisstore"
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -47,7 +47,7 @@ func gather(ctx context.Context, s *stage, processes, goroutines int) *crowd {
 	}
 	c := &crowd{p, s.spawn("looker", with...)}
 	for _, m := range c.members {
-		try.Get(fmt.Fprintln(m.stdin, "go"))
+		must.Get(fmt.Fprintln(m.stdin, "go"))
 	}
 	return c
 }
@@ -55,10 +55,10 @@ func gather(ctx context.Context, s *stage, processes, goroutines int) *crowd {
 // failures ends the processes and returns the number of failed lookups.
 func (c *crowd) failures() (failed int) {
 	for _, m := range c.members {
-		try.OK(m.stdin.Close())
+		must.OK(m.stdin.Close())
 	}
 	for _, m := range c.members {
-		failed += try.Get(strconv.Atoi(m.line()))
+		failed += must.Get(strconv.Atoi(m.line()))
 	}
 	return failed
 }
@@ -98,8 +98,8 @@ func turns(ctx context.Context, s *stage) []figure {
 func scripts(ctx context.Context, s *stage) (n int) {
 	rdb := redis.NewClient(&redis.Options{Addr: s.rdb.Addr})
 	defer func() { _ = rdb.Close() }()
-	for _, m := range scriptCalls.FindAllStringSubmatch(try.Get(rdb.Info(ctx, "commandstats").Result()), -1) {
-		n += try.Get(strconv.Atoi(m[1]))
+	for _, m := range scriptCalls.FindAllStringSubmatch(must.Get(rdb.Info(ctx, "commandstats").Result()), -1) {
+		n += must.Get(strconv.Atoi(m[1]))
 	}
 	return n
 }
@@ -147,9 +147,9 @@ func redisRestarts(ctx context.Context, s *stage) []figure {
 	rounds := s.pick(1, 5)
 	for range rounds {
 		time.Sleep(3 * time.Second)
-		try.OK(s.rdb.Kill())
+		must.OK(s.rdb.Kill())
 		time.Sleep(2 * time.Second)
-		try.OK(s.rdb.Start(ctx))
+		must.OK(s.rdb.Start(ctx))
 		time.Sleep(5 * time.Second)
 	}
 	failed := c.failures()
@@ -167,13 +167,13 @@ func looker(with settings) {
 	logging.Disable()
 	rdb := redis.NewClient(&redis.Options{Addr: with.Redis})
 	defer func() { _ = rdb.Close() }()
-	c := try.Get(client.New(client.Config{
+	c := must.Get(client.New(client.Config{
 		BaseURL: with.Platform, Token: with.Token, UserAgent: with.Name + "/1",
 		LookupLimiter: redisstore.NewLookupLimiter(rdb, redisstore.LimiterOptions{
 			Fallback: client.NewLookupLimiter(), Logger: slog.New(slog.DiscardHandler),
 		}),
 	}))
-	try.OK(rdb.Ping(context.Background()).Err())
+	must.OK(rdb.Ping(context.Background()).Err())
 	fmt.Println("ready")
 	input := bufio.NewScanner(os.Stdin)
 	input.Scan()
@@ -195,7 +195,7 @@ func looker(with settings) {
 	stop()
 	wg.Wait()
 	fmt.Println(failed.Load())
-	try.OK(input.Err())
+	must.OK(input.Err())
 }
 
 // platform is a mock server that rejects a lookup less than one second after the previous lookup. It records the
@@ -220,8 +220,8 @@ type arrival struct {
 func newPlatform(ctx context.Context) *platform {
 	p := &platform{mock: mockserver.New(mockserver.Config{Lookups: mockserver.LookupMinInterval})}
 	p.srv = httptest.NewServer(p)
-	c := try.Get(client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()}))
-	p.email = try.Get(c.Emails.Send(ctx, client.EmailSubmission{
+	c := must.Get(client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()}))
+	p.email = must.Get(c.Emails.Send(ctx, client.EmailSubmission{
 		To: "ann@example.com", Sender: client.Sender{Email: "s@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
 	})).ID
 	return p
@@ -274,7 +274,7 @@ func (p *platform) until(ctx context.Context, enough func([]arrival) bool) {
 		if at, _ := p.lookups(); enough(at) {
 			return
 		}
-		try.OK(ctx.Err())
+		must.OK(ctx.Err())
 		time.Sleep(time.Millisecond)
 	}
 }

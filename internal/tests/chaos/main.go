@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/internal/tests/chaos/servers"
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 func main() {
@@ -69,9 +69,9 @@ var children = map[string]func(settings){
 func runChild() {
 	if len(os.Args) > 2 {
 		if child, ok := children[os.Args[1]]; ok {
-			exit(try.Run(func() {
+			exit(must.Run(func() {
 				var with settings
-				try.OK(json.Unmarshal([]byte(os.Args[2]), &with))
+				must.OK(json.Unmarshal([]byte(os.Args[2]), &with))
 				child(with)
 			}))
 		}
@@ -127,12 +127,12 @@ var groups = []struct {
 }
 
 func run(ctx context.Context, short bool, only string) (err error) {
-	defer try.Catch(&err)
-	s := &stage{short: short, dir: try.Get(os.MkdirTemp("", "chaos-"))}
+	defer must.Catch(&err)
+	s := &stage{short: short, dir: must.Get(os.MkdirTemp("", "chaos-"))}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
-	s.rdb = try.Get(servers.StartRedis(ctx))
+	s.rdb = must.Get(servers.StartRedis(ctx))
 	defer func() { err = errors.Join(err, s.rdb.Close()) }()
-	s.db = try.Get(servers.StartPostgres(ctx))
+	s.db = must.Get(servers.StartPostgres(ctx))
 	defer func() { err = errors.Join(err, s.db.Close()) }()
 	missed := 0
 	for _, g := range groups {
@@ -141,7 +141,7 @@ func run(ctx context.Context, short bool, only string) (err error) {
 		}
 		start := time.Now()
 		var figures []figure
-		err := try.Run(func() { figures = g.run(ctx, s) })
+		err := must.Run(func() { figures = g.run(ctx, s) })
 		s.end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", g.name, err)
@@ -241,11 +241,11 @@ func (s *stage) spawn(program string, with ...settings) (all []*process) {
 }
 
 func (p *process) start() {
-	p.cmd = exec.Command(try.Get(os.Executable()), p.program, string(try.Get(json.Marshal(p.with)))) //nolint:gosec,noctx // it runs this program, and end kills it
+	p.cmd = exec.Command(must.Get(os.Executable()), p.program, string(must.Get(json.Marshal(p.with)))) //nolint:gosec,noctx // it runs this program, and end kills it
 	p.cmd.Stderr = os.Stderr
 	servers.Bind(p.cmd)
-	p.stdin, p.lines = try.Get(p.cmd.StdinPipe()), bufio.NewScanner(try.Get(p.cmd.StdoutPipe()))
-	try.OK(p.cmd.Start())
+	p.stdin, p.lines = must.Get(p.cmd.StdinPipe()), bufio.NewScanner(must.Get(p.cmd.StdoutPipe()))
+	must.OK(p.cmd.Start())
 }
 
 // restart kills the process, unless it has ended, and starts it again with the same settings.
@@ -266,7 +266,7 @@ func (s *stage) end() {
 // line returns the next line that the process prints.
 func (p *process) line() string {
 	if !p.lines.Scan() {
-		try.Failf("a process ended: %w", errors.Join(p.lines.Err(), io.ErrUnexpectedEOF))
+		must.Failf("a process ended: %w", errors.Join(p.lines.Err(), io.ErrUnexpectedEOF))
 	}
 	return p.lines.Text()
 }
@@ -279,7 +279,7 @@ func (p *process) kill() {
 
 // freeAddr returns a free address.
 func freeAddr() string {
-	l := try.Get(net.Listen("tcp", "127.0.0.1:0"))
-	try.OK(l.Close())
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
+	must.OK(l.Close())
 	return l.Addr().String()
 }

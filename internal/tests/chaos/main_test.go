@@ -12,7 +12,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/internal/tests/chaos/servers"
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 	"example.com/emailplatform/webhook"
 )
 
@@ -120,11 +120,11 @@ func TestFiguresReportWrongSends(t *testing.T) {
 	if len(again) != 1 || len(missing) != 1 {
 		t.Fatalf("%d and %d emails", len(again), len(missing))
 	}
-	c := try.Get(client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()}))
-	try.Get(c.Emails.Send(t.Context(), client.EmailSubmission{
+	c := must.Get(client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()}))
+	must.Get(c.Emails.Send(t.Context(), client.EmailSubmission{
 		To: again[0].To, Sender: client.Sender{Email: "orders@shop.example"}, Content: client.EmailContent{Subject: "S", Text: "T"},
 	}))
-	try.OK(p.mock.DeleteMessage(missing[0].ID))
+	must.OK(p.mock.DeleteMessage(missing[0].ID))
 	figures = p.figures(t.Context(), -1)
 	if value(t, figures, "sent twice").value != 1 || value(t, figures, "neither sent nor reported").value != 1 {
 		t.Errorf("figures %+v", figures)
@@ -180,9 +180,9 @@ func TestServersLeaveNothing(t *testing.T) {
 // open0755 returns a directory that the user of PostgreSQL can enter.
 func open0755(t *testing.T) string {
 	t.Helper()
-	dir := try.Get(os.MkdirTemp("", "chaos-")) //nolint:usetesting // another user cannot enter a directory of t.TempDir
+	dir := must.Get(os.MkdirTemp("", "chaos-")) //nolint:usetesting // another user cannot enter a directory of t.TempDir
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	try.OK(os.Chmod(dir, 0o755))
+	must.OK(os.Chmod(dir, 0o755))
 	return dir
 }
 

@@ -27,7 +27,7 @@ import (
 	"example.com/emailplatform/contrib/redisstore"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/tests/chaos/servers"
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 	"example.com/emailplatform/webhook"
 )
 
@@ -69,10 +69,10 @@ func (g siege) run(ctx context.Context, s *stage) []figure {
 
 // emptyTables creates the tables of the store and of the effects, and deletes all effects.
 func emptyTables(ctx context.Context, s *stage) {
-	db := try.Get(pgx.Connect(ctx, s.db.URL))
+	db := must.Get(pgx.Connect(ctx, s.db.URL))
 	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
 	for _, q := range []string{pgstore.Schema, "CREATE TABLE IF NOT EXISTS effects (id text)", "TRUNCATE effects"} {
-		try.Get(db.Exec(ctx, q))
+		must.Get(db.Exec(ctx, q))
 	}
 }
 
@@ -82,18 +82,18 @@ func (g siege) attack(ctx context.Context, d *delivery, replicas []*process) {
 	defer cancel()
 	every := g.events / (g.kills + 1)
 	var one sync.Mutex // for one kill at a time
-	try.OK(d.all(ctx, func(done int) error {
+	must.OK(d.all(ctx, func(done int) error {
 		if done%every != 0 || done/every > g.kills {
 			return nil
 		}
 		one.Lock()
 		defer one.Unlock()
-		return try.Run(func() { g.kill(ctx, replicas) })
+		return must.Run(func() { g.kill(ctx, replicas) })
 	}))
 }
 
 func (g siege) count(ctx context.Context, s *stage, file string, d *delivery) []figure {
-	calls, twice := tally(try.Get(os.ReadFile(file)), d.run), 0
+	calls, twice := tally(must.Get(os.ReadFile(file)), d.run), 0
 	for _, n := range calls {
 		if n > 1 {
 			twice++
@@ -109,10 +109,10 @@ func (g siege) count(ctx context.Context, s *stage, file string, d *delivery) []
 	if !g.rows {
 		return figures
 	}
-	db := try.Get(pgx.Connect(ctx, s.db.URL)) // a new connection, because the server may have been killed
+	db := must.Get(pgx.Connect(ctx, s.db.URL)) // a new connection, because the server may have been killed
 	defer func() { _ = db.Close(ctx) }()
 	var rows, distinct int
-	try.OK(db.QueryRow(ctx, "SELECT count(*), count(DISTINCT id) FROM effects").Scan(&rows, &distinct))
+	must.OK(db.QueryRow(ctx, "SELECT count(*), count(DISTINCT id) FROM effects").Scan(&rows, &distinct))
 	return append(figures,
 		figure{name: "effects in the transaction", value: float64(rows), bound: equal, limit: float64(d.events)},
 		figure{name: "events that they are of", value: float64(distinct), bound: equal, limit: float64(d.events)})
@@ -129,7 +129,7 @@ func killedPostgres(ctx context.Context, s *stage) []figure { return killedServe
 func killedRedis(ctx context.Context, s *stage) []figure { return killedServer(ctx, s, "redis", s.rdb) }
 
 func killedServer(ctx context.Context, s *stage, store string, server *servers.Server) []figure {
-	restart := func(ctx context.Context, _ []*process) { try.OK(errors.Join(server.Kill(), server.Start(ctx))) }
+	restart := func(ctx context.Context, _ []*process) { must.OK(errors.Join(server.Kill(), server.Start(ctx))) }
 	return siege{store, s.pick(1400, 14_000), s.pick(1, 5), restart, store != "redis"}.run(ctx, s)
 }
 
@@ -158,7 +158,7 @@ func open(ctx context.Context, with settings) store {
 	case "careless":
 		return store{careless{redis.NewClient(&redis.Options{Addr: with.Redis}), new(atomic.Bool)}, nothing}
 	case "pg":
-		pool := try.Get(pgxpool.New(ctx, with.Postgres+"&pool_max_conns=24"))
+		pool := must.Get(pgxpool.New(ctx, with.Postgres+"&pool_max_conns=24"))
 		return store{pgstore.NewOnce(pool, pgstore.OnceOptions{}), func(ctx context.Context, id string) error {
 			tx, err := pgstore.Tx(ctx)
 			if err == nil {
@@ -167,7 +167,7 @@ func open(ctx context.Context, with settings) store {
 			return err
 		}}
 	case "sql":
-		db := try.Get(sql.Open("pgx", with.Postgres))
+		db := must.Get(sql.Open("pgx", with.Postgres))
 		db.SetMaxOpenConns(24)
 		db.SetMaxIdleConns(24)
 		return store{sqlonce.NewOnce(db, sqlonce.OnceOptions{}), func(ctx context.Context, id string) error {
@@ -205,7 +205,7 @@ func (c careless) Do(ctx context.Context, key string, fn func(context.Context) e
 // the stream.
 func replica(with settings) {
 	ctx := context.Background()
-	v := try.Get(webhook.NewVerifier(try.Get(webhook.ParseSecret(secret, ""))))
+	v := must.Get(webhook.NewVerifier(must.Get(webhook.ParseSecret(secret, ""))))
 	var h http.Handler
 	if with.NATS != "" {
 		h = receiveStream(ctx, v, with.NATS, with.Careless)
@@ -220,14 +220,14 @@ func replica(with settings) {
 		}
 		h = webhook.NewHandler(v, handle, webhook.Options{Once: s.once, Logger: slog.New(slog.DiscardHandler)})
 	}
-	listener := try.Get(net.Listen("tcp", with.Addr))
+	listener := must.Get(net.Listen("tcp", with.Addr))
 	fmt.Println("ready")
-	try.OK(http.Serve(listener, h)) //nolint:gosec // no timeouts, because only this program connects
+	must.OK(http.Serve(listener, h)) //nolint:gosec // no timeouts, because only this program connects
 }
 
 // logged returns a handler that appends a line to file and then writes a row.
 func logged(file string, work time.Duration, write func(context.Context, string) error) func(context.Context, *events.Event) error {
-	out := try.Get(os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))
+	out := must.Get(os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))
 	return func(ctx context.Context, e *events.Event) error {
 		time.Sleep(work / 2)
 		if _, err := out.WriteString(e.ID + "\n"); err != nil {

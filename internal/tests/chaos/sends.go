@@ -19,7 +19,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/riverjobs"
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -36,12 +36,12 @@ type post struct {
 
 // newPost starts the senders. Its tables are empty.
 func newPost(ctx context.Context, s *stage, pause time.Duration) *post {
-	p := &post{stage: s, mock: mockserver.New(mockserver.Config{}), pool: try.Get(pgxpool.New(ctx, s.db.URL))}
+	p := &post{stage: s, mock: mockserver.New(mockserver.Config{}), pool: must.Get(pgxpool.New(ctx, s.db.URL))}
 	p.srv = httptest.NewServer(p.mock)
-	migrator := try.Get(rivermigrate.New(riverpgxv5.New(p.pool), nil))
-	try.Get(migrator.Migrate(ctx, rivermigrate.DirectionUp, nil))
-	try.Get(p.pool.Exec(ctx, riverjobs.Schema+"TRUNCATE emailplatform_sends, emailplatform_pauses, river_job, river_leader"))
-	p.queue = try.Get(river.NewClient(riverpgxv5.New(p.pool), &river.Config{}))
+	migrator := must.Get(rivermigrate.New(riverpgxv5.New(p.pool), nil))
+	must.Get(migrator.Migrate(ctx, rivermigrate.DirectionUp, nil))
+	must.Get(p.pool.Exec(ctx, riverjobs.Schema+"TRUNCATE emailplatform_sends, emailplatform_pauses, river_job, river_leader"))
+	p.queue = must.Get(river.NewClient(riverpgxv5.New(p.pool), &river.Config{}))
 	with := settings{Platform: p.srv.URL, Token: p.mock.Token(), Postgres: s.db.URL, Pause: pause}
 	p.senders = s.spawn("sender", with, with, with)
 	return p
@@ -56,7 +56,7 @@ func (p *post) close() {
 
 // stop ends a sender by SIGTERM and waits for it.
 func (p *post) stop(i int) {
-	try.OK(errors.Join(p.senders[i].cmd.Process.Signal(syscall.SIGTERM), p.senders[i].cmd.Wait()))
+	must.OK(errors.Join(p.senders[i].cmd.Process.Signal(syscall.SIGTERM), p.senders[i].cmd.Wait()))
 }
 
 // order inserts the emails about n further orders.
@@ -69,12 +69,12 @@ func (p *post) order(ctx context.Context, n int) {
 			Content: client.EmailContent{Subject: fmt.Sprint("Your order ", p.orders), Text: "Thank you.", Type: client.EmailTypeTransactional},
 		}}
 	}
-	try.Get(p.queue.InsertMany(ctx, params))
+	must.Get(p.queue.InsertMany(ctx, params))
 }
 
 func (p *post) count(ctx context.Context, what string) (n int) {
 	if err := p.pool.QueryRow(ctx, "SELECT count(*) FROM "+what).Scan(&n); err != nil {
-		try.Failf("%s: %w", what, err)
+		must.Failf("%s: %w", what, err)
 	}
 	return n
 }
@@ -100,11 +100,11 @@ func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 	for _, m := range p.mock.Outbox() {
 		emails[m.To]++
 	}
-	rows := try.Get(p.pool.Query(ctx, `SELECT args->>'key', coalesce(s.state, '') FROM river_job LEFT JOIN emailplatform_sends s ON s.key = args->>'key'
+	rows := must.Get(p.pool.Query(ctx, `SELECT args->>'key', coalesce(s.state, '') FROM river_job LEFT JOIN emailplatform_sends s ON s.key = args->>'key'
 		WHERE kind = 'emailplatform_send'`))
 	var key, state string
 	counts := map[string]float64{}
-	try.Get(pgx.ForEachRow(rows, []any{&key, &state}, func() error {
+	must.Get(pgx.ForEachRow(rows, []any{&key, &state}, func() error {
 		n := emails["buyer+"+key+"@example.org"]
 		counts["jobs"]++
 		counts[state]++
@@ -136,7 +136,7 @@ func outage(ctx context.Context, s *stage) []figure {
 	unit := time.Duration(s.pick(100, 1000)) * time.Millisecond
 	p := newPost(ctx, s, 30*unit)
 	defer p.close()
-	try.Get(p.mock.Inject(
+	must.Get(p.mock.Inject(
 		mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, RetryAfter: "1", Every: 2},
 		mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus},
 	))
@@ -156,7 +156,7 @@ func outage(ctx context.Context, s *stage) []figure {
 // newSlowPost returns a shop with a platform that delays each response, so senders are killed during requests.
 func newSlowPost(ctx context.Context, s *stage) *post {
 	p := newPost(ctx, s, 100*time.Millisecond)
-	try.Get(p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultDelay, Delay: 50 * time.Millisecond}))
+	must.Get(p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultDelay, Delay: 50 * time.Millisecond}))
 	return p
 }
 
@@ -181,7 +181,7 @@ func killedQueue(ctx context.Context, s *stage) []figure {
 	for range kills {
 		p.order(ctx, 200)
 		p.until(ctx, "emailplatform_sends", p.orders-150)
-		try.OK(errors.Join(s.db.Kill(), s.db.Start(ctx)))
+		must.OK(errors.Join(s.db.Kill(), s.db.Start(ctx)))
 		p.pool.Reset() // its connections are lost
 	}
 	return p.rescued(ctx, kills)
@@ -227,24 +227,24 @@ const released = 20 * time.Second
 func sender(with settings) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	pool := try.Get(pgxpool.New(ctx, with.Postgres))
+	pool := must.Get(pgxpool.New(ctx, with.Postgres))
 	defer pool.Close()
 	silent := slog.New(slog.DiscardHandler)
-	c := try.Get(client.New(client.Config{BaseURL: with.Platform, Token: with.Token, Logger: silent}))
-	jobs := try.Get(riverjobs.New(pool, c, riverjobs.Options{SendTimeout: 2 * time.Second, Pause: with.Pause, Logger: silent}))
+	c := must.Get(client.New(client.Config{BaseURL: with.Platform, Token: with.Token, Logger: silent}))
+	jobs := must.Get(riverjobs.New(pool, c, riverjobs.Options{SendTimeout: 2 * time.Second, Pause: with.Pause, Logger: silent}))
 	queue := newSender(pool, jobs)
-	try.OK(queue.Start(context.WithoutCancel(ctx)))
+	must.OK(queue.Start(context.WithoutCancel(ctx)))
 	fmt.Println("started")
 	<-ctx.Done()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	try.OK(queue.Stop(last))
+	must.OK(queue.Stop(last))
 }
 
 func newSender(pool *pgxpool.Pool, jobs *riverjobs.Jobs) *river.Client[pgx.Tx] {
 	workers := river.NewWorkers()
 	jobs.Register(workers)
-	return try.Get(river.NewClient(riverpgxv5.New(pool), &river.Config{
+	return must.Get(river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Workers:              workers,
 		Queues:               map[string]river.QueueConfig{riverjobs.SendQueue: {MaxWorkers: 8}, riverjobs.LookupQueue: {MaxWorkers: 1}},
 		JobTimeout:           10 * time.Second, // for jobs that set no timeout

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // contender is a receiver in a speed comparison.
@@ -71,8 +71,8 @@ func race(ctx context.Context, s *stage, replicas int, all []contender, rounds, 
 	for round := range rounds {
 		for i, c := range all {
 			var h heat
-			if err := try.Run(func() { h = c.run(ctx, s, replicas, fmt.Sprint(round), events) }); err != nil {
-				try.Failf("%s: %w", c.name, err)
+			if err := must.Run(func() { h = c.run(ctx, s, replicas, fmt.Sprint(round), events) }); err != nil {
+				must.Failf("%s: %w", c.name, err)
 			}
 			if h.rate > best[i].rate {
 				best[i] = h
@@ -113,11 +113,11 @@ func (c contender) run(ctx context.Context, s *stage, replicas int, round string
 	}
 	r := receive(s, replicas, c.with)
 	run := fmt.Sprintf("%s-%s-%d", c.name, round, time.Now().UnixNano())
-	try.OK(newDelivery(run+"-warm", 200, r).all(ctx, nil))
+	must.OK(newDelivery(run+"-warm", 200, r).all(ctx, nil))
 	processed(ctx)
 	d := newDelivery(run, events, r)
 	start := time.Now()
-	try.OK(d.all(ctx, nil))
+	must.OK(d.all(ctx, nil))
 	processed(ctx)
 	return heat{float64(events) / time.Since(start).Seconds(), d.percentile(0.5), d.percentile(0.99)}
 }

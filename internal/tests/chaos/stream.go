@@ -20,21 +20,21 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/examples/integrations/jetstream/inbox"
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 	"example.com/emailplatform/webhook"
 )
 
 // natsServer is a NATS server with JetStream. It prints a line when it is ready.
 func natsServer(with settings) {
 	host, port, err := net.SplitHostPort(with.Addr)
-	try.OK(err)
-	srv := try.Get(server.NewServer(&server.Options{
-		Host: host, Port: try.Get(strconv.Atoi(port)), NoLog: true, NoSigs: true, JetStream: true, StoreDir: with.Dir, SyncAlways: with.Sync,
+	must.OK(err)
+	srv := must.Get(server.NewServer(&server.Options{
+		Host: host, Port: must.Get(strconv.Atoi(port)), NoLog: true, NoSigs: true, JetStream: true, StoreDir: with.Dir, SyncAlways: with.Sync,
 		JetStreamMaxStore: 2 * inbox.Config().MaxBytes, // the default depends on the free space of the disk
 	}))
 	srv.Start()
 	if !srv.ReadyForConnections(time.Minute) {
-		try.OK(errors.New("the NATS server does not accept connections"))
+		must.OK(errors.New("the NATS server does not accept connections"))
 	}
 	fmt.Println("ready")
 	srv.WaitForShutdown()
@@ -48,7 +48,7 @@ func openStream(ctx context.Context, url string) (js jetstream.JetStream) {
 			return js
 		}
 	}
-	try.OK(err)
+	must.OK(err)
 	return nil
 }
 
@@ -116,7 +116,7 @@ type stream struct {
 
 // startStream starts a NATS server with empty streams.
 func startStream(s *stage, synced bool) *stream {
-	with := settings{Addr: freeAddr(), Dir: try.Get(os.MkdirTemp(s.dir, "nats-")), Sync: synced}
+	with := settings{Addr: freeAddr(), Dir: must.Get(os.MkdirTemp(s.dir, "nats-")), Sync: synced}
 	return &stream{stage: s, url: "nats://" + with.Addr, nats: s.spawn("nats", with)[0]}
 }
 
@@ -130,7 +130,7 @@ func (st *stream) work(n int, with settings) {
 func (st *stream) processed(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	js := try.Get(inbox.Open(ctx, st.url))
+	js := must.Get(inbox.Open(ctx, st.url))
 	defer js.Conn().Close()
 	for {
 		left, err := messages(ctx, js)
@@ -140,7 +140,7 @@ func (st *stream) processed(ctx context.Context) {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
-			try.Failf("%d events remain in the stream: %w", left, errors.Join(err, ctx.Err()))
+			must.Failf("%d events remain in the stream: %w", left, errors.Join(err, ctx.Err()))
 		}
 	}
 }

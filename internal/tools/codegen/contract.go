@@ -10,13 +10,13 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // contractTable returns the table of operations and schemas. The mock server uses it to validate requests, responses and
 // events. A schema keyword without support in the table is an error.
 func contractTable(doc *document) (src []byte, err error) {
-	defer try.Catch(&err)
+	defer must.Catch(&err)
 	c := &contract{named: map[string]bool{}}
 	var operations []entry
 	for _, op := range doc.operations {
@@ -26,7 +26,7 @@ func contractTable(doc *document) (src []byte, err error) {
 	for _, e := range doc.events {
 		events[e.Name] = c.schema(e.schema(), "")
 	}
-	try.OK(errors.Join(c.errs...))
+	must.OK(errors.Join(c.errs...))
 	return execute("contract", map[string]any{"Operations": operations, "Schemas": c.declared, "Events": events}), nil
 }
 
@@ -167,7 +167,7 @@ func keywords(s *openapi3.Schema) []string {
 	place := func(keyword string) int {
 		return slices.Index([]string{"maximum", "maxLength", "maxItems", "items"}, keyword)
 	}
-	return slices.SortedFunc(maps.Keys(try.Get(s.MarshalYAML()).(map[string]any)), func(a, b string) int {
+	return slices.SortedFunc(maps.Keys(must.Get(s.MarshalYAML()).(map[string]any)), func(a, b string) int {
 		return cmp.Or(place(a)-place(b), strings.Compare(a, b))
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/oapi-codegen/oapi-codegen/v2/pkg/codegen"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // decoder selects the types with readers in decode.gen.go: functions readT that decode JSON in one pass, without
@@ -86,7 +86,7 @@ func (d *decoder) needs(name string) {
 func (d *decoder) reader(name string) reader {
 	r := reader{TypeDefinition: d.types[name]}
 	if r.Schema.Properties == nil {
-		r.Value = d.value(try.Get(parser.ParseExpr(r.Schema.TypeDecl())))
+		r.Value = d.value(must.Get(parser.ParseExpr(r.Schema.TypeDecl())))
 		return r
 	}
 	for _, p := range r.Schema.Properties {
@@ -103,7 +103,7 @@ func (d *decoder) reader(name string) reader {
 		return r
 	}
 	if slices.Contains(d.roots, name) && r.Identity.Name == "" {
-		try.Failf("type %s is a response without a field ID or Data: set x-identity on another field in the overlay", name)
+		must.Failf("type %s is a response without a field ID or Data: set x-identity on another field in the overlay", name)
 	}
 	sortFields(r.Fields, d.order[name])
 	return r
@@ -122,7 +122,7 @@ func sortFields(fields []readField, order []string) {
 
 // field returns how a field is read. A response may contain an optional field with a value of another type.
 func (d *decoder) field(p codegen.Property) readField {
-	typ := try.Get(parser.ParseExpr(goType(p)))
+	typ := must.Get(parser.ParseExpr(goType(p)))
 	if list, ok := d.hand[goType(p)].(*ast.ArrayType); ok {
 		typ = list
 	}
@@ -157,7 +157,7 @@ func (d *decoder) value(t ast.Expr) string {
 		}
 		return d.function(t) + "(c)"
 	}
-	try.Failf("no reader for the type %s", name)
+	must.Failf("no reader for the type %s", name)
 	return ""
 }
 

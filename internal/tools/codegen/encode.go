@@ -7,7 +7,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/oapi-codegen/oapi-codegen/v2/pkg/codegen"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // writtenSchemas returns the schemas whose types have a method that writes JSON without reflection: request bodies, and
@@ -83,7 +83,7 @@ func writeField(p codegen.Property) string {
 	case p.Schema.OAPISchema.Properties != nil:
 		return value + ".write(w)"
 	}
-	try.Failf("no writer for the field %s of type %s", p.GoFieldName(), typ)
+	must.Failf("no writer for the field %s of type %s", p.GoFieldName(), typ)
 	return ""
 }
 
@@ -96,6 +96,6 @@ func writeSlice(p codegen.Property, value string) string {
 	case item.Ref != "":
 		return fmt.Sprintf("jsonwrite.Slice(w, %s, (*%s).write)", value, codegen.SchemaNameToTypeName(schemaName(item)))
 	}
-	try.Failf("no writer for the items of the field %s", p.GoFieldName())
+	must.Failf("no writer for the items of the field %s", p.GoFieldName())
 	return ""
 }

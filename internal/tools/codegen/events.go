@@ -8,21 +8,21 @@ import (
 	"slices"
 	"text/template"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 //go:embed events.tmpl mock.tmpl reference.tmpl
 var templates embed.FS
 
 // execute executes a template and formats the result as Go code.
-func execute(name string, data any) []byte { return try.Get(format.Source(fill(name, data))) }
+func execute(name string, data any) []byte { return must.Get(format.Source(fill(name, data))) }
 
 func fill(name string, data any) []byte {
 	functions := template.FuncMap{
 		"general": general, "choices": choices, "anchor": anchor, "code": code, "codes": codes, "brief": brief, "rows": rowsOf,
 	}
 	var out bytes.Buffer
-	try.OK(try.Get(template.New("").Funcs(functions).ParseFS(templates, "*.tmpl")).ExecuteTemplate(&out, name, data))
+	must.OK(must.Get(template.New("").Funcs(functions).ParseFS(templates, "*.tmpl")).ExecuteTemplate(&out, name, data))
 	return out.Bytes()
 }
 
@@ -40,7 +40,7 @@ func eventFiles(doc *document) map[string][]byte {
 		shapes = append(shapes, e.Shapes...)
 		for _, x := range e.Examples {
 			var indented bytes.Buffer
-			try.OK(json.Indent(&indented, []byte(x.Body+"\n"), "", "  "))
+			must.OK(json.Indent(&indented, []byte(x.Body+"\n"), "", "  "))
 			files["testdata/"+x.Name+".json"] = indented.Bytes()
 		}
 	}
@@ -75,7 +75,7 @@ func choices(shapes []shape, fields ...string) (out []choice) {
 func mockFiles(doc *document) map[string][]byte {
 	return map[string][]byte{
 		"api/events.gen.go":          execute("events", doc.events),
-		"contract/table.gen.go":      try.Get(contractTable(doc)),
+		"contract/table.gen.go":      must.Get(contractTable(doc)),
 		"platform/operations.gen.go": execute("operations", doc.operations),
 		"samples/examples.gen.go":    execute("samples", doc.events),
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // jsonType matches the JSON types that a list can contain.
@@ -149,7 +149,7 @@ func link(n string) string {
 // decisionAnchors returns the anchors of decisions by number.
 var decisionAnchors = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^### ((\d+)\. .*)$`).FindAllStringSubmatch(string(try.Get(os.ReadFile("../../../docs/decisions.md"))), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^### ((\d+)\. .*)$`).FindAllStringSubmatch(string(must.Get(os.ReadFile("../../../docs/decisions.md"))), -1) {
 		out[m[2]] = anchor(m[1])
 	}
 	return out

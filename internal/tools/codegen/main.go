@@ -25,20 +25,20 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("codegen: ")
-	if err := try.Run(func() { generate(filepath.Join("..", "..", "..")) }); err != nil {
+	if err := must.Run(func() { generate(filepath.Join("..", "..", "..")) }); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // generate writes all files below root.
 func generate(root string) {
-	doc := try.Get(readDocument(filepath.Join(root, "openapi.yaml")))
+	doc := must.Get(readDocument(filepath.Join(root, "openapi.yaml")))
 	oapiCodegen(root, filepath.Join(root, "client"), "client.yaml", doc.elements())
 	generateEvents(root, doc)
 	mock := filepath.Join(root, "mockserver", "internal")
@@ -53,9 +53,9 @@ func generateEvents(root string, doc *document) {
 	files := eventFiles(doc)
 	writeAll(dir, files)
 	oapiCodegen(root, dir, "events.yaml", nil)
-	for _, path := range try.Get(filepath.Glob(filepath.Join(dir, "testdata", "*.json"))) {
+	for _, path := range must.Get(filepath.Glob(filepath.Join(dir, "testdata", "*.json"))) {
 		if _, kept := files["testdata/"+filepath.Base(path)]; !kept {
-			try.OK(os.Remove(path))
+			must.OK(os.Remove(path))
 		}
 	}
 }
@@ -68,5 +68,5 @@ func writeAll(dir string, files map[string][]byte) {
 }
 
 func write(path string, content []byte) {
-	try.OK(os.WriteFile(path, content, 0o644)) //nolint:gosec // all users may read the source
+	must.OK(os.WriteFile(path, content, 0o644)) //nolint:gosec // all users may read the source
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/oapi-codegen/oapi-codegen/v2/pkg/codegen"
 	yaml "github.com/oasdiff/yaml3"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 const allComment = "All iterates over all items, starting at params.Page. See Pagination in the\npackage documentation."
@@ -43,17 +43,17 @@ func methods(operations []codegen.OperationDefinition) (out []method) {
 		byID[op.MiddlewareKey()] = op
 	}
 	var root yaml.Node
-	try.OK(yaml.Unmarshal(try.Get(os.ReadFile(in)), &root))
+	must.OK(yaml.Unmarshal(must.Get(os.ReadFile(in)), &root))
 	for service, comments := range pairs(root.Content[0]) {
 		text := map[string]string{}
-		try.OK(comments.Decode(&text))
+		must.OK(comments.Decode(&text))
 		for id := range pairs(comments) {
 			op, known := byID[id]
 			switch {
 			case id == "All" || id == "Find":
 				continue
 			case !known:
-				try.Failf("%s: openapi.yaml has no operation %s", in, id)
+				must.Failf("%s: openapi.yaml has no operation %s", in, id)
 			}
 			out = append(out, method{op, service, text[id], cmp.Or(text["All"], allComment), text["Find"]})
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/oapi-codegen/oapi-codegen/v2/pkg/util"
 	yaml "github.com/oasdiff/yaml3"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // settings is a configuration of oapi-codegen with several outputs.
@@ -30,9 +30,9 @@ type output struct {
 // document and keeps global state, so each output starts from the document.
 func oapiCodegen(root, dir, config string, order map[string][]string) {
 	var s settings
-	try.OK(yaml.Unmarshal(try.Get(os.ReadFile(config)), &s))
+	must.OK(yaml.Unmarshal(must.Get(os.ReadFile(config)), &s))
 	for _, out := range s.Outputs {
-		spec := try.Get(util.LoadSwaggerWithOverlay(filepath.Join(root, "openapi.yaml"),
+		spec := must.Get(util.LoadSwaggerWithOverlay(filepath.Join(root, "openapi.yaml"),
 			util.LoadSwaggerWithOverlayOpts{Path: s.OutputOptions.Overlay.Path, Strict: true}))
 		c := s.Configuration
 		c.OutputOptions.UserTemplates = map[string]string{"imports.tmpl": "imports.tmpl"}
@@ -43,7 +43,7 @@ func oapiCodegen(root, dir, config string, order map[string][]string) {
 			c.OutputOptions.UserTemplates = userTemplates(out.Templates)
 		}
 		maps.Copy(codegen.TemplateFunctions, functions(spec, newDecoder(dir, order)))
-		write(filepath.Join(dir, out.File), []byte(try.Get(codegen.Generate(spec, c))))
+		write(filepath.Join(dir, out.File), []byte(must.Get(codegen.Generate(spec, c))))
 	}
 }
 

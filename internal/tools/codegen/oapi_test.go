@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // generateOrder generates readers and writers for a schema Order with one field, whose reader the package calls. With
@@ -44,7 +44,7 @@ outputs:
   - {file: encode.gen.go, templates: {typedef: encode.tmpl}}
   - {file: decode.gen.go, templates: {typedef: decode.tmpl}}
 `)
-	err := try.Run(func() { oapiCodegen(dir, dir, config, order) })
+	err := must.Run(func() { oapiCodegen(dir, dir, config, order) })
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 var markdownLink = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
@@ -52,7 +52,7 @@ func operationsFile(doc *document) map[string][]byte {
 		}
 		out = append(out, o)
 	}
-	return map[string][]byte{"mockserver/console/static/operations.json": append(try.Get(json.Marshal(out)), '\n')}
+	return map[string][]byte{"mockserver/console/static/operations.json": append(must.Get(json.Marshal(out)), '\n')}
 }
 
 func unmarkedRows(rows []row) []row {

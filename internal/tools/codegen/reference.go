@@ -14,7 +14,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // tagged is a tag with its endpoints.
@@ -49,7 +49,7 @@ type problem struct{ Status, Description, Type, Endpoints string }
 // referenceFile returns docs/reference.md.
 func referenceFile(root string, doc *document) map[string][]byte {
 	methods := clientMethods(filepath.Join(root, "client"))
-	try.OK(everyOneCalled(doc.operations, methods))
+	must.OK(everyOneCalled(doc.operations, methods))
 	w := writer{doc: doc, methods: methods, names: goNames()}
 	text := regexp.MustCompile(`\n{3,}`).ReplaceAll(fill("reference.tmpl", w), []byte("\n\n"))
 	return map[string][]byte{"docs/reference.md": text}
@@ -280,7 +280,7 @@ func goNames() map[string]string {
 	}
 	renamed := regexp.MustCompile(`schemas\.(\w+)\n +update: \{x-go-name: ([A-Z]\w*)`)
 	for _, pkg := range []string{"events", "client"} {
-		for _, m := range renamed.FindAllStringSubmatch(string(try.Get(os.ReadFile(pkg+".overlay.yaml"))), -1) {
+		for _, m := range renamed.FindAllStringSubmatch(string(must.Get(os.ReadFile(pkg+".overlay.yaml"))), -1) {
 			names[m[1]] = code(pkg + "." + m[2])
 		}
 	}

@@ -122,7 +122,7 @@ func (v *validator) importError(d api.ProblemDetail) {
 }
 
 // knownEntry reports whether a value is in an import entry that already has an error.
-func (v *validator) knownEntry(at *place) bool {
+func (v *validator) knownEntry(at *location) bool {
 	for ; at != nil; at = at.outer {
 		if _, known := v.badEntries[at.index]; known && at.name == nil && at.outer != nil && at.outer.outer == nil {
 			return true

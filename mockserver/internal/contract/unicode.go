@@ -28,7 +28,7 @@ func CheckText(value []byte, nul bool) error {
 		return nil
 	}
 	in := text{b: value}
-	return apierror.New(http.StatusBadRequest, "json_invalid", err.Error(), in.placeOf(nil, at).loc()...)
+	return apierror.New(http.StatusBadRequest, "json_invalid", err.Error(), in.locationOf(nil, at).loc()...)
 }
 
 // CheckURL returns an error if the path or the query of a URL is not UTF-8 or contains
@@ -48,20 +48,20 @@ func CheckURL(u *url.URL) error {
 	return nil
 }
 
-// placeOf returns the location of the value or field name that contains an offset.
-func (t *text) placeOf(at *place, offset int) *place {
-	inner := place{outer: at}
+// locationOf returns the location of the value or field name that contains an offset.
+func (t *text) locationOf(at *location, offset int) *location {
+	inner := location{outer: at}
 	switch t.peek() {
 	case '{':
 		for more := t.open('}'); more; more = t.more() {
 			inner.name = t.name()
-			if found := t.placeOf(&inner, offset); t.i > offset {
+			if found := t.locationOf(&inner, offset); t.i > offset {
 				return found
 			}
 		}
 	case '[':
 		for more := t.open(']'); more; more = t.more() {
-			if found := t.placeOf(&inner, offset); t.i > offset {
+			if found := t.locationOf(&inner, offset); t.i > offset {
 				return found
 			}
 			inner.index++

@@ -25,15 +25,15 @@ type validator struct {
 	rejectUnknown bool
 }
 
-// place is the location of a value. A nil place is the location of the whole
+// location is the location of a value. A nil location is the location of the whole
 // body.
-type place struct {
-	outer *place
+type location struct {
+	outer *location
 	name  []byte // name of a field; nil for an item of an array
 	index int
 }
 
-func (p *place) loc() []any {
+func (p *location) loc() []any {
 	switch {
 	case p == nil:
 		return []any{"body"}
@@ -44,7 +44,7 @@ func (p *place) loc() []any {
 }
 
 // fail adds an error for a value in the body, unless msg is empty.
-func (v *validator) fail(at *place, kind, msg string) {
+func (v *validator) fail(at *location, kind, msg string) {
 	if msg != "" && !v.full() {
 		v.add(kind, msg, at.loc()...)
 	}
@@ -62,7 +62,7 @@ func (v *validator) add(kind, msg string, loc ...any) {
 
 func (v *validator) full() bool { return len(v.errors) >= apierror.MaxDetails }
 
-func (v *validator) value(s *Schema, at *place) {
+func (v *validator) value(s *Schema, at *location) {
 	kind := kindOf(v.peek())
 	switch {
 	case s.AllOf != nil || s.OneOf != nil:
@@ -92,9 +92,9 @@ func (v *validator) value(s *Schema, at *place) {
 	}
 }
 
-func (v *validator) object(s *Schema, at *place) {
-	var seen uint64           // a bit for each property
-	field := place{outer: at} // outside the loop, so it is allocated only once
+func (v *validator) object(s *Schema, at *location) {
+	var seen uint64              // a bit for each property
+	field := location{outer: at} // outside the loop, so it is allocated only once
 	for more := v.open('}'); more; more = v.more() {
 		field.name = v.name()
 		i := s.property(field.name)
@@ -119,8 +119,8 @@ func (v *validator) object(s *Schema, at *place) {
 	}
 }
 
-func (v *validator) array(s *Schema, at *place) {
-	item := place{outer: at}
+func (v *validator) array(s *Schema, at *location) {
+	item := location{outer: at}
 	for more := v.open(']'); more; more = v.more() {
 		v.value(s.Items, &item)
 		item.index++
@@ -137,7 +137,7 @@ func (v *validator) array(s *Schema, at *place) {
 
 // combination reads a value that must match all schemas in AllOf, or exactly one
 // schema in OneOf.
-func (v *validator) combination(s *Schema, at *place) {
+func (v *validator) combination(s *Schema, at *location) {
 	start := v.i
 	for _, part := range s.AllOf {
 		v.i = start
@@ -180,7 +180,7 @@ const (
 // unknownField records a field that is not in the schema. A name that differs from
 // a known name only in letter case is always an error, because encoding/json
 // accepts the name but the platform does not.
-func (v *validator) unknownField(s *Schema, field *place) {
+func (v *validator) unknownField(s *Schema, field *location) {
 	name := string(field.name)
 	var known []string
 	for _, p := range s.Properties {
@@ -198,7 +198,7 @@ func (v *validator) unknownField(s *Schema, field *place) {
 
 // pattern returns the location of the field without array indexes, such as
 // contacts[].emial.
-func (p *place) pattern() string {
+func (p *location) pattern() string {
 	switch {
 	case p == nil:
 		return ""

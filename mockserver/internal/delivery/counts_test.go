@@ -70,7 +70,7 @@ func TestStats(t *testing.T) {
 			e.Open(h)
 		}
 		fire := func(account int64, name string) {
-			e.Publish([]Event{{AccountID: account, Name: events.Name(name), What: events.Event{Time: e.Clock.Now()}}})
+			e.Publish([]Event{{AccountID: account, Name: events.Name(name), Payload: events.Event{Time: e.Clock.Now()}}})
 			synctest.Wait()
 		}
 		sameAsWalked(t, "nothing", e)

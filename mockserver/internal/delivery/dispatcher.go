@@ -144,7 +144,7 @@ type Event struct {
 	Subject   string // subject of that message
 	Name      events.Name
 	ID        string // empty in the general envelope
-	What      events.Event
+	Payload   events.Event
 	Body      []byte // set by Publish, or the body that a test provides
 }
 
@@ -168,7 +168,7 @@ func (d *Dispatcher) Publish(fired []Event) {
 	}
 	for i := range fired {
 		e := &fired[i]
-		body, err := json.Marshal(e.What)
+		body, err := json.Marshal(e.Payload)
 		if err != nil { // encoding an event never fails
 			panic("mockserver: event " + string(e.Name) + ": " + err.Error())
 		}

@@ -34,7 +34,7 @@ type progress struct {
 	Manual    bool      `json:"manual,omitzero"`    // a redelivery requested the next attempt
 	Started   time.Time `json:"started,omitzero"`   // start of the attempt in progress
 	Place     int       `json:"place,omitzero"`     // position in the webhook's queue; the lowest is next
-	Held      bool      `json:"held,omitzero"`      // the next delivery to the webhook must precede it
+	Reordered bool      `json:"reordered,omitzero"` // the next delivery to the webhook must precede it
 	Forgotten bool      `json:"forgotten,omitzero"` // deleted with the account; only the id remains
 }
 
@@ -98,7 +98,7 @@ func (h *history) addEvent(e *Event, deliveries []string) *model.FiredEvent {
 	h.lastEvent++
 	out := &model.FiredEvent{
 		ID:         fmt.Sprintf("evt-%d", h.lastEvent),
-		Time:       e.What.Time,
+		Time:       e.Payload.Time,
 		Event:      e.Name,
 		EventID:    e.ID,
 		AccountID:  e.AccountID,

@@ -26,7 +26,7 @@ type queue struct {
 	last    int // the highest place in the queue
 
 	attempting  int         // attempts in progress
-	held        int         // the delivery in retries that waits for the next delivery, or 0
+	reordered   int         // the delivery in retries that waits for the next delivery, or 0
 	overtakenBy map[int]int // the waiting delivery, by the delivery that must be attempted first
 
 	once   bool // for a URL without a webhook, so there are no retries
@@ -86,8 +86,8 @@ func (q *queue) take(now time.Time) *delivery {
 }
 
 func (q *queue) release(x *delivery) {
-	if x.Held {
-		q.held, x.Held = 0, false
+	if x.Reordered {
+		q.reordered, x.Reordered = 0, false
 	}
 }
 
@@ -111,7 +111,7 @@ func (q *queue) place(x *delivery) {
 }
 
 // push adds a new delivery to the queue, and applies the fault if a rule selected the
-// delivery. A held delivery waits until the new delivery has been attempted, because
+// delivery. A reordered delivery waits until the new delivery has been attempted, because
 // concurrent attempts could arrive in any order.
 func (q *queue) push(x *delivery, rule *model.FaultRule, now time.Time) {
 	var applied model.Fault
@@ -119,8 +119,8 @@ func (q *queue) push(x *delivery, rule *model.FaultRule, now time.Time) {
 		applied, x.Fault = rule.Fault, rule.ID
 	}
 	var overtaken *delivery
-	if q.held != 0 {
-		overtaken = q.history.edit(q.held)
+	if q.reordered != 0 {
+		overtaken = q.history.edit(q.reordered)
 		q.remove(overtaken)
 	}
 	x.Duplicate = applied.Action == model.FaultDuplicate
@@ -128,8 +128,8 @@ func (q *queue) push(x *delivery, rule *model.FaultRule, now time.Time) {
 	case applied.Action == model.FaultDrop:
 		q.history.setState(x, model.DeliveryDropped)
 	case applied.Action == model.FaultReorder:
-		q.held, x.Held = x.n, true
-		q.later(x, now.Add(cmp.Or(applied.Delay, fault.DefaultHold)))
+		q.reordered, x.Reordered = x.n, true
+		q.later(x, now.Add(cmp.Or(applied.Delay, fault.DefaultReorderDelay)))
 	case applied.Delay > 0:
 		q.later(x, now.Add(applied.Delay))
 	default:
@@ -174,7 +174,7 @@ func (q *queue) remove(x *delivery) {
 // close empties a queue. Attempts in progress run to completion.
 func (q *queue) close() {
 	q.alarm.Stop()
-	q.pending, q.retries, q.held, q.closed = nil, nil, 0, true
+	q.pending, q.retries, q.reordered, q.closed = nil, nil, 0, true
 	clear(q.overtakenBy)
 }
 

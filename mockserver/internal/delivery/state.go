@@ -199,14 +199,14 @@ func (d *Dispatcher) resumeLocked(x *delivery) {
 	switch {
 	case q == nil:
 		d.history.setState(x, model.DeliveryFailed)
-		x.NextAttempt, x.Held = time.Time{}, false
+		x.NextAttempt, x.Reordered = time.Time{}, false
 	case x.NextAttempt.IsZero():
 		d.history.setState(x, model.DeliveryQueued)
 		q.pending = append(q.pending, x.n)
 	default:
 		q.later(x, x.NextAttempt)
-		if x.Held {
-			q.held = x.n
+		if x.Reordered {
+			q.reordered = x.n
 		}
 	}
 	if q != nil {

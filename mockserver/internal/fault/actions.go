@@ -17,11 +17,11 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// aim is the kind of target that a rule applies to.
-type aim int
+// target is the kind of target that a rule applies to.
+type target int
 
 const (
-	requests aim = iota
+	requests target = iota
 	messages
 	deliveries
 	attempts // attempts to make a delivery
@@ -37,8 +37,8 @@ type Action struct {
 	Fields  []string          `json:"fields" doc:"the fields that the action reads; a rule must omit the others"`
 
 	needs     string // a field that rules with the action must have
-	to        aim
-	withEvent aim // the targets if the rule has an event or a webhook; to, if it must not have one
+	to        target
+	withEvent target // the targets if the rule has an event or a webhook; to, if it must not have one
 }
 
 func actions() []Action {
@@ -100,7 +100,7 @@ func actions() []Action {
 }
 
 func (a Action) targets() (names []string) {
-	for _, to := range []aim{a.to, a.withEvent} {
+	for _, to := range []target{a.to, a.withEvent} {
 		if name := [...]string{requests: "request", messages: "message", deliveries: "delivery", attempts: "delivery"}[to]; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -136,7 +136,7 @@ func actionNamed(name model.FaultAction) (a Action, known bool) {
 	return table[i], true
 }
 
-func aimOf(f model.Fault) aim {
+func targetOf(f model.Fault) target {
 	a, _ := actionNamed(f.Action)
 	if f.Event != "" || f.WebhookID != "" {
 		return a.withEvent
@@ -153,10 +153,10 @@ func Actions() (names []model.FaultAction) {
 	return names
 }
 
-// Disturb applies a fault to a request. Disturb calls act() to process the request and
-// write the response. To close the connection, Disturb panics with
+// Apply applies a fault to a request. Apply calls act() to process the request and
+// write the response. To close the connection, Apply panics with
 // [http.ErrAbortHandler]. Closing the plan ends all delays and aborts hanging requests.
-func (p *Plan) Disturb(f model.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
+func (p *Plan) Apply(f model.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
@@ -201,7 +201,7 @@ func (p *Plan) Disturb(f model.Fault, w http.ResponseWriter, r *http.Request, ac
 		body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by a fault rule","type":%q}]}`+"\n", kind)
 		respond(f, w, http.StatusServiceUnavailable, "application/json", body)
 	default:
-		panic("mockserver: Disturb does not implement the fault action " + string(f.Action))
+		panic("mockserver: Apply does not implement the fault action " + string(f.Action))
 	}
 }
 

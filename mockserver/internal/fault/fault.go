@@ -1,6 +1,6 @@
 // Package fault implements fault injection.
 //
-// The gateway calls [Plan.Request] to select a rule, and [Plan.Disturb] to apply it. The
+// The gateway calls [Plan.Request] to select a rule, and [Plan.Apply] to apply it. The
 // platform and the delivery dispatcher call [Plan.Message] and [Plan.Delivery], and apply
 // the rules themselves.
 package fault
@@ -28,8 +28,8 @@ const (
 	defaultOversize = 64 << 20 // bytes
 	maxOversize     = 1 << 30
 
-	DefaultHold = time.Second    // default maximum delay of a delivery by FaultReorder
-	MaxDelay    = 24 * time.Hour // maximum delay of a fault
+	DefaultReorderDelay = time.Second    // default maximum delay of a delivery by FaultReorder
+	MaxDelay            = 24 * time.Hour // maximum delay of a fault
 )
 
 // Wire is the JSON form of a fault, with its delay in milliseconds.
@@ -60,7 +60,7 @@ func check(f model.Fault) (errs FieldErrors) {
 		}
 	}
 	action, known := actionNamed(f.Action)
-	to := aimOf(f)
+	to := targetOf(f)
 	reject(f.AccountID < 0, "account_id", "must be 1 or more")
 	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
 	reject(f.Nth != 0 && f.Every != 0 || f.Probability != 0 && (f.Nth != 0 || f.Every != 0), "probability", "must be the only one of nth, every and probability")
@@ -119,11 +119,11 @@ func Conditions() map[string]any {
 		}
 		return object{"anyOf": given}
 	}
-	forTarget := func(to aim, not object) object {
+	forTarget := func(to target, not object) object {
 		var names []model.FaultAction
 		for _, action := range Actions() {
-			withEvent := aimOf(model.Fault{Action: action, Event: "*"})
-			if aimOf(model.Fault{Action: action}) == to || to == deliveries && (withEvent == deliveries || withEvent == attempts) {
+			withEvent := targetOf(model.Fault{Action: action, Event: "*"})
+			if targetOf(model.Fault{Action: action}) == to || to == deliveries && (withEvent == deliveries || withEvent == attempts) {
 				names = append(names, action)
 			}
 		}
@@ -333,7 +333,7 @@ func (p *Plan) remove(gone func(*rule) bool) int {
 
 // pick counts a match for each rule that applies to the target. It returns the first
 // rule that selects the target, or nil.
-func (p *Plan) pick(to aim, account int64, matches func(model.Fault) bool) *model.FaultRule {
+func (p *Plan) pick(to target, account int64, matches func(model.Fault) bool) *model.FaultRule {
 	if p.count.Load() == 0 {
 		return nil
 	}
@@ -341,7 +341,7 @@ func (p *Plan) pick(to aim, account int64, matches func(model.Fault) bool) *mode
 	defer p.mu.Unlock()
 	var first *rule
 	for _, rule := range p.rules {
-		applies := aimOf(rule.Fault) == to && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
+		applies := targetOf(rule.Fault) == to && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
 		if rule.Enabled && applies && rule.selects() && first == nil {
 			first = rule
 		}

@@ -27,7 +27,7 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 		return
 	}
 	c.Fault = rule.ID
-	g.options.Faults.Disturb(rule.Fault, c, r, func(w http.ResponseWriter) {
+	g.options.Faults.Apply(rule.Fault, c, r, func(w http.ResponseWriter) {
 		if w == http.ResponseWriter(c) {
 			g.process(c, o, next, r)
 			return

@@ -47,14 +47,14 @@ func (t *tx) fireBy(user events.User, name events.Name, data events.Data) {
 		return
 	}
 	what := events.Event{Name: name, Time: t.now.Truncate(time.Millisecond), Data: data}
-	e := delivery.Event{AccountID: t.account.ID, MessageID: t.messageID, Name: name, What: what}
-	e.Recipient = e.What.Recipient()
+	e := delivery.Event{AccountID: t.account.ID, MessageID: t.messageID, Name: name, Payload: what}
+	e.Recipient = e.Payload.Recipient()
 	if m := t.p.message(t.messageID); m != nil {
 		e.Recipient, e.Subject = m.To, m.subject()
 	}
 	if !api.EventName(name).General() {
 		e.ID = UUID()
-		e.What.ID, e.What.AccountID, e.What.IP, e.What.User = e.ID, t.account.ID, platformIP, user
+		e.Payload.ID, e.Payload.AccountID, e.Payload.IP, e.Payload.User = e.ID, t.account.ID, platformIP, user
 	}
 	t.events = append(t.events, e)
 }

@@ -10,7 +10,7 @@ import (
 
 // CreateTemplate implements [api.StrictServerInterface].
 func (p *Platform) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObject) (api.CreateTemplateResponseObject, error) {
-	return do(ctx, p, r, (*tx).createTemplate)
+	return update(ctx, p, r, (*tx).createTemplate)
 }
 
 // ListTemplates implements [api.StrictServerInterface].
@@ -25,12 +25,12 @@ func (p *Platform) GetTemplate(ctx context.Context, r api.GetTemplateRequestObje
 
 // UpdateTemplate implements [api.StrictServerInterface].
 func (p *Platform) UpdateTemplate(ctx context.Context, r api.UpdateTemplateRequestObject) (api.UpdateTemplateResponseObject, error) {
-	return do(ctx, p, r, (*tx).updateTemplate)
+	return update(ctx, p, r, (*tx).updateTemplate)
 }
 
 // DeleteTemplate implements [api.StrictServerInterface].
 func (p *Platform) DeleteTemplate(ctx context.Context, r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
-	return do(ctx, p, r, (*tx).deleteTemplate)
+	return update(ctx, p, r, (*tx).deleteTemplate)
 }
 
 // RenderTemplate implements [api.StrictServerInterface].
@@ -40,7 +40,7 @@ func (p *Platform) RenderTemplate(ctx context.Context, r api.RenderTemplateReque
 
 // CreateList implements [api.StrictServerInterface].
 func (p *Platform) CreateList(ctx context.Context, r api.CreateListRequestObject) (api.CreateListResponseObject, error) {
-	return do(ctx, p, r, (*tx).createList)
+	return update(ctx, p, r, (*tx).createList)
 }
 
 // ListLists implements [api.StrictServerInterface].
@@ -55,12 +55,12 @@ func (p *Platform) GetList(ctx context.Context, r api.GetListRequestObject) (api
 
 // AcceptListPolicy implements [api.StrictServerInterface].
 func (p *Platform) AcceptListPolicy(ctx context.Context, r api.AcceptListPolicyRequestObject) (api.AcceptListPolicyResponseObject, error) {
-	return do(ctx, p, r, (*tx).acceptListPolicy)
+	return update(ctx, p, r, (*tx).acceptListPolicy)
 }
 
 // CreateContact implements [api.StrictServerInterface].
 func (p *Platform) CreateContact(ctx context.Context, r api.CreateContactRequestObject) (api.CreateContactResponseObject, error) {
-	return do(ctx, p, r, (*tx).createContact)
+	return update(ctx, p, r, (*tx).createContact)
 }
 
 // ListContacts implements [api.StrictServerInterface].
@@ -75,27 +75,27 @@ func (p *Platform) GetContact(ctx context.Context, r api.GetContactRequestObject
 
 // UpdateContact implements [api.StrictServerInterface].
 func (p *Platform) UpdateContact(ctx context.Context, r api.UpdateContactRequestObject) (api.UpdateContactResponseObject, error) {
-	return do(ctx, p, r, (*tx).updateContact)
+	return update(ctx, p, r, (*tx).updateContact)
 }
 
 // DeleteContact implements [api.StrictServerInterface].
 func (p *Platform) DeleteContact(ctx context.Context, r api.DeleteContactRequestObject) (api.DeleteContactResponseObject, error) {
-	return do(ctx, p, r, (*tx).deleteContact)
+	return update(ctx, p, r, (*tx).deleteContact)
 }
 
 // UnsubscribeContact implements [api.StrictServerInterface].
 func (p *Platform) UnsubscribeContact(ctx context.Context, r api.UnsubscribeContactRequestObject) (api.UnsubscribeContactResponseObject, error) {
-	return do(ctx, p, r, (*tx).unsubscribeContact)
+	return update(ctx, p, r, (*tx).unsubscribeContact)
 }
 
 // ImportContacts implements [api.StrictServerInterface].
 func (p *Platform) ImportContacts(ctx context.Context, r api.ImportContactsRequestObject) (api.ImportContactsResponseObject, error) {
-	return do(ctx, p, r, (*tx).importContacts)
+	return update(ctx, p, r, (*tx).importContacts)
 }
 
 // TagContacts implements [api.StrictServerInterface].
 func (p *Platform) TagContacts(ctx context.Context, r api.TagContactsRequestObject) (api.TagContactsResponseObject, error) {
-	return do(ctx, p, r, (*tx).tagContacts)
+	return update(ctx, p, r, (*tx).tagContacts)
 }
 
 // ListTags implements [api.StrictServerInterface].
@@ -105,7 +105,7 @@ func (p *Platform) ListTags(ctx context.Context, r api.ListTagsRequestObject) (a
 
 // SubmitEmail implements [api.StrictServerInterface].
 func (p *Platform) SubmitEmail(ctx context.Context, r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
-	return do(ctx, p, r, (*tx).submitEmail)
+	return update(ctx, p, r, (*tx).submitEmail)
 }
 
 // GetEmail implements [api.StrictServerInterface].
@@ -115,12 +115,12 @@ func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (a
 
 // SendTransactionalEmail implements [api.StrictServerInterface].
 func (p *Platform) SendTransactionalEmail(ctx context.Context, r api.SendTransactionalEmailRequestObject) (api.SendTransactionalEmailResponseObject, error) {
-	return do(ctx, p, r, (*tx).sendTransactionalEmail)
+	return update(ctx, p, r, (*tx).sendTransactionalEmail)
 }
 
 // CreateCampaign implements [api.StrictServerInterface].
 func (p *Platform) CreateCampaign(ctx context.Context, r api.CreateCampaignRequestObject) (api.CreateCampaignResponseObject, error) {
-	return do(ctx, p, r, (*tx).createCampaign)
+	return update(ctx, p, r, (*tx).createCampaign)
 }
 
 // ListCampaigns implements [api.StrictServerInterface].
@@ -135,17 +135,17 @@ func (p *Platform) GetCampaign(ctx context.Context, r api.GetCampaignRequestObje
 
 // UpdateCampaign implements [api.StrictServerInterface].
 func (p *Platform) UpdateCampaign(ctx context.Context, r api.UpdateCampaignRequestObject) (api.UpdateCampaignResponseObject, error) {
-	return do(ctx, p, r, (*tx).updateCampaign)
+	return update(ctx, p, r, (*tx).updateCampaign)
 }
 
 // ScheduleCampaign implements [api.StrictServerInterface].
 func (p *Platform) ScheduleCampaign(ctx context.Context, r api.ScheduleCampaignRequestObject) (api.ScheduleCampaignResponseObject, error) {
-	return do(ctx, p, r, (*tx).scheduleCampaign)
+	return update(ctx, p, r, (*tx).scheduleCampaign)
 }
 
 // CreateWorkflow implements [api.StrictServerInterface].
 func (p *Platform) CreateWorkflow(ctx context.Context, r api.CreateWorkflowRequestObject) (api.CreateWorkflowResponseObject, error) {
-	return do(ctx, p, r, (*tx).createWorkflow)
+	return update(ctx, p, r, (*tx).createWorkflow)
 }
 
 // ListWorkflows implements [api.StrictServerInterface].
@@ -160,12 +160,12 @@ func (p *Platform) GetWorkflow(ctx context.Context, r api.GetWorkflowRequestObje
 
 // ActivateWorkflow implements [api.StrictServerInterface].
 func (p *Platform) ActivateWorkflow(ctx context.Context, r api.ActivateWorkflowRequestObject) (api.ActivateWorkflowResponseObject, error) {
-	return do(ctx, p, r, (*tx).activateWorkflow)
+	return update(ctx, p, r, (*tx).activateWorkflow)
 }
 
 // DeactivateWorkflow implements [api.StrictServerInterface].
 func (p *Platform) DeactivateWorkflow(ctx context.Context, r api.DeactivateWorkflowRequestObject) (api.DeactivateWorkflowResponseObject, error) {
-	return do(ctx, p, r, (*tx).deactivateWorkflow)
+	return update(ctx, p, r, (*tx).deactivateWorkflow)
 }
 
 // ListSuppressedEmails implements [api.StrictServerInterface].
@@ -175,17 +175,17 @@ func (p *Platform) ListSuppressedEmails(ctx context.Context, r api.ListSuppresse
 
 // AddSuppressedEmail implements [api.StrictServerInterface].
 func (p *Platform) AddSuppressedEmail(ctx context.Context, r api.AddSuppressedEmailRequestObject) (api.AddSuppressedEmailResponseObject, error) {
-	return do(ctx, p, r, (*tx).addSuppressedEmail)
+	return update(ctx, p, r, (*tx).addSuppressedEmail)
 }
 
 // RemoveSuppressedEmail implements [api.StrictServerInterface].
 func (p *Platform) RemoveSuppressedEmail(ctx context.Context, r api.RemoveSuppressedEmailRequestObject) (api.RemoveSuppressedEmailResponseObject, error) {
-	return do(ctx, p, r, (*tx).removeSuppressedEmail)
+	return update(ctx, p, r, (*tx).removeSuppressedEmail)
 }
 
 // CreateWebhook implements [api.StrictServerInterface].
 func (p *Platform) CreateWebhook(ctx context.Context, r api.CreateWebhookRequestObject) (api.CreateWebhookResponseObject, error) {
-	return do(ctx, p, r, (*tx).createWebhook)
+	return update(ctx, p, r, (*tx).createWebhook)
 }
 
 // ListWebhooks implements [api.StrictServerInterface].
@@ -200,10 +200,10 @@ func (p *Platform) GetWebhook(ctx context.Context, r api.GetWebhookRequestObject
 
 // ArchiveWebhook implements [api.StrictServerInterface].
 func (p *Platform) ArchiveWebhook(ctx context.Context, r api.ArchiveWebhookRequestObject) (api.ArchiveWebhookResponseObject, error) {
-	return do(ctx, p, r, (*tx).archiveWebhook)
+	return update(ctx, p, r, (*tx).archiveWebhook)
 }
 
 // UnarchiveWebhook implements [api.StrictServerInterface].
 func (p *Platform) UnarchiveWebhook(ctx context.Context, r api.UnarchiveWebhookRequestObject) (api.UnarchiveWebhookResponseObject, error) {
-	return do(ctx, p, r, (*tx).unarchiveWebhook)
+	return update(ctx, p, r, (*tx).unarchiveWebhook)
 }

@@ -39,7 +39,7 @@ type Platform struct {
 	// A transaction holds the read lock until its events are queued. Therefore a
 	// snapshot that contains a transaction's changes also contains the transaction's
 	// events.
-	whole sync.RWMutex
+	snapshotLock sync.RWMutex
 
 	mu sync.Mutex
 	records
@@ -132,14 +132,14 @@ type tx struct {
 	after     []func()         // called after the events are published
 }
 
-// do runs an API operation for a method in operations.gen.go. It acquires the lock,
+// update runs an API operation for a method in operations.gen.go. It acquires the lock,
 // calls operate(), releases the lock, and publishes the events. operate() changes
 // records and must return a copy of the result.
-func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
+func update[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
 	return operation(ctx, p, p.transact, in, operate)
 }
 
-// view is like do, but operate() only reads records.
+// view is like update, but operate() only reads records.
 func view[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (Out, error) {
 	return operation(ctx, p, p.locked, in, operate)
 }
@@ -167,8 +167,8 @@ func (p *Platform) transact(user *Caller, act func(t *tx) error) error {
 }
 
 func (p *Platform) locked(user *Caller, act func(t *tx) error) error {
-	p.whole.RLock()
-	defer p.whole.RUnlock()
+	p.snapshotLock.RLock()
+	defer p.snapshotLock.RUnlock()
 	t := &tx{p: p, user: user, now: p.Clock.Now()}
 	err := func() error {
 		p.mu.Lock()

@@ -58,8 +58,8 @@ func (p *Platform) replace(with records, from *state) error {
 func (p *Platform) change(act func(t *tx) error) error {
 	t := &tx{p: p, now: p.Clock.Now()}
 	err := func() error {
-		p.whole.Lock()
-		defer p.whole.Unlock()
+		p.snapshotLock.Lock()
+		defer p.snapshotLock.Unlock()
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.closed {

@@ -200,13 +200,13 @@ func TestRestoreStopsCampaign(t *testing.T) {
 			defer close(ended)
 			run()
 		}()
-		for p.whole.TryLock() {
-			p.whole.Unlock()
+		for p.snapshotLock.TryLock() {
+			p.snapshotLock.Unlock()
 			runtime.Gosched()
 		}
 		go func() { replaced <- s.Restore(strings.NewReader(later)) }()
-		for p.whole.TryRLock() {
-			p.whole.RUnlock()
+		for p.snapshotLock.TryRLock() {
+			p.snapshotLock.RUnlock()
 			runtime.Gosched()
 		}
 		p.mu.Unlock() // the restore waits for this step, and the next step waits for the restore

@@ -73,8 +73,8 @@ type Snapshot struct {
 // Snapshot returns the current state. Other calls wait while Snapshot copies the
 // resources of all accounts, and pointers to the contacts, messages and deliveries.
 func (p *Platform) Snapshot() *Snapshot {
-	p.whole.Lock() // so the records and the deliveries are consistent
-	defer p.whole.Unlock()
+	p.snapshotLock.Lock() // so the records and the deliveries are consistent
+	defer p.snapshotLock.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &Snapshot{

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // account is the user that runs a server.
@@ -20,10 +20,10 @@ func unprivileged() *account {
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		if u, err := user.Lookup(name); err == nil {
-			return &account{Uid: uint32(try.Get(strconv.ParseUint(u.Uid, 10, 32))), Gid: uint32(try.Get(strconv.ParseUint(u.Gid, 10, 32)))}
+			return &account{Uid: uint32(must.Get(strconv.ParseUint(u.Uid, 10, 32))), Gid: uint32(must.Get(strconv.ParseUint(u.Gid, 10, 32)))}
 		}
 	}
-	try.Failf("the servers cannot run as root, and this machine has no unprivileged user for them")
+	must.Failf("the servers cannot run as root, and this machine has no unprivileged user for them")
 	return nil
 }
 

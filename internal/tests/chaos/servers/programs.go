@@ -11,13 +11,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // StartPostgres creates an empty cluster and starts PostgreSQL on it with up to 200 connections and the default
 // settings, including fsync.
 func StartPostgres(ctx context.Context) (s *Server, err error) {
-	defer try.Catch(&err)
+	defer must.Catch(&err)
 	s = newServer("postgres")
 	data := filepath.Join(s.dir, "data")
 	s.args = []string{
@@ -51,7 +51,7 @@ func (s *Server) queries(ctx context.Context) error {
 // StartBouncer starts a PgBouncer in transaction mode with up to 20 connections to db. Its URL disables prepared
 // statements, because PgBouncer before 1.21 does not support them in transaction mode.
 func StartBouncer(ctx context.Context, db *Server) (s *Server, err error) {
-	defer try.Catch(&err)
+	defer must.Catch(&err)
 	s = newServer("pgbouncer")
 	file := filepath.Join(s.dir, "pgbouncer.ini")
 	s.args, s.ready = []string{file}, s.queries
@@ -75,7 +75,7 @@ default_pool_size = 20
 // StartRedis starts a Redis without persistence, so it is empty after a kill. args are further settings of
 // redis.conf, such as "--appendonly", "yes".
 func StartRedis(ctx context.Context, args ...string) (s *Server, err error) {
-	defer try.Catch(&err)
+	defer must.Catch(&err)
 	s = newServer("redis-server")
 	s.args = append([]string{
 		"--port", s.port(), "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction",

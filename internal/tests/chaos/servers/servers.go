@@ -20,7 +20,7 @@ import (
 	"slices"
 	"time"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 // patience is the time limit for a start. After a kill, it includes the recovery of PostgreSQL.
@@ -117,10 +117,10 @@ func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir
 
 // newServer creates a directory and finds a free port. Another process is unlikely to use the port before the server starts.
 func newServer(name string) *Server {
-	program, as := try.Get(find(name)), unprivileged()
-	l := try.Get(net.Listen("tcp", "127.0.0.1:0"))
+	program, as := must.Get(find(name)), unprivileged()
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	defer func() { _ = l.Close() }()
-	s := &Server{Addr: l.Addr().String(), program: program, as: as, dir: try.Get(os.MkdirTemp("", name+"-"))}
+	s := &Server{Addr: l.Addr().String(), program: program, as: as, dir: must.Get(os.MkdirTemp("", name+"-"))}
 	s.try(give(s.dir, as))
 	return s
 }
@@ -128,7 +128,7 @@ func newServer(name string) *Server {
 // try does nothing if err is nil. Otherwise, it closes the server and panics.
 func (s *Server) try(err error) {
 	if err != nil {
-		try.OK(errors.Join(err, s.Close()))
+		must.OK(errors.Join(err, s.Close()))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"os/signal"
 
 	"example.com/emailplatform/internal/tests/chaos/servers"
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 func main() {
@@ -36,12 +36,12 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) (err error) {
-	defer try.Catch(&err)
-	rdb := try.Get(servers.StartRedis(ctx))
+	defer must.Catch(&err)
+	rdb := must.Get(servers.StartRedis(ctx))
 	defer func() { err = errors.Join(err, rdb.Close()) }()
-	db := try.Get(servers.StartPostgres(ctx))
+	db := must.Get(servers.StartPostgres(ctx))
 	defer func() { err = errors.Join(err, db.Close()) }()
-	bouncer := try.Get(servers.StartBouncer(ctx, db))
+	bouncer := must.Get(servers.StartBouncer(ctx, db))
 	defer func() { err = errors.Join(err, bouncer.Close()) }()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // what the user asks for
 	cmd.Env = append(os.Environ(), "REDIS_ADDR="+rdb.Addr, "POSTGRES_URL="+db.URL, "PGBOUNCER_URL="+bouncer.URL)

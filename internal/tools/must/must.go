@@ -1,6 +1,6 @@
-// Package try shortens error handling in development tools, where each error
+// Package must shortens error handling in development tools, where each error
 // ends the program or a step of it.
-package try
+package must
 
 import (
 	"errors"

@@ -1,18 +1,18 @@
-package try_test
+package must_test
 
 import (
 	"errors"
 	"strconv"
 	"testing"
 
-	"example.com/emailplatform/internal/tools/try"
+	"example.com/emailplatform/internal/tools/must"
 )
 
 func half(text string) (n int, err error) {
-	defer try.Catch(&err)
-	n = try.Get(strconv.Atoi(text))
+	defer must.Catch(&err)
+	n = must.Get(strconv.Atoi(text))
 	if n%2 != 0 {
-		try.Failf("%d is odd", n)
+		must.Failf("%d is odd", n)
 	}
 	if n < 0 {
 		panic("negative")
