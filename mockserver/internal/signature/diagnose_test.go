@@ -77,6 +77,38 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
+// A body that is not a JSON object in UTF-8 shows what happened to it, even if the signature belongs to another body.
+func TestDiagnoseBody(t *testing.T) {
+	secret := parsed("d2VzdA==", "")
+	delivered := `{"event":"Email.Bounced","name":"José"}`
+	utf16 := func(high, low int) string {
+		var out strings.Builder
+		for _, r := range delivered {
+			out.Write([]byte{byte(r >> high), byte(r >> low)})
+		}
+		return out.String()
+	}
+	for name, tt := range map[string]struct{ body, signed, want string }{
+		"empty":                       {"", delivered, "The body is empty"},
+		"JavaScript object":           {"[object Object]", delivered, "decoded object"},
+		"JavaScript buffer":           {"[object ArrayBuffer]", delivered, "decoded object"},
+		"PHP array":                   {"Array\n", delivered, "decoded object"},
+		"Python dict":                 {"{'event': 'Email.Bounced'}", delivered, "decoded object"},
+		"Ruby hash":                   {`{"event"=>"Email.Bounced"}`, delivered, "decoded object"},
+		"Go map":                      {"map[event:Email.Bounced]", delivered, "decoded object"},
+		"byte order mark":             {byteOrderMark + delivered, delivered, "mark was added"},
+		"byte order mark, other body": {byteOrderMark + delivered, "other", "begins with a byte order mark"},
+		"Latin-1":                     {strings.Replace(delivered, "é", "\xe9", 1), delivered, "to Latin-1"},
+		"Latin-1, other body":         {strings.Replace(delivered, "é", "\xe9", 1), "other", "such as Latin-1"},
+		"UTF-16, little-endian":       {utf16(0, 8), delivered, "to UTF-16"},
+		"UTF-16, big-endian":          {utf16(8, 0), delivered, "to UTF-16"},
+		"UTF-16 with a mark":          {"\xff\xfe" + utf16(0, 8), delivered, "to UTF-16"},
+		"UTF-16, other body":          {"\xff\xfe" + utf16(0, 8), "other", "The body is UTF-16"},
+	} {
+		assert.Contains(t, Diagnose(secret, []byte(tt.body), sign(secret, []byte(tt.signed))), tt.want, name)
+	}
+}
+
 func inHex(signature string) string {
 	raw, _ := base64.StdEncoding.DecodeString(signature)
 	return hex.EncodeToString(raw)

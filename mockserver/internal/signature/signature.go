@@ -8,14 +8,17 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"example.com/emailplatform/webhook"
 )
@@ -49,7 +52,62 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	if signature == hex.EncodeToString(sum[:]) || signature == base64.StdEncoding.EncodeToString(sum[:]) {
 		return "The value is a plain hash of the body, without the secret. Compute an HMAC."
 	}
+	if reason := notDelivered(body); reason != "" {
+		return reason
+	}
 	return "No common cause was found. Check that the secret belongs to this webhook and that the body consists of exactly the delivered bytes."
+}
+
+// byteOrderMark is the byte order mark in UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// printed matches objects as JavaScript, PHP, Python, Ruby and Go print them.
+var printed = regexp.MustCompile(`^(\[object \w+\]|undefined|null|Array|map\[.*|\{(\s*'.*|\s*:\w+ *=>.*|.*"=>.*)\})\s*$`)
+
+// notDelivered detects a body that the platform cannot have sent, because the
+// body of every delivery is a JSON object in UTF-8.
+func notDelivered(body []byte) string {
+	const verify = " Verify the bytes of the request, before any code decodes them."
+	switch {
+	case len(body) == 0:
+		return "The body is empty. A framework or middleware had probably read it already." + verify
+	case printed.Match(body):
+		return "The body is the text of a decoded object." + verify
+	case bytes.HasPrefix(body, []byte(byteOrderMark)):
+		return "The body begins with a byte order mark, which the platform does not send." + verify
+	case fromUTF16(body) != nil:
+		return "The body is UTF-16, but the platform sends UTF-8." + verify
+	case !utf8.Valid(body):
+		return "The body is not UTF-8. It was probably converted to another encoding, such as Latin-1." + verify
+	}
+	return ""
+}
+
+// fromUTF16 returns a JSON object that was converted to UTF-16, as UTF-8, or
+// nil if the body is not UTF-16.
+func fromUTF16(body []byte) []byte {
+	body = bytes.TrimPrefix(bytes.TrimPrefix(body, []byte("\xff\xfe")), []byte("\xfe\xff"))
+	if len(body) < 2 || len(body)%2 != 0 || (body[0] == 0) == (body[1] == 0) {
+		return nil
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if body[0] == 0 {
+		order = binary.BigEndian
+	}
+	units := make([]uint16, 0, len(body)/2)
+	for unit := range slices.Chunk(body, 2) {
+		units = append(units, order.Uint16(unit))
+	}
+	return []byte(string(utf16.Decode(units)))
+}
+
+// fromLatin1 returns text that was converted to Latin-1, as UTF-8.
+func fromLatin1(body []byte) []byte {
+	text := make([]rune, len(body))
+	for i, b := range body {
+		text[i] = rune(b)
+	}
+	return []byte(string(text))
 }
 
 // misencoded detects the valid signature in another encoding, or with
@@ -116,7 +174,14 @@ func candidates(secret webhook.Secret, body []byte) []candidate {
 		{key, function, nil, "The value was computed over an empty body. The body had probably been read already."},
 		{key, function, append(bytes.Clone(body), '\n'), "The value was computed over the body and a trailing line feed."},
 		{key, function, trimmed, "The value was computed over the body without its trailing line feed, which may have been added to this copy."},
-		{key, function, append([]byte("\xef\xbb\xbf"), body...), "The value was computed over a byte order mark and the body."},
+		{key, function, append([]byte(byteOrderMark), body...), "The value was computed over a byte order mark and the body."},
+		{key, function, bytes.TrimPrefix(body, []byte(byteOrderMark)), "A byte order mark was added to the delivered body."},
+	}
+	if !utf8.Valid(body) {
+		out = append(out, candidate{key, function, fromLatin1(body), "The delivered body was converted from UTF-8 to Latin-1."})
+	}
+	if delivered := fromUTF16(body); delivered != nil {
+		out = append(out, candidate{key, function, delivered, "The delivered body was converted from UTF-8 to UTF-16."})
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if decoded, err := encoding.DecodeString(key); err == nil {
