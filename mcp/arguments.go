@@ -179,9 +179,12 @@ func check(s *jsonschema.Schema, value json.RawMessage) (clean json.RawMessage, 
 	return value, ""
 }
 
-// cleanTexts removes duplicate names from an object. It returns a message if value is
-// not an object whose values are strings.
+// cleanTexts removes duplicate names from an object, which can also be given as JSON
+// text. It returns a message if value is not an object whose values are strings.
 func cleanTexts(value json.RawMessage) (clean json.RawMessage, problem string) {
+	if text := strings.TrimSpace(stringOf(value)); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+		value = json.RawMessage(text) // some assistants send every argument as a string
+	}
 	if value[0] != '{' {
 		return value, `must be an object such as {"first_name":"Ada"}, got ` + describe(value)
 	}

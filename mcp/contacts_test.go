@@ -36,6 +36,20 @@ func TestCreateAndList(t *testing.T) {
 	}
 }
 
+// TestObjectInString: some assistants send every argument as a string, including objects.
+func TestObjectInString(t *testing.T) {
+	t.Parallel()
+	_, c, list, s := newAccount(t)
+	for i, attributes := range []string{`{"first_name":"Ada"}`, ` {"first_name": "Ada"}`, "{}"} {
+		_, out := s.ok(t, "contacts", args{
+			"operation": "create", "list_id": fmt.Sprint(list), "email": fmt.Sprintf("ada%d@example.com", i), "custom_attributes": attributes,
+		})
+		stored, err := c.Contacts.Get(t.Context(), list, int64(out["contact"].(map[string]any)["id"].(float64)))
+		require.NoError(t, err)
+		assert.Equal(t, strings.Contains(attributes, "Ada"), fmt.Sprint(stored.CustomAttributes) == "[{first_name Ada}]", attributes)
+	}
+}
+
 // fill puts n contacts c000@example.com … on a list.
 func fill(t *testing.T, c *client.Client, list int64, n int) {
 	t.Helper()

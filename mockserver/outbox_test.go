@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,19 @@ func TestRejectedEmailNotInOutbox(t *testing.T) {
 	if got := p.overview("").Messages["sent"]; got != 1 {
 		t.Errorf("%d messages are counted, want 1", got)
 	}
+}
+
+// A search finds words of the text and of the visible HTML, with merge tags replaced, as the recipient sees them.
+func TestOutboxSearch(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	p.must("POST", "/v2/emails", `{"email":"ada@example.org","sender":{"email":"shop@example.com"},"custom_attributes":{"city":"Zürich"},`+
+		`"content":{"subject":"Login","text":"Your code is 739-204.","html":"<style>hidden</style><p>Reise nach {{city}}, <b>Gru</b>ß</p>"}}`)
+	for search, want := range map[string]string{
+		"739-204": `"total":1`, "ZU\u0308RICH": `"total":1`, "gruss": `"total":1`, "login your reise": `"total":1`, "hidden": `"total":0`, "city": `"total":0`,
+	} {
+		assert.Contains(t, p.must("GET", "/_mock/outbox?search="+url.QueryEscape(search), nil).text, want, search)
+	}
+	assert.Contains(t, p.must("POST", "/_mock/wait", `{"for":"message","search":"739-204"}`).text, `"total":1`)
 }
 
 func TestRecipientErrors(t *testing.T) {

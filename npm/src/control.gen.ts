@@ -1781,7 +1781,7 @@ export interface operations {
                 account_id?: number;
                 /** @description the status of the campaigns */
                 status?: "incomplete" | "scheduled" | "delivering" | "delivered";
-                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
@@ -2156,7 +2156,7 @@ export interface operations {
                 event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added";
                 /** @description the id of the webhook */
                 webhook_id?: string;
-                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
@@ -2304,7 +2304,7 @@ export interface operations {
                 event?: "Contact.Added" | "Contact.Unsubscribed" | "Email.Opened" | "Email.Clicked" | "Email.Bounced" | "Campaign.Sent" | "Campaign.Scheduled" | "Email.ReportedAsSpam" | "Email.Unsubscribed" | "Email.GlobalUnsubscribed" | "Email.Rejected" | "Email.Error" | "Contact.Removed" | "SuppressedEmail.Added";
                 /** @description the id of the related message */
                 message_id?: string;
-                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
@@ -2797,7 +2797,7 @@ export interface operations {
             query?: {
                 /** @description the account that owns the lists */
                 account_id?: number;
-                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
@@ -2877,7 +2877,7 @@ export interface operations {
             query?: {
                 /** @description the status of the contacts */
                 status?: "active" | "pending" | "unsubscribed" | "deleted" | "spam" | "bounced";
-                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
@@ -3033,7 +3033,7 @@ export interface operations {
                 campaign_id?: number;
                 /** @description the id of the workflow that sent the messages */
                 workflow_id?: number;
-                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
@@ -3760,7 +3760,7 @@ export interface operations {
                 method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "CONNECT";
                 /** @description the HTTP status of the response, such as 404 or 4xx; 0 means that the connection was lost */
                 status?: string;
-                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;
@@ -4364,7 +4364,7 @@ export interface operations {
                 account_id?: number;
                 /** @description the status of the workflows */
                 status?: "active" | "inactive";
-                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case */
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
                 search?: string;
                 /** @description the maximum number of records */
                 limit?: number;

@@ -42,10 +42,13 @@ func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
 
 // limited returns a reader for a request body with a size limit. The reader returns
 // an [http.MaxBytesError] if the body exceeds the limit. If the Content-Length
-// exceeds the limit, limited returns an error immediately.
+// exceeds the limit, or the body is compressed, limited returns an error immediately.
 func limited(r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
+	}
+	if err := gateway.CheckCompression(r, nil); err != nil {
+		return nil, err
 	}
 	return http.MaxBytesReader(nil, r.Body, limit), nil
 }

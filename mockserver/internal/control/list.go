@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // listing describes a list of records of type V. In responses, the records have
@@ -70,7 +73,7 @@ func whereAccount[V any](doc string, of func(V) int64) filter[V] {
 // listParams returns the parameters that every list accepts.
 func listParams() []param {
 	return []param{
-		text("search", "words, separated by spaces; a record matches if it contains all words, ignoring case"),
+		text("search", "words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents"),
 		number("limit", "the maximum number of records", 1, 1000, "200"),
 		number("offset", "the number of records to skip", 0, 1<<53, "0"),
 		text("around", "the id of a record; the list contains the records around it, or the newest records if the id is unknown; overrides `offset`"),
@@ -89,13 +92,13 @@ func (l listing[V, T]) params() (out []param) {
 type search[V, T any] struct {
 	query
 	list   listing[V, T] // only with the filters that the request sets
-	words  [][]byte      // in lower case
+	words  [][]byte      // folded
 	buffer []byte        // reused for the text of each record
 }
 
 func (l listing[V, T]) search(q query) *search[V, T] {
 	l.filters = slices.DeleteFunc(slices.Clone(l.filters), func(f filter[V]) bool { return q[f.name] == "" })
-	return &search[V, T]{query: q, list: l, words: bytes.Fields(bytes.ToLower([]byte(q["search"])))}
+	return &search[V, T]{query: q, list: l, words: bytes.Fields(folded([]byte(q["search"])))}
 }
 
 // matches reports whether a record matches the filters and contains the search
@@ -109,7 +112,7 @@ func (s *search[V, T]) matches(v V) bool {
 	if len(s.words) == 0 {
 		return true
 	}
-	s.buffer = lower(s.list.text(s.buffer[:0], v))
+	s.buffer = folded(s.list.text(s.buffer[:0], v))
 	return !slices.ContainsFunc(s.words, func(word []byte) bool { return !bytes.Contains(s.buffer, word) })
 }
 
@@ -122,11 +125,12 @@ func lines(to []byte, texts ...string) []byte {
 	return to
 }
 
-// lower converts text to lower case, in place if the text is ASCII.
-func lower(text []byte) []byte {
+// folded returns text without differences in case and in the form of accents (NFC), in
+// place if the text is ASCII. It also removes the difference between the forms of sigma.
+func folded(text []byte) []byte {
 	for i, c := range text {
 		if c >= utf8.RuneSelf {
-			return bytes.ToLower(text)
+			return norm.NFC.Bytes(cases.Fold().Bytes(text))
 		}
 		if 'A' <= c && c <= 'Z' {
 			text[i] = c + 'a' - 'A'

@@ -81,8 +81,8 @@ func TestListPages(t *testing.T) {
 	}
 }
 
-// A search compares each text of a record in lower case. It allocates no memory for an ASCII record, because a list can
-// have millions of records.
+// A search ignores case and the form of accents. It allocates no memory for an ASCII record, because a list can have
+// many records.
 func TestSearch(t *testing.T) {
 	l := rows(func(to []byte, text string) []byte { return lines(to, strings.Split(text, "|")...) })
 	for _, row := range []struct {
@@ -96,6 +96,11 @@ func TestSearch(t *testing.T) {
 		{"ann|ärger", "ÄRGER ANN", true},
 		{"\u212Aelvin", "kelvin", true}, // a non-ASCII letter with an ASCII lower case
 		{"ANN\xff|Bob", "ann bob", true},
+		{"Jose\u0301", "JOS\u00c9", true},
+		{"jos\u00e9", "jose\u0301", true},
+		{"ΟΔΟΣ", "οδος", true}, // the search ends in the final form of sigma
+		{"οδος", "ΟΔΟΣ", true},
+		{"Straße", "STRASSE", true},
 	} {
 		assert.Equal(t, row.want, l.search(query{"search": row.words}).matches(row.text), "%q in %q", row.words, row.text)
 	}
@@ -169,6 +174,35 @@ func TestBody(t *testing.T) {
 		}
 		if status != row.status || status == 0 && err != nil {
 			t.Errorf("%s: %d, %v; want %d", name, status, err, row.status)
+		}
+	}
+}
+
+// A compressed body is named, with and without its header.
+func TestCompressedBody(t *testing.T) {
+	for name, row := range map[string]struct{ encoding, body, want string }{
+		"header":         {"gzip", "x", "gzip"},
+		"another header": {"BR", "x", "br"},
+		"gzip":           {"", "\x1f\x8b\x08\x00", "gzip"},
+		"deflate":        {"", "\x78\x9c\x00", "deflate"},
+		"zstd":           {"", "\x28\xb5\x2f\xfd\x00", "zstd"},
+		"identity":       {"identity", "{}", ""},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(row.body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Content-Encoding", row.encoding)
+		_, err := decodeBody[nothing](r, requestOf(reflect.TypeFor[nothing]()))
+		if row.want == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		p := &apierror.Error{}
+		require.ErrorAs(t, err, &p, name)
+		assert.Equal(t, http.StatusUnsupportedMediaType, p.Status, name)
+		assert.Contains(t, p.Error(), "must not be compressed, got "+row.want, name)
+		if row.encoding != "" {
+			_, err = limited(r, 10)
+			require.ErrorAs(t, err, &p, name)
 		}
 	}
 }

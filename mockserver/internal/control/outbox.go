@@ -55,7 +55,7 @@ func (c *Control) outbox() listing[platform.Sent, platform.Summary] {
 		find: every(c.Platform.NewestSent),
 		id:   func(m platform.Sent) string { return m.ID },
 		text: func(to []byte, m platform.Sent) []byte {
-			return lines(to, m.ID, m.To, m.Subject(), m.From.Name, m.From.Email, m.Status)
+			return m.AppendText(lines(to, m.ID, m.To, m.Subject(), m.From.Name, m.From.Email, m.Status))
 		},
 		record: platform.Sent.Summary,
 		filters: []filter[platform.Sent]{

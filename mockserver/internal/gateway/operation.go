@@ -111,6 +111,8 @@ func ReadBody(r *http.Request, required, nul bool) ([]byte, error) {
 		return nil, apierror.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", MaxBody), "body")
 	case len(body) == 0 && !required:
 		return nil, nil
+	case CheckCompression(r, body) != nil:
+		return nil, CheckCompression(r, body)
 	case !strings.EqualFold(strings.TrimSpace(media), "application/json"):
 		return nil, apierror.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json", "header", "content-type")
 	case !json.Valid(body):
@@ -121,6 +123,22 @@ func ReadBody(r *http.Request, required, nul bool) ([]byte, error) {
 		return nil, err
 	}
 	return body, nil
+}
+
+// CheckCompression returns an error if a body is compressed. It also detects a
+// compressed body without a Content-Encoding header by its first bytes.
+func CheckCompression(r *http.Request, body []byte) error {
+	name := strings.ToLower(r.Header.Get("Content-Encoding"))
+	for _, format := range []struct{ start, name string }{{"\x1f\x8b", "gzip"}, {"\x78\x9c", "deflate"}, {"\x28\xb5\x2f\xfd", "zstd"}} {
+		if bytes.HasPrefix(body, []byte(format.start)) {
+			name = format.name
+		}
+	}
+	if name == "" || name == "identity" {
+		return nil
+	}
+	msg := fmt.Sprintf("the body must not be compressed, got %.20s", name)
+	return apierror.New(http.StatusUnsupportedMediaType, "unsupported_media_type", msg, "header", "content-encoding")
 }
 
 // call records an API request and its response.

@@ -20,7 +20,7 @@ const (
 func Snippet(text, document string, value func(name string) string) string {
 	source := text
 	if strings.TrimSpace(source) == "" {
-		source = shown(document)
+		source = Visible(document, snippetSource)
 	} else if len(source) > snippetSource {
 		source = source[:snippetSource]
 	}
@@ -37,27 +37,36 @@ func Snippet(text, document string, value func(name string) string) string {
 	return line
 }
 
-// shown returns the beginning of the text that is visible in an HTML document.
-func shown(document string) string {
+// Visible returns at least the first limit bytes of the text that is visible in an HTML
+// document. Elements other than parts of a line are separated by spaces.
+func Visible(document string, limit int) string {
 	var out strings.Builder
 	hidden := false
 	for token := range markup.Tokens(document) {
 		switch token.Type {
 		case html.TextToken:
 			if !hidden {
-				out.WriteString(token.Data[:min(len(token.Data), snippetSource)])
+				out.WriteString(token.Data[:min(len(token.Data), limit)])
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			invisible := slices.Contains([]string{"style", "script", "title"}, token.Data)
-			if hidden = invisible && token.Type == html.StartTagToken; !invisible {
+			if hidden = invisible && token.Type == html.StartTagToken; !invisible && !partOfLine[token.Data] {
 				out.WriteByte(' ')
 			}
 		}
-		if out.Len() > snippetSource {
+		if out.Len() > limit {
 			break
 		}
 	}
 	return out.String()
+}
+
+// partOfLine contains the elements that can be parts of a word.
+var partOfLine = map[string]bool{
+	"a": true, "abbr": true, "b": true, "bdi": true, "bdo": true, "big": true, "cite": true, "code": true, "del": true,
+	"dfn": true, "em": true, "font": true, "i": true, "ins": true, "kbd": true, "mark": true, "q": true, "s": true,
+	"samp": true, "small": true, "span": true, "strike": true, "strong": true, "sub": true, "sup": true, "tt": true,
+	"u": true, "var": true, "wbr": true,
 }
 
 // MergeText replaces each {{name}} with the value of name.

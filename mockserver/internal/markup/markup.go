@@ -8,17 +8,31 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Tokens yields the tags and texts of HTML, with decoded character references. Names of
-// elements and attributes are in lower case.
+// Tokens yields the tags and texts of HTML as an email client reads it, with decoded
+// character references. Names of elements and attributes are in lower case. Tokens omits
+// the content of template elements, which is never shown. It reads the content of
+// noscript elements, because email clients run no scripts.
 func Tokens(markup string) iter.Seq[html.Token] {
 	return func(yield func(html.Token) bool) {
 		tokens := html.NewTokenizer(strings.NewReader(markup))
+		templates := 0
 		for tokens.Next() != html.ErrorToken {
 			token := tokens.Token()
-			if token.Type == html.EndTagToken {
+			end := token.Type == html.EndTagToken
+			start := token.Type == html.StartTagToken || token.Type == html.SelfClosingTagToken // browsers ignore the slash
+			switch {
+			case start && token.Data == "noscript":
+				tokens.NextIsNotRawText()
+			case start && token.Data == "template":
+				templates++
+				continue
+			case end && token.Data == "template":
+				templates = max(0, templates-1)
+				continue
+			case end:
 				token.Attr = nil // browsers ignore the attributes of end tags
 			}
-			if !yield(token) {
+			if templates == 0 && !yield(token) {
 				return
 			}
 		}
@@ -36,11 +50,13 @@ func Attribute(tag html.Token, name string) (value string, ok bool) {
 	return "", false
 }
 
-// Targets returns the target of each link, even if the target is empty.
+// Targets returns the target of each link and each area of an image map, even if the
+// target is empty. Like browsers, it removes spaces around a target and line breaks in it.
 func Targets(markup string) (targets []string) {
+	unbroken := strings.NewReplacer("\t", "", "\n", "", "\r", "")
 	for tag := range Tokens(markup) {
-		if target, ok := Attribute(tag, "href"); ok && tag.Data == "a" {
-			targets = append(targets, target)
+		if target, ok := Attribute(tag, "href"); ok && (tag.Data == "a" || tag.Data == "area") {
+			targets = append(targets, unbroken.Replace(strings.Trim(target, " \t\n\f\r")))
 		}
 	}
 	return targets

@@ -128,6 +128,13 @@ func (s Sent) Subject() string { return s.subject() }
 // Summary returns the message without its parts.
 func (s Sent) Summary() Summary { return s.summary() }
 
+// AppendText appends the text part and the visible text of the HTML.
+func (m Sent) AppendText(to []byte) []byte {
+	to = append(to, mail.MergeText(m.Content.Text, m.value)...)
+	to = append(to, '\n')
+	return append(to, mail.MergeText(mail.Visible(m.Content.HTML, len(m.Content.HTML)), m.value)...)
+}
+
 // NewestSent returns the number of sent messages, and an iterator over the
 // messages, newest first.
 func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
