@@ -12,6 +12,6 @@
 //
 //	go test ./internal/tools/documents -update
 //
-// updates it. Documents in other modules need the dependencies of these
+// updates it. Without names, the block is the whole file. Documents in other modules need the dependencies of these
 // modules, and are tested only with -nested.
 package documents

@@ -181,11 +181,14 @@ func TestCopiedCode(t *testing.T) {
 	}
 }
 
-// cut returns the declarations in "file: name, name" with their comments, in that order.
+// cut returns the declarations in "file: name, name" with their comments, in that order, or the whole file.
 func cut(t *testing.T, document, from string) string {
 	t.Helper()
 	file, names, _ := strings.Cut(from, ": ")
 	source := read(t, file)
+	if names == "" {
+		return source
+	}
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, source, parser.ParseComments)
 	require.NoError(t, err)

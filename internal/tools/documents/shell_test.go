@@ -17,6 +17,7 @@ func elsewhere() map[string]string {
 	return map[string]string{
 		"curl":           "mockserver's TestManual runs the commands of docs/control-api.md",
 		"cd":             "",
+		"mkdir":          "",
 		"git":            ".ci/release makes the same commits and tags in its rehearsal",
 		"node":           "the step npm of the gate runs the tests of examples/node",
 		"npm":            "the step npm of the gate runs the same commands, and the rehearsal of a release installs the package",
@@ -59,7 +60,11 @@ func TestCommands(t *testing.T) {
 			}
 			if key := fmt.Sprint(words, path.Dir(b.file)); len(words) > 0 && !seen[key] {
 				seen[key] = true
-				line{t, b.file, strings.Join(words, " ")}.check([]string{".", path.Dir(b.file)}, words)
+				dirs := []string{".", path.Dir(b.file)}
+				if b.file == "docs/tutorial.md" {
+					dirs = append(dirs, tutorial) // the reader's folder
+				}
+				line{t, b.file, strings.Join(words, " ")}.check(dirs, words)
 			}
 		}
 	}
