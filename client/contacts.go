@@ -13,7 +13,7 @@ type Contacts struct{ handler handler }
 
 // Create adds a contact to a list. A deleted contact becomes active again and keeps
 // its id. However, a contact that has unsubscribed becomes active again only if
-// contact.Resubscribe is set, even if it was deleted later. If the list contains
+// contact.Resubscribe is set, even if it is deleted. If the list contains
 // the address with any other status, the error is [ErrContactExists]. If
 // contact.DoubleOptIn is set, the contact is pending until the recipient confirms
 // the subscription. If DoubleOptIn is set and the list's policy has not been

@@ -30,7 +30,7 @@ type modelList struct {
 type modelContact struct {
 	id            int64
 	email, status string
-	before        string // status of a deleted contact before its deletion
+	before        string // status that a deleted contact would have otherwise
 	barred        bool   // complained or bounced since it was active
 	added         int    // number of this addition, counted across all lists
 }
@@ -82,6 +82,15 @@ func (c *modelContact) set(status string) {
 	}
 	c.status = status
 	c.barred = status != "active" && (c.barred || status == "spam" || status == "bounced")
+}
+
+// react changes the status after an action of the recipient.
+func (c *modelContact) react(status string) {
+	if c.status != "deleted" {
+		c.set(status)
+		return
+	}
+	c.before, c.barred = status, c.barred || status != "unsubscribed"
 }
 
 // was returns the status that counts when an address is added again.
@@ -234,8 +243,8 @@ func (m *model) sendCampaign(l *modelList) int {
 
 func (m *model) bounce(msg *modelMessage, hard bool) {
 	c := msg.contact
-	if hard && c != nil && c.status != "deleted" && c.status != "spam" {
-		c.set("bounced")
+	if hard && c != nil && c.was() != "spam" {
+		c.react("bounced")
 	}
 	m.fire("Email.Bounced", whoIsShown(msg))
 }
@@ -254,8 +263,8 @@ func (m *model) complain(msg *modelMessage) {
 	}
 	msg.complained = true
 	m.suppressed[msg.to] = true // fires no event
-	if c := msg.contact; c != nil && c.status != "deleted" {
-		c.set("spam")
+	if c := msg.contact; c != nil {
+		c.react("spam")
 	}
 	who := msg.to
 	if msg.by == events.SendingTypeEmailAPI {
@@ -274,6 +283,8 @@ func (m *model) unsubscribe(msg *modelMessage) bool {
 			m.fire("Email.Unsubscribed", c.email)
 		}
 		m.remove(c, "unsubscribed")
+	} else {
+		c.react("unsubscribed")
 	}
 	return true
 }
@@ -290,6 +301,8 @@ func (m *model) globalUnsubscribe(msg *modelMessage) {
 	case msg.by == events.SendingTypeTransactional:
 	case c.status != "unsubscribed" && c.status != "deleted":
 		m.remove(c, "unsubscribed")
+	default:
+		c.react("unsubscribed")
 	}
 }
 

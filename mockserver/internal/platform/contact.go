@@ -26,7 +26,7 @@ const (
 type contact struct {
 	api.Contact        // LastBounceType is "" instead of "none"
 	Added       int64  `json:"added"`           // sequence number of the last addition to the list
-	Before      string `json:"before,omitzero"` // status that a deleted contact had before
+	Before      string `json:"before,omitzero"` // status that a deleted contact would have otherwise
 	Barred      bool   `json:"barred,omitzero"` // complained or bounced since it was active, so no import activates it
 
 	slot uint32
@@ -41,8 +41,8 @@ func (c *contact) wire() api.Contact {
 }
 
 // effectiveStatus returns the contact's status. If the contact is deleted,
-// effectiveStatus returns the status that it had before. An import can add a contact as
-// deleted, which has no status before.
+// effectiveStatus returns the status that it would have otherwise. An import can add a
+// contact as deleted, which has no such status.
 func (c *contact) effectiveStatus() string {
 	if c.Status == statusDeleted {
 		return cmp.Or(c.Before, statusActive)
@@ -216,6 +216,17 @@ func (t *contactTable) setStatus(c *contact, status string) {
 	c.Barred = status != statusActive && (c.Barred || statusNamed(status).reactivates == never)
 	t.counts[c.Status]++
 	t.insert("status", c.slot)
+}
+
+// react sets the status after an action of the recipient. A deleted contact stays deleted,
+// but an import must respect the action.
+func (t *contactTable) react(c *contact, status string) {
+	if c.Status != statusDeleted {
+		t.setStatus(c, status)
+		return
+	}
+	c.Before = status
+	c.Barred = c.Barred || statusNamed(status).reactivates == never
 }
 
 func (t *contactTable) setDate(c *contact, unix int64) {

@@ -134,9 +134,7 @@ func (t *tx) unsubscribeContact(r api.UnsubscribeContactRequestObject) (api.Unsu
 	if err != nil {
 		return nil, err
 	}
-	if c.Status != statusUnsubscribed {
-		t.leave(l, c)
-	}
+	t.leave(l, c)
 	return api.UnsubscribeContact204Response{}, nil
 }
 

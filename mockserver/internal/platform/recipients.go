@@ -159,8 +159,8 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	if c != nil {
 		c.BouncesCount++
 		c.LastBounceType = bounceType(category)
-		if category.Hard() && !statusNamed(c.Status).final {
-			l.contacts.setStatus(c, statusBounced)
+		if category.Hard() && !statusNamed(c.effectiveStatus()).final {
+			l.contacts.react(c, statusBounced)
 		}
 	}
 	t.emailBounced(m, l, c)
@@ -178,8 +178,8 @@ func (t *tx) complain(m *message, provider string) {
 	m.ReportedAsSpam = true
 	t.suppress(m.To)
 	l, c := t.contactOf(m)
-	if c != nil && c.Status != statusDeleted {
-		l.contacts.setStatus(c, statusSpam)
+	if c != nil {
+		l.contacts.react(c, statusSpam)
 	}
 	t.emailReported(m, l, c, cmp.Or(provider, "Mailbox.example"))
 }
@@ -211,19 +211,20 @@ func (t *tx) unsubscribe(m *message) error {
 		return fmt.Errorf("mockserver: email %s was not sent to a list contact", m.ID)
 	}
 	m.Unsubscribed = true
-	if c.Status == statusUnsubscribed || c.Status == statusDeleted {
-		return nil
-	}
-	if m.SentBy == events.SendingTypeEmailAPI {
+	if m.SentBy == events.SendingTypeEmailAPI && c.Status != statusUnsubscribed && c.Status != statusDeleted {
 		t.emailUnsubscribed(m, l, c) // first, because the event may contain the old status
 	}
 	t.leave(l, c)
 	return nil
 }
 
-// leave unsubscribes a contact from a list.
+// leave unsubscribes a contact from a list. A deleted contact has already left the list.
 func (t *tx) leave(l *list, c *contact) {
-	l.contacts.setStatus(c, statusUnsubscribed)
+	before := c.Status
+	l.contacts.react(c, statusUnsubscribed)
+	if before == statusUnsubscribed || before == statusDeleted {
+		return
+	}
 	t.contactRemoved(l, c)
 	t.contactUnsubscribed(l, c)
 }
@@ -245,8 +246,6 @@ func (t *tx) globalUnsubscribe(m *message) {
 	case events.SendingTypeEmailAPI:
 		t.emailGloballyUnsubscribed(m)
 	case events.SendingTypeCampaign, events.SendingTypeWorkflow:
-		if l, c := t.contactOf(m); c.Status != statusUnsubscribed && c.Status != statusDeleted {
-			t.leave(l, c)
-		}
+		t.leave(t.contactOf(m))
 	}
 }

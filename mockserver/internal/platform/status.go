@@ -39,7 +39,7 @@ var statuses = []status{
 	{name: statusActive, meaning: "contacts that receive messages"},
 	{name: statusPending, meaning: "contacts that have not confirmed yet", rejects: allEmail, reactivates: ifResubscribed},
 	{name: statusUnsubscribed, meaning: "contacts that unsubscribed", rejects: marketingEmail, reactivates: ifResubscribed},
-	{name: statusDeleted, meaning: "deleted contacts", rejects: allEmail, final: true}, // the status before the deletion decides whether an import activates it
+	{name: statusDeleted, meaning: "deleted contacts", rejects: allEmail}, // effectiveStatus decides whether an import activates it
 	{name: statusSpam, meaning: "contacts that reported a message as spam", rejects: allEmail, reactivates: never, final: true},
 	{name: statusBounced, meaning: "contacts with a hard bounce", rejects: allEmail, reactivates: never},
 }
