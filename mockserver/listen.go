@@ -82,8 +82,10 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 
 // Shutdown stops listening and waits for the requests in flight. It ends the delays of
 // fault rules, and closes the connections of requests that a rule hangs. If ctx is
-// canceled or expires, the error lists the unfinished requests. Call [Server.Close]
-// afterwards, because Shutdown does not stop deliveries.
+// canceled or expires, Shutdown closes the connections of the unfinished requests, and
+// the error lists them. Therefore, a [Server.Snapshot] after Shutdown contains the changes
+// of all requests whose clients received a response. Call [Server.Close] afterwards,
+// because Shutdown does not stop deliveries.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.engine.Faults.Close()
 	s.engine.Changes.Close()
@@ -95,9 +97,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		_, err = s.engine.API.Busy.Wait(ctx, 0) // net/http does not track connections that a fault has reset
 	}
 	if err != nil {
-		return fmt.Errorf("mockserver: shutdown: still running: %s: %w", s.serve.running, err)
+		err = fmt.Errorf("mockserver: shutdown: still running: %s: %w", s.serve.running, err)
+		_ = s.serve.http.Close()
 	}
-	return nil
+	return err
 }
 
 // running contains the requests in progress.

@@ -27,6 +27,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/slowpeers"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
@@ -162,6 +163,27 @@ func TestShutdownUnusedConnection(t *testing.T) {
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 			t.Errorf("reading the connection: %v, want io.EOF", err)
 		}
+	})
+}
+
+// A request that is unfinished when Shutdown returns gets no response, because a snapshot would not contain its changes.
+func TestShutdownUnfinishedRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &pipes{incoming: make(chan net.Conn), closed: make(chan struct{})}
+		srv := mockserver.StartOn(l, mockserver.Config{})
+		defer srv.Close()
+		conn := l.dial()
+		defer func() { _ = conn.Close() }()
+		request := slowpeers.Post("/lists", srv.Token(), `{"name":"News"}`)
+		_, err := io.WriteString(conn, request[:len(request)-1])
+		require.NoError(t, err)
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, srv.Shutdown(ctx), context.DeadlineExceeded)
+		_, _ = io.WriteString(conn, request[len(request)-1:])
+		response, err := io.ReadAll(conn)
+		assert.Empty(t, response, "the response after Shutdown; reading it: %v", err)
 	})
 }
 

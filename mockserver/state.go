@@ -42,7 +42,8 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.en
 
 // Revision returns a number that grows after each change to the state that
 // [Server.Snapshot] writes. Requests that only read do not change it, even if the first
-// request of an account adds the empty account.
+// request of an account adds the empty account. A [Server.Restore] adds 1, and the work
+// that it resumes adds more.
 func (s *Server) Revision() uint64 { return s.engine.Changes.Revision() }
 
 // Snapshot writes the whole state as one JSON object: all records of all accounts, the

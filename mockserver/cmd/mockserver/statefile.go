@@ -3,12 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
-
-	"example.com/emailplatform/mockserver"
 )
 
 const (
@@ -29,10 +28,17 @@ type stateFile struct {
 	unlock func() error
 	log    *slog.Logger
 
-	srv     *mockserver.Server
+	srv     storable
 	saved   uint64 // revision of the state in the file
 	stop    chan struct{}
 	stopped chan struct{}
+}
+
+// storable is the part of a [mockserver.Server] that a state file stores.
+type storable interface {
+	Snapshot(w io.Writer) error
+	Restore(r io.Reader) error
+	Revision() uint64
 }
 
 // openState locks the state file, so a second process with the same file cannot
@@ -42,8 +48,12 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 	if name == "" {
 		return &stateFile{unlock: func() error { return nil }}, nil
 	}
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // lock the target of a symbolic link, because the target is replaced
+	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		target, err := filepath.EvalSymlinks(name)
+		if err != nil {
+			return nil, fmt.Errorf("-state: the target of the symbolic link %s must exist: %w", name, err)
+		}
+		name = target // lock the target, because the target is replaced
 	}
 	lockName := name + ".lock"
 	if info, err := os.Lstat(lockName); err == nil && !info.Mode().IsRegular() {
@@ -60,7 +70,7 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 var errInUse = errors.New("another process is using this file")
 
 // load restores the state from the file, or creates the file if it does not exist.
-func (s *stateFile) load(srv *mockserver.Server) error {
+func (s *stateFile) load(srv storable) error {
 	if s.srv = srv; s.name == "" {
 		return nil
 	}
@@ -84,8 +94,8 @@ func (s *stateFile) restore() error {
 	if err != nil {
 		return err
 	}
+	s.saved = s.srv.Revision() + 1 // Restore adds 1, and may already have resumed work when it returns
 	err = s.srv.Restore(file)
-	s.saved = s.srv.Revision()
 	return errors.Join(err, file.Close())
 }
 
@@ -132,14 +142,26 @@ func (s *stateFile) save() error {
 	if err = s.srv.Snapshot(file); err == nil {
 		err = file.Sync()
 	}
-	if err = errors.Join(err, file.Close()); err == nil { // on Windows, only closed files can be renamed
-		err = os.Rename(file.Name(), s.name)
-	}
-	if err != nil {
+	if err = errors.Join(err, file.Close()); err != nil { // on Windows, only closed files can be renamed
 		return errors.Join(err, os.Remove(file.Name()))
+	}
+	if err := s.replace(file.Name()); err != nil {
+		return fmt.Errorf("the latest changes are only in %s, which the next save replaces: %w", file.Name(), err)
 	}
 	s.saved = revision
 	return nil
+}
+
+// replace replaces the file with a new file. On Windows, it fails while another process,
+// such as an editor or a virus scanner, has opened the file.
+func (s *stateFile) replace(name string) (err error) {
+	for _, pause := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond} {
+		time.Sleep(pause)
+		if err = os.Rename(name, s.name); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // create creates a file, which only the owner can read. It replaces the file of a killed

@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -17,6 +20,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -218,9 +222,84 @@ func TestStateAfterDiskError(t *testing.T) {
 	require.NoError(t, os.Remove(name+".new"))
 	require.NoError(t, s.save())
 	assert.Contains(t, restorable(t, name), "Late", "the change was lost")
-	s.name = filepath.Dir(name) // which a file cannot replace
-	require.Error(t, s.save())
-	assert.NoFileExists(t, s.name+".new")
+}
+
+// On Windows, a file cannot be replaced while another process has opened it. Then the replacement is retried. If that
+// fails, the changes stay in the new file.
+func TestStateNotReplaced(t *testing.T) {
+	for name, freed := range map[string]bool{"for a short time": true, "for a long time": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "state.json") // a file cannot replace a directory
+				require.NoError(t, os.Mkdir(dir, 0o700))
+				srv := mockserver.New(mockserver.Config{})
+				defer srv.Close()
+				require.NoError(t, srv.Seed(strings.NewReader(`{"lists":[{"name":"Late"}]}`)))
+				s := &stateFile{name: dir, srv: srv}
+				if freed {
+					time.AfterFunc(250*time.Millisecond, func() { assert.NoError(t, os.Remove(dir)) })
+				}
+				err := s.save()
+				if freed {
+					require.NoError(t, err)
+					assert.Contains(t, restorable(t, dir), "Late")
+					assert.Equal(t, srv.Revision(), s.saved)
+					return
+				}
+				require.ErrorContains(t, err, dir+".new")
+				assert.Contains(t, restorable(t, dir+".new"), "Late")
+				assert.NotEqual(t, srv.Revision(), s.saved)
+			})
+		})
+	}
+}
+
+// A change during a restore, by a delivery that the restore resumes, is saved. Without such a change, the file is not
+// rewritten.
+func TestStateChangedDuringRestore(t *testing.T) {
+	receiver := func(handle http.HandlerFunc) mockserver.Config {
+		return mockserver.Config{Targets: map[string]http.Handler{"hook.test": handle}}
+	}
+	entered, end := make(chan struct{}), make(chan struct{})
+	before := mockserver.New(receiver(func(http.ResponseWriter, *http.Request) { close(entered); <-end }))
+	defer before.Close()
+	defer close(end)
+	name := filepath.Join(t.TempDir(), "state.json")
+	idle := &stateFile{name: name, srv: before}
+	require.NoError(t, idle.save())
+	require.NoError(t, idle.restore())
+	assert.Equal(t, before.Revision(), idle.saved, "a restored state without pending work is already saved")
+	require.NoError(t, before.Seed(strings.NewReader(`{"webhooks":[{"url":"http://hook.test/","events":["SuppressedEmail.Added"]}]}`)))
+	r := httptest.NewRequest(http.MethodPost, "/suppressed-emails", strings.NewReader(`{"email":"ada@example.org"}`))
+	r.Header.Set("Authorization", "Bearer "+before.Token())
+	r.Header.Set("Content-Type", "application/json")
+	before.ServeHTTP(httptest.NewRecorder(), r)
+	<-entered // the attempt is in progress, so the delivery is pending in the file
+	require.NoError(t, (&stateFile{name: name, srv: before}).save())
+	srv := mockserver.New(receiver(func(http.ResponseWriter, *http.Request) {}))
+	defer srv.Close()
+	s := &stateFile{name: name, srv: slowRestore{srv}}
+	require.NoError(t, s.restore())
+	require.Equal(t, mockserver.DeliveryDelivered, srv.Deliveries()[0].State)
+	assert.NotEqual(t, srv.Revision(), s.saved, "the result of the delivery is not saved")
+}
+
+// slowRestore is a server whose Restore returns after the resumed deliveries are done.
+type slowRestore struct{ *mockserver.Server }
+
+func (s slowRestore) Restore(r io.Reader) error {
+	return errors.Join(s.Server.Restore(r), s.Wait(context.Background()))
+}
+
+// A symbolic link without a target is an error that names the link.
+func TestStateDanglingLink(t *testing.T) {
+	dir := t.TempDir()
+	state := filepath.Join(dir, "state.json")
+	if err := os.Symlink(filepath.Join(dir, "elsewhere.json"), state); err != nil {
+		t.Skip(err) // Windows may forbid it
+	}
+	require.ErrorContains(t, rejected(t, "-state", state), "-state: the target of the symbolic link "+state+" must exist")
+	assert.NoFileExists(t, state+".lock")
 }
 
 // restorable returns the state that a file restores.

@@ -263,8 +263,14 @@ func (s State) Check() error {
 	return nil
 }
 
-// Restore restores a valid state, or the configured state if s is nil.
-func (c *Clock) Restore(s *State) { c.change(func() { c.restoreLocked(s) }) }
+// Restore restores a valid state, or the configured state if s is nil. The caller
+// publishes the change, because it replaces the whole state.
+func (c *Clock) Restore(s *State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.restoreLocked(s)
+	c.settleLocked()
+}
 
 func (c *Clock) restoreLocked(s *State) {
 	if s == nil {

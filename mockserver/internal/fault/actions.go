@@ -36,6 +36,8 @@ type Action struct {
 	Targets []string          `json:"targets" doc:"what rules with the action can match: request, message or delivery"`
 	Fields  []string          `json:"fields" doc:"the fields that the action reads; a rule must omit the others"`
 
+	RequestFields []string `json:"request_fields" doc:"the fields that the action reads only for requests; a rule for deliveries must omit them"`
+
 	needs     string // a field that rules with the action must have
 	to        target
 	withEvent target // the targets if the rule has an event or a webhook; to, if it must not have one
@@ -45,7 +47,7 @@ func actions() []Action {
 	const after, delay, status, retry, body, location, size = "after_processing", "delay_ms", "status", "retry_after", "body", "location", "size"
 	table := []Action{
 		{
-			Name: model.FaultStatus, to: requests, withEvent: attempts, Fields: []string{after, delay, status, retry, body},
+			Name: model.FaultStatus, to: requests, withEvent: attempts, Fields: []string{after, delay, status, retry, body}, RequestFields: []string{retry},
 			Label: "Respond with a status", Effect: "Responds with `status` (503 by default), `retry_after` and `body`.",
 		},
 		{
