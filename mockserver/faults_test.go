@@ -399,22 +399,41 @@ func TestFaultActions(t *testing.T) {
 			p := newProbe(t, mockserver.Config{})
 			assert.NotEmpty(t, action.Label)
 			assert.NotEmpty(t, action.Effect)
-			for field, value := range values {
-				want := http.StatusUnprocessableEntity
-				if slices.Contains(action.Fields, field) {
-					want = http.StatusOK
+			for _, target := range action.Targets {
+				for field, value := range values {
+					rule := map[string]any{"action": action.Name, field: value}
+					want := http.StatusUnprocessableEntity
+					if slices.Contains(action.Fields, field) && (target != "delivery" || !slices.Contains(action.RequestFields, field)) {
+						want = http.StatusOK
+					}
+					if target == "delivery" {
+						rule["event"] = "*"
+					}
+					if action.Name == mockserver.FaultDelay {
+						rule["delay_ms"] = 1
+					}
+					body, err := json.Marshal(rule)
+					require.NoError(t, err)
+					a := p.do("POST", "/_mock/faults", string(body))
+					assert.Equal(t, want, a.status, "%s: %s", body, a.text)
 				}
-				rule := map[string]any{"action": action.Name, field: value}
-				if action.Name == mockserver.FaultDelay {
-					rule["delay_ms"] = 1
-				}
-				body, err := json.Marshal(rule)
-				require.NoError(t, err)
-				a := p.do("POST", "/_mock/faults", string(body))
-				assert.Equal(t, want, a.status, "%s: %s", body, a.text)
 			}
 		})
 	}
+}
+
+// A delivery attempt has no client that could read a Retry-After header.
+func TestFaultFieldOnlyForRequests(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	const rule = "retry_after: must be omitted, because status reads it only for requests"
+	for name, f := range map[string]mockserver.Fault{
+		"of an event": {Event: "Email.Bounced"}, "of all events": {Event: "*"}, "of a webhook": {WebhookID: "1"},
+	} {
+		f.Action, f.RetryAfter = mockserver.FaultStatus, "1"
+		_, err := p.Inject(f)
+		assert.ErrorContains(t, err, rule, name)
+	}
+	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "1"})
 }
 
 // observed returns the effects of a request, a message or a delivery, with a fault rule for the action. The start times

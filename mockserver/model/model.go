@@ -210,7 +210,7 @@ type FaultAction string
 // The rule counts each attempt.
 const (
 	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. RetryAfter
-	// does not apply to attempts.
+	// must be empty in a rule for attempts.
 	FaultStatus FaultAction = "status"
 	// FaultReset closes the connection without a response.
 	FaultReset FaultAction = "reset"

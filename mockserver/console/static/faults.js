@@ -8,7 +8,7 @@ import { accountFilter, look, useSession } from './session.js';
  * @typedef {{account_id?: number, operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_processing?: boolean,
  *   delay_ms?: number, status?: number, retry_after?: string, body?: string, location?: string, size?: number}} Fault
  * @typedef {Fault & {id: string, enabled: boolean, calls: number, hits: number}} Rule
- * @typedef {{action: string, label: string, targets: string[], fields: string[]}} Action
+ * @typedef {{action: string, label: string, targets: string[], fields: string[], request_fields: string[]}} Action
  * @typedef {{seed: number|string, data: Rule[], operations: {operation: string}[], action_details: Action[]}} Plan
  */
 const { button, div, fieldset, form, h2, legend, li, p, section, span, strong, ul } = tags;
@@ -96,7 +96,8 @@ function NewRule({ actions, operations, events, add }) {
   const [f, set] = useState(/** @type {Record<string, string|boolean>} */ ({ action: 'status', when: 'nth', n: '1', status: '503' }));
   const put = (/** @type {string} */ name) => (/** @type {string|boolean} */ value) => set(old => ({ ...old, [name]: value }));
   const of = (/** @type {string} */ target) => actions.filter(a => a.targets.includes(target));
-  const fields = actions.find(a => a.action === f.action)?.fields ?? [];
+  const action = actions.find(a => a.action === f.action);
+  const fields = (action?.fields ?? []).filter(name => subject === 'request' || !action?.request_fields.includes(name));
   const choose = (/** @type {string} */ s) => { setSubject(s); set(old => ({ ...old, action: of(s)[0].action })); };
   const submit = (/** @type {Event} */ e) => { e.preventDefault(); add(faultOf(subject, f, fields)); };
   const text = (/** @type {string} */ name) => String(f[name] ?? '');

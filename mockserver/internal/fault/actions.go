@@ -97,8 +97,14 @@ func actions() []Action {
 	}
 	for i := range table {
 		table[i].Targets = table[i].targets()
+		table[i].RequestFields = append([]string{}, table[i].RequestFields...) // JSON requires a list
 	}
 	return table
+}
+
+// reads reports whether the action reads a field of a rule with the given target.
+func (a Action) reads(field string, to aim) bool {
+	return slices.Contains(a.Fields, field) && (to == requests || !slices.Contains(a.RequestFields, field))
 }
 
 func (a Action) targets() (names []string) {
@@ -124,6 +130,9 @@ func Manual() string {
 		fields := "–"
 		if len(a.Fields) > 0 {
 			fields = "`" + strings.Join(a.Fields, "` `") + "`"
+		}
+		for _, field := range a.RequestFields {
+			fields = strings.Replace(fields, "`"+field+"`", "`"+field+"` (only for requests)", 1)
 		}
 		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", a.Name, strings.Join(a.Targets, ", "), fields, a.Effect)
 	}

@@ -83,6 +83,7 @@ func check(f model.Fault) (errs FieldErrors) {
 	reject(action.needs != "" && !slices.Contains(given(f), action.needs), action.needs, "is required by "+string(f.Action))
 	for _, field := range given(f) {
 		reject(known && !slices.Contains(action.Fields, field), field, "must be omitted, because "+string(f.Action)+" does not read it")
+		reject(slices.Contains(action.Fields, field) && !action.reads(field, to), field, "must be omitted, because "+string(f.Action)+" reads it only for requests")
 	}
 	return errs
 }
@@ -156,7 +157,18 @@ func readFields() (all []map[string]any) {
 				fields[field], needed = object{"not": object{"enum": []any{zero}}}, []string{field}
 			}
 		}
-		all = append(all, object{"if": object{"properties": object{"action": object{"const": a.Name}}}, "then": object{"properties": fields, "required": needed}})
+		is := object{"action": object{"const": a.Name}}
+		all = append(all, object{"if": object{"properties": is}, "then": object{"properties": fields, "required": needed}})
+		ofRequests := object{}
+		for _, field := range a.RequestFields {
+			ofRequests[field] = object{"enum": []any{zeros[field]}}
+		}
+		if len(ofRequests) > 0 {
+			of := func(target string) object {
+				return object{"properties": object{target: object{"not": object{"enum": []any{""}}}}, "required": []string{target}}
+			}
+			all = append(all, object{"if": object{"properties": is, "anyOf": []object{of("event"), of("webhook_id")}}, "then": object{"properties": ofRequests}})
+		}
 	}
 	return all
 }
