@@ -1098,7 +1098,7 @@ export interface components {
             times?: number;
             /** @description the id of the webhook that receives the deliveries */
             webhook_id?: string;
-        } & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown);
+        } & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown);
         FaultRule: {
             /** @description the account of the requests, messages or deliveries; all accounts if omitted */
             account_id?: number;
@@ -2467,6 +2467,8 @@ export interface operations {
                             fields: string[];
                             /** @description the action as a short command */
                             label: string;
+                            /** @description the fields that the action reads only for requests; a rule for deliveries must omit them */
+                            request_fields: string[];
                             /** @description what rules with the action can match: request, message or delivery */
                             targets: string[];
                         }[];
