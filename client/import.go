@@ -125,7 +125,8 @@ type ImportFailure struct {
 // An import holds at most 16 MiB of contacts in flight and their JSON, 4 MiB in the next
 // batch and one more contact. Only a single contact can exceed these limits. A contact
 // counts as its text plus 128 bytes, 32 bytes for each attribute and 16 bytes for each
-// tag or interest.
+// tag or interest. In addition, each concurrent request keeps an array of BatchSize
+// contacts, with at most 128 bytes each, even if its batch is smaller.
 // The report stores one entry for each group of consecutive contacts with the same
 // status, and the rejected contacts unless [ImportOptions].OnRejected is set.
 //

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"math"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -626,6 +627,12 @@ func TestImportMemory(t *testing.T) {
 			wg.Wait()
 		})
 	}
+}
+
+// TestImportArrays: the arrays of a batch need at most the documented size for each contact.
+func TestImportArrays(t *testing.T) {
+	size := reflect.TypeFor[ImportContact]().Size() + reflect.TypeFor[int64]().Size() + reflect.TypeFor[uint64]().Size() // contacts, places, hashes
+	assert.LessOrEqual(t, size, uintptr(128))
 }
 
 // TestImportNoRepeat: with NoRepeat, a batch that the platform may have processed is not sent again. Other rejected

@@ -53,6 +53,11 @@ func listenLoopback(listen func(ctx context.Context, network, address string) (n
 // StartOn returns a server that accepts connections from listener. Close closes the
 // listener. If the address is not a loopback address, the control routes require an
 // access token, so set Config.Tokens to secret values.
+//
+// The server limits slow clients. At most 1,000 connections can wait for a request, each
+// for up to 10 minutes. Above 1,000, the server closes the connection that has waited
+// longest. A request body must arrive within 30 s, plus 1 s for each 64 KiB. A client must
+// accept each part of a response within 30 s.
 func StartOn(listener net.Listener, cfg Config) *Server {
 	s := New(cfg)
 	s.serve = listening{

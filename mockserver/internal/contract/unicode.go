@@ -98,8 +98,10 @@ const longestEscape = len(`\ud83d\ude00`)
 // escapeError returns the length of the escape sequence at the start of b.
 func escapeError(b []byte, nul bool) (n int, err error) {
 	switch unit := codeUnit(b); {
-	case len(b) < 2 || b[1] == 'u' && unit < 0:
+	case len(b) < 2 || b[1] == 'u' && len(b) < 6:
 		return 0, TextError("must not end within an escape sequence")
+	case b[1] == 'u' && unit < 0:
+		return 0, TextError(`must have four hexadecimal digits after \u`)
 	case b[1] != 'u':
 		return 2, nil
 	case unit == 0 && !nul:

@@ -40,6 +40,28 @@ func TestCheckText(t *testing.T) {
 	assert.NoError(t, CheckText([]byte(`"\u0000"`), true))
 }
 
+// An incomplete or invalid escape sequence has an error with its position, even if a part of it has not been read yet.
+func TestEscapeSequences(t *testing.T) {
+	for body, want := range map[string]string{
+		`["ab\uZZZZ"]`:          `byte 5: must have four hexadecimal digits after \u`,
+		`{"a":"\u12"}`:          `byte 7: must have four hexadecimal digits after \u`,
+		`{"\u+123":1}`:          `byte 3: must have four hexadecimal digits after \u`,
+		`["\ud83d\ude0"]`:       `byte 3: must not contain half of a surrogate pair, got \ud83d`,
+		`["\u12`:                `byte 3: must not end within an escape sequence`,
+		`["é\`:                  `byte 5: must not end within an escape sequence`,
+		`["\uABCD\uabcd \\uZ"]`: "",
+	} {
+		for _, r := range []io.Reader{strings.NewReader(body), iotest.OneByteReader(strings.NewReader(body))} {
+			_, err := io.ReadAll(TextReader(r))
+			if want == "" {
+				assert.NoError(t, err, body)
+			} else {
+				assert.EqualError(t, err, want, body)
+			}
+		}
+	}
+}
+
 func TestCheckURL(t *testing.T) {
 	for target, want := range map[string]string{
 		"/a%C3%A9?q=%C3%A9&%C3%A9=1": "",
