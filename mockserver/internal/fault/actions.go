@@ -103,7 +103,7 @@ func actions() []Action {
 }
 
 // reads reports whether the action reads a field of a rule with the given target.
-func (a Action) reads(field string, to aim) bool {
+func (a Action) reads(field string, to target) bool {
 	return slices.Contains(a.Fields, field) && (to == requests || !slices.Contains(a.RequestFields, field))
 }
 
