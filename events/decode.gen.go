@@ -128,7 +128,7 @@ func readEmailUnsubscribed(c *jsonscan.Cursor) (v EmailUnsubscribed) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
-			v.EventTime = readUnixTime(c)
+			v.EventTime = readTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		case "contact":
@@ -148,7 +148,7 @@ func readEmailGlobalUnsubscribed(c *jsonscan.Cursor) (v EmailGlobalUnsubscribed)
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
-			v.EventTime = readUnixTime(c)
+			v.EventTime = readTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		case "context":
@@ -166,7 +166,7 @@ func readEmailRejected(c *jsonscan.Cursor) (v EmailRejected) {
 		case "reason":
 			v.Reason = readRejectReason(c)
 		case "event_time":
-			v.EventTime = readUnixTime(c)
+			v.EventTime = readTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		case "contact":
@@ -186,7 +186,7 @@ func readEmailErrored(c *jsonscan.Cursor) (v EmailErrored) {
 		case "error":
 			v.Error = c.String()
 		case "event_time":
-			v.EventTime = readUnixTime(c)
+			v.EventTime = readTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		default:
@@ -312,7 +312,7 @@ func readEmailAPIBounce(c *jsonscan.Cursor) (v EmailAPIBounce) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
-			v.EventTime = readUnixTime(c)
+			v.EventTime = readTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		case "contact":
@@ -396,7 +396,7 @@ func readEmailAPIComplaint(c *jsonscan.Cursor) (v EmailAPIComplaint) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
-			v.EventTime = readUnixTime(c)
+			v.EventTime = readTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		default:
@@ -412,7 +412,7 @@ func readActionContext(c *jsonscan.Cursor) (v ActionContext) {
 		case "ip":
 			v.IP = readNull(c, (*jsonscan.Cursor).String)
 		case "timestamp":
-			v.Timestamp = readUnixTime(c)
+			v.Timestamp = readTime(c)
 		case "user_agent":
 			v.UserAgent = readNull(c, (*jsonscan.Cursor).String)
 		default:
@@ -432,7 +432,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		case "status":
 			v.Status = readContactStatus(c)
 		case "subscribed_on":
-			v.SubscribedOn = readUnixTime(c)
+			v.SubscribedOn = readTime(c)
 		case "custom_attributes":
 			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
 		case "interests":
@@ -456,13 +456,13 @@ func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
 		case "status":
 			v.Status = readContactStatus(c)
 		case "subscribed_on":
-			v.SubscribedOn = readUnixTime(c)
+			v.SubscribedOn = readTime(c)
 		case "bounces_count":
 			v.BouncesCount = c.Int()
 		case "custom_attributes":
 			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
 		case "last_bounce_type":
-			v.LastBounceType = jsonscan.Text[BounceType](c)
+			v.LastBounceType = readBounceType(c)
 		default:
 			c.Skip()
 		}
@@ -474,7 +474,7 @@ func readEmailRef(c *jsonscan.Cursor) (v EmailRef) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
-			v.ID = c.String()
+			v.ID = readAnyID(c)
 		default:
 			c.Skip()
 		}
@@ -510,7 +510,13 @@ func readRecipientContext(c *jsonscan.Cursor) (v RecipientContext) {
 	return v
 }
 
-func readRejectReason(c *jsonscan.Cursor) RejectReason { return RejectReason(c.String()) }
+func readRejectReason(c *jsonscan.Cursor) RejectReason {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "bounced", "unsubscribed", "pending", "spam", "deleted", "suppressed")
+	}
+	return RejectReason(text)
+}
 
 func readSuppressedAddress(c *jsonscan.Cursor) (v SuppressedAddress) {
 	for name, more := c.First(); more; name, more = c.Next() {
@@ -612,7 +618,7 @@ func readTransactionalEmail(c *jsonscan.Cursor) (v TransactionalEmail) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
-			v.ID = c.String()
+			v.ID = readAnyID(c)
 		case "sender":
 			v.Sender = readMessageSender(c)
 		case "additional_headers":
@@ -682,7 +688,13 @@ func readComplainingContact(c *jsonscan.Cursor) (v ComplainingContact) {
 	return v
 }
 
-func readContactStatus(c *jsonscan.Cursor) ContactStatus { return ContactStatus(c.String()) }
+func readContactStatus(c *jsonscan.Cursor) ContactStatus {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed")
+	}
+	return ContactStatus(text)
+}
 
 func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 	for name, more := c.First(); more; name, more = c.Next() {
@@ -698,7 +710,13 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 	return v
 }
 
-func readBounceCategory(c *jsonscan.Cursor) BounceCategory { return BounceCategory(c.String()) }
+func readBounceCategory(c *jsonscan.Cursor) BounceCategory {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "bounce_hb", "bounce_sb", "bounce_fm", "bounce_mb", "bounce_tr", "bounce_df", "bounce_ar", "bounce_cr", "bounce_ac")
+	}
+	return BounceCategory(text)
+}
 
 func readAutomationRef(c *jsonscan.Cursor) (v AutomationRef) {
 	for name, more := c.First(); more; name, more = c.Next() {
@@ -744,4 +762,10 @@ func readMessageSender(c *jsonscan.Cursor) (v MessageSender) {
 	return v
 }
 
-func readSystemActionType(c *jsonscan.Cursor) SystemActionType { return SystemActionType(c.String()) }
+func readSystemActionType(c *jsonscan.Cursor) SystemActionType {
+	text := c.String()
+	if jsonscan.HasUpper(text) {
+		text = jsonscan.Fold(text, "douopt-in", "opt-in")
+	}
+	return SystemActionType(text)
+}

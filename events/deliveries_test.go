@@ -101,7 +101,7 @@ func TestExampleDeliveries(t *testing.T) {
 
 // TestEventMethodsWithoutData: events without known data have no recipient, email, list, campaign or bounce.
 func TestEventMethodsWithoutData(t *testing.T) {
-	partial := `{"event":"Email.Bounced","data":{"campaign":{"id":9,"name":7},"bounce":{"category":"bounce_sb"}}}`
+	partial := `{"event":"Email.Bounced","data":{"campaign":{"id":9},"contact":{"email":7},"bounce":{"category":"bounce_sb"}}}`
 	for _, row := range []struct {
 		ev   *events.Event
 		want string
@@ -133,8 +133,8 @@ func TestBounceCategories(t *testing.T) {
 		{category: events.BounceCategoryAddressChange, text: "bounce_ac", description: "address change"},
 		{category: "bounce_xx", text: "bounce_xx", description: "bounce_xx"},
 	} {
-		c := row.category
-		if string(c) != row.text || c.Hard() != row.hard || c.Soft() != row.soft || c.Description() != row.description {
+		c, b := row.category, events.BounceDetail{Category: row.category}
+		if string(c) != row.text || c.Hard() != row.hard || c.Soft() != row.soft || b.Hard() != row.hard || b.Soft() != row.soft || c.Description() != row.description {
 			t.Errorf("%s: hard %v, soft %v, %q; want %+v", c, c.Hard(), c.Soft(), c.Description(), row)
 		}
 	}

@@ -12,6 +12,9 @@
 //	case *events.EmailAPIBounce:
 //		fmt.Println("email", data.Email.ID, "bounced")
 //	case *events.Unknown:
+//		if data.Err != nil {
+//			return data.Err // the platform retries the delivery
+//		}
 //		fmt.Println("unknown event", event.Name, string(data.Raw))
 //	}
 //
@@ -35,7 +38,8 @@
 // the field's zero value. An optional field is a pointer or a slice, which is nil if
 // the field is absent. All fields of other types are required.
 //
-// Times are Unix seconds or ISO 8601 in JSON, and [time.Time] in Go. Unix seconds
+// Times are Unix seconds or ISO 8601 in JSON, and [time.Time] in Go. Each field can have
+// either form. Seconds can be a string, have a fraction or be milliseconds. Unix seconds
 // become times in UTC, and 0 becomes the zero time.
 //
 // # Unknown events and fields
@@ -43,7 +47,7 @@
 // The platform may add events, fields and values at any time, so unknown events, fields
 // and values are not errors. The data of an event with an unknown name is [Unknown]. To
 // read unknown fields, use [Event.Raw] or [Event.RawData]. Parse preserves unknown
-// enumeration values.
+// enumeration values, and ignores the letter case of known values and event names.
 //
 // # Errors
 //
@@ -51,10 +55,14 @@
 // or contains no event name. Parse returns no error if the data or an envelope
 // field other than the name is invalid:
 //
-//   - An envelope field with the wrong type is zero. [Event.Mismatch] identifies the
-//     first such field. Ids may be numbers or strings.
-//   - If the data does not match any payload type of the event, it is [Unknown],
-//     which contains the error and the valid fields.
+//   - A field with the wrong type is zero, and [Event.Mismatch] reports it. The handler in
+//     package webhook logs these errors. Ids may be numbers or strings, and numbers may
+//     be strings or written as 42.0.
+//   - If the address of the contact, or the id of the contact, email, list or campaign has
+//     the wrong type, the data is [Unknown], which contains the error and the valid
+//     fields. Therefore, in another payload type, an empty address or id was empty, null
+//     or absent in the delivery.
+//   - If the data does not match any payload type of the event, it is [Unknown] too.
 //
 // Parse never panics. Its time and memory are proportional to the length of the body,
 // so limit the length. The handler in package webhook does this.

@@ -1,5 +1,7 @@
 package events
 
+import "example.com/emailplatform/internal/json/jsonscan"
+
 // SendingType describes how an email was sent, for example by a campaign. The
 // sending type determines the payload type of bounces and spam complaints
 // (specification, "Shape of data by sending type").
@@ -30,6 +32,10 @@ const (
 	BounceTypeSoft BounceType = "soft" // temporary
 )
 
+func readBounceType(c *jsonscan.Cursor) BounceType {
+	return jsonscan.Fold(jsonscan.Text[BounceType](c), BounceTypeNone, BounceTypeHard, BounceTypeSoft)
+}
+
 // Hard reports whether the category is [BounceCategoryHard]. The address does
 // not exist or never accepts email, and further emails would harm the sender's
 // reputation.
@@ -49,6 +55,17 @@ func (c BounceCategory) Soft() bool {
 	}
 	return false
 }
+
+// Hard reports whether the bounce is permanent; see [BounceCategory.Hard].
+//
+// The category decides, not the bounce type of an email or contact, because the platform
+// can report an automatic reply as a soft bounce. For the bounce of an Email API message,
+// the event contains no BounceDetail. There, look up the email with [Event.EmailID].
+func (b BounceDetail) Hard() bool { return b.Category.Hard() }
+
+// Soft reports whether the reason of the bounce is temporary; see [BounceCategory.Soft].
+// A bounce can be neither hard nor soft, for example an automatic reply.
+func (b BounceDetail) Soft() bool { return b.Category.Soft() }
 
 // Description returns the specification's name for the category, such as
 // "mailbox full". It returns an unknown category unchanged.

@@ -2,6 +2,7 @@ package events
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -44,6 +45,8 @@ type Event struct {
 	raw     string // the body that the event was parsed from, or ""
 	rawData string // the data in the body
 	general bool   // parsed from the general envelope
+
+	mismatched bool // Mismatch returns an error
 }
 
 // Raw returns the unchanged body that e was parsed from, including unknown
@@ -57,20 +60,23 @@ func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 // read your fields.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
-// Mismatch returns a [*ParseError] for the first envelope field that had the
-// wrong type when e was parsed. For example, the field "ip" may contain a number
-// instead of a string. If all fields have the right type, Mismatch returns nil.
-// A field with the wrong type is zero in e, and MarshalJSON writes its original
-// value. Mismatch parses the body again. Mismatch does not check the data; see
-// [Unknown].
+// Mismatch returns nil if all fields had the right type when e was parsed. Otherwise it
+// returns an [errors.Join] of a [*ParseError] for each field with the wrong type, at most ten
+// for the envelope and ten for the data. For example, a tag may be a number instead of a string.
+//
+// Such a field is zero in e, and MarshalJSON writes its original value. The errors contain no
+// values, so you can log them. Mismatch is fast if there is no error. Otherwise it parses the
+// body again.
 func (e *Event) Mismatch() error {
-	if e.raw == "" {
+	if !e.mismatched {
 		return nil
 	}
-	if _, scanErr := parse(e.raw); scanErr != nil {
-		return newParseError(scanErr, nil)
+	_, mismatches := parse(e.raw)
+	errs := make([]error, len(mismatches))
+	for i, mismatch := range mismatches {
+		errs[i] = newParseError(mismatch, nil)
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func rawMessage(text string) json.RawMessage {
@@ -80,20 +86,22 @@ func rawMessage(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// Unknown is the data of an event with an unknown name, or data that does not match
-// any payload type of its event.
+// Unknown is the data of an event with an unknown name, data that does not match any
+// payload type of its event, or data with an address or id of the wrong type. See
+// "Errors" in the package documentation.
 type Unknown struct {
 	// Raw is the unchanged data, which can be any JSON value, or nil if the
 	// event has no data.
 	Raw json.RawMessage
 
 	// Err is nil if the name of the event is unknown. Otherwise Err is a
-	// [*ParseError] for the first invalid part of the data.
+	// [*ParseError] for the reason. Your handler should return it, so that the
+	// platform retries the delivery until you have changed the handler.
 	Err error
 
-	// Partial contains the valid fields if the data does not match its payload
-	// type. Invalid fields have their zero values. Partial is nil if the payload
-	// type is unknown. Methods such as [Event.Recipient] use the values in
+	// Partial contains the valid fields if only an address or an id is invalid.
+	// Invalid fields have their zero values. Partial is nil if the payload
+	// type is unknown. Methods such as [Event.Bounce] use the values in
 	// Partial. MarshalJSON ignores Partial and writes Raw.
 	Partial Data
 }
@@ -141,7 +149,15 @@ func ofCampaign(id ID) SendingType {
 // contain the address. If the address is missing, look up the email with
 // [Event.EmailID]. For SuppressedEmail.Added, Recipient returns the new entry
 // in the suppression list, which may be a pattern such as *@example.com.
-func (e *Event) Recipient() string { return recipientOf(known(e.Data)) }
+//
+// Recipient, EmailID, ListID and CampaignID read the usual fields of unknown events:
+// contact, email, list, campaign, email_address, email_id, list_id and campaign_id.
+func (e *Event) Recipient() string {
+	if s := subjectOf(e.Data); s != nil {
+		return s.address
+	}
+	return recipientOf(known(e.Data))
+}
 
 func addressOf(c *Contact) string {
 	if c == nil {
@@ -153,14 +169,29 @@ func addressOf(c *Contact) string {
 // EmailID returns the id of the email, or "" if the event contains no id, for
 // example for campaigns and workflows. POST /v2/emails returns this id, and GET
 // /v2/emails/{email_id} accepts it.
-func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
+func (e *Event) EmailID() string {
+	if s := subjectOf(e.Data); s != nil {
+		return s.email
+	}
+	return emailOf(known(e.Data))
+}
 
 // ListID returns the id of the list, or the zero ID if the event contains none.
-func (e *Event) ListID() ID { return listOf(known(e.Data)) }
+func (e *Event) ListID() ID {
+	if s := subjectOf(e.Data); s != nil {
+		return s.list
+	}
+	return listOf(known(e.Data))
+}
 
 // CampaignID returns the id of the campaign that the event describes or that sent
 // the email. It returns the zero ID if the event contains no campaign id.
-func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
+func (e *Event) CampaignID() ID {
+	if s := subjectOf(e.Data); s != nil {
+		return s.campaign
+	}
+	return campaignOf(known(e.Data))
+}
 
 // Bounce returns the bounce, and reports whether the event contains it. Only
 // Email.Bounced events contain a bounce. If the email was sent through the

@@ -45,6 +45,12 @@ func generalName(name Name) bool {
 	return false
 }
 
+// foldName returns the known name that differs from name only in letter case, or name if
+// there is none.
+func foldName(name Name) Name {
+	return jsonscan.Fold(name, NameContactAdded, NameContactUnsubscribed, NameEmailOpened, NameEmailClicked, NameEmailBounced, NameCampaignSent, NameCampaignScheduled, NameEmailReportedAsSpam, NameEmailUnsubscribed, NameEmailGlobalUnsubscribed, NameEmailRejected, NameEmailError, NameContactRemoved, NameSuppressedEmailAdded)
+}
+
 // Data is what happened: a pointer to one of the types below. No other package
 // can add to them.
 //

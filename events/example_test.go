@@ -98,20 +98,20 @@ func ExampleEvent_RawData() {
 	// Output: quota 60
 }
 
-// An event whose data has an unexpected type is an Unknown with the readable fields.
+// Data with an address or id of an unexpected type is an Unknown with the readable fields.
 func ExampleUnknown() {
 	ev, err := events.Parse(
-		[]byte(`{"event":"Email.Unsubscribed","data":{"event_time":"soon","contact":{"email":"ada@example.org"}}}`))
+		[]byte(`{"event":"Email.Unsubscribed","data":{"email":{"id":"01JD"},"contact":{"email":["ada@example.org"]}}}`))
 	if err != nil {
 		log.Fatal(err)
 	}
 	if d, ok := ev.Data.(*events.Unknown); ok {
 		fmt.Println(d.Err)
 	}
-	fmt.Println(ev.Recipient())
+	fmt.Println(ev.EmailID())
 	// Output:
-	// events: data.event_time: expected a number at offset 51
-	// ada@example.org
+	// events: data.contact.email: expected a string at offset 79
+	// 01JD
 }
 
 // A ParseError names the field and the offset. Its Event contains the readable fields.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"time"
 
 	"example.com/emailplatform/internal/json/jsonwrite"
@@ -15,15 +16,16 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil || e.raw == "" {
 		return now, err
 	}
-	parsed, scanErr := parse(e.raw)
+	parsed, mismatches := parse(e.raw)
 	if parsed == nil {
-		return nil, newParseError(scanErr, nil)
+		return nil, newParseError(mismatches[0], nil)
 	}
 	was, err := parsed.encode()
 	if err != nil {
 		return nil, err
 	}
-	return merge(json.RawMessage(e.raw), was, now)
+	raw := strings.TrimPrefix(e.raw, "\ufeff") // a byte order mark is not part of the JSON
+	return merge(json.RawMessage(raw), was, now)
 }
 
 // UnmarshalJSON implements [json.Unmarshaler] by calling [Parse].

@@ -41,31 +41,30 @@ func (e *ParseError) Error() string {
 //
 // The caller may modify the body after the call.
 func Parse(body []byte) (*Event, error) {
-	e, scanErr := parse(string(body))
+	e, mismatches := parse(string(body))
 	switch {
 	case e == nil:
-		return nil, newParseError(scanErr, nil)
+		return nil, newParseError(mismatches[0], nil)
 	case e.Name != "":
 		return e, nil
-	case scanErr != nil && (scanErr.Path == "" || scanErr.Path == "event"):
-		return nil, newParseError(scanErr, e)
+	case len(mismatches) > 0 && (mismatches[0].Path == "" || mismatches[0].Path == "event"):
+		return nil, newParseError(mismatches[0], e)
 	}
 	return nil, &ParseError{Path: "event", Want: "the name of an event", Event: e}
 }
 
-// parse returns an event if text is a JSON object, and the first error in its
-// envelope.
-func parse(text string) (*Event, *jsonscan.Error) {
-	c := jsonscan.New(text)
+// parse returns an event if text is a JSON value, and the first mismatches in its envelope
+// and its data. Otherwise it returns only the syntax error.
+func parse(text string) (*Event, []*jsonscan.Error) {
+	c := newCursor(text)
 	env := envelope{Event: Event{raw: text}}
 	for name, more := c.First(); more; name, more = c.Next() {
 		env.readField(c, name)
 	}
-	scanErr := c.End()
-	if scanErr != nil && scanErr.Syntax {
-		return nil, scanErr
+	if scanErr := c.End(); scanErr != nil && scanErr.Syntax {
+		return nil, []*jsonscan.Error{scanErr}
 	}
-	return env.finish(), scanErr
+	return env.finish(c.Errs())
 }
 
 func newParseError(err *jsonscan.Error, e *Event) *ParseError {
@@ -78,8 +77,9 @@ type envelope struct {
 	createdOn, timestamp time.Time       // zero if absent
 	data                 jsonscan.Cursor // positioned before the data
 	hasData              bool
-	dataName             Name   // the event's name when the data was read
-	allocated            *Event // allocated together with the data; nil if there is none
+	dataName             Name              // the event's name when the data was read
+	allocated            *Event            // allocated together with the data; nil if there is none
+	mismatches           []*jsonscan.Error // in the data
 }
 
 func (env *envelope) readField(c *jsonscan.Cursor, name string) {
@@ -89,13 +89,13 @@ func (env *envelope) readField(c *jsonscan.Cursor, name string) {
 	case "event":
 		env.Name = jsonscan.Text[Name](c)
 	case "account_id":
-		env.AccountID = readIntID(c).V
+		env.AccountID = c.Int()
 	case "ip":
 		env.IP = c.String()
 	case "user":
 		env.User = readActor(c)
 	case "created_on":
-		env.createdOn = readUnixTime(c)
+		env.createdOn = readTime(c)
 	case "timestamp":
 		env.timestamp = readTime(c)
 	case "data":
@@ -117,12 +117,11 @@ func readActor(c *jsonscan.Cursor) (v User) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
-			v.ID = readIntID(c)
+			v.ID = readInt(c)
 		case "email":
-			valid := c.Peek() == '"'
-			v.Email = Null[string]{V: c.String(), Valid: valid}
+			v.Email = readNull(c, (*jsonscan.Cursor).String)
 		case "account_id":
-			v.AccountID = readIntID(c)
+			v.AccountID = readInt(c)
 		default:
 			c.Skip()
 		}
@@ -130,8 +129,9 @@ func readActor(c *jsonscan.Cursor) (v User) {
 	return v
 }
 
-// finish sets the fields that depend on other fields, and returns the event.
-func (env *envelope) finish() *Event {
+// finish sets the fields that depend on other fields. It returns the event, and the mismatches
+// in the envelope and the data.
+func (env *envelope) finish(mismatches []*jsonscan.Error) (*Event, []*jsonscan.Error) {
 	switch {
 	case !env.createdOn.IsZero():
 		env.Time = env.createdOn
@@ -140,7 +140,7 @@ func (env *envelope) finish() *Event {
 	}
 	switch {
 	case !env.hasData:
-		env.Data = noData(env.Name)
+		env.noData()
 	case env.Data == nil || env.dataName != env.Name:
 		c := env.data
 		env.readData(&c)
@@ -148,32 +148,61 @@ func (env *envelope) finish() *Event {
 	if env.allocated == nil {
 		env.allocated = new(Event)
 	}
+	mismatches = append(mismatches, env.mismatches...)
+	env.mismatched = len(mismatches) > 0
 	*env.allocated = env.Event
-	return env.allocated
+	return env.allocated, mismatches
 }
 
+// readData reads the data at c, which is a copy of env.data or at the same position.
 func (env *envelope) readData(c *jsonscan.Cursor) {
 	start := c.Offset()
 	var data Data
-	scanErr := c.Isolate(func(c *jsonscan.Cursor) {
-		if data, env.allocated = readShape(c, env.Name); env.allocated == nil {
+	env.mismatches = c.Isolate(func(c *jsonscan.Cursor) {
+		if data = env.readShape(c); env.allocated == nil {
 			c.Skip()
 		}
 	})
 	env.Data, env.dataName, env.rawData = data, env.Name, c.Since(start)
-	if data == nil || scanErr != nil {
+	if decisive := env.decisive(data); data == nil || decisive != nil {
 		unknown := &Unknown{Raw: env.RawData(), Partial: data}
-		if scanErr != nil {
-			unknown.Err = newParseError(scanErr, nil)
+		if decisive != nil {
+			unknown.Err = newParseError(decisive, nil)
 		}
 		env.Data = unknown
 	}
 }
 
-// noData returns the data for an event without a field "data".
-func noData(event Name) *Unknown {
-	if _, allocated := readShape(jsonscan.New("null"), event); allocated != nil {
-		return &Unknown{Err: &ParseError{Path: "data", Want: "an object"}}
+// readShape reads the data of an event whose name may have another letter case.
+func (env *envelope) readShape(c *jsonscan.Cursor) (data Data) {
+	if data, env.allocated = readShape(c, env.Name); env.allocated == nil {
+		env.Name = foldName(env.Name)
+		data, env.allocated = readShape(c, env.Name)
 	}
-	return &Unknown{}
+	return data
+}
+
+// decisive returns the first mismatch that makes the data [Unknown], or nil if there is none.
+func (env *envelope) decisive(data Data) *jsonscan.Error {
+	mismatches := env.mismatches
+	if data != nil && len(mismatches) > 0 {
+		c := env.data
+		mismatches = c.Isolate(func(c *jsonscan.Cursor) { new(subject).read(c, "") })
+	}
+	if len(mismatches) == 0 {
+		return nil
+	}
+	return mismatches[0]
+}
+
+// noData sets the data of an event without a field "data".
+func (env *envelope) noData() {
+	unknown := &Unknown{}
+	env.readShape(jsonscan.New("null"))
+	if env.allocated != nil {
+		missing := &jsonscan.Error{Path: "data", Want: "an object"}
+		env.mismatches = []*jsonscan.Error{missing}
+		unknown.Err = newParseError(missing, nil)
+	}
+	env.Data = unknown
 }

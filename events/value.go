@@ -72,7 +72,7 @@ func marshal(v writer) ([]byte, error) {
 // unmarshal sets v to the value that read returns for b. After a mismatch, v does not
 // change.
 func unmarshal[T any](b []byte, v *T, read func(*jsonscan.Cursor) T) error {
-	c := jsonscan.New(string(b))
+	c := newCursor(string(b))
 	got := read(c)
 	if err := c.End(); err != nil {
 		return err
@@ -93,30 +93,15 @@ func writeID(w *jsonwrite.Writer, id ID) {
 }
 
 func readID(c *jsonscan.Cursor) ID {
-	switch b := c.Peek(); {
-	case b == '"':
-		return StringID(c.String())
-	case b == 'n', b == '-', '0' <= b && b <= '9':
-		return ID{text: c.Number()}
-	}
-	c.Mismatch("a number or a string")
-	return ID{}
+	text, quoted := c.ID()
+	return ID{text: text, quoted: quoted}
 }
 
-// readIntID reads an id that this package stores as a number. The platform may
-// write it as a string.
-func readIntID(c *jsonscan.Cursor) Null[int64] {
-	if c.Peek() != '"' {
-		return readInt(c)
-	}
-	ahead := *c
-	n, err := strconv.ParseInt(ahead.String(), 10, 64)
-	if err != nil {
-		c.Mismatch("a 64-bit integer, as a number or a string")
-		return Null[int64]{}
-	}
-	*c = ahead
-	return Value(n)
+// readAnyID reads an id that this package stores as text. The platform may write it as a
+// number.
+func readAnyID(c *jsonscan.Cursor) string {
+	text, _ := c.ID()
+	return text
 }
 
 // readInt reads an integer. Any other value except null is a mismatch, and the
@@ -174,27 +159,19 @@ func writeNullString(w *jsonwrite.Writer, n Null[string]) {
 	w.String(n.V)
 }
 
+// readNull reads a value that may be null. Any other mismatch is null too.
 func readNull[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Null[T] {
 	if c.Null() {
 		return Null[T]{}
 	}
-	return Value(read(c))
-}
-
-// The Unix times of the years 0 to 9999. Package time cannot encode other years as JSON.
-const minUnix, maxUnix = -62_167_219_200, 253_402_300_799
-
-// readUnixTime reads Unix seconds. Null, 0 and a year that JSON cannot represent are
-// the zero time.
-func readUnixTime(c *jsonscan.Cursor) time.Time {
-	n := c.Int()
-	if n == 0 || n < minUnix || n > maxUnix {
-		return time.Time{}
+	before := c.Mismatches()
+	if v := read(c); c.Mismatches() == before {
+		return Value(v)
 	}
-	return time.Unix(n, 0).UTC()
+	return Null[T]{}
 }
 
-// writeUnixTime is the inverse of readUnixTime.
+// writeUnixTime writes Unix seconds, and 0 for the zero time.
 func writeUnixTime(w *jsonwrite.Writer, t time.Time) {
 	if t.IsZero() {
 		w.Int(0)
@@ -212,23 +189,11 @@ func writeNullUnixTime(w *jsonwrite.Writer, t time.Time) {
 	w.Int(t.Unix())
 }
 
-// readTime reads an ISO 8601 date and time. Without an offset, the time is UTC. It
-// rejects offsets of a day or more, because Go can parse but not write them.
-func readTime(c *jsonscan.Cursor) time.Time {
-	if c.Null() {
-		return time.Time{}
-	}
-	if c.Peek() == '"' {
-		ahead := *c
-		text := ahead.String()
-		for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05"} {
-			t, err := time.Parse(layout, text)
-			if _, offset := t.Zone(); err == nil && max(offset, -offset) < 24*60*60 {
-				*c = ahead
-				return t
-			}
-		}
-	}
-	c.Mismatch("a date and time as ISO 8601")
-	return time.Time{}
+func readTime(c *jsonscan.Cursor) time.Time { return c.Time() }
+
+// newCursor returns a cursor that also reads integers in strings.
+func newCursor(text string) *jsonscan.Cursor {
+	c := jsonscan.New(text)
+	c.QuotedInts = true
+	return c
 }

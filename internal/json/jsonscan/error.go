@@ -12,6 +12,8 @@ type Error struct {
 	Path   string // path of the value, such as data.tags[1]; empty for the whole text
 	Want   string // the required value, with its article, such as "a string"
 	Syntax bool   // the text is not JSON; otherwise a value has the wrong type
+
+	next *Error // the next mismatch
 }
 
 // Error implements error. Its text contains field names, but no values.
@@ -28,9 +30,32 @@ func (c *Cursor) Err() *Error {
 	if c.err == nil {
 		return nil
 	}
-	err := *c.err
-	err.Path = path(c.text, err.Offset)
-	return &err
+	return c.located(c.err)
+}
+
+// maxMismatches is the maximum number of mismatches that a cursor keeps, because a text can contain one in every
+// second byte.
+const maxMismatches = 10
+
+// Errs returns the first mismatches so far, at most ten, or only the syntax error if there is one.
+func (c *Cursor) Errs() (all []*Error) {
+	for err := c.err; err != nil; err = err.next {
+		all = append(all, c.located(err))
+	}
+	return all
+}
+
+// Mismatches returns the number of errors that Errs returns.
+func (c *Cursor) Mismatches() int {
+	if c.err == nil {
+		return 0
+	}
+	return len(c.Errs())
+}
+
+// located returns a copy of err with its path.
+func (c *Cursor) located(err *Error) *Error {
+	return &Error{Offset: err.Offset, Path: path(c.text, err.Offset), Want: err.Want, Syntax: err.Syntax}
 }
 
 // End returns the first error, or nil if there is none. Text after the value
@@ -55,17 +80,17 @@ func (c *Cursor) Missing(offset int, member string) {
 	c.report(offset, "an object with the field "+strconv.Quote(member), false)
 }
 
-// Isolate reads a value with read and returns the first mismatch in it. It does not
-// record the mismatch in the cursor.
-func (c *Cursor) Isolate(read func(*Cursor)) *Error {
+// Isolate reads a value with read and returns the first mismatches in it, at most ten. It
+// does not record them in the cursor.
+func (c *Cursor) Isolate(read func(*Cursor)) []*Error {
 	before := c.err
 	c.err = nil
 	read(c)
-	mismatch := c.Err()
+	mismatches := c.Errs()
 	if c.err == nil || !c.err.Syntax || before != nil && before.Syntax {
 		c.err = before
 	}
-	return mismatch
+	return mismatches
 }
 
 // fail records that the text is not JSON, and moves the cursor to the end.
@@ -76,11 +101,19 @@ func (c *Cursor) fail(offset int, want string) {
 	c.i = len(c.text) // so no further value is read
 }
 
-// report keeps the first error, except that a syntax error replaces a mismatch.
+// report keeps the first mismatches. The first syntax error replaces them.
 func (c *Cursor) report(offset int, want string, syntax bool) {
-	if c.err == nil || syntax && !c.err.Syntax {
-		c.err = &Error{Offset: offset, Want: want, Syntax: syntax}
+	if syntax && (c.err == nil || !c.err.Syntax) {
+		c.err = &Error{Offset: offset, Want: want, Syntax: true}
 	}
+	last := &c.err
+	for n := 0; *last != nil; n++ {
+		if (*last).Syntax || n == maxMismatches-1 {
+			return
+		}
+		last = &(*last).next
+	}
+	*last = &Error{Offset: offset, Want: want}
 }
 
 const (

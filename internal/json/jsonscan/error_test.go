@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,7 +112,7 @@ func TestIsolate(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := New(row.text)
-			var isolated *Error
+			var isolated []*Error
 			i := 0
 			for range c.Array() {
 				if i == 1 {
@@ -121,10 +122,32 @@ func TestIsolate(t *testing.T) {
 				}
 				i++
 			}
-			if pathOf(isolated) != row.isolated || pathOf(c.End()) != row.whole {
+			if pathOf(isolated...) != row.isolated || pathOf(c.End()) != row.whole {
 				t.Errorf("isolated %v, whole %v", isolated, c.End())
 			}
 		})
+	}
+}
+
+func TestErrs(t *testing.T) {
+	for _, row := range []struct {
+		name, text string
+		want       []string
+	}{
+		{name: "no error", text: `{"s":"a"}`},
+		{name: "two mismatches", text: `{"s":1,"t":"a","u":[true]}`, want: []string{"s", "u"}},
+		{name: "not JSON after mismatches", text: `{"s":1,"t":2,"u":tru}`, want: []string{"u"}},
+		{name: "more than ten", text: `{"s":1` + strings.Repeat(`,"s":2`, 20) + `}`, want: slices.Repeat([]string{"s"}, maxMismatches)},
+	} {
+		c := New(row.text)
+		for range c.Object() {
+			_ = c.String()
+		}
+		var got []string
+		for _, err := range c.Errs() {
+			got = append(got, err.Path)
+		}
+		assert.Equal(t, row.want, got, row.name)
 	}
 }
 
@@ -142,11 +165,12 @@ func TestFirstSyntaxErrorIsReturned(t *testing.T) {
 	}
 }
 
-func pathOf(err *Error) string {
-	if err == nil {
+// pathOf returns the path of the first error.
+func pathOf(errs ...*Error) string {
+	if len(errs) == 0 || errs[0] == nil {
 		return ""
 	}
-	return err.Path
+	return errs[0].Path
 }
 
 func TestErrorText(t *testing.T) {

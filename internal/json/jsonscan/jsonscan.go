@@ -207,6 +207,32 @@ func (c *Cursor) Number() string {
 	return c.own(c.number())
 }
 
+// ID reads an id and reports whether it was a string. A number such as 42.0 or 4e1 is returned
+// as an integer, and null as "".
+func (c *Cursor) ID() (id string, quoted bool) {
+	switch b := c.Peek(); {
+	case b == '"':
+		return c.String(), true
+	case b == 'n':
+		c.Null()
+		return "", false
+	case b != '-' && (b < '0' || b > '9'):
+		c.Mismatch("a number or a string")
+		return "", false
+	}
+	if _, n := c.shortInt(); n > 0 { // the most frequent case
+		c.i += n
+		return c.own(c.text[c.i-n : c.i]), false
+	}
+	id = c.number()
+	if strings.ContainsAny(id, ".eE") {
+		if n, ok := integer(id); ok {
+			return strconv.FormatInt(n, 10), false
+		}
+	}
+	return c.own(id), false
+}
+
 // number returns "" if the next value is not a number.
 func (c *Cursor) number() string {
 	if b := c.Peek(); b != '-' && (b < '0' || b > '9') {

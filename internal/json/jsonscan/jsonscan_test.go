@@ -154,6 +154,8 @@ func TestValues(t *testing.T) {
 	pointer := func(c *Cursor) any { return Pointer(c, (*Cursor).String) }
 	number := func(c *Cursor) any { return c.Number() }
 	raw := func(c *Cursor) any { return string(c.Raw()) }
+	id := func(c *Cursor) any { text, _ := c.ID(); return text }
+	enum := func(c *Cursor) any { return Fold(c.String(), "hard", "soft") }
 	for _, row := range []struct {
 		text string
 		read func(*Cursor) any
@@ -170,6 +172,20 @@ func TestValues(t *testing.T) {
 		{`null`, pointer, (*string)(nil)},
 		{`null`, raw, "null"},
 		{`null`, number, ""},
+		{`42.0`, number, "42.0"},
+		{`null`, id, ""},
+		{` 42`, id, "42"},
+		{`42.0`, id, "42"},
+		{`-4e1`, id, "-40"},
+		{`-7`, id, "-7"},
+		{`1.5`, id, "1.5"},
+		{`9223372036854775808`, id, "9223372036854775808"},
+		{`"42.0"`, id, "42.0"},
+		{`"hard"`, enum, "hard"},
+		{`"HARD"`, enum, "hard"},
+		{`"Soft"`, enum, "soft"},
+		{`"New"`, enum, "New"},
+		{`null`, enum, ""},
 		{`null`, func(c *Cursor) any { return c.String() }, ""},
 		{`null`, func(c *Cursor) any { return c.Int() }, int64(0)},
 		{`null`, func(c *Cursor) any { return c.Bool() }, false},

@@ -49,6 +49,28 @@ func flat(s string) int {
 // Text is [Cursor.String] for a string type T.
 func Text[T ~string](c *Cursor) T { return T(c.String()) }
 
+// HasUpper reports whether text contains an ASCII capital letter. Values in lower case need no
+// [Fold].
+func HasUpper(text string) bool {
+	for i := range len(text) {
+		if text[i]-'A' < 26 {
+			return true
+		}
+	}
+	return false
+}
+
+// Fold returns the known value that differs from text only in letter case, or text if there is
+// none.
+func Fold[T ~string](text T, known ...T) T {
+	for _, value := range known {
+		if strings.EqualFold(string(text), string(value)) {
+			return value
+		}
+	}
+	return text
+}
+
 // Pointer reads a value with read and returns a pointer to it. It returns nil for
 // null.
 func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {

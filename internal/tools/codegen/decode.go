@@ -27,6 +27,7 @@ type reader struct {
 	codegen.TypeDefinition
 
 	Value    string // reads a value that is not a struct
+	Known    string // the values of an enumeration, in lower case
 	Fields   []readField
 	Identity readField // the field that every response has
 }
@@ -87,6 +88,9 @@ func (d *decoder) reader(name string) reader {
 	r := reader{TypeDefinition: d.types[name]}
 	if r.Schema.Properties == nil {
 		r.Value = d.value(must.Get(parser.ParseExpr(r.Schema.TypeDecl())))
+		if known := values(r.Schema.OAPISchema); known != nil && d.order == nil {
+			r.Known = `"` + strings.Join(known, `", "`) + `"`
+		}
 		return r
 	}
 	for _, p := range r.Schema.Properties {

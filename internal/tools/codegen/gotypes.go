@@ -19,12 +19,13 @@ type special struct {
 // specials are the special types of packages client and events.
 var specials = map[string]special{
 	"AnyID":            {goType: "string", read: "readAnyID"},
+	"BounceType":       {read: "readBounceType"},
 	"AttributeObject":  {goType: "Attributes", write: "writeAttributes"},
 	"ID":               {write: "writeID"},
 	"Null[string]":     {write: "writeNullString"},
-	"Null[UnixTime]":   {goType: "time.Time", write: "writeNullUnixTime", read: "readUnixTime"},
+	"Null[UnixTime]":   {goType: "time.Time", write: "writeNullUnixTime", read: "readTime"},
 	"Nullable[string]": {write: "writeNullable"},
-	"UnixTime":         {goType: "time.Time", write: "writeUnixTime", read: "readUnixTime"},
+	"UnixTime":         {goType: "time.Time", write: "writeUnixTime", read: "readTime"},
 }
 
 // inlineTimes matches the unit that a time has only in JSON.

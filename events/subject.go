@@ -1,0 +1,54 @@
+package events
+
+import (
+	"cmp"
+
+	"example.com/emailplatform/internal/json/jsonscan"
+)
+
+// subject contains the values that identify what an event is about. A program that continues
+// with the zero value of one of them could act on the wrong record.
+type subject struct {
+	address        string
+	email          string
+	list, campaign ID
+}
+
+// subjectOf returns the values in data whose payload type is unknown, and nil for other data.
+func subjectOf(d Data) *subject {
+	u, _ := d.(*Unknown)
+	if u == nil || u.Partial != nil {
+		return nil
+	}
+	s := new(subject)
+	s.read(newCursor(string(u.Raw)), "")
+	return s
+}
+
+// read reads the fields of an object whose fields have the path prefix. Any event can have them.
+func (s *subject) read(c *jsonscan.Cursor, prefix string) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch path := prefix + name; path {
+		case "contact", "list", "campaign", "transactional_email", "suppressedEmail":
+			s.read(c, path+".")
+		case "email":
+			if c.Peek() != '"' {
+				s.read(c, path+".")
+			} else if address := c.String(); s.address == "" { // the flat copy of the transactional payload
+				s.address = address
+			}
+		case "contact.email", "email_address", "suppressedEmail.email":
+			s.address = cmp.Or(c.String(), s.address)
+		case "email.id", "transactional_email.id", "email_id":
+			s.email = cmp.Or(readAnyID(c), s.email)
+		case "list.id", "list_id":
+			s.list = readID(c)
+		case "campaign.id", "campaign_id":
+			s.campaign = readID(c)
+		case "contact.id", "contact_id":
+			readID(c)
+		default:
+			c.Skip()
+		}
+	}
+}
