@@ -37,10 +37,6 @@ func BenchmarkScale(b *testing.B) {
 		{"contacts", (*scale).contacts},
 		{"messages", (*scale).messages},
 		{"deliveries", (*scale).deliveries},
-		{"lists", (*scale).lists},
-		{"templates", (*scale).templates},
-		{"suppressed", (*scale).suppressed},
-		{"webhooks", (*scale).webhooks},
 		{"pending", (*scale).pending},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
@@ -242,47 +238,6 @@ func (s *scale) deliveries(n int) {
 	s.get("listing/console_deliveries,search", "/_mock/deliveries?search=ann")
 	s.get("flat/console_events", "/_mock/events")
 	s.get("listing/console_message", "/_mock/outbox/%s", ids[1]) // lists its events among the newest 10,000
-}
-
-func (s *scale) lists(n int) {
-	ids := s.fill(n, "/lists", "list_id", `{"name":"L"}`)
-	for _, id := range ids {
-		s.post("/lists/"+id+"/contacts", `{"email":"everywhere@example.com"}`)
-	}
-	s.measure("flat/create", func(int) { s.post("/lists", `{"name":"L"}`) })
-	s.get("flat/get", "/lists/%s", ids[n/2])
-	s.get("flat/last_page", "/lists?page=%d&per_page=100", n/100)
-	s.send("flat/send_to_contact_of_no_list", "n1@example.com", "")
-	s.send("flat/send_to_contact_of_all_lists", "everywhere@example.com", "")
-}
-
-func (s *scale) templates(n int) {
-	ids := s.fill(n, "/templates", "template_id", `{"name":"L","content":{"text":"x"}}`)
-	s.measure("flat/delete", func(i int) { s.do(http.MethodDelete, "/templates/"+ids[n/2+i], "") })
-	s.get("flat/far_page", "/templates?page=%d&per_page=100", n/100-5)
-}
-
-func (s *scale) suppressed(n int) {
-	add := func(prefix string, i int) { s.post("/suppressed-emails", `{"email":"%s%d@example.com"}`, prefix, i) }
-	for i := range n {
-		add("s", i)
-	}
-	s.get("flat/last_page", "/suppressed-emails?page=%d&per_page=100", n/100)
-	s.get("flat/find", "/suppressed-emails?filter=email:s%d@example.com", n/2)
-	s.measure("flat/add", func(i int) { add("n", i) })
-	s.send("flat/send", "ann@example.org", "")
-	s.measure("flat/remove", func(i int) { s.do(http.MethodDelete, fmt.Sprintf("/suppressed-emails/s%d@example.com", n/2+i), "") })
-}
-
-func (s *scale) webhooks(n int) {
-	id := s.fill(n, "/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Clicked"]}`)[n-1]
-	s.get("flat/get", "/webhooks/%s", id)
-	s.get("flat/last_page", "/webhooks?page=%d&per_page=100", n/100)
-	s.measure("flat/event_without_subscriber", func(i int) { s.post("/suppressed-emails", `{"email":"n%d@example.com"}`, i) })
-	s.measure("flat/archive_and_unarchive", func(int) {
-		s.post("/webhooks/"+id+"/archive", "")
-		s.post("/webhooks/"+id+"/unarchive", "")
-	})
 }
 
 // pending fills the queue of a webhook that allows one delivery per day.

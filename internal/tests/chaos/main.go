@@ -53,7 +53,6 @@ type settings struct {
 	Work                  time.Duration // replica, worker: duration of the handler
 	Lease                 time.Duration // replica: lease of an event in Redis
 	Rows                  bool          // replica: write a row with the key of each event
-	Careless              bool          // replica: respond before an event is stored; worker: do not deduplicate
 }
 
 // children are the programs that chaos runs in child processes of its own binary.
@@ -103,7 +102,7 @@ func (s *stage) pick(short, full int) int {
 	return full
 }
 
-// groups are the scenarios. A group ends at the first failed call of package try.
+// groups are the scenarios. A group ends at the first failed call of package must.
 var groups = []struct {
 	name string
 	run  func(context.Context, *stage) []figure

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
-	"time"
 
-	"example.com/emailplatform/client"
 	"example.com/emailplatform/internal/tests/chaos/servers"
 	"example.com/emailplatform/internal/tools/must"
 	"example.com/emailplatform/webhook"
@@ -20,115 +17,6 @@ import (
 func TestMain(m *testing.M) {
 	runChild()
 	os.Exit(m.Run())
-}
-
-// newStage starts Redis and PostgreSQL. Outside CI, it skips the test if one of them does not start.
-func newStage(t *testing.T) *stage {
-	t.Helper()
-	s := &stage{short: true, dir: t.TempDir()}
-	var err, err2 error
-	s.rdb, err = servers.StartRedis(t.Context())
-	s.db, err2 = servers.StartPostgres(t.Context())
-	t.Cleanup(func() {
-		s.end()
-		if s.rdb != nil {
-			_ = s.rdb.Close()
-		}
-		if s.db != nil {
-			_ = s.db.Close()
-		}
-	})
-	switch err := errors.Join(err, err2); {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatal(err)
-	default:
-		t.Skip("SKIPPED, nothing was tested: ", err)
-	}
-	return s
-}
-
-func value(t *testing.T, figures []figure, name string) figure {
-	t.Helper()
-	for _, f := range figures {
-		if f.name == name {
-			return f
-		}
-	}
-	t.Fatalf("no figure %q in %v", name, figures)
-	return figure{}
-}
-
-// TestFiguresReportLoss: the figures report lost events for a store that loses events, and none for pgstore.
-func TestFiguresReportLoss(t *testing.T) {
-	s := newStage(t)
-	for _, tt := range []struct {
-		store string
-		lost  bool
-	}{{"careless", true}, {"pg", false}} {
-		figures := siege{tt.store, 600, 6, restartOne, tt.store == "pg"}.run(t.Context(), s)
-		if lost := value(t, figures, "lost"); lost.met() == tt.lost {
-			t.Errorf("%s: %v lost", tt.store, lost.value)
-		}
-	}
-}
-
-// TestFiguresReportDuplicates: replicas with separate memory stores handle duplicates, and the figures report them.
-func TestFiguresReportDuplicates(t *testing.T) {
-	s := newStage(t)
-	noKills := func(context.Context, []*process) {}
-	figures := siege{"memory", 400, 1, noKills, false}.run(t.Context(), s)
-	if twice := value(t, figures, "handler called more than once"); twice.value == 0 {
-		t.Error("every fourth event was delivered twice, to three receivers without a shared store, but none was handled twice")
-	}
-}
-
-// TestStreamFiguresFindErrors: the figures find events that a receiver did not store, and events that a worker wrote
-// more than once.
-func TestStreamFiguresFindErrors(t *testing.T) {
-	s := newStage(t)
-	for _, tt := range []struct {
-		name             string
-		receiver, worker settings
-		lost, duplicated bool
-	}{
-		{"correct", settings{}, settings{}, false, false},
-		{"receiver responds too early", settings{Careless: true}, settings{}, true, false},
-		{"worker does not deduplicate", settings{}, settings{Careless: true}, false, true},
-	} {
-		figures := streamSiege(t.Context(), s, 300, 4, tt.receiver, tt.worker)
-		rows, events := value(t, figures, "effects in the transaction").value, value(t, figures, "events that they are of").value
-		if lost, duplicated := events < 300, rows > events; lost != tt.lost || duplicated != tt.duplicated {
-			t.Errorf("%s: %v rows of %v events", tt.name, rows, events)
-		}
-	}
-}
-
-// TestFiguresReportWrongSends: the figures report a duplicate email, and an email that is recorded as sent but was not
-// sent.
-func TestFiguresReportWrongSends(t *testing.T) {
-	s := newStage(t)
-	p := newPost(t.Context(), s, time.Second)
-	defer p.close()
-	p.order(t.Context(), 4)
-	p.settled(t.Context())
-	figures := p.figures(t.Context(), -1)
-	if slices.ContainsFunc(figures, func(f figure) bool { return !f.met() }) {
-		t.Errorf("figures %+v", figures)
-	}
-	again, missing := p.mock.OutboxTo("buyer+1@example.org"), p.mock.OutboxTo("buyer+2@example.org")
-	if len(again) != 1 || len(missing) != 1 {
-		t.Fatalf("%d and %d emails", len(again), len(missing))
-	}
-	c := must.Get(client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()}))
-	must.Get(c.Emails.Send(t.Context(), client.EmailSubmission{
-		To: again[0].To, Sender: client.Sender{Email: "orders@shop.example"}, Content: client.EmailContent{Subject: "S", Text: "T"},
-	}))
-	must.OK(p.mock.DeleteMessage(missing[0].ID))
-	figures = p.figures(t.Context(), -1)
-	if value(t, figures, "sent twice").value != 1 || value(t, figures, "neither sent nor reported").value != 1 {
-		t.Errorf("figures %+v", figures)
-	}
 }
 
 func TestFigures(t *testing.T) {
@@ -165,8 +53,11 @@ func TestTally(t *testing.T) {
 // TestServersLeaveNothing: closed servers leave no directory.
 func TestServersLeaveNothing(t *testing.T) {
 	t.Setenv("TMPDIR", open0755(t))
-	s := newStage(t)
-	for _, end := range []func() error{s.rdb.Close, s.db.Close} {
+	rdb, err := servers.StartRedis(t.Context())
+	need(t, err)
+	db, err := servers.StartPostgres(t.Context())
+	need(t, err)
+	for _, end := range []func() error{rdb.Close, db.Close} {
 		if err := end(); err != nil {
 			t.Error(err)
 		}
@@ -174,6 +65,18 @@ func TestServersLeaveNothing(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*-[0-9]*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left %q, %v", left, err)
+	}
+}
+
+// need skips the test if a server does not start. In CI the test fails.
+func need(t *testing.T, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatal(err)
+	default:
+		t.Skip("SKIPPED, nothing was tested: ", err)
 	}
 }
 
@@ -189,12 +92,7 @@ func open0755(t *testing.T) string {
 // TestFullRedis: with noeviction, a full Redis returns an error and keeps the stored keys.
 func TestFullRedis(t *testing.T) {
 	full, err := servers.StartRedis(t.Context(), "--maxmemory", "3mb")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("SKIPPED, nothing was tested: ", err)
-	}
+	need(t, err)
 	defer func() { _ = full.Close() }()
 	s := open(t.Context(), settings{Store: "redis", Redis: full.Addr})
 	nothing := func(context.Context) error { return nil }

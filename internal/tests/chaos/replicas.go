@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,6 +25,7 @@ import (
 	"example.com/emailplatform/contrib/pgstore/sqlonce"
 	"example.com/emailplatform/contrib/redisstore"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/examples/integrations/jetstream/inbox"
 	"example.com/emailplatform/internal/tests/chaos/servers"
 	"example.com/emailplatform/internal/tools/must"
 	"example.com/emailplatform/webhook"
@@ -146,7 +146,7 @@ type store struct {
 
 func nothing(context.Context, string) error { return nil }
 
-// open connects to a store: memory, redis, careless, pg or sql.
+// open connects to a store: memory, redis, pg or sql.
 func open(ctx context.Context, with settings) store {
 	switch with.Store {
 	case "memory":
@@ -155,8 +155,6 @@ func open(ctx context.Context, with settings) store {
 		logging.Disable()
 		rdb := redis.NewClient(&redis.Options{Addr: with.Redis})
 		return store{redisstore.NewOnce(rdb, redisstore.OnceOptions{Lease: with.Lease, Logger: slog.New(slog.DiscardHandler)}), nothing}
-	case "careless":
-		return store{careless{redis.NewClient(&redis.Options{Addr: with.Redis}), new(atomic.Bool)}, nothing}
 	case "pg":
 		pool := must.Get(pgxpool.New(ctx, with.Postgres+"&pool_max_conns=24"))
 		return store{pgstore.NewOnce(pool, pgstore.OnceOptions{}), func(ctx context.Context, id string) error {
@@ -181,25 +179,6 @@ func open(ctx context.Context, with settings) store {
 	panic("no store " + with.Store)
 }
 
-// careless is a store that loses events, because it records an event before the event is handled. Tests check that
-// the figures report the loss. Each process returns an error for its first event, as if it were stopped at that moment,
-// so at least one event is lost.
-type careless struct {
-	rdb    *redis.Client
-	failed *atomic.Bool
-}
-
-func (c careless) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {
-	first, err := c.rdb.SetNX(ctx, "careless:"+key, 1, time.Hour).Result()
-	if err != nil || !first {
-		return false, err
-	}
-	if !c.failed.Swap(true) {
-		return true, errors.New("stopped before the event was handled")
-	}
-	return true, fn(ctx)
-}
-
 // replica is a receiver of webhooks that prints a line when it is ready. With a file, its handler appends a line to
 // the file for each call, works, and writes a row with the event's key. With a NATS server, it only stores the events in
 // the stream.
@@ -208,7 +187,7 @@ func replica(with settings) {
 	v := must.Get(webhook.NewVerifier(must.Get(webhook.ParseSecret(secret, ""))))
 	var h http.Handler
 	if with.NATS != "" {
-		h = receiveStream(ctx, v, with.NATS, with.Careless)
+		h = inbox.NewReceiver(openStream(ctx, with.NATS), v, webhook.Options{Logger: slog.New(slog.DiscardHandler)})
 	} else {
 		s := open(ctx, with)
 		handle := func(context.Context, *events.Event) error { return nil }

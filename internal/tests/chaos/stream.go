@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -21,7 +18,6 @@ import (
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/examples/integrations/jetstream/inbox"
 	"example.com/emailplatform/internal/tools/must"
-	"example.com/emailplatform/webhook"
 )
 
 // natsServer is a NATS server with JetStream. It prints a line when it is ready.
@@ -52,22 +48,6 @@ func openStream(ctx context.Context, url string) (js jetstream.JetStream) {
 	return nil
 }
 
-// receiveStream is a receiver of examples/integrations/jetstream. A careless receiver responds before it stores an event.
-func receiveStream(ctx context.Context, v *webhook.Verifier, url string, careless bool) http.Handler {
-	js := openStream(ctx, url)
-	opts := webhook.Options{Logger: slog.New(slog.DiscardHandler)}
-	if !careless {
-		return inbox.NewReceiver(js, v, opts)
-	}
-	return webhook.NewHandler(v, func(ctx context.Context, _ *events.Event) error {
-		d, _ := webhook.FromContext(ctx)
-		time.AfterFunc(time.Second, func() {
-			_, _ = js.Publish(context.Background(), inbox.Config().Subjects[0], d.Body, jetstream.WithMsgID(d.Key))
-		})
-		return nil
-	}, opts)
-}
-
 // worker is a worker of examples/integrations/jetstream. Its handler writes a row with the id of the event. With a file, the handler
 // also appends a line to the file for each call.
 func worker(with settings) {
@@ -78,9 +58,6 @@ func worker(with settings) {
 	if with.File != "" {
 		handle = logged(with.File, with.Work, s.write)
 	}
-	if with.Careless {
-		s.once = unkeyed{s.once, new(atomic.Bool)}
-	}
 	js := openStream(ctx, with.NATS)
 	for { // as a supervisor restarts a worker
 		w := inbox.Worker{Once: s.once, Handle: handle, AckWait: ackWait, Logger: slog.New(slog.DiscardHandler)}
@@ -90,21 +67,6 @@ func worker(with settings) {
 
 // ackWait is shorter than the default of the example, because each killed worker delays events by this time.
 const ackWait = 2 * time.Second
-
-// unkeyed is a store that finds no duplicates. It reports an error after its first commit, so at least one event per
-// worker is delivered again.
-type unkeyed struct {
-	webhook.Once
-	failed *atomic.Bool
-}
-
-func (u unkeyed) Do(ctx context.Context, _ string, fn func(context.Context) error) (bool, error) {
-	first, err := u.Once.Do(ctx, rand.Text(), fn)
-	if err == nil && !u.failed.Swap(true) {
-		return first, errors.New("the response of the database was lost")
-	}
-	return first, err
-}
 
 // stream is a NATS server with its workers.
 type stream struct {
@@ -155,18 +117,14 @@ func messages(ctx context.Context, js jetstream.JetStream) (uint64, error) {
 
 // killedStream kills receivers, workers and the NATS server in turn.
 func killedStream(ctx context.Context, s *stage) []figure {
-	return streamSiege(ctx, s, s.pick(700, 14_000), s.pick(6, 50), settings{}, settings{})
-}
-
-func streamSiege(ctx context.Context, s *stage, events, kills int, receiver, worker settings) []figure {
+	events, kills := s.pick(700, 14_000), s.pick(6, 50)
 	defer s.end()
 	st := startStream(s, !s.short)
 	emptyTables(ctx, s)
 	run := fmt.Sprintf("stream%d", time.Now().UnixNano())
 	file := filepath.Join(s.dir, run)
-	worker.File, worker.Work, receiver.NATS = file, 10*time.Millisecond, st.url
-	st.work(3, worker)
-	r := receive(s, 3, receiver)
+	st.work(3, settings{File: file, Work: 10 * time.Millisecond})
+	r := receive(s, 3, settings{NATS: st.url})
 	killed := make([]int, 3)
 	g := siege{"stream", events, kills, func(ctx context.Context, replicas []*process) {
 		turn := (killed[0] + killed[1] + killed[2]) % 3

@@ -39,7 +39,9 @@ import (
 // A request without an expected status must succeed. Indented lines continue a statement. Statements before the first
 // title are the beginning of each scenario. The other statements are in the map commands.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "scenarios", "*.txt"))
+	dir, err := filepath.Abs(filepath.Join("testdata", "scenarios")) // so that an editor can open the files in a failure
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scenarios", err)
 	}
@@ -47,40 +49,56 @@ func TestScenarios(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			scenarios := strings.Split(string(text), "\n== ")
-			if len(scenarios) == 1 {
+			before, scenarios := parseScenarios(file, string(text))
+			if len(scenarios) == 0 {
 				t.Fatal("no scenarios")
 			}
-			for _, scenario := range scenarios[1:] {
-				title, body, _ := strings.Cut(scenario, "\n")
-				runScenario(t, title, statementsOf(scenarios[0]), statementsOf(body))
+			for _, s := range scenarios {
+				runScenario(t, s.title, before, s.statements)
 			}
 		})
 	}
 }
 
-// statementsOf joins continued lines and removes comments.
-func statementsOf(text string) (statements []string) {
+type scenario struct {
+	title      string
+	statements []statement
+}
+
+type statement struct {
+	at   string // file and line
+	text string
+}
+
+// parseScenarios returns the statements before the first title, and the scenarios. It joins continued lines and removes
+// comments.
+func parseScenarios(file, text string) (before []statement, scenarios []scenario) {
+	into := &before
+	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
-		last := len(statements) - 1
+		number++
+		last := len(*into) - 1
 		switch trimmed := strings.TrimSpace(line); {
 		case trimmed == "" || line[0] == '#':
+		case strings.HasPrefix(line, "== "):
+			scenarios = append(scenarios, scenario{title: strings.TrimPrefix(line, "== ")})
+			into = &scenarios[len(scenarios)-1].statements
 		case line != strings.TrimLeft(line, " ") && last >= 0:
-			statements[last] += " " + trimmed
+			(*into)[last].text += " " + trimmed
 		default:
-			statements = append(statements, trimmed)
+			*into = append(*into, statement{f("%s:%d", file, number), trimmed})
 		}
 	}
-	return statements
+	return before, scenarios
 }
 
 // runScenario runs a scenario, once for each row of its table if it has one.
-func runScenario(t *testing.T, title string, before, statements []string) {
+func runScenario(t *testing.T, title string, before, statements []statement) {
 	var names []string
 	rows := [][]string{nil}
-	for len(statements) > 0 && statements[0][0] == '|' {
+	for len(statements) > 0 && statements[0].text[0] == '|' {
 		var cells []string
-		for cell := range strings.SplitSeq(strings.Trim(statements[0], "|"), "|") {
+		for cell := range strings.SplitSeq(strings.Trim(statements[0].text, "|"), "|") {
 			cells = append(cells, strings.TrimSpace(cell))
 		}
 		if names == nil {
@@ -107,10 +125,15 @@ func runScenario(t *testing.T, title string, before, statements []string) {
 				for i, name := range names {
 					replacements = append(replacements, name, row[i])
 				}
-				for _, statement := range slices.Concat(before, statements) {
-					statement = strings.NewReplacer(replacements...).Replace(statement)
-					if s.run(statement); t.Failed() {
-						t.Fatalf("after %s", statement)
+				var current statement
+				defer func() {
+					if t.Failed() {
+						t.Logf("%s: the test failed at: %s", current.at, strings.NewReplacer(replacements...).Replace(current.text))
+					}
+				}()
+				for _, current = range slices.Concat(before, statements) {
+					if s.run(strings.NewReplacer(replacements...).Replace(current.text)); t.Failed() {
+						t.FailNow()
 					}
 				}
 				s.settle()

@@ -1,13 +1,9 @@
 package recipes_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"iter"
-	"os"
-	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 
@@ -188,24 +184,4 @@ func TestSendErrors(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestSizes limits the length of the examples.
-func TestSizes(t *testing.T) {
-	isTest := regexp.MustCompile(`_test\.go$|\.test\.js$|^test_`)
-	for pattern, limit := range map[string]int{"newsletter/*.go": 490, "python/signup.py": 241, "node/newsletter.js": 227} {
-		lines := 0
-		files, err := filepath.Glob(filepath.Join("..", "..", "..", "examples", filepath.FromSlash(pattern)))
-		recipes.Check(t, err)
-		for _, file := range files {
-			if !isTest.MatchString(filepath.Base(file)) {
-				text, err := os.ReadFile(file)
-				recipes.Check(t, err)
-				lines += bytes.Count(text, []byte("\n"))
-			}
-		}
-		if lines == 0 || lines >= limit {
-			t.Errorf("%s: %d lines, want fewer than %d", pattern, lines, limit)
-		}
-	}
 }
