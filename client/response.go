@@ -16,53 +16,72 @@ import (
 // readErr is not nil, body is incomplete.
 func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) error {
 	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
-	e := c.newError(nil)
-	e.StatusCode, e.RequestID, e.attempt = c.status, c.requestID, unreadable
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	html := media == "text/html" && !c.html
 	switch {
 	case resp.StatusCode >= 400:
-		e.attempt = errorStatus
-		if d, ok := retryAfter(resp.Header); ok {
-			e.attempt, e.RetryAfter = postponed, d
-		}
-		e.Details, e.omittedDetails = parseDetails(string(body), c.token)
-		if html {
-			e.note = errHTML.Error()
-		}
+		return c.rejection(resp, body, html)
 	case resp.StatusCode < 200:
-		e.cause = errNoStatus
+		return c.responseError(errNoStatus).withBody(body, c.token)
 	case resp.StatusCode >= 300:
-		e.cause = errRedirect
+		e := c.responseError(errRedirect).withBody(body, c.token)
 		if to := resp.Header.Get("Location"); to != "" {
 			e.note = "to " + redact(withoutSecrets(to), c.token)
 		}
-	case readErr != nil:
-		e.cause = redactError(readErr, c.token)
 		return e
+	case readErr != nil:
+		return c.responseError(readErr)
 	case html && len(bytes.TrimSpace(body)) > 0:
-		e.cause = errHTML
+		return c.responseError(errHTML).withBody(body, c.token)
 	case c.html && strings.HasSuffix(media, "json"):
-		e.cause = errJSON
-		e.Details, e.omittedDetails = parseDetails(string(body), c.token)
-		return e // without the body, which may contain a webhook's secret
-	default:
-		err := c.decode(body) // even if the body is empty, because an earlier attempt may have decoded some fields
-		if err == nil {
-			return nil
-		}
-		bad, ok := errors.AsType[*jsonscan.Error](err)
-		switch {
-		case errors.Is(err, ErrNotQueued):
-			e.attempt = unqueued
-		case ok && !bad.Syntax:
-			e.attempt = mismatched
-		}
-		e.cause = redactError(err, c.token) // not a jsonscan.Error if its text contained the token
-		e.Details, e.omittedDetails = parseDetails(string(body), c.token)
-		return e // without the body, which may contain a webhook's secret
+		return c.decodeError(errJSON, body)
 	}
-	shown := redactFirst(string(body), c.token, maxErrorBody)
+	// Decode even an empty body, because an earlier attempt may have decoded some fields.
+	if err := c.decode(body); err != nil {
+		return c.decodeError(err, body)
+	}
+	return nil
+}
+
+// rejection returns the error for a response with an error status.
+func (c *call) rejection(resp *http.Response, body []byte, html bool) *Error {
+	e := c.responseError(nil).withBody(body, c.token)
+	e.attempt = errorStatus
+	if d, ok := retryAfter(resp.Header); ok {
+		e.attempt, e.RetryAfter = postponed, d
+	}
+	e.Details, e.omittedDetails = parseDetails(string(body), c.token)
+	if html {
+		e.note = errHTML.Error()
+	}
+	return e
+}
+
+// decodeError returns the error for an invalid body of a 2xx response. It does not contain the
+// body, which may contain a webhook's secret.
+func (c *call) decodeError(err error, body []byte) *Error {
+	e := c.responseError(err)
+	bad, ok := errors.AsType[*jsonscan.Error](err)
+	switch {
+	case errors.Is(err, ErrNotQueued):
+		e.attempt = unqueued
+	case ok && !bad.Syntax:
+		e.attempt = mismatched
+	}
+	e.Details, e.omittedDetails = parseDetails(string(body), c.token)
+	return e
+}
+
+// responseError returns the error for an invalid response, without its body.
+func (c *call) responseError(cause error) *Error {
+	e := c.newError(cause)
+	e.StatusCode, e.RequestID, e.attempt = c.status, c.requestID, unreadable
+	return e
+}
+
+// withBody stores the beginning of the response body in the error.
+func (e *Error) withBody(body []byte, token string) *Error {
+	shown := redactFirst(string(body), token, maxErrorBody)
 	e.Body = []byte(shown[:min(len(shown), maxErrorBody)])
 	return e
 }
