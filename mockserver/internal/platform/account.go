@@ -60,10 +60,10 @@ func (a *account) stopCampaigns() {
 }
 
 // accountsLocked yields the account with the given id, or all accounts if the id is 0.
-func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
+func (r *records) accountsLocked(only int64) iter.Seq[*account] {
 	return func(yield func(*account) bool) {
-		for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
-			if (only == 0 || id == only) && !yield(p.accounts[id]) {
+		for _, id := range slices.Sorted(maps.Keys(r.accounts)) {
+			if (only == 0 || id == only) && !yield(r.accounts[id]) {
 				return
 			}
 		}

@@ -2,19 +2,19 @@
 // rules, recipient actions and events. It implements the interface generated
 // from openapi.yaml and is independent of HTTP.
 //
-// Each file depends only on the files in lower rows:
+// A file refers only to files in its own row and in lower rows:
 //
-//	operations                        the generated interface: a transaction for each operation
-//	contacts, emails, campaigns, …    the operations of the API, one file per resource
-//	subscribe, workflows              automatic actions of the platform
-//	render, recipients                delivery of messages, and recipient actions
-//	suppressions, lists, templates    operations that others use
-//	events                            events of messages
-//	platform                          the lock and transactions
-//	account, resources, message, …    the records and their rules
-//
-// The file snapshot.go writes the state, and restore.go reads the state. The
-// file views.go provides messages, resources and results for tests.
+//	operations.gen                                the generated interface: a transaction for each operation
+//	views, restore, decodestate, snapshot         the control API: results for tests, and the state
+//	contacts, emails, campaigns, webhooks         the operations of the API, one file per resource
+//	subscribe, workflows                          automatic actions of the platform
+//	recipients                                    delivery of messages, and recipient actions
+//	suppressions, lists, templates                operations that others use
+//	events                                        events of messages
+//	platform, ids                                 the lock and transactions
+//	render                                        the content of messages
+//	account, resources, message, contact, status  the records and their rules
+//	collection, address                           what the records consist of
 package platform
 
 import (

@@ -77,7 +77,7 @@ func (c Contacts) MarshalJSON() ([]byte, error) {
 
 func (c Contacts) add(t *contactTable) {
 	for _, s := range statuses {
-		c[s.name] += t.count(s.name)
+		c[s.name] += t.counts[s.name]
 	}
 }
 

@@ -178,8 +178,6 @@ func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member],
 	return 0, slices.Values([]Member(nil)), false
 }
 
-func (t *contactTable) count(status string) int { return t.counts[status] }
-
 // Overview contains counts of the records in an account.
 type Overview struct {
 	Messages  Outcome
@@ -218,7 +216,7 @@ func (p *Platform) Overview(only, from, until int64) Overview {
 		}
 		for l := range a.Lists.all() {
 			out.Contacts.add(l.contacts)
-			if n := l.contacts.count(statusPending); n > 0 {
+			if n := l.contacts.counts[statusPending]; n > 0 {
 				out.Waiting = append(out.Waiting, delivery.Waiting{Why: "confirmation", N: n, ListID: l.ListID, Name: l.Name})
 			}
 		}
