@@ -10,6 +10,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -89,13 +90,12 @@ var router = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, o := range contract.Operations() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			c := w.(*call)
-			c.gateway.serveOperation(c, o, c.gateway.handlers[pattern], r)
+			c := callOf(r)
+			c.gateway.serveOperation(c, o, c.gateway.handlers[pattern], w, r)
 		})
 	}
 	mux.HandleFunc(fallback, func(w http.ResponseWriter, r *http.Request) {
-		c := w.(*call)
-		c.gateway.respond(c, nil, r, func() { writeUnrouted(mux, c, r) })
+		callOf(r).gateway.respond(nil, w, r, func(w http.ResponseWriter) { writeUnrouted(mux, w, r) })
 	})
 	return mux
 })
@@ -163,8 +163,14 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 		g.reject(c, r, apierror.NotFound("path", r.URL.Path, "path"))
 		return
 	}
-	router().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.caller)))
+	ctx := context.WithValue(r.Context(), callKey{}, c)
+	router().ServeHTTP(c, r.WithContext(platform.WithCaller(ctx, &c.caller)))
 }
+
+type callKey struct{}
+
+// callOf returns the call that serve has added to the context of a request.
+func callOf(r *http.Request) *call { return r.Context().Value(callKey{}).(*call) }
 
 // publish publishes a request. If the request may have changed records, publish
 // also publishes [activity.Records].

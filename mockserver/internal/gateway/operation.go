@@ -16,39 +16,30 @@ import (
 
 // serveOperation processes a request to an operation, and applies a fault if a
 // rule selects the request.
-func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.HandlerFunc, r *http.Request) {
+func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
 	c.Operation = o.ID
 	var rule *model.FaultRule
 	if !c.byControl {
 		rule = g.options.Faults.Request(c.AccountID, o.ID, r)
 	}
 	if rule == nil {
-		g.process(c, o, next, r)
+		g.process(c, o, next, w, r)
 		return
 	}
 	c.Fault = rule.ID
-	g.options.Faults.Apply(rule.Fault, c, r, func(w http.ResponseWriter) {
-		if w == http.ResponseWriter(c) {
-			g.process(c, o, next, r)
-			return
-		}
-		client := c.ResponseWriter
-		c.ResponseWriter = w
-		g.process(c, o, next, r)
-		c.ResponseWriter, c.Status, c.Response = client, 0, nil // the response to the client follows
-	})
+	g.options.Faults.Apply(rule.Fault, w, r, func(w http.ResponseWriter) { g.process(c, o, next, w, r) })
 }
 
-func (g *Gateway) process(c *call, o *contract.Operation, next http.HandlerFunc, r *http.Request) {
-	g.respond(c, o, r, func() {
+func (g *Gateway) process(c *call, o *contract.Operation, next http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
+	g.respond(o, w, r, func(w http.ResponseWriter) {
 		if err := g.validate(c, o, r); err != nil {
-			WriteError(c, r, err)
+			WriteError(w, r, err)
 			return
 		}
 		if o.Deprecated {
-			c.Header().Set("Deprecation", deprecatedSince)
+			w.Header().Set("Deprecation", deprecatedSince)
 		}
-		next(c, r)
+		next(w, r)
 	})
 }
 
@@ -57,20 +48,20 @@ func (g *Gateway) process(c *call, o *contract.Operation, next http.HandlerFunc,
 const deprecatedSince = "@1735689600"
 
 // reject responds with an error to a request that does not reach an operation.
-func (g *Gateway) reject(c *call, r *http.Request, err error) {
-	g.respond(c, nil, r, func() { WriteError(c, r, err) })
+func (g *Gateway) reject(w http.ResponseWriter, r *http.Request, err error) {
+	g.respond(nil, w, r, func(w http.ResponseWriter) { WriteError(w, r, err) })
 }
 
-// respond calls write() to write the response, and validates the response if OnViolation
+// respond calls write() to write the response to w, and validates the response if OnViolation
 // is set. The parameter o is nil if the request does not reach an operation.
-func (g *Gateway) respond(c *call, o *contract.Operation, r *http.Request, write func()) {
+func (g *Gateway) respond(o *contract.Operation, w http.ResponseWriter, r *http.Request, write func(http.ResponseWriter)) {
 	if g.options.OnViolation == nil || r.Method == http.MethodHead {
-		write()
+		write(w)
 		return
 	}
-	c.body = new(bytes.Buffer)
-	write()
-	if err := o.ValidateResponse(r, c.Status, c.Header(), c.body.Bytes()); err != nil {
+	response := &copied{ResponseWriter: w}
+	write(response)
+	if err := o.ValidateResponse(r, response.status, w.Header(), response.body.Bytes()); err != nil {
 		g.options.OnViolation(err)
 	}
 }
@@ -141,7 +132,7 @@ func CheckCompression(r *http.Request, body []byte) error {
 	return apierror.New(http.StatusUnsupportedMediaType, "unsupported_media_type", msg, "header", "content-encoding")
 }
 
-// call records an API request and its response.
+// call records an API request and the response that the client receives.
 type call struct {
 	http.ResponseWriter
 	model.Request
@@ -150,7 +141,6 @@ type call struct {
 	token     model.Token
 	caller    platform.Caller // the owner of the token
 	byControl bool            // skips faults and the lookup rate limit, and rejects unknown fields
-	body      *bytes.Buffer   // body of the response, if it must be validated
 }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -169,9 +159,6 @@ func (c *call) Write(b []byte) (int, error) {
 	if room := maxErrorBody - len(c.Response); c.Status >= 400 && room > 0 {
 		c.Response = append(c.Response, b[:min(room, len(b))]...)
 	}
-	if c.body != nil {
-		c.body.Write(b)
-	}
 	return c.ResponseWriter.Write(b)
 }
 
@@ -180,3 +167,32 @@ const maxErrorBody = 4 << 10
 
 // Unwrap returns the underlying writer for [http.ResponseController].
 func (c *call) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func (c *call) begun() bool { return c.Status != 0 }
+
+// copied is a writer that copies the response, which must be validated.
+type copied struct {
+	http.ResponseWriter
+
+	status int
+	body   bytes.Buffer
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (c *copied) WriteHeader(status int) {
+	if !c.begun() {
+		c.status = status
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (c *copied) Write(b []byte) (int, error) {
+	if !c.begun() {
+		c.status = http.StatusOK
+	}
+	c.body.Write(b)
+	return c.ResponseWriter.Write(b)
+}
+
+func (c *copied) begun() bool { return c.status != 0 }

@@ -32,7 +32,7 @@ func WriteProblem(w http.ResponseWriter, p *apierror.Error) {
 
 // WriteError writes the error that a handler returned.
 func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
-	if c, ok := w.(*call); ok && c.Status != 0 {
+	if response, ok := w.(interface{ begun() bool }); ok && response.begun() {
 		return // the response has begun, and the client has closed the connection
 	}
 	var p *apierror.Error
