@@ -17,7 +17,8 @@ import (
 var update = flag.Bool("update", false, "write testdata/commands.txt")
 
 // TestCommands runs the command lines in testdata/commands.txt and compares their output. A command line can begin with
-// environment variables and end with < and its quoted standard input. The output of a failing command is its error.
+// environment variables and end with < and its quoted standard input. The output of a failing command is its error and its exit
+// status.
 func TestCommands(t *testing.T) {
 	name := filepath.Join("testdata", "commands.txt")
 	file, err := os.ReadFile(name)
@@ -62,7 +63,7 @@ func commandLine(t *testing.T, line string) string {
 	cancel() // ends the command if it starts a server
 	var out strings.Builder
 	if err := run(ctx, strings.Fields(args), strings.NewReader(input), &out); err != nil && !errors.Is(err, flag.ErrHelp) {
-		return "mockserver: " + err.Error() + "\n"
+		return fmt.Sprintf("mockserver: %v\nexit status %d\n", err, exitCode(err))
 	}
 	return out.String()
 }

@@ -16,6 +16,7 @@ import (
 
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/suggest"
 	"example.com/emailplatform/webhook"
 )
 
@@ -29,22 +30,63 @@ const (
 
 const defaultAddr = "127.0.0.1:8026"
 
-func newFlags(name, usage string, out io.Writer) *flag.FlagSet {
-	flags := flag.NewFlagSet(name, flag.ContinueOnError)
-	flags.SetOutput(out)
-	flags.Usage = func() { _, _ = io.WriteString(out, usage); flags.PrintDefaults() }
-	return flags
+// usageError is an error in the arguments of a command.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// flagSet parses the flags of a command. It prints the help only if the user
+// requests it, because the help of all flags would hide an error.
+type flagSet struct {
+	*flag.FlagSet
+
+	usage string
+	out   io.Writer
 }
 
-// parseFlags parses a command line that contains only flags.
-func parseFlags(flags *flag.FlagSet, args []string) error {
-	if err := flags.Parse(args); err != nil {
+func newFlags(name, usage string, out io.Writer) *flagSet {
+	f := &flagSet{flag.NewFlagSet(name, flag.ContinueOnError), usage, out}
+	f.SetOutput(io.Discard)
+	return f
+}
+
+// parse parses flags, and stops at the first other argument.
+func (f *flagSet) parse(args []string) error {
+	err := f.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		f.SetOutput(f.out)
+		_, _ = io.WriteString(f.out, f.usage)
+		f.PrintDefaults()
 		return err
 	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	if err == nil {
+		return nil
+	}
+	if name, isUnknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); isUnknown {
+		var known []string
+		f.VisitAll(func(flag *flag.Flag) { known = append(known, flag.Name) })
+		err = fmt.Errorf("unknown flag -%s%s; see %s -h", name, didYouMean("-", name, known), f.Name())
+	}
+	return err
+}
+
+// parseAll parses a command line that contains only flags.
+func (f *flagSet) parseAll(args []string) error {
+	if err := f.parse(args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q; see %s -h", f.Arg(0), f.Name())
 	}
 	return nil
+}
+
+// didYouMean returns a hint if a known name is similar to an unknown name.
+func didYouMean(prefix, name string, known []string) string {
+	if right := suggest.Closest(name, known); right != "" {
+		return ", did you mean " + prefix + right + "?"
+	}
+	return ""
 }
 
 // oneOf returns a function that accepts only some values of a flag.
@@ -58,13 +100,13 @@ func oneOf[T ~string](to *T, values ...T) func(string) error {
 	}
 }
 
-func addrFlag(flags *flag.FlagSet, addr *string, usage string) {
+func addrFlag(flags *flagSet, addr *string, usage string) {
 	flags.StringVar(addr, "addr", cmp.Or(os.Getenv(addrVariable), defaultAddr), usage)
 }
 
 // secretFlags adds the flags for a webhook's secret. After parsing the flags, call the
 // returned function to get the secret.
-func secretFlags(flags *flag.FlagSet) func() (webhook.Secret, error) {
+func secretFlags(flags *flagSet) func() (webhook.Secret, error) {
 	text, function := os.Getenv(secretVariable), webhook.SHA256
 	flags.Func("secret", "webhook `secret`; the default is "+secretVariable, func(s string) error {
 		text = s
@@ -124,7 +166,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&o.exitOnStdinClose, "exit-on-stdin-close", false,
 		"exit when standard input is closed, for example because the parent process has exited")
 	flags.BoolVar(&o.showVersion, "version", false, "print the version and exit")
-	if err := parseFlags(flags, args); err != nil {
+	if err := flags.parseAll(args); err != nil {
 		return o, err
 	}
 	o.config.FreezeClock = o.clock == "frozen"

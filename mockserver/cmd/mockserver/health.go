@@ -23,18 +23,18 @@ func health(ctx context.Context, args []string, out io.Writer) error {
 	flags := newFlags("mockserver health", healthUsage, out)
 	addrFlag(flags, &addr, "`address` that the server listens on")
 	timeout := flags.Duration("timeout", 2*time.Second, "maximum `duration` of the request")
-	if err := parseFlags(flags, args); err != nil {
-		return err
+	if err := flags.parseAll(args); err != nil {
+		return usageError{err}
 	}
 	if *timeout <= 0 {
-		return fmt.Errorf("-timeout must be more than 0, got %v", *timeout)
+		return usageError{fmt.Errorf("-timeout must be more than 0, got %v", *timeout)}
 	}
 	base := "http://" + reachable(addr, "127.0.0.1", "::1") // not localhost, which a container may be unable to resolve
 	within, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(within, http.MethodGet, base+"/_mock/health", nil)
 	if err != nil {
-		return errors.New("-addr must have the form host:port")
+		return usageError{errors.New("-addr must have the form host:port")}
 	}
 	response, err := new(http.Transport).RoundTrip(req) // no proxy, no redirect
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"strings"
 	"syscall"
 )
 
@@ -31,8 +32,16 @@ func main() {
 	}
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "mockserver:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+// exitCode returns 2 if the arguments are invalid, like the commands of Go.
+func exitCode(err error) int {
+	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	return 1
 }
 
 // run runs a subcommand. The default is serve.
@@ -49,6 +58,11 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 			return verify(args[1:], in, out)
 		case "health":
 			return health(ctx, args[1:], out)
+		default:
+			if !strings.HasPrefix(args[0], "-") {
+				hint := didYouMean("", args[0], []string{"serve", "trigger", "verify", "health", "help"})
+				return usageError{fmt.Errorf("unknown command %q%s; see mockserver -h", args[0], hint)}
+			}
 		}
 	}
 	return serve(ctx, args, in, out)

@@ -35,7 +35,7 @@ const grace = 5 * time.Second
 func serve(ctx context.Context, args []string, in io.Reader, out io.Writer) (err error) {
 	o, err := parse(args, out)
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	if o.showVersion {
 		build, _ := debug.ReadBuildInfo()

@@ -46,7 +46,7 @@ type triggering struct {
 func trigger(ctx context.Context, args []string, out io.Writer) error {
 	t, err := parseTrigger(args, out)
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	samples, err := mockserver.Samples()
 	if err != nil {
@@ -57,7 +57,7 @@ func trigger(ctx context.Context, args []string, out io.Writer) error {
 	}
 	body, err := t.body(samples)
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	if t.url == "" {
 		return t.print(out, body)
@@ -77,11 +77,11 @@ func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 	flags.StringVar(&t.url, "url", "", "`URL` of the receiver")
 	secret := secretFlags(flags)
 	flags.BoolVar(&t.list, "list", false, "list all events and their variants")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.parse(args); err != nil {
 		return t, err
 	}
 	t.event = flags.Arg(0) // parsing stopped at the event
-	if err := parseFlags(flags, flags.Args()[min(1, flags.NArg()):]); err != nil {
+	if err := flags.parseAll(flags.Args()[min(1, flags.NArg()):]); err != nil {
 		return t, err
 	}
 	if t.event == "" && !t.list {
@@ -121,9 +121,10 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 // shortened. Several variants can then begin with the given text, so find returns
 // the sample of the shortest one.
 func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample, error) {
-	var known []string
+	var known, names []string
 	var found *mockserver.Sample
 	for _, s := range samples {
+		names = append(names, string(s.Event))
 		if !strings.EqualFold(string(s.Event), event) {
 			continue
 		}
@@ -134,7 +135,7 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	}
 	switch {
 	case known == nil:
-		return mockserver.Sample{}, fmt.Errorf("unknown event %q; see mockserver trigger --list", event)
+		return mockserver.Sample{}, fmt.Errorf("unknown event %q%s; see mockserver trigger --list", event, didYouMean("", event, names))
 	case found == nil:
 		return mockserver.Sample{}, fmt.Errorf("%s has no variant %q; the variants are %s", event, variant, strings.Join(known, ", "))
 	}

@@ -25,12 +25,12 @@ func verify(args []string, in io.Reader, out io.Writer) error {
 	flags := newFlags("mockserver verify", verifyUsage, out)
 	parsed := secretFlags(flags)
 	signature := flags.String("signature", "", "the `value` of the header "+webhook.DefaultSignatureHeader)
-	if err := parseFlags(flags, args); err != nil {
-		return err
+	if err := flags.parseAll(args); err != nil {
+		return usageError{err}
 	}
 	secret, err := parsed()
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	body, err := io.ReadAll(io.LimitReader(in, maxDelivery+1))
 	if err != nil {
