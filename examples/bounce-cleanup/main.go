@@ -30,13 +30,18 @@ import (
 func main() {
 	var j job
 	flag.Int64Var(&j.listID, "list", 0, "`id` of the list; requires EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN; without them, a demo runs")
-	flag.StringVar(&j.action, "action", "tag", "`action`: tag or unsubscribe")
+	j.action = "tag"
+	flag.Func("action", "`action`: tag or unsubscribe (default tag)", j.setAction)
 	flag.StringVar(&j.tag, "tag", "bounced-hard", "the tag that the action tag adds")
 	flag.BoolVar(&j.dryRun, "dry-run", false, "only print what would be done")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "bounce-cleanup: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, j, flag.Args())
+	err := run(ctx, j)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bounce-cleanup:", err)
@@ -44,13 +49,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, j job, args []string) error {
-	if len(args) > 0 { // flags after it, such as -dry-run, would have no effect
-		return fmt.Errorf("unexpected argument %q", args[0])
-	}
-	if j.action != "tag" && j.action != "unsubscribe" {
-		return fmt.Errorf("-action must be tag or unsubscribe, got %q", j.action)
-	}
+func run(ctx context.Context, j job) error {
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" && j.listID != 0 {
 		return errors.New("EMAILPLATFORM_BASE_URL is not set")
@@ -79,6 +78,14 @@ type job struct {
 	action string
 	tag    string
 	dryRun bool
+}
+
+func (j *job) setAction(action string) error {
+	if action != "tag" && action != "unsubscribe" {
+		return errors.New("must be tag or unsubscribe")
+	}
+	j.action = action
+	return nil
 }
 
 func (j job) run(ctx context.Context) error {

@@ -44,14 +44,13 @@ func main() {
 	flag.StringVar(&o.email, "email", "", "`id` of a submitted email to look up")
 	flag.BoolVar(&o.write, "write", false, "also create a list, a contact and a template")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "check-platform: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	var err error
-	if flag.NArg() > 0 { // flags after it, such as -base-url, would have no effect
-		err = fmt.Errorf("unexpected argument %q", flag.Arg(0))
-	} else {
-		err = run(ctx, os.Stdout, o)
-	}
+	err := run(ctx, os.Stdout, o)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "check-platform:", err)

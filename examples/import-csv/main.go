@@ -42,7 +42,15 @@ import (
 func main() {
 	listID := flag.Int64("list", 0, "`id` of the list; requires EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN; without them, a demo runs")
 	options := csvFlags(flag.CommandLine)
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "Usage: import-csv -list id [flags] file")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
+	if flag.NArg() > 1 {
+		fmt.Fprintf(os.Stderr, "import-csv: unexpected argument %q\n", flag.Arg(1))
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	opts, err := options()
 	if err == nil {

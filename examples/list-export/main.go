@@ -32,10 +32,14 @@ func main() {
 	status := flag.String("status", "", "export only contacts with this `status`, for example active")
 	attributes := flag.String("attributes", "", "comma-separated `names` of custom attributes to export")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "list-export: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	names := strings.FieldsFunc(*attributes, func(r rune) bool { return r == ',' })
-	err := run(ctx, *listID, events.ContactStatus(*status), names, flag.Args())
+	err := run(ctx, *listID, events.ContactStatus(*status), names)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "list-export:", err)
@@ -43,10 +47,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, listID int64, status events.ContactStatus, attributes, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q", args[0])
-	}
+func run(ctx context.Context, listID int64, status events.ContactStatus, attributes []string) error {
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" && listID != 0 {
 		return errors.New("EMAILPLATFORM_BASE_URL is not set")

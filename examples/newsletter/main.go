@@ -26,21 +26,23 @@ import (
 )
 
 func main() {
+	addr := flag.String("addr", "127.0.0.1:8080", "`address` to listen on for subscribers and the platform")
+	internal := flag.String("internal", "127.0.0.1:8081", "`address` to listen on for operators")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "newsletter: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
+
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
+	err := run(ctx, *addr, *internal)
 	stop()
 	if err != nil {
 		log.Fatal("newsletter: ", err)
 	}
 }
 
-func run(ctx context.Context) error {
-	addr := flag.String("addr", "127.0.0.1:8080", "`address` to listen on for subscribers and the platform")
-	internal := flag.String("internal", "127.0.0.1:8081", "`address` to listen on for operators")
-	flag.Parse()
-	if flag.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q", flag.Arg(0))
-	}
+func run(ctx context.Context, addr, internal string) error {
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" {
 		return demonstrate(ctx)
@@ -49,8 +51,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	public, err := net.Listen("tcp", *addr)
-	private, internalErr := net.Listen("tcp", *internal)
+	public, err := net.Listen("tcp", addr)
+	private, internalErr := net.Listen("tcp", internal)
 	if err := errors.Join(err, internalErr); err != nil {
 		return err
 	}

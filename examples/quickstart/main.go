@@ -32,11 +32,17 @@ import (
 )
 
 func main() {
+	file := flag.String("contacts", "", "a CSV `file` of contacts instead of the sample of 2,500")
+	receiverURL := flag.String("receiver-url", "", "`URL` at which the platform can reach this program's webhook receiver")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "quickstart: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	err := run(ctx, *file, *receiverURL, os.Getenv, os.Stdout)
 	stop()
 	switch {
-	case errors.Is(err, flag.ErrHelp):
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(os.Stderr, "quickstart: stopped:", err)
 		os.Exit(130)
@@ -46,20 +52,10 @@ func main() {
 	}
 }
 
-// run runs the program with arguments, environment variables and an output.
-func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
-	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.SetOutput(out)
-	file := flags.String("contacts", "", "a CSV `file` of contacts instead of the sample of 2,500")
-	receiverURL := flags.String("receiver-url", "", "`URL` at which the platform can reach this program's webhook receiver")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
+// run runs the program with the values of its flags, environment variables and an output.
+func run(ctx context.Context, file, receiverURL string, getenv func(string) string, out io.Writer) error {
 	cfg := client.Config{BaseURL: getenv("EMAILPLATFORM_BASE_URL"), Token: getenv("EMAILPLATFORM_TOKEN"), UserAgent: "quickstart/1.0"}
-	t := &tour{out: out, arrived: make(chan *events.Event, 100), receiverURL: *receiverURL}
+	t := &tour{out: out, arrived: make(chan *events.Event, 100), receiverURL: receiverURL}
 	switch {
 	case cfg.BaseURL != "" && cfg.Token == "":
 		return errors.New("EMAILPLATFORM_BASE_URL is set but EMAILPLATFORM_TOKEN is not")
@@ -81,5 +77,5 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	// httptest chooses a free port, and uses IPv6 on machines without IPv4.
 	t.receiver = httptest.NewUnstartedServer(nil)
 	defer t.receiver.Close()
-	return t.run(ctx, *file)
+	return t.run(ctx, file)
 }

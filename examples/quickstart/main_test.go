@@ -21,10 +21,10 @@ func env(url, token string) func(string) string {
 	}
 }
 
-func runHere(t *testing.T, getenv func(string) string, args ...string) (string, error) {
+func runHere(t *testing.T, getenv func(string) string, file string) (string, error) {
 	t.Helper()
 	var out strings.Builder
-	err := run(t.Context(), args, getenv, &out)
+	err := run(t.Context(), file, "", getenv, &out)
 	if text := out.String() + fmt.Sprint(err); strings.Contains(text, secretToken) {
 		t.Errorf("the output contains the token:\n%s", text)
 	}
@@ -41,7 +41,7 @@ func wantAll(t *testing.T, out string, lines ...string) {
 }
 
 func TestEmbeddedPlatform(t *testing.T) {
-	out, err := runHere(t, env("", ""))
+	out, err := runHere(t, env("", ""), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestUnreachableServer(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Value: secretToken}}})
 	defer srv.Close()
 	file := writeFile(t, "email,first_name\nada@example.com,Ada\n")
-	out, err := runHere(t, env(srv.URL(), secretToken), "-contacts", file)
+	out, err := runHere(t, env(srv.URL(), secretToken), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,29 +97,27 @@ func TestBadInput(t *testing.T) {
 
 	tests := map[string]struct {
 		getenv func(string) string
-		args   []string
+		file   string
 		want   string
 	}{
 		"too many fields": {
 			getenv: embedded,
-			args:   []string{"-contacts", writeFile(t, "email,name\na@example.com,A\nb@example.com,B,C\n")},
+			file:   writeFile(t, "email,name\na@example.com,A\nb@example.com,B,C\n"),
 			want:   "mine.csv: import: source failed after 1 contacts: line 3: wrong number of fields",
 		},
 		"only a header": {
 			getenv: embedded,
-			args:   []string{"-contacts", writeFile(t, "email\n")}, want: "mine.csv: the file has no valid rows",
+			file:   writeFile(t, "email\n"), want: "mine.csv: the file has no valid rows",
 		},
-		"no such file":   {getenv: embedded, args: []string{"-contacts", filepath.Join(t.TempDir(), "none.csv")}, want: "none.csv: "},
-		"unknown flag":   {getenv: embedded, args: []string{"-contact", "x"}, want: "flag provided but not defined"},
-		"stray argument": {getenv: embedded, args: []string{"mine.csv"}, want: `unexpected argument "mine.csv"`},
-		"no token":       {getenv: env(mock.URL(), ""), want: "EMAILPLATFORM_TOKEN is not"},
-		"no base URL":    {getenv: env("", secretToken), want: "EMAILPLATFORM_BASE_URL is not"},
-		"plain http":     {getenv: env("http://platform.test", secretToken), want: "BaseURL: plain http"},
-		"wrong token":    {getenv: env(mock.URL(), secretToken), want: "createList: POST /lists: 401 Unauthorized"},
+		"no such file": {getenv: embedded, file: filepath.Join(t.TempDir(), "none.csv"), want: "none.csv: "},
+		"no token":     {getenv: env(mock.URL(), ""), want: "EMAILPLATFORM_TOKEN is not"},
+		"no base URL":  {getenv: env("", secretToken), want: "EMAILPLATFORM_BASE_URL is not"},
+		"plain http":   {getenv: env("http://platform.test", secretToken), want: "BaseURL: plain http"},
+		"wrong token":  {getenv: env(mock.URL(), secretToken), want: "createList: POST /lists: 401 Unauthorized"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := runHere(t, tt.getenv, tt.args...)
+			_, err := runHere(t, tt.getenv, tt.file)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q in it", err, tt.want)
 			}
@@ -134,7 +132,7 @@ func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out stopWriter
 	out.stop = cancel
-	err := run(ctx, nil, env("", ""), &out)
+	err := run(ctx, "", "", env("", ""), &out)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want the context's error", err)
 	}

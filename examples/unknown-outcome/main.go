@@ -10,8 +10,10 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"example.com/emailplatform/client"
@@ -21,6 +23,11 @@ import (
 )
 
 func main() {
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "unknown-outcome: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	if err := run(context.Background()); err != nil {
 		log.Fatal(err)
 	}

@@ -41,12 +41,14 @@ func main() {
 	replayFrom := flag.String("replay", "", "post the deliveries of this `file` to a receiver, and exit")
 	to := flag.String("to", "http://127.0.0.1:8080/hook", "`URL` of the receiver, for -replay")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "webhook-receiver: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	secrets := os.Getenv("WEBHOOK_SECRETS")
 	var err error
 	switch {
-	case flag.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", flag.Arg(0))
 	case *replayFrom != "":
 		err = replayFile(ctx, *replayFrom, *to)
 	case secrets == "":

@@ -17,6 +17,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -25,6 +26,8 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -35,8 +38,9 @@ import (
 )
 
 func main() {
+	mode, addr := arguments(os.Args[1:])
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
+	err := run(ctx, mode, addr)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "durable:", err)
@@ -44,7 +48,23 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, args []string) error {
+// arguments returns the mode, and the address of the mode receive.
+func arguments(args []string) (mode, addr string) {
+	mode = "demo"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		mode, args = args[0], args[1:]
+	}
+	f := flag.NewFlagSet("durable [demo|receive|work|shop]", flag.ExitOnError)
+	f.StringVar(&addr, "addr", "127.0.0.1:8080", "`address` that receive listens on")
+	_ = f.Parse(args)
+	if f.NArg() > 0 || !slices.Contains([]string{"demo", "receive", "work", "shop"}, mode) {
+		fmt.Fprintf(os.Stderr, "durable: unexpected argument %q; see -h\n", cmp.Or(f.Arg(0), mode))
+		os.Exit(2)
+	}
+	return mode, addr
+}
+
+func run(ctx context.Context, mode, addr string) error {
 	url := os.Getenv("POSTGRES_URL")
 	if url == "" {
 		return errors.New("POSTGRES_URL is not set")
@@ -57,24 +77,18 @@ func run(ctx context.Context, args []string) error {
 	if err := migrate(ctx, pool); err != nil {
 		return err
 	}
-	mode := "demo"
-	if len(args) > 0 {
-		mode, args = args[0], args[1:]
-	}
 	switch mode {
-	case "demo":
-		if err := demonstrate(ctx, pool); err != nil {
-			return err
-		}
-		return demonstrateShop(ctx, pool)
 	case "receive":
-		return receive(ctx, pool, args)
+		return receive(ctx, pool, addr)
 	case "work":
 		return work(ctx, pool, noteEvent)
 	case "shop":
 		return runShop(ctx, pool)
 	}
-	return fmt.Errorf("the mode must be demo, receive, work or shop, got %q", mode)
+	if err := demonstrate(ctx, pool); err != nil {
+		return err
+	}
+	return demonstrateShop(ctx, pool)
 }
 
 // runShop sends emails and works on their events until the context ends.
@@ -91,15 +105,12 @@ func runShop(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 // receive serves the webhook until the context ends.
-func receive(ctx context.Context, pool *pgxpool.Pool, args []string) error {
-	f := flag.NewFlagSet("receive", flag.ExitOnError)
-	addr := f.String("addr", "127.0.0.1:8080", "`address` to listen on")
-	_ = f.Parse(args)
+func receive(ctx context.Context, pool *pgxpool.Pool, addr string) error {
 	h, err := newReceiver(pool, os.Getenv("WEBHOOK_SECRET"), 0)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", *addr)
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}

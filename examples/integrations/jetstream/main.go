@@ -30,12 +30,17 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "`address` that receive listens on")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: jetstream [-addr address] receive|work")
+		fmt.Fprintln(os.Stderr, "Usage: jetstream [-addr address] receive|work")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
+	mode := strings.Join(flag.Args(), " ")
+	if modes()[mode] == nil {
+		fmt.Fprintf(os.Stderr, "jetstream: the mode must be receive or work, got %q\n", mode)
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, strings.Join(flag.Args(), " "), *addr)
+	err := run(ctx, mode, *addr)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "jetstream:", err)
@@ -43,11 +48,12 @@ func main() {
 	}
 }
 
+// modes returns the functions of the program.
+func modes() map[string]func(ctx context.Context, js jetstream.JetStream, addr string) error {
+	return map[string]func(context.Context, jetstream.JetStream, string) error{"receive": receive, "work": work}
+}
+
 func run(ctx context.Context, mode, addr string) error {
-	modes := map[string]func(context.Context, jetstream.JetStream, string) error{"receive": receive, "work": work}
-	if modes[mode] == nil {
-		return fmt.Errorf("the mode must be receive or work, got %q", mode)
-	}
 	url := os.Getenv("NATS_URL")
 	if url == "" {
 		return errors.New("NATS_URL is not set")
@@ -57,7 +63,7 @@ func run(ctx context.Context, mode, addr string) error {
 		return fmt.Errorf("NATS_URL: %w", err)
 	}
 	defer js.Conn().Close()
-	return modes[mode](ctx, js, addr)
+	return modes()[mode](ctx, js, addr)
 }
 
 // receive serves the webhook until the context ends.

@@ -6,10 +6,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +23,11 @@ import (
 )
 
 func main() {
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "oauth2: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	if err := run(context.Background()); err != nil {
 		log.Fatal(err)
 	}

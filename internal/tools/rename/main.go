@@ -11,6 +11,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"go/format"
 	"io/fs"
@@ -22,16 +23,18 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./internal/tools/rename NEW/MODULE/PATH")
+	flag.Usage = func() { fmt.Fprintln(os.Stderr, "Usage: go run ./internal/tools/rename NEW/MODULE/PATH") }
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
 		os.Exit(2)
 	}
-	files, err := rename(".", os.Args[1])
+	files, err := rename(".", flag.Arg(0))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rename:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%d files now say %s; check with: go test ./...\n", files, os.Args[1])
+	fmt.Printf("%d files now say %s; check with: go test ./...\n", files, flag.Arg(0))
 }
 
 // rename replaces the module path of the tree at root and returns how many

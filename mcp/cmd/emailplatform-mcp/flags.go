@@ -34,11 +34,7 @@ const usage = `Gives AI assistants access to the email platform over the Model C
 func parse(args []string, getenv func(string) string, errs io.Writer) (settings, error) {
 	var s settings
 	f := flag.NewFlagSet("emailplatform-mcp", flag.ContinueOnError)
-	f.SetOutput(errs)
-	f.Usage = func() {
-		_, _ = fmt.Fprint(errs, usage)
-		f.PrintDefaults()
-	}
+	f.SetOutput(io.Discard) // the help would hide an error
 	f.StringVar(&s.baseURL, "base-url", "", "the platform's base `URL` (default $EMAILPLATFORM_BASE_URL)")
 	f.StringVar(&s.token, "token", "", "access `token`; prefer $EMAILPLATFORM_TOKEN, because other users of the machine can see flags. It cannot be used with -http, where each caller sends its own token")
 	f.StringVar(&s.http, "http", "", "serve HTTP on this `address`, such as 127.0.0.1:8808, instead of standard input and output")
@@ -49,14 +45,16 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 	f.IntVar(&s.concurrent, "max-concurrent", 0, "maximum `number` of concurrent HTTP requests; the server responds to others with 503 (default 64)")
 	f.BoolVar(&s.demo, "demo", false, "use a built-in mock server with a sample list; its data is lost at exit")
 	f.BoolVar(&s.version, "version", false, "print the version and exit")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return s, err
-		}
-		return s, errUsage
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		f.SetOutput(errs)
+		_, _ = fmt.Fprint(errs, usage)
+		f.PrintDefaults()
+		return s, err
+	} else if err != nil {
+		return s, fmt.Errorf("%w; see emailplatform-mcp -h", err)
 	}
 	if f.NArg() > 0 {
-		return s, fmt.Errorf("unexpected argument %q", f.Arg(0))
+		return s, fmt.Errorf("unexpected argument %q; see emailplatform-mcp -h", f.Arg(0))
 	}
 	if s.version {
 		return s, nil

@@ -39,21 +39,25 @@ func main() {
 	stop()
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errUsage):
-		os.Exit(2) // package flag has printed the error
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "emailplatform-mcp:", err)
+		if _, ok := errors.AsType[usageError](err); ok {
+			os.Exit(2)
+		}
 		os.Exit(1)
 	}
 }
 
-var errUsage = errors.New("usage")
+// usageError is an error in the arguments or the environment.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
 
 // run serves until ctx ends or, over stdio, until the input ends.
 func run(ctx context.Context, args []string, getenv func(string) string, in io.ReadCloser, out, errs io.Writer) error {
 	s, err := parse(args, getenv, errs)
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	if s.version {
 		build, _ := debug.ReadBuildInfo()

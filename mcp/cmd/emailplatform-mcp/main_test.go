@@ -174,7 +174,7 @@ func TestFlags(t *testing.T) {
 		{"a limit without HTTP", "-demo -max-concurrent 5", "-max-concurrent requires -http"},
 		{"an invalid address", "-demo -http 8808", "missing port in address"},
 		{"an argument", "-demo serve", `unexpected argument "serve"`},
-		{"an unknown flag", "-verbose", "usage"},
+		{"an unknown flag", "-verbose", "not defined: -verbose; see emailplatform-mcp -h"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -84,7 +84,7 @@ func (f *flagSet) parseAll(args []string) error {
 // didYouMean returns a hint if a known name is similar to an unknown name.
 func didYouMean(prefix, name string, known []string) string {
 	if right := suggest.Closest(name, known); right != "" {
-		return ", did you mean " + prefix + right + "?"
+		return " (did you mean " + prefix + right + "?)"
 	}
 	return ""
 }
