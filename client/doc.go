@@ -129,9 +129,8 @@
 // "Maybe done" means that the platform may have processed the request. If any attempt of
 // a failed call is "maybe done", the error matches [ErrOutcomeUnknown], unless the call
 // is a GET. An error that matches neither ErrOutcomeUnknown nor [ErrNotQueued] means
-// that the failed request changed nothing. ErrNotQueued means that the platform did not send
-// the email and stores only a record of it. The file docs/errors.md describes how to
-// resolve an unknown outcome.
+// that the failed request changed nothing. The file docs/errors.md describes what an
+// ErrNotQueued leaves, and how to resolve an unknown outcome.
 //
 // A 4xx status other than 408 means that the platform rejected the request and did not
 // process it (see "Error codes" in docs/decisions.md). A 503 has this meaning only if it

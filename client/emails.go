@@ -37,14 +37,11 @@ type Emails struct{ handler handler }
 // other status as a success. [ResultOfSend] reports whether you can send the email
 // again.
 //
-// The client never sends an email again if the platform may have processed it. If the
-// outcome is unknown, the error matches [ErrOutcomeUnknown]. The platform has no
-// idempotency keys and no email search, so only a later event can reveal the outcome.
-// Include a key in the subject, because events and lookups do not contain custom
-// attributes, and store each email with its key before you send the email. If an event
-// contains an unknown email id, [Emails.Get] returns the recipient and the subject. If
-// the recipient does nothing, no event arrives, and an operator must decide whether to
-// send the email again. The program examples/unknown-outcome implements these steps.
+// The client never sends an email again if the platform may have processed it. The
+// error then matches [ErrOutcomeUnknown], and the file docs/errors.md describes how to
+// resolve the outcome. For that, store each email with a key before you send it, and
+// include the key in the subject, because events and lookups do not contain custom
+// attributes.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := s.handler.call(ctx, submitEmailRequest(email), func(body []byte) (err error) {

@@ -61,8 +61,8 @@ type Webhooks struct {
 // webhooks deliver each common event, with different signatures. The receiver must
 // therefore accept the secrets of all webhooks that [Webhooks.Active] returns, and
 // deduplicate. Each call to Ensure logs the old webhooks. Archive them 8 hours after the
-// last process of the old release has ended, because the platform does not retry
-// deliveries of an archived webhook. [Webhooks.Replace] is like Ensure, and returns the
+// last process of the old release has ended (see "Late deliveries" in
+// docs/production.md). [Webhooks.Replace] is like Ensure, and returns the
 // old webhooks.
 //
 // If the platform returns no secret, or lists the new webhook with other events or
@@ -92,8 +92,8 @@ func (s *Webhooks) Replace(ctx context.Context, webhook WebhookCreate) (current 
 // Before you call Rotate, configure the receiver to accept the secrets that
 // [Webhooks.Active] returns. Until you archive the old webhook, both webhooks deliver
 // each event, so the receiver must deduplicate the deliveries. Wait 8 hours after
-// Rotate before you call [Webhooks.Archive] for the old webhook, because the platform
-// does not retry deliveries of an archived webhook.
+// Rotate before you call [Webhooks.Archive] for the old webhook (see "Late deliveries"
+// in docs/production.md).
 //
 // If the webhook already has a successor, Rotate returns it. You can therefore call
 // Rotate again after an error, or from several processes. If the webhook is

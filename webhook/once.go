@@ -48,8 +48,8 @@ type MemoryOnceOptions struct {
 	// maximum, it deletes the oldest events. An event whose key is a UUID uses
 	// about 200 bytes. 0 or a negative value means 1,000,000.
 	MaxEntries int
-	// MaxAge is the time after which a handled event is deleted. To cover the
-	// platform's retry schedule, MaxAge should be more than 8 hours. 0 or a
+	// MaxAge is the time after which a handled event is deleted. MaxAge should be
+	// more than 8 hours (see "Late deliveries" in docs/production.md). 0 or a
 	// negative value means 7 days.
 	MaxAge time.Duration
 }

@@ -41,8 +41,8 @@ type OnceOptions struct {
 	Lease time.Duration
 
 	// MaxAge is the time until the key of a handled event is deleted. The default
-	// is 7 days. To cover the platform's retry schedule, MaxAge should be more
-	// than 8 hours. Redis needs about 200 bytes for an event whose key is a UUID.
+	// is 7 days. MaxAge should be more than 8 hours (see "Late deliveries" in
+	// docs/production.md). Redis needs about 200 bytes for an event whose key is a UUID.
 	MaxAge time.Duration
 
 	// Logger receives an error for each event that two processes may have handled,

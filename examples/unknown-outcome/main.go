@@ -1,10 +1,8 @@
 // Command unknown-outcome sends emails to a platform that loses responses, and
 // finds out afterwards which emails were sent. It runs with the mock server.
 //
-// Emails.Send fails with ErrOutcomeUnknown if the email may have been sent. The
-// platform has no idempotency keys and no search for emails, so no call can
-// check it, and sending again could create a duplicate. But the events of the
-// email contain its id. See outbox.go for the pattern.
+// The file docs/errors.md explains unknown outcomes; outbox.go implements the
+// pattern.
 package main
 
 import (

@@ -195,10 +195,10 @@ func (tx *transaction) commit(ctx context.Context, sum []byte) error {
 }
 
 // Forget deletes the keys of events that were handled more than olderThan ago.
-// A good value for olderThan is one week. The minimum is 8 hours, which covers
-// the platform's retry schedule. Forget deletes keys in batches of 5,000, so it
-// does not block handlers for long. Forget returns the number of deleted keys,
-// even if an error occurs. Concurrent calls are safe.
+// A good value for olderThan is one week. The minimum is 8 hours (see
+// "Late deliveries" in docs/production.md). Forget deletes keys in batches of
+// 5,000, so it does not block handlers for long. Forget returns the number of
+// deleted keys, even if an error occurs. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	deleted, err = handled.ForgetAll(olderThan, func(seconds float64) (int64, error) {
 		result, err := o.db.ExecContext(ctx, handled.Forget, seconds)
