@@ -39,10 +39,12 @@
 //	400  the body is truncated, or signed but not an event, or the event is older than Options.MaxAge
 //	401  the signature is missing, duplicated or invalid
 //	405  the method is not POST
+//	408  another handler has read the body
 //	413  the body exceeds Options.MaxBodyBytes, 1 MiB by default
-//	500  the function or the deduplication store failed or panicked, or another handler has read the body
-//	503  another delivery of the event is being handled, or the client disconnected before the function
-//	     was called; with Retry-After
+//	415  the signature is invalid because the body is compressed
+//	500  the function or the deduplication store failed or panicked
+//	503  another delivery of the event is being handled, the client disconnected before the function
+//	     was called, or there are no secrets yet (see SourceOptions.Lazy); with Retry-After
 //
 // The handler accepts each signed body that contains an event name. If envelope
 // fields or the data have unexpected types, the function can check
@@ -79,7 +81,8 @@
 // [Options].MaxAge rejects old events. This limit is off by default, because retries,
 // the webhook's rate limit and archived webhooks can delay a legitimate delivery for
 // hours. A deduplication store protects against replays without rejecting late
-// deliveries.
+// deliveries. An event without a readable time is never too old, because the platform would
+// retry it without success until it is lost.
 //
 // # Limits
 //

@@ -24,8 +24,8 @@ type Options struct {
 	// 1 MiB (1 << 20).
 	MaxBodyBytes int64
 
-	// MaxAge is the maximum age of events. The handler rejects older events and
-	// events without a valid time. By default there is no limit; see "Maximum age"
+	// MaxAge is the maximum age of events. The handler rejects older events, and accepts
+	// events without a readable time. By default there is no limit; see "Maximum age"
 	// in the package documentation. For an old event that has already been
 	// handled, the handler returns success.
 	MaxAge time.Duration
@@ -55,7 +55,8 @@ type Options struct {
 	Timeout time.Duration
 
 	// Logger receives one record for each delivery. The level is warn for a
-	// rejected delivery, error for a failure of the function or the store, and
+	// rejected delivery, or for a field with an unexpected type (see
+	// [events.Event.Mismatch]), error for a failure of the function or the store, and
 	// debug for all other deliveries. Records never contain a body, a signature or
 	// a secret. The default is slog.Default; slog.New(slog.DiscardHandler)
 	// disables logging.
@@ -251,10 +252,12 @@ func (rc *receiver) report(r *http.Request, o Outcome) {
 	}
 	level, message := slog.LevelDebug, "webhook: delivery"
 	switch {
-	case o.Status == http.StatusInternalServerError:
+	case o.Status == http.StatusInternalServerError, errors.Is(o.Err, errConsumed):
 		level, message = slog.LevelError, "webhook: delivery failed"
 	case o.Status/100 == 4:
 		level, message = slog.LevelWarn, "webhook: delivery rejected"
+	case o.Event != nil && o.Event.Mismatch() != nil:
+		level = slog.LevelWarn
 	}
 	if !logger.Enabled(r.Context(), level) {
 		return
@@ -267,6 +270,9 @@ func (o Outcome) attrs(r *http.Request) []slog.Attr {
 	if o.Event != nil {
 		attrs = append(attrs,
 			slog.String("event", string(o.Event.Name)), slog.String("id", o.Event.ID), slog.Bool("duplicate", o.Duplicate))
+		if err := o.Event.Mismatch(); err != nil {
+			attrs = append(attrs, slog.String("mismatch", err.Error()))
+		}
 	} else {
 		attrs = append(attrs, slog.String("remote", r.RemoteAddr))
 	}

@@ -1,12 +1,14 @@
 package webhook
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -157,7 +159,7 @@ func TestBodyAlreadyRead(t *testing.T) {
 		req := newRequest(t, eventBody)
 		_, err := io.CopyN(io.Discard, req.Body, n)
 		require.NoError(t, err)
-		assert.Equal(t, http.StatusInternalServerError, serve(h, req).Code, name)
+		assert.Equal(t, http.StatusRequestTimeout, serve(h, req).Code, name)
 		require.ErrorIs(t, o.Err, errConsumed, name)
 		require.NotErrorIs(t, o.Err, ErrInvalidSignature, name)
 	}
@@ -172,9 +174,71 @@ func TestCompressedBody(t *testing.T) {
 	req = newRequest(t, eventBody)
 	req.Header.Set("Content-Encoding", "gzip")
 	req.Body = io.NopCloser(strings.NewReader(strings.Repeat("x", len(eventBody))))
-	assert.Equal(t, http.StatusUnauthorized, serve(h, req).Code)
-	require.ErrorIs(t, o.Err, ErrInvalidSignature)
+	assert.Equal(t, http.StatusUnsupportedMediaType, serve(h, req).Code)
+	require.ErrorIs(t, o.Err, errEncoded)
 	require.ErrorContains(t, o.Err, `Content-Encoding is "gzip"`)
+}
+
+// TestDiagnosis: the error names the likely cause of an invalid signature.
+func TestDiagnosis(t *testing.T) {
+	for _, row := range []struct {
+		name, body string
+		length     int64
+		header     http.Header
+		status     int
+		want       string
+	}{
+		{name: "empty without a length", length: -1, status: 408, want: "already read the body: the body is empty"},
+		{name: "empty", status: 401, want: "invalid signature: the body is empty"},
+		{name: "gzip without a header", body: "\x1f\x8bx", length: 3, status: 415, want: "must not be compressed: the body is in gzip format"},
+		{name: "br", body: "x", length: 1, header: http.Header{"content-encoding": {"br"}}, status: 415, want: `Content-Encoding is "br"`},
+		{name: "identity", body: "x", length: 1, header: http.Header{"Content-Encoding": {"identity"}}, status: 401, want: "invalid signature"},
+		{name: "longer", body: "xyz", length: 2, status: 401, want: "Content-Length is 2, but the body has 3 bytes"},
+	} {
+		h, o := newHandler(t, succeed, Options{})
+		req := newRequest(t, eventBody)
+		req.Body, req.ContentLength = io.NopCloser(strings.NewReader(row.body)), row.length
+		maps.Copy(req.Header, row.header)
+		assert.Equal(t, row.status, serve(h, req).Code, row.name)
+		require.ErrorContains(t, o.Err, row.want, row.name)
+	}
+}
+
+// TestHeaderLetterCase: a signature is found in each letter case of its header, and must appear once.
+func TestHeaderLetterCase(t *testing.T) {
+	for _, row := range []struct {
+		names []string
+		want  int
+	}{
+		{[]string{"x-service-signature"}, 204},
+		{[]string{"X-SERVICE-SIGNATURE"}, 204},
+		{[]string{"x-service-signature", "X-SERVICE-SIGNATURE"}, 401},
+		{[]string{"x-signature"}, 401},
+	} {
+		h, _ := newHandler(t, succeed, Options{})
+		req := newRequest(t, eventBody)
+		signature := req.Header[DefaultSignatureHeader]
+		delete(req.Header, DefaultSignatureHeader)
+		for _, name := range row.names {
+			req.Header[name] = signature
+		}
+		assert.Equal(t, row.want, serve(h, req).Code, row.names)
+	}
+}
+
+// TestMismatchIsLogged: the log names the fields with unexpected types.
+func TestMismatchIsLogged(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"id":"1","event":"Email.Error","ip":7,"data":{"event_time":"soon"}}`: "level=WARN",
+		`{"id":"1","event":"Email.Error","ip":"","data":{"event_time":1}}`:     "",
+	} {
+		var log bytes.Buffer
+		h := NewHandler(newVerifier(t, testSecret), succeed, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		assert.Equal(t, http.StatusNoContent, serve(h, newRequest(t, body)).Code)
+		assert.Contains(t, log.String(), want)
+		assert.Equal(t, want != "", strings.Contains(log.String(), "events: ip: expected") &&
+			strings.Contains(log.String(), "events: data.event_time: expected"), log.String())
+	}
 }
 
 // TestPanicContinues: if a panic leaves a handler, and a framework recovers from it, the response is not a success.

@@ -118,7 +118,14 @@ func TestMaxAge(t *testing.T) {
 			{name: "just in time", id: "1", time: now - 3600, want: http.StatusNoContent},
 			{name: "too old", id: "2", time: now - 3601, want: http.StatusBadRequest},
 			{name: "clock ahead", id: "3", time: now + 60, want: http.StatusNoContent},
-			{name: "without a time", id: "4", time: "null", want: http.StatusBadRequest},
+			{name: "without a time", id: "4", time: "null", want: http.StatusNoContent},
+			{name: "without a readable time", id: "5", time: `"soon"`, want: http.StatusNoContent},
+			{name: "as text", id: "6", time: fmt.Sprintf("%q", fmt.Sprint(now)), want: http.StatusNoContent},
+			{name: "too old, as text", id: "7", time: fmt.Sprintf("%q", fmt.Sprint(now-3601)), want: http.StatusBadRequest},
+			{name: "with a fraction", id: "8", time: fmt.Sprint(now, ".0"), want: http.StatusNoContent},
+			{name: "too old, in milliseconds", id: "9", time: fmt.Sprint(now-3601, "000"), want: http.StatusBadRequest},
+			{name: "too old, as ISO 8601", id: "10", time: `"1999-01-01 12:00:00"`, want: http.StatusBadRequest},
+			{name: "as ISO 8601", id: "11", time: `"` + time.Unix(now, 0).UTC().Format(time.RFC3339) + `"`, want: http.StatusNoContent},
 			{name: "handled in time, delivered again late", id: "1", time: now - 3600, after: 24 * time.Hour, want: http.StatusNoContent},
 		} {
 			time.Sleep(tt.after)

@@ -17,8 +17,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// ErrTooOld means that an event is older than [Options].MaxAge, or has no valid
-// time.
+// ErrTooOld means that an event is older than [Options].MaxAge.
 var ErrTooOld = errors.New("webhook: event too old")
 
 var (
@@ -92,11 +91,7 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 		return nil, err
 	}
 	if err := rc.verifier.Verify(body, signature); err != nil {
-		var detail error
-		if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-			detail = fmt.Errorf("%w: Content-Encoding is %.20q", errEncoded, encoding)
-		}
-		return nil, &rejection{http.StatusUnauthorized, err, detail}
+		return nil, diagnose(r, body, err)
 	}
 	event, err := events.Parse(body)
 	if err != nil {
@@ -110,11 +105,47 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	return d, nil
 }
 
+// diagnose returns the rejection for a body whose verification failed with err.
+func diagnose(r *http.Request, body []byte, err error) error {
+	encoding := strings.Join(headers(r, "Content-Encoding"), ", ")
+	switch {
+	case errors.Is(err, ErrNoSecrets):
+		return &rejection{http.StatusServiceUnavailable, err, nil}
+	case len(body) == 0 && r.ContentLength < 0:
+		return &rejection{http.StatusRequestTimeout, errConsumed, errors.New("the body is empty")}
+	case encoding != "" && encoding != "identity":
+		return &rejection{http.StatusUnsupportedMediaType, errEncoded, fmt.Errorf("Content-Encoding is %.20q", encoding)}
+	case bytes.HasPrefix(body, []byte("\x1f\x8b")): // the magic number of gzip
+		return &rejection{http.StatusUnsupportedMediaType, errEncoded, errors.New("the body is in gzip format")}
+	case r.ContentLength > 0 && int64(len(body)) > r.ContentLength:
+		detail := fmt.Errorf("another handler has changed the body: Content-Length is %d, but the body has %d bytes", r.ContentLength, len(body))
+		return &rejection{http.StatusUnauthorized, err, detail}
+	case len(body) == 0:
+		return &rejection{http.StatusUnauthorized, err, errors.New("the body is empty")}
+	}
+	return &rejection{http.StatusUnauthorized, err, nil}
+}
+
+// headers returns the values of a header. Some adapters, for example for serverless functions,
+// do not convert names to the canonical letter case.
+func headers(r *http.Request, name string) []string {
+	values := r.Header.Values(name)
+	if len(values) > 0 {
+		return values
+	}
+	for other, more := range r.Header {
+		if strings.EqualFold(other, name) {
+			values = append(values, more...)
+		}
+	}
+	return values
+}
+
 // signature returns the only signature header. It rejects a request with
 // several signature headers, because a proxy and the receiver could use
 // different ones.
 func (rc *receiver) signature(r *http.Request) (string, error) {
-	values := r.Header.Values(rc.opts.SignatureHeader)
+	values := headers(r, rc.opts.SignatureHeader)
 	switch {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
 		return "", &rejection{http.StatusUnauthorized, ErrMissingSignature, nil}
@@ -145,7 +176,8 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 		return nil, &rejection{http.StatusBadRequest, errBrokenOff, err}
 	}
 	if int64(buf.Len()) < r.ContentLength { // net/http returns an error for a truncated body
-		return nil, fmt.Errorf("%w: Content-Length is %d, but %d bytes are left", errConsumed, r.ContentLength, buf.Len())
+		err := fmt.Errorf("Content-Length is %d, but %d bytes are left", r.ContentLength, buf.Len())
+		return nil, &rejection{http.StatusRequestTimeout, errConsumed, err}
 	}
 	return buf.Bytes(), nil
 }
@@ -167,10 +199,10 @@ func (rc *receiver) context(r *http.Request, d *Delivery) (context.Context, cont
 	return ctx, func() {}
 }
 
-// fresh reports whether the event is newer than the age limit. It rejects an
-// event without a time.
+// fresh returns an error if the event is older than the age limit. An event without a
+// time has no age. The platform would retry it without success until it is lost.
 func (rc *receiver) fresh(event *events.Event) error {
-	if rc.opts.MaxAge <= 0 {
+	if rc.opts.MaxAge <= 0 || event.Time.IsZero() {
 		return nil
 	}
 	if time.Since(event.Time) > rc.opts.MaxAge {

@@ -23,6 +23,9 @@ var (
 	ErrMissingSignature = errors.New("webhook: missing signature")
 	// ErrInvalidSignature means that the signature does not match any secret.
 	ErrInvalidSignature = errors.New("webhook: invalid signature")
+	// ErrNoSecrets means that no call to the function of [NewVerifierFunc] has succeeded yet.
+	// See [SourceOptions].Lazy.
+	ErrNoSecrets = errors.New("webhook: secrets not available yet")
 )
 
 // Verifier verifies signatures of deliveries. It is safe for concurrent use. The zero
@@ -45,7 +48,7 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 }
 
 // Verify returns nil if the signature of body is valid, and otherwise
-// [ErrMissingSignature] or [ErrInvalidSignature]. The parameter body must contain
+// [ErrMissingSignature], [ErrInvalidSignature] or [ErrNoSecrets]. The parameter body must contain
 // the received bytes, not JSON that was decoded and encoded again. The signature
 // must be the HMAC in standard, padded base64 (specification, "Authentication").
 //
@@ -60,7 +63,9 @@ func (v *Verifier) Verify(body []byte, signature string) error {
 	}
 	keys := v.keys
 	if v.source != nil {
-		keys = v.source.current()
+		if keys = v.source.current(); keys == nil {
+			return ErrNoSecrets
+		}
 	}
 	if matches(keys, body, signature) || v.source != nil && matches(v.source.newer(keys), body, signature) {
 		return nil

@@ -29,8 +29,14 @@ type SourceOptions struct {
 	// context. 0 or a negative value means 3 seconds.
 	Timeout time.Duration
 
+	// Lazy defers the first call to the function until the first verification, so a
+	// receiver can start while the platform is down. Until a call has succeeded,
+	// Verify returns [ErrNoSecrets], and the handler responds with 503, so the platform
+	// retries.
+	Lazy bool
+
 	// OnError, if not nil, is called after each failed call to the function,
-	// except the first call. After a panic, the error is a *PanicError. OnError
+	// except a call by NewVerifierFunc. After a panic, the error is a *PanicError. OnError
 	// must be safe for concurrent use. By default failures are logged with
 	// slog.Default at warn level.
 	OnError func(error)
@@ -48,7 +54,7 @@ func (o SourceOptions) withDefaults() SourceOptions {
 
 // NewVerifierFunc returns a Verifier that obtains its secrets from secrets(), so a
 // secret rotation needs no restart. NewVerifierFunc calls secrets() immediately, and
-// returns its error. Later, [Verifier.Verify] calls secrets() if the secrets are
+// returns its error, unless [SourceOptions].Lazy is set. Later, [Verifier.Verify] calls secrets() if the secrets are
 // older than [SourceOptions].MaxAge or if no secret matches a signature.
 //
 // Each call to secrets() runs on its own goroutine, with a context that expires after
@@ -65,6 +71,9 @@ func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
 ) (*Verifier, error) {
 	s := &source{secrets: secrets, SourceOptions: opts.withDefaults()}
+	if s.Lazy {
+		return &Verifier{source: s}, nil
+	}
 	keys, err := s.load(ctx)
 	if err != nil {
 		return nil, err
@@ -85,12 +94,17 @@ type source struct {
 	busy  chan struct{} // closed at the end of the call in progress; nil if there is none
 }
 
-// current returns the keys for a verification, and replaces old keys first.
+// current returns the keys for a verification, and replaces old keys first. It returns nil if
+// no call has succeeded.
 func (s *source) current() []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy == nil && time.Since(s.tried) >= max(s.MaxAge, s.MinInterval) {
+	age := time.Since(s.tried)
+	switch {
+	case s.busy == nil && age >= s.MinInterval && (s.keys == nil || age >= s.MaxAge):
 		s.refresh()
+	case s.busy != nil && s.keys == nil:
+		s.wait(s.busy)
 	}
 	return s.keys
 }

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"sync"
 	"testing"
@@ -234,5 +235,40 @@ func TestVerifierFuncFails(t *testing.T) {
 	s := &store{secrets: []Secret{oldSecret}}
 	if _, err := NewVerifierFunc(ctx, s.get, SourceOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the error of the context", err)
+	}
+}
+
+// TestLazyVerifier: a handler starts without secrets, and works as soon as the function succeeds.
+func TestLazyVerifier(t *testing.T) {
+	for name, failure := range map[string]error{"an error": errFunction, "no secret": nil} {
+		synctest.Test(t, func(t *testing.T) {
+			calls, down := 0, true
+			v, err := NewVerifierFunc(t.Context(), func(context.Context) ([]Secret, error) {
+				calls++
+				if down {
+					return nil, failure
+				}
+				return []Secret{testSecret}, nil
+			}, SourceOptions{Lazy: true, OnError: func(error) {}})
+			require.NoError(t, err)
+			assert.Zero(t, calls, "before the first verification")
+			var o Outcome
+			h := NewHandler(v, succeed, Options{Logger: slog.New(slog.DiscardHandler), Observe: func(_ context.Context, got Outcome) { o = got }})
+			deliver := func(want, wantCalls int) {
+				w := serve(h, newRequest(t, eventBody))
+				assert.Equal(t, want, w.Code, name)
+				assert.Equal(t, want == 503, w.Header().Get("Retry-After") == "1", name)
+				assert.Equal(t, want == 503, errors.Is(o.Err, ErrNoSecrets), name)
+				assert.Equal(t, wantCalls, calls, name)
+			}
+			deliver(503, 1)
+			down = false
+			deliver(503, 1) // before MinInterval
+			time.Sleep(5 * time.Second)
+			deliver(204, 2)
+			down = true
+			time.Sleep(time.Minute)
+			deliver(204, 3) // keeps the last valid secrets
+		})
 	}
 }
