@@ -13,6 +13,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/quirk"
 	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
@@ -87,6 +88,12 @@ type Config struct {
 	// The other operations ignore them. [Request] lists them.
 	// RejectUnknownFields has no effect with SkipValidation, which disables both.
 	RejectUnknownFields bool
+	// Quirks are the names of deviations that the specification allows, such as
+	// "null-lists" or "max-page=50"; see [Quirks]. Use them to test your application
+	// against platforms that differ from the mock server. By default there are none. [New]
+	// panics if a name is unknown. Quirks do not change deliveries, control routes, the
+	// request log or the methods of Server. OnViolation checks responses before they are changed.
+	Quirks []string
 	// OnViolation, if not nil, is called for every response and delivery that
 	// violates the OpenAPI document, possibly concurrently. OnViolation must not
 	// call Snapshot, Restore or Reset, because these methods wait for it.
@@ -112,11 +119,19 @@ func (cfg Config) complete() Config {
 	if cfg.HashFunction != webhook.SHA256 && cfg.HashFunction != webhook.SHA512 { // fail now instead of at the first delivery
 		panic(fmt.Sprintf("mockserver: Config.HashFunction must be sha256 or sha512, got %q", cfg.HashFunction))
 	}
+	cfg.Quirks = slices.Clone(cfg.Quirks)
+	if err := quirk.Check(cfg.Quirks); err != nil {
+		panic("mockserver: Config.Quirks: " + err.Error())
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
 	return cfg
 }
+
+// Quirks returns the names of all quirks for [Config].Quirks. Replace the N in max-page=N
+// with a positive integer. The page docs/quirks.md describes the quirks.
+func Quirks() []string { return quirk.Names() }
 
 // DefaultRetrySchedule returns the delays before the retries of a delivery: 1 s,
 // 5 s, 30 s, 2 min, 10 min, 1 h and 6 h.

@@ -20,6 +20,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/quirk"
 )
 
 // Server is an in-memory mock server for the platform. It is an
@@ -28,6 +29,7 @@ type Server struct {
 	cfg    Config
 	engine *engine.Engine
 
+	api       http.Handler        // with the quirks
 	control   func() http.Handler // created at the first request, like mailPages
 	mailPages func() http.Handler
 	serve     listening
@@ -41,6 +43,7 @@ func New(cfg Config) *Server {
 	cfg = cfg.complete()
 	s := &Server{cfg: cfg}
 	s.engine = build(cfg, s.linkBase)
+	s.api = quirk.New(cfg.Quirks, s.engine.API)
 	s.mailPages = sync.OnceValue(func() http.Handler { return s.engine.API.MailPages(s.engine.Platform) })
 	s.control = sync.OnceValue(func() http.Handler {
 		return control.New(s.engine, control.Options{
@@ -48,6 +51,7 @@ func New(cfg Config) *Server {
 			RetrySchedule: cfg.RetrySchedule,
 			NeedsToken:    s.needsToken,
 			DefaultToken:  DefaultToken,
+			Quirks:        cfg.Quirks,
 		})
 	})
 	return s
@@ -181,7 +185,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, platform.LinkPrefix):
 		s.mailPages().ServeHTTP(w, r)
 	default:
-		s.engine.API.ServeHTTP(w, r)
+		s.api.ServeHTTP(w, r)
 	}
 }
 

@@ -1653,7 +1653,6 @@ export interface components {
                 /** @description the id of the fault rule that was applied */
                 fault?: string;
                 forgotten?: boolean;
-                held?: boolean;
                 /** @description the id of the delivery */
                 id: string;
                 manual?: boolean;
@@ -1667,6 +1666,7 @@ export interface components {
                 place?: number;
                 /** @description the email address in the event */
                 recipient?: string;
+                reordered?: boolean;
                 /** @description the X-Service-Signature header */
                 signature: string;
                 /** Format: date-time */
@@ -2776,6 +2776,8 @@ export interface operations {
                         lookup_limit: "min_interval" | "token_bucket" | "fixed_window";
                         /** @description the domain of test recipients that react automatically, for example with a bounce */
                         magic_domain: string;
+                        /** @description the enabled deviations that the specification allows */
+                        quirks: string[];
                         /** @description the delays before the retries of a delivery */
                         retry_schedule_ms: number[];
                         /** @description whether the control routes require a token */

@@ -50,7 +50,7 @@ func commandLine(t *testing.T, line string) string {
 	if !ok {
 		t.Fatalf("%q does not call mockserver", line)
 	}
-	for _, v := range []string{addrVariable, tokenVariable, secretVariable} {
+	for _, v := range []string{addrVariable, tokenVariable, quirksVariable, secretVariable} {
 		t.Setenv(v, "")
 	}
 	for v := range strings.FieldsSeq(variables) {

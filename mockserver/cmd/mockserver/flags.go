@@ -16,6 +16,7 @@ import (
 
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/quirk"
 	"example.com/emailplatform/mockserver/internal/suggest"
 	"example.com/emailplatform/webhook"
 )
@@ -25,6 +26,7 @@ import (
 const (
 	addrVariable   = "MOCKSERVER_ADDR"
 	tokenVariable  = "MOCKSERVER_TOKEN"
+	quirksVariable = "MOCKSERVER_QUIRKS"
 	secretVariable = "WEBHOOK_SECRET"
 )
 
@@ -158,6 +160,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Func("hash-function", "hash `function` for delivery signatures, sha256 or sha512 (default sha256)",
 		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
 	flags.BoolVar(&o.config.RejectUnknownFields, "strict", false, "reject all requests with unknown fields or parameters")
+	quirks := flags.String("quirks", os.Getenv(quirksVariable),
+		"comma-separated `names` of deviations that the specification allows; the default is "+quirksVariable+":\n"+strings.Join(mockserver.Quirks(), ", "))
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of random faults; 0 chooses a random seed")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log requests")
 	flags.Func("log", "log `format`, text or json; the first JSON line contains the base URL (default text)",
@@ -167,6 +171,9 @@ func parse(args []string, out io.Writer) (options, error) {
 		"exit when standard input is closed, for example because the parent process has exited")
 	flags.BoolVar(&o.showVersion, "version", false, "print the version and exit")
 	if err := flags.parseAll(args); err != nil {
+		return o, err
+	}
+	if err := o.setQuirks(*quirks); err != nil {
 		return o, err
 	}
 	o.config.FreezeClock = o.clock == "frozen"
@@ -226,6 +233,16 @@ func (o *options) setSchedule(text string) error {
 			return fmt.Errorf("must be a comma-separated list of durations such as 1s,5s,2m, got %q", part)
 		}
 		o.config.RetrySchedule = append(o.config.RetrySchedule, wait)
+	}
+	return nil
+}
+
+func (o *options) setQuirks(text string) error {
+	if text != "" {
+		o.config.Quirks = strings.Split(text, ",")
+	}
+	if err := quirk.Check(o.config.Quirks); err != nil {
+		return fmt.Errorf("-quirks: %w", err)
 	}
 	return nil
 }

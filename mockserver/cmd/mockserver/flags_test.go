@@ -38,9 +38,11 @@ func TestParse(t *testing.T) {
 		"-clock frozen -now 2026-01-02T03:04:05Z": func(o *options) {
 			o.clock, o.config.FreezeClock, o.config.Now = "frozen", true, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		},
-		"-clock running":          func(o *options) { o.clock = "running" },
-		"-delivery-concurrency 1": func(o *options) { o.config.DeliveryConcurrency = 1 },
-		"-attempt-timeout 1500ms": func(o *options) { o.config.AttemptTimeout = 1500 * time.Millisecond },
+		"-clock running":                                func(o *options) { o.clock = "running" },
+		"-quirks no-count,max-page=5":                   func(o *options) { o.config.Quirks = []string{"no-count", "max-page=5"} },
+		"MOCKSERVER_QUIRKS=no-count MOCKSERVER_ADDR=:1": func(o *options) { o.addr, o.config.Quirks = ":1", []string{"no-count"} },
+		"-delivery-concurrency 1":                       func(o *options) { o.config.DeliveryConcurrency = 1 },
+		"-attempt-timeout 1500ms":                       func(o *options) { o.config.AttemptTimeout = 1500 * time.Millisecond },
 		"-allow-target app -allow-target 10.0.0.1": func(o *options) {
 			o.config.AllowTargetHosts, o.config.AllowTargetNetworks = []string{"app"}, []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}
 		},

@@ -24,7 +24,7 @@ const serveUsage = `Runs the mock server, with a web console at /_mock/.
   mockserver verify             verifies a webhook signature; see -h
   mockserver health             checks whether a server on this machine is healthy; see -h
 
-The environment variables ` + addrVariable + ` and ` + tokenVariable + ` set the defaults of -addr and -token.
+The environment variables ` + addrVariable + `, ` + tokenVariable + ` and ` + quirksVariable + ` set the defaults of -addr, -token and -quirks.
 
 `
 

@@ -30,6 +30,7 @@ type Options struct {
 	RetrySchedule []time.Duration
 	NeedsToken    func(*http.Request) bool
 	DefaultToken  string // not a secret
+	Quirks        []string
 }
 
 // Control serves the control routes of an engine.

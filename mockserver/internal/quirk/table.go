@@ -1,0 +1,267 @@
+package quirk
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"example.com/emailplatform/mockserver/internal/apierror"
+)
+
+// table returns all quirks. The quirks of later rows change the results of earlier rows.
+func table() []Quirk {
+	return []Quirk{
+		{Name: "strict-parameters", Text: "Rejects query parameters that the specification does not define with 422.", request: strictParameters},
+		{Name: "max-page=", Text: "Returns at most N items per page.", request: maxPage},
+		{Name: "webhooks-unpaged", Text: "Returns all webhooks in one response without `pagination`, for any parameters.", response: webhooksUnpaged},
+		{Name: "refuse-last-page", Text: "Responds with 404 to the page after the last page.", response: refuseLastPage},
+		{Name: "repeat-last-page", Text: "Returns the last page instead of the page after it.", response: repeatLastPage},
+		{Name: "no-count", Text: "Never returns the number of items in a list.", response: noCount},
+		{Name: "created-for-import", Text: "Responds to an import with 201 instead of 200.", response: createdForImport},
+		{Name: "ok-with-body", Text: "Responds with 200 and a body instead of 204.", response: okWithBody},
+		{Name: "errors-as-400", Text: "Responds with 400 instead of 404, 409 and 422.", response: errorsAs400},
+		{Name: "plain-errors", Text: "Returns errors as text instead of JSON.", response: plainErrors},
+		{Name: "no-retry-after", Text: "Omits the header `Retry-After`.", response: func(x *exchange) { x.header.Del("Retry-After") }},
+		{Name: "uppercase-status", Text: "Returns statuses in upper case.", response: success(uppercaseStatus)},
+		{
+			Name: "numeric-email-ids", Text: "Returns the ids of emails as numbers. Events contain the ids as text.",
+			request: textEmailID, response: numericEmailIDs,
+		},
+		{Name: "text-ids", Text: "Returns all integer ids as text.", response: success(textIDs)},
+		{Name: "float-integers", Text: "Returns integers with a fraction, such as 42.0.", response: success(floatIntegers)},
+		{Name: "null-lists", Text: "Returns null instead of an empty list.", response: success(nullLists)},
+		{Name: "extra-fields", Text: "Adds an unknown field to each object.", response: success(extraFields)},
+		{Name: "html-content-type", Text: "Labels JSON as `text/html`.", response: htmlContentType},
+		{Name: "byte-order-mark", Text: "Begins JSON with a byte order mark.", response: func(x *exchange) { x.prefix = "\ufeff" }},
+	}
+}
+
+// defined contains the query parameters in the specification. GET /webhooks has none.
+var defined = []string{"page", "per_page", "sort", "filter"} //nolint:gochecknoglobals // never changes
+
+func strictParameters(x *exchange) {
+	for _, name := range slices.Sorted(maps.Keys(x.r.URL.Query())) {
+		if x.unpaged() || !slices.Contains(defined, name) {
+			x.reject = apierror.New(http.StatusUnprocessableEntity, "extra_forbidden", "unknown parameter", "query", name)
+			return
+		}
+	}
+}
+
+// unpaged reports whether the specification defines no pages for the list in a request.
+func (x *exchange) unpaged() bool {
+	return x.r.Method == http.MethodGet && x.r.URL.Path == "/webhooks"
+}
+
+func maxPage(x *exchange) {
+	query := x.r.URL.Query()
+	n, err := strconv.Atoi(query.Get("per_page"))
+	if x.r.Method != http.MethodGet || query.Get("per_page") != "" && err != nil {
+		return // the API returns an error for an invalid number
+	}
+	if n == 0 || n > x.value {
+		query.Set("per_page", strconv.Itoa(x.value))
+		x.r.URL.RawQuery = query.Encode()
+	}
+}
+
+// page returns the items of a page, unless the response is not a page.
+func page(body map[string]any) (items []any, pagination map[string]any, ok bool) {
+	items, ok = body["data"].([]any)
+	pagination, paged := body["pagination"].(map[string]any)
+	return items, pagination, ok && paged
+}
+
+func webhooksUnpaged(x *exchange) {
+	if _, _, ok := page(x.body); !ok || !x.unpaged() {
+		return
+	}
+	all := []any{}
+	for n := 1; ; n++ {
+		items, _, _ := page(x.get(map[string]string{"page": strconv.Itoa(n)}))
+		if len(items) == 0 {
+			break
+		}
+		all = append(all, items...)
+	}
+	x.body = map[string]any{"data": all}
+}
+
+func (x *exchange) afterLastPage() bool {
+	items, pagination, ok := page(x.body)
+	return ok && len(items) == 0 && pagination["page"] != json.Number("1")
+}
+
+func refuseLastPage(x *exchange) {
+	if x.afterLastPage() {
+		x.status, x.body = http.StatusNotFound, map[string]any{"detail": []any{
+			map[string]any{"loc": []any{"query", "page"}, "msg": "the page does not exist", "type": "not_found"},
+		}}
+	}
+}
+
+func repeatLastPage(x *exchange) {
+	if !x.afterLastPage() {
+		return
+	}
+	_, first, _ := page(x.get(map[string]string{"page": "1", "with_count": "true"}))
+	count, size := number(first["count"]), number(first["per_page"])
+	if count > 0 && size > 0 {
+		x.body = x.get(map[string]string{"page": strconv.Itoa((count + size - 1) / size)})
+	}
+}
+
+func number(v any) int {
+	n, _ := v.(json.Number)
+	i, _ := strconv.Atoi(n.String())
+	return i
+}
+
+func noCount(x *exchange) {
+	if _, pagination, ok := page(x.body); ok {
+		delete(pagination, "count")
+	}
+}
+
+func createdForImport(x *exchange) {
+	if x.status == http.StatusOK && strings.HasSuffix(x.r.URL.Path, "/contacts/import") {
+		x.status = http.StatusCreated
+	}
+}
+
+func okWithBody(x *exchange) {
+	if x.status == http.StatusNoContent {
+		x.status, x.body = http.StatusOK, map[string]any{"message": "done"}
+		x.header.Set("Content-Type", "application/json")
+	}
+}
+
+func errorsAs400(x *exchange) {
+	switch x.status {
+	case http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
+		x.status = http.StatusBadRequest
+	}
+}
+
+func plainErrors(x *exchange) {
+	if x.status >= http.StatusBadRequest && x.body != nil {
+		x.body, x.plain = nil, []byte(http.StatusText(x.status)+"\n")
+		x.header.Set("Content-Type", "text/plain; charset=utf-8")
+	}
+}
+
+// success returns a response function that applies change() to each value in the body of a
+// successful response.
+func success(change func(field string, value any) any) func(x *exchange) {
+	return func(x *exchange) {
+		if x.status < http.StatusMultipleChoices && x.body != nil {
+			x.body = rewrite("", x.body, change).(map[string]any)
+		}
+	}
+}
+
+// rewrite applies change() to a value, after the values in it.
+func rewrite(field string, value any, change func(field string, value any) any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			v[name] = rewrite(name, inner, change)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = rewrite(field, inner, change)
+		}
+	}
+	return change(field, value)
+}
+
+func uppercaseStatus(field string, value any) any {
+	if text, ok := value.(string); ok && field == "status" {
+		return strings.ToUpper(text)
+	}
+	return value
+}
+
+// numbers assigns numbers to the ids of emails. The numbers are larger than 2^53, so a float cannot
+// represent them exactly.
+type numbers struct {
+	mu    sync.Mutex
+	texts []string
+	of    map[string]int
+}
+
+const firstNumber = 1<<53 + 1
+
+func (n *numbers) number(text string) json.Number {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.of == nil {
+		n.of = map[string]int{}
+	}
+	if _, known := n.of[text]; !known {
+		n.of[text] = len(n.texts)
+		n.texts = append(n.texts, text)
+	}
+	return json.Number(strconv.FormatInt(firstNumber+int64(n.of[text]), 10))
+}
+
+func (n *numbers) text(number string) string {
+	i, err := strconv.ParseInt(number, 10, 64)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if i -= firstNumber; err != nil || i < 0 || i >= int64(len(n.texts)) {
+		return number
+	}
+	return n.texts[i]
+}
+
+func textEmailID(x *exchange) {
+	if id, ok := strings.CutPrefix(x.r.URL.Path, "/v2/emails/"); ok {
+		x.r.URL.Path, x.r.URL.RawPath = "/v2/emails/"+x.ids.text(id), ""
+	}
+}
+
+func numericEmailIDs(x *exchange) {
+	ofEmails := x.r.URL.Path == "/emails" || strings.HasPrefix(x.r.URL.Path, "/v2/emails")
+	if id, ok := x.body["id"].(string); ok && ofEmails && x.status < http.StatusMultipleChoices {
+		x.body["id"] = x.ids.number(id)
+	}
+}
+
+func textIDs(field string, value any) any {
+	if n, ok := value.(json.Number); ok && (field == "id" || strings.HasSuffix(field, "_id")) {
+		return n.String()
+	}
+	return value
+}
+
+func floatIntegers(_ string, value any) any {
+	if n, ok := value.(json.Number); ok && !strings.ContainsAny(n.String(), ".eE") {
+		return n + ".0"
+	}
+	return value
+}
+
+func nullLists(_ string, value any) any {
+	if list, ok := value.([]any); ok && len(list) == 0 {
+		return nil
+	}
+	return value
+}
+
+func extraFields(_ string, value any) any {
+	if object, ok := value.(map[string]any); ok {
+		object["x_unknown"] = map[string]any{"list": []any{1, "a", nil}}
+	}
+	return value
+}
+
+func htmlContentType(x *exchange) {
+	if x.body != nil {
+		x.header.Set("Content-Type", "text/html; charset=utf-8")
+	}
+}
