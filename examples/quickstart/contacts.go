@@ -39,7 +39,7 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 	})
 	report, err := t.Contacts.Import(ctx, t.list.ID, rows, client.ImportOptions{
 		OnProgress: func(p client.ImportProgress) {
-			t.say("Importing", "%d contacts done", p.Imported+p.Updated+p.Accepted+p.Rejected)
+			t.say("Importing", "contacts: %d", p.Imported+p.Updated+p.Accepted+p.Rejected)
 		},
 		OnRejected: func(r client.ImportRejection) {
 			t.say("Bad row", "%s:%d: %q rejected: %s", name, r.Contact.Line, r.Contact.Email, r.Detail.Msg)

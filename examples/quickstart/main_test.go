@@ -51,9 +51,9 @@ func TestEmbeddedPlatform(t *testing.T) {
 		`Looked up    tomas.cermak@studio.example: hard bounce (bounce_hb), 550 5.1.1`,
 		`Looked up    m.johnson@school.test: soft bounce (bounce_fm), 452 4.2.2`,
 		`Looked up    jameskowalski@post.example.org: reported as spam`,
-		`2490 contacts imported, 0 updated, 10 rows rejected`,
-		`6 emails submitted, 0 rejected`,
-		`6 events received and verified: 2 bounced, 1 complained, 2 left the list`)
+		`contacts: 2490 imported, 0 updated, 10 rejected`,
+		`emails: 6 submitted, 0 rejected`,
+		`events: 6 received and verified, 2 bounced, 1 complained, 2 left the list`)
 }
 
 // TestPrintable: text from the platform cannot control the terminal.
@@ -75,9 +75,9 @@ func TestUnreachableServer(t *testing.T) {
 	}
 	wantAll(t, out,
 		"Recipients   not simulated",
-		"1 contacts imported, 0 updated, 0 rows rejected",
-		"1 emails submitted",
-		"1 events received and verified: 0 bounced, 0 complained, 1 left the list")
+		"contacts: 1 imported, 0 updated, 0 rejected",
+		"emails: 1 submitted",
+		"events: 1 received and verified, 0 bounced, 0 complained, 1 left the list")
 }
 
 func writeFile(t *testing.T, text string) string {

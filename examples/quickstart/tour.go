@@ -152,7 +152,7 @@ func (t *tour) sendEmails(ctx context.Context) error {
 			break
 		}
 	}
-	t.say("Sent", "%d emails, personalized", len(t.sent))
+	t.say("Sent", "personalized emails: %d", len(t.sent))
 	return nil
 }
 
@@ -278,14 +278,14 @@ func (t *tour) summarize() {
 		received[ev.Name]++
 	}
 	fmt.Fprintln(t.out)
-	t.say("Summary", "%d contacts imported, %d updated, %d rows rejected", t.counts.Imported, t.counts.Updated+t.counts.Accepted, t.counts.Rejected+int64(t.badRows))
+	t.say("Summary", "contacts: %d imported, %d updated, %d rejected", t.counts.Imported, t.counts.Updated+t.counts.Accepted, t.counts.Rejected+int64(t.badRows))
 	rejected := 0
 	for _, email := range t.sent {
 		if email.Status == client.EmailStatusRejected || email.Status == client.EmailStatusError {
 			rejected++
 		}
 	}
-	t.say("", "%d emails submitted, %d rejected", len(t.sent), rejected)
-	t.say("", "%d events received and verified: %d bounced, %d complained, %d left the list", len(t.events),
+	t.say("", "emails: %d submitted, %d rejected", len(t.sent), rejected)
+	t.say("", "events: %d received and verified, %d bounced, %d complained, %d left the list", len(t.events),
 		received[events.NameEmailBounced], received[events.NameEmailReportedAsSpam], received[events.NameContactRemoved])
 }
