@@ -1,0 +1,123 @@
+// The site consists of the Markdown files of the repository, which people also read without it. Links to other files
+// lead to the repository.
+import fs from 'node:fs';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {defineConfig} from 'vitepress';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const repository = 'https://github.com/example/emailplatform/blob/main/';
+
+const sidebar = [
+  {text: 'Start', items: [page('README.md', 'Overview'), page('docs/tutorial.md', 'Tutorial'), page('docs/coming-from.md', 'Coming from another library')]},
+  {text: 'Guides', items: [page('docs/how-do-i.md', 'How do I …'), page('docs/cookbook.md', 'Cookbook'), page('docs/errors.md', 'Errors')]},
+  {
+    text: 'Mock server',
+    items: [
+      page('docs/control-api.md', 'Control API'), page('docs/containers.md', 'Containers and CI'), page('npm/README.md', 'Node.js'),
+      page('docs/debugging.md', 'Debugging'),
+    ],
+  },
+  {
+    text: 'Operate',
+    items: [
+      page('docs/production.md', 'Production and runbook'), page('docs/monitoring/README.md', 'Monitoring'),
+      page('docs/performance.md', 'Performance'), page('SECURITY.md', 'Security'),
+    ],
+  },
+  {
+    text: 'Reference',
+    items: [
+      page('docs/reference.md', 'API reference'), page('docs/specification.md', 'Specification'), page('docs/decisions.md', 'Decisions'),
+      page('mcp/README.md', 'MCP server'), page('docs/stability.md', 'Stability'), page('CHANGELOG.md', 'Changelog'),
+    ],
+  },
+  {text: 'Contribute', items: [page('CONTRIBUTING.md', 'Contributing'), page('ARCHITECTURE.md', 'Architecture'), page('docs/mutation.md', 'Mutation tests')]},
+];
+const pages = sidebar.flatMap(section => section.items.map(item => item.file));
+
+function page(file, text) {
+  return {text, file, link: '/' + address(file)};
+}
+
+// excluded returns the Markdown files that are not pages.
+function excluded() {
+  const others = fs.readdirSync(root, {recursive: true}).map(name => name.replaceAll(path.sep, '/'))
+    .filter(name => name.endsWith('.md') && !name.includes('node_modules/') && !pages.includes(name));
+  return [...others, '**/node_modules/**'];
+}
+
+// address returns the path of a page without its extension.
+function address(file) {
+  return file === 'README.md' ? '' : file.replace(/(README)?\.md$/, '');
+}
+
+// slugify returns the anchor that GitHub gives to a heading.
+function slugify(heading) {
+  return heading.toLowerCase().replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+}
+
+// markdown makes links to files that are not pages lead to the repository. It escapes braces, which Vue would evaluate.
+function markdown(md) {
+  for (const rule of ['text', 'code_inline']) {
+    const original = md.renderer.rules[rule];
+    md.renderer.rules[rule] = (...args) => original(...args).replaceAll('{{', '&#123;&#123;');
+  }
+  const open = md.renderer.rules.link_open;
+  md.renderer.rules.link_open = (tokens, i, options, env, self) => {
+    const href = tokens[i].attrGet('href');
+    if (isPicture(href)) { // the site contains pictures in pages, but has no pages for them
+      tokens[i].attrSet('href', repository + path.posix.join(path.posix.dirname(sourceOf(env.relativePath)), href));
+    }
+    return open(tokens, i, options, env, self);
+  };
+  const normal = md.normalizeLink;
+  const render = md.render.bind(md);
+  md.render = (source, env) => {
+    md.normalizeLink = url => normal(resolve(url, env.relativePath));
+    return render(source, env);
+  };
+}
+
+const sourceOf = name => name.replace(/(^|\/)index\.md$/, '$1README.md');
+const isPicture = name => /\.(png|svg)$/.test(name);
+
+// resolve returns the link of a page to a file. It fails if the file does not exist.
+function resolve(url, from) {
+  if (/^(https?:|mailto:|#)/.test(url)) {
+    return url;
+  }
+  const [target, anchor] = url.split('#');
+  const source = sourceOf(from);
+  const file = path.posix.join(path.posix.dirname(source), target);
+  if (!fs.existsSync(path.join(root, file))) {
+    throw new Error(`${source}: ${url} does not exist`);
+  }
+  if (isPicture(file)) {
+    return url;
+  }
+  const readme = path.posix.join(file, 'README.md');
+  const own = [file, readme].find(name => pages.includes(name));
+  return (own === undefined ? repository + file : '/' + address(own)) + (anchor === undefined ? '' : '#' + anchor);
+}
+
+export default defineConfig({
+  title: 'emailplatform',
+  description: 'A Go SDK for platforms that send email, with an in-memory mock server',
+  srcDir: '..',
+  srcExclude: excluded(),
+  outDir: 'dist',
+  cacheDir: 'node_modules/.vitepress',
+  cleanUrls: true,
+  rewrites: name => name.replace(/README\.md$/, 'index.md'),
+  markdown: {config: markdown, attrs: {disable: true}, anchor: {slugify}, headers: {slugify}},
+  vite: {
+    // The pages are outside of this folder, so Vite would not find the module.
+    resolve: {alias: [{find: /^vue(?=$|\/)/, replacement: fileURLToPath(new URL('../node_modules/vue', import.meta.url))}]},
+  },
+  themeConfig: {
+    sidebar: sidebar.map(({text, items}) => ({text, items: items.map(({text, link}) => ({text, link}))})),
+    search: {provider: 'local'},
+    outline: [2, 3],
+  },
+});
