@@ -256,6 +256,7 @@ func TestLookupLimit(t *testing.T) {
 	for limit, lookups := range map[mockserver.LookupLimit]string{ // pauses before lookups, with their statuses
 		mockserver.LookupMinInterval: "0s 200, 0s 429, 999ms 429, 1ms 200, 1500ms 200, 500ms 429",
 		mockserver.LookupTokenBucket: "0s 200, 0s 200, 0s 429, 500ms 429, 500ms 200, 1h 200, 0s 200, 0s 429",
+		mockserver.LookupUnlimited:   "0s 200, 0s 200, 0s 200, 1h 200",
 		mockserver.LookupFixedWindow: "900ms 200, 100ms 200, 900ms 429, 100ms 200",
 	} {
 		p := newProbe(t, mockserver.Config{Lookups: limit, FreezeClock: true, Now: time.Unix(1_700_000_000, 0)})

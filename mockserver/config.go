@@ -139,7 +139,7 @@ func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedu
 
 // LookupLimit is an algorithm for the lookup rate limit, which allows each user and
 // account one lookup per second. Rejected lookups do not count toward the limit. In
-// flags and JSON, the values are min_interval, token_bucket and fixed_window.
+// flags and JSON, the values are min_interval, token_bucket, fixed_window and unlimited.
 type LookupLimit = platform.LookupLimit
 
 // The algorithms for the lookup rate limit.
@@ -152,6 +152,10 @@ const (
 	LookupTokenBucket LookupLimit = platform.LookupTokenBucket
 	// LookupFixedWindow accepts one lookup in each whole second of the clock.
 	LookupFixedWindow LookupLimit = platform.LookupFixedWindow
+	// LookupUnlimited accepts all lookups. Use it together with client.NoLookupLimit in
+	// tests that cannot run in a testing/synctest bubble, because each lookup otherwise
+	// takes a second.
+	LookupUnlimited LookupLimit = platform.LookupUnlimited
 )
 
 // RevokeToken revokes an access token, so requests with this token fail with

@@ -2,6 +2,7 @@ package mockserver_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -71,6 +72,23 @@ func TestRecipientErrors(t *testing.T) {
 			t.Errorf("%s: %v, want an error with the prefix mockserver", name, err)
 		}
 	}
+}
+
+// Checks returns the problems of one message, and an error for a deleted one.
+func TestChecks(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	id := p.email("ada@example.org", "Hello {{name}}")
+	found, err := p.Checks(id)
+	require.NoError(t, err)
+	var names []string
+	for _, f := range found {
+		assert.NotEmpty(t, f.Text)
+		names = append(names, f.Check)
+	}
+	assert.Contains(t, names, "empty_tag")
+	require.NoError(t, p.DeleteMessage(id))
+	_, err = p.Checks(id)
+	assert.EqualError(t, err, fmt.Sprintf("mockserver: message %q does not exist", id))
 }
 
 // TestConcurrentMethods calls methods concurrently and modifies their results.

@@ -1,6 +1,8 @@
 package mockserver
 
 import (
+	"fmt"
+
 	"example.com/emailplatform/mockserver/internal/samples"
 	"example.com/emailplatform/mockserver/internal/signature"
 	"example.com/emailplatform/mockserver/model"
@@ -49,6 +51,29 @@ func (s *Server) Outbox() []Message { return s.engine.Platform.Outbox() }
 // OutboxTo returns the messages in the outbox that were sent to an address,
 // oldest first. Letter case is ignored.
 func (s *Server) OutboxTo(address string) []Message { return s.engine.Platform.OutboxTo(address) }
+
+// Finding is a probable problem in a message, such as a merge tag without a value.
+type Finding struct {
+	// Check is the name of the check: empty_tag, dead_link, no_text, no_unsubscribe,
+	// no_unsubscribe_link, clipped, no_alt or not_supported.
+	Check string
+	// Text is a description of the problem.
+	Text string
+}
+
+// Checks returns the probable problems in a message, or nil if there are none. It
+// returns an error if the message does not exist or was deleted.
+func (s *Server) Checks(emailID string) ([]Finding, error) {
+	found, ok := s.engine.Platform.Checks(emailID)
+	if !ok {
+		return nil, fmt.Errorf("mockserver: message %q does not exist", emailID)
+	}
+	var findings []Finding
+	for _, f := range found {
+		findings = append(findings, Finding(f))
+	}
+	return findings, nil
+}
 
 // DeleteMessage removes a message from the outbox. The API still returns the
 // deleted email, and its events and deliveries remain. DeleteMessage returns an

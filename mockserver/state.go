@@ -38,6 +38,16 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // [Server.OutboxTo], but must not send requests to the API, because each request causes
 // another call to f. WaitFor returns an error if ctx is canceled or expires in real
 // time, or if the server is shut down or closed.
+//
+// To wait for the application's own state, f can read it, because the end of a delivery
+// is a change. In the following example, the webhook handler sets bounced before it
+// responds:
+//
+//	err := srv.WaitFor(ctx, bounced.Load) // an atomic.Bool of the application
+//
+// If the application changes its state after it has responded, for example in a queue,
+// WaitFor does not notice the change. Run such a test in a testing/synctest bubble, where
+// time.Sleep(time.Minute) takes no real time.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.engine.WaitFor(ctx, f) }
 
 // Revision returns a number that grows after each change to the state that

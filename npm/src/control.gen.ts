@@ -2773,7 +2773,7 @@ export interface operations {
                          * @description the algorithm of the lookup rate limit
                          * @enum {string}
                          */
-                        lookup_limit: "min_interval" | "token_bucket" | "fixed_window";
+                        lookup_limit: "min_interval" | "token_bucket" | "fixed_window" | "unlimited";
                         /** @description the domain of test recipients that react automatically, for example with a bounce */
                         magic_domain: string;
                         /** @description the enabled deviations that the specification allows */
@@ -2962,7 +2962,7 @@ export interface operations {
                      * @description the algorithm of the lookup rate limit
                      * @enum {string}
                      */
-                    mode: "min_interval" | "token_bucket" | "fixed_window";
+                    mode: "min_interval" | "token_bucket" | "fixed_window" | "unlimited";
                 };
             };
         };
@@ -2978,7 +2978,7 @@ export interface operations {
                          * @description the algorithm of the lookup rate limit
                          * @enum {string}
                          */
-                        mode: "min_interval" | "token_bucket" | "fixed_window";
+                        mode: "min_interval" | "token_bucket" | "fixed_window" | "unlimited";
                     };
                 };
             };

@@ -151,7 +151,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Func("allow-target",
 		"additional `host`, address or network to deliver to, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupMinInterval,
-		"`mode` that enforces one lookup per second: min_interval, token_bucket or fixed_window")
+		"`mode` that enforces one lookup per second: min_interval, token_bucket or fixed_window; unlimited disables the limit")
 	flags.IntVar(&o.config.DeliveryConcurrency, "delivery-concurrency", delivery.DefaultConcurrency,
 		"maximum `number` of concurrent attempts to one webhook; with 1, only retries change the order")
 	flags.DurationVar(&o.config.AttemptTimeout, "attempt-timeout", delivery.DefaultTimeout, "maximum `duration` of a delivery attempt")

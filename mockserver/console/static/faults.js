@@ -144,7 +144,7 @@ function Settings({ seed, lookup, rules, change }) {
       h(Field, { label: 'New seed', value: typed, onInput: v => setTyped(v.replace(/\D/g, '')), hint: String(seed), mono: true }),
       div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Set seed'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'Set a random seed'))),
     fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Email API lookups'), p({ class: 'dim' }, 'The algorithm that enforces one lookup per second.'),
-      h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'Lookup limit changed.').then(look), options: [['min_interval', 'Minimum interval'], ['token_bucket', 'Token bucket'], ['fixed_window', 'Fixed window']] })),
+      h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'Lookup limit changed.').then(look), options: [['min_interval', 'Minimum interval'], ['token_bucket', 'Token bucket'], ['fixed_window', 'Fixed window'], ['unlimited', 'Unlimited']] })),
     h(Reset, { rules, change }));
 }
 

@@ -47,7 +47,7 @@ var types = sync.OnceValue(func() schema.Types {
 		reflect.TypeFor[events.BounceCategory](): named(bounceCategories()),
 		reflect.TypeFor[model.FaultAction]():     named(fault.Actions()),
 		reflect.TypeFor[webhook.HashFunction]():  {string(webhook.SHA256), string(webhook.SHA512)},
-		reflect.TypeFor[platform.LookupLimit]():  {platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String()},
+		reflect.TypeFor[platform.LookupLimit]():  {platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String(), platform.LookupUnlimited.String()},
 		reflect.TypeFor[waitKind]():              {"message", "delivery", "request", "event"},
 	}, Own: map[reflect.Type]contract.Schema{
 		reflect.TypeFor[clock.Milliseconds](): {Kind: contract.Number},

@@ -201,20 +201,24 @@ const (
 	LookupTokenBucket
 	// LookupFixedWindow accepts one lookup in each second of the clock.
 	LookupFixedWindow
+	// LookupUnlimited accepts all lookups.
+	LookupUnlimited
 )
 
 func lookupNames() map[LookupLimit]string {
-	return map[LookupLimit]string{LookupMinInterval: "min_interval", LookupTokenBucket: "token_bucket", LookupFixedWindow: "fixed_window"}
+	return map[LookupLimit]string{
+		LookupMinInterval: "min_interval", LookupTokenBucket: "token_bucket", LookupFixedWindow: "fixed_window", LookupUnlimited: "unlimited",
+	}
 }
 
-// String returns min_interval, token_bucket or fixed_window.
+// String returns min_interval, token_bucket, fixed_window or unlimited.
 func (l LookupLimit) String() string { return cmp.Or(lookupNames()[l], "min_interval") }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (l LookupLimit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. The valid values are
-// min_interval, token_bucket and fixed_window.
+// min_interval, token_bucket, fixed_window and unlimited.
 func (l *LookupLimit) UnmarshalText(text []byte) error {
 	for limit, name := range lookupNames() {
 		if name == string(text) {
@@ -222,7 +226,7 @@ func (l *LookupLimit) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("mockserver: lookup limit must be min_interval, token_bucket or fixed_window, got %q", text)
+	return fmt.Errorf("mockserver: lookup limit must be min_interval, token_bucket, fixed_window or unlimited, got %q", text)
 }
 
 type lookupState struct {
@@ -247,6 +251,7 @@ func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
 		if now.Unix() == s.last.Unix() {
 			return false
 		}
+	case LookupUnlimited:
 	default:
 		if since < time.Second {
 			return false
