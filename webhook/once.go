@@ -32,6 +32,8 @@ type Once interface {
 	//     ErrInFlight.
 	//   - ctx is canceled or expires before fn is called, or the store fails: Do
 	//     returns false and an error.
+	//   - A call with another key is in progress: Do does not wait. If the store has
+	//     one writer, Do may wait for the other fn, but not longer.
 	//   - fn returns nil, but the store cannot record the key: Do returns true and
 	//     an error, and the key is free again.
 	//

@@ -14,22 +14,23 @@ import (
 )
 
 var rules = []struct {
-	name  string
-	check check
+	name      string
+	check     check
+	oneWriter check // instead of check with the option OneWriter; nil if they are equal
 }{
-	{"success is recorded", successIsRemembered},
-	{"failure frees the key", failureFreesTheKey},
-	{"panic frees the key and continues", panicFreesTheKey},
-	{"duplicate in flight is rejected", duplicateInFlight},
-	{"other keys do not wait", otherKeysDoNotWait},
-	{"keys are compared byte for byte", distinctKeys(similarKeys)},
-	{"keys are any bytes", distinctKeys(binaryKeys)},
-	{"keys are of any length", distinctKeys(longKeys)},
-	{"ended context runs nothing", doneContextRunsNothing},
-	{"canceled failure frees the key", canceledFailureFreesTheKey},
-	{"canceled success is kept or undone", canceledSuccessIsKeptOrUndone},
-	{"function gets the context", functionGetsTheContext},
-	{"many at once succeed once", manyAtOnceSucceedOnce},
+	{name: "success is recorded", check: successIsRemembered},
+	{name: "failure frees the key", check: failureFreesTheKey},
+	{name: "panic frees the key and continues", check: panicFreesTheKey},
+	{name: "duplicate in flight is rejected", check: duplicateInFlight},
+	{name: "other keys do not wait", check: otherKeysDoNotWait, oneWriter: otherKeysWaitForTheFunction},
+	{name: "keys are compared byte for byte", check: distinctKeys(similarKeys)},
+	{name: "keys are any bytes", check: distinctKeys(binaryKeys)},
+	{name: "keys are of any length", check: distinctKeys(longKeys)},
+	{name: "ended context runs nothing", check: doneContextRunsNothing},
+	{name: "canceled failure frees the key", check: canceledFailureFreesTheKey},
+	{name: "canceled success is kept or undone", check: canceledSuccessIsKeptOrUndone},
+	{name: "function gets the context", check: functionGetsTheContext},
+	{name: "many at once succeed once", check: manyAtOnceSucceedOnce},
 }
 
 var errFn = errors.New("the function fails")
@@ -103,6 +104,18 @@ func otherKeysDoNotWait(ctx context.Context, once webhook.Once, key string) erro
 		return errFn
 	}, true, errFn)
 	return errors.Join(inside, first, expect(ctx, once, other, succeed, false, nil))
+}
+
+// otherKeysWaitForTheFunction calls Do with another key while the function runs, and does
+// not wait in the function.
+func otherKeysWaitForTheFunction(ctx context.Context, once webhook.Once, key string) error {
+	other := newKey()
+	result := make(chan error, 1)
+	first := expect(ctx, once, key, func(context.Context) error {
+		go func() { result <- expect(ctx, once, other, succeed, true, nil) }()
+		return errFn
+	}, true, errFn)
+	return errors.Join(first, <-result, expect(ctx, once, other, succeed, false, nil))
 }
 
 // distinctKeys returns a check that the store treats each variant of a key as a separate key.

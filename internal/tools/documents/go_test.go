@@ -76,9 +76,9 @@ func known() map[string]string {
 		"github.com/jackc/pgx/v5/pgxpool", "github.com/riverqueue/river", "github.com/riverqueue/river/riverdriver/riverpgxv5",
 		"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp",
 		module + "client", module + "client/clienttest", module + "contrib/emailotel", module + "contrib/pgstore",
-		module + "contrib/pgstore/sqlonce", module + "contrib/redisstore", module + "contrib/riverjobs", module + "events",
+		module + "contrib/redisstore", module + "contrib/riverjobs", module + "events",
 		module + "internal/tests/simulation", module + "mcp", module + "mockserver", module + "mockserver/console",
-		module + "webhook", module + "webhook/webhooktest",
+		module + "webhook", module + "webhook/webhooktest", module + "mailroom", module + "contrib/sqlstore", module + "mailroom/mailroomtest",
 	} {
 		all[path.Base(name)] = name
 	}

@@ -1,0 +1,27 @@
+// Package sqlstore keeps the state of package mailroom in PostgreSQL or SQLite, with
+// database/sql and any driver, in the application's own transactions. It requires no
+// driver, so it changes no version in the application:
+//
+//	store := sqlstore.New(sqlstore.SQLite, db)
+//	if err := store.Create(ctx); err != nil {
+//		return err
+//	}
+//	room, err := mailroom.New(c, store, mailroom.Options{…})
+//	if err != nil {
+//		return err
+//	}
+//	room.Start()
+//	return store.InTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+//		if _, err := tx.ExecContext(ctx, "INSERT INTO orders (id) VALUES (17)"); err != nil {
+//			return err
+//		}
+//		return room.Enqueue(ctx, "order-17", submission)
+//	})
+//
+// In OnNotice, [Store.Tx] returns the transaction. [NewFunc] connects the Store to another
+// database layer.
+//
+// SQLite has one writer, so transactions run one after the other. Use the journal mode
+// WAL. In-memory databases need one connection. MySQL is not supported, because it has
+// neither RETURNING nor ON CONFLICT.
+package sqlstore

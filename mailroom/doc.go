@@ -1,0 +1,98 @@
+// Package mailroom sends emails at most once, and reports what happens to them to one
+// function of the application. It contains what applications otherwise write around
+// packages client and webhook: an outbox, a queue of lookups, the resolution of unknown
+// outcomes, a suppression list, the webhook with its secrets, and a shutdown that waits.
+//
+// The state of a [Room] is in a [Store]. Module contrib/sqlstore implements Store for
+// PostgreSQL and SQLite with database/sql, and several processes can share it.
+// [MemoryStore] is for tests and for the following example, a complete shop:
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"log"
+//		"net/http"
+//		"os"
+//		"time"
+//
+//		"example.com/emailplatform/client"
+//		"example.com/emailplatform/mailroom"
+//	)
+//
+//	func main() {
+//		c, err := client.New(client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		room, err := mailroom.New(c, mailroom.NewMemoryStore(), mailroom.Options{
+//			URL:  os.Getenv("PUBLIC_URL") + "/hook",
+//			List: "Orders",
+//			OnNotice: func(_ context.Context, n mailroom.Notice) error {
+//				log.Printf("order %q to %q: %s %q", n.Key, n.Address, n.Reason, n.Detail)
+//				return nil
+//			},
+//		})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		room.Start()
+//		defer room.Close()
+//		http.Handle("/hook", room)
+//		http.HandleFunc("POST /orders/{id}", func(w http.ResponseWriter, r *http.Request) {
+//			email := client.EmailSubmission{
+//				To:     r.FormValue("email"),
+//				Sender: client.Sender{Name: "Shop", Email: "shop@example.com"},
+//				Content: client.EmailContent{
+//					Type: client.EmailTypeTransactional, Subject: "Your order " + r.PathValue("id"), Text: "Thank you!",
+//				},
+//			}
+//			if err := room.Enqueue(r.Context(), r.PathValue("id"), email); err != nil {
+//				http.Error(w, "order not accepted", http.StatusInternalServerError)
+//			}
+//		})
+//		server := http.Server{Addr: ":8080", ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute}
+//		log.Print(server.ListenAndServe())
+//	}
+//
+// # Sending
+//
+// [Room.Enqueue] adds an email to the outbox, in the application's transaction if the
+// context carries one. Each email has a key. The Room sends the email of a key at most
+// once. If the platform certainly did not process a request, the Room sends the email
+// again later. If the platform may have processed the request, the outcome is unknown,
+// and the Room does not send the email again. An event, or the lookup of an email with
+// the same address and subject, resolves an unknown outcome. [Room.Unknown] returns the
+// others, and an operator decides with [Room.Resolve].
+//
+// [Room.Send] sends an email immediately, without a key and without an outbox.
+//
+// After a failed request, no process sends for [Options].Pause, which doubles with each
+// further failure. After the pause, one request is sent alone. If it succeeds, all
+// workers continue.
+//
+// # Notices
+//
+// [Options].OnNotice receives the outcome of each email in the outbox, and bounces,
+// complaints and unsubscriptions. The Room stores an event in the transaction that
+// records the event as handled. It then looks up the address, the key and the kind of
+// bounce, if the event does not contain them, with at most one lookup per second. The
+// notice is deleted in the transaction in which OnNotice runs. Therefore the writes of
+// OnNotice in this transaction happen exactly once, and other effects at least once.
+//
+// The outcome of a key precedes all other notices with this key. Other notices have no
+// order.
+//
+// # Start and shutdown
+//
+// [New] sends no request, and [Room.Start] returns immediately. The Room connects in the
+// background: it creates the list and the webhook, unless they exist. Until then, it
+// sends nothing and responds to deliveries with 503, so the platform retries them.
+// [Room.Close] waits for the requests in progress. If a process ends without Close, the
+// outcomes of these requests are unknown.
+//
+// If a release has other [Options].Events, its processes create their own webhook, and
+// archive the old webhook 8 hours later. Both webhooks deliver in the meantime, and the
+// Room deduplicates. After a rollback, the processes of the earlier release use the old
+// webhook again and do not archive it.
+package mailroom

@@ -1,0 +1,170 @@
+package mailroom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"example.com/emailplatform/events"
+)
+
+// pending is the value of an item of the kind "notice".
+type pending struct {
+	Notice Notice `json:"notice"`
+	Tries  int    `json:"tries,omitempty"`
+}
+
+// Handle stores an event. Use it as the function of [webhook.NewHandler] if the
+// application has its own handler. Otherwise use ServeHTTP, which deduplicates and calls
+// Handle.
+func (r *Room) Handle(ctx context.Context, e *events.Event) error {
+	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		n, partial := read(e)
+		var err error
+		if n.Key, err = keyOf(ctx, tx, n.EmailID); err != nil {
+			return err
+		}
+		var open openMail
+		if t := e.SendingType(); n.Key == "" && n.EmailID != "" && (t == "" || t == events.SendingTypeEmailAPI) {
+			if open, err = openTo(ctx, tx, n.Address); err != nil {
+				return err
+			}
+		}
+		if partial || open.any() {
+			return r.lookUpLater(ctx, tx, n, partial, open)
+		}
+		if n.Reason == "" {
+			return nil
+		}
+		return r.accept(ctx, tx, n)
+	})
+}
+
+// openMail describes the emails to an address whose outcome is not known.
+type openMail struct{ unknown, sending bool }
+
+func (o openMail) any() bool { return o.unknown || o.sending }
+
+func openTo(ctx context.Context, tx Tx, address string) (open openMail, err error) {
+	if address == "" {
+		return open, nil
+	}
+	items, err := tx.ByRef(ctx, kindSend, refOfAddress(address))
+	if err != nil {
+		return open, err
+	}
+	for _, it := range items {
+		m, err := decode[mail](it)
+		if err != nil {
+			return open, err
+		}
+		open.unknown, open.sending = open.unknown || m.State == Unknown, open.sending || m.State == sending
+	}
+	return open, nil
+}
+
+// keyOf returns the key of the email with the id, or "".
+func keyOf(ctx context.Context, tx Tx, emailID string) (string, error) {
+	if emailID == "" {
+		return "", nil
+	}
+	items, err := tx.ByRef(ctx, kindSend, refOfEmail(emailID))
+	if err != nil || len(items) == 0 {
+		return "", err
+	}
+	return items[0].Key, nil
+}
+
+// accept stores a complete notice about an event, and suppresses the address if necessary.
+func (r *Room) accept(ctx context.Context, tx Tx, n Notice) error {
+	if err := suppressFor(ctx, tx, n); err != nil {
+		return err
+	}
+	id := n.Event.ID
+	if id == "" { // the store of handled events has already removed duplicates
+		id = fmt.Sprintf("%s %s %s %v", n.Reason, n.Address, n.EmailID, n.Time)
+	}
+	return r.notify(ctx, tx, "event:"+hash(id), n)
+}
+
+func suppressFor(ctx context.Context, tx Tx, n Notice) error {
+	if !n.Reason.suppresses() || n.Address == "" {
+		return nil
+	}
+	return suppress(ctx, tx, n.Address, n.Reason)
+}
+
+// outcomeKey returns the key of the notice about the outcome of an email.
+func outcomeKey(key string) string { return "send:" + key }
+
+func (r *Room) notify(ctx context.Context, tx Tx, key string, n Notice) error {
+	r.store.AfterCommit(ctx, r.notices.wake)
+	return tx.Put(ctx, Item{Kind: kindNotice, Key: key, Due: time.Now(), Value: encode(pending{Notice: n})})
+}
+
+// notifyNext passes one notice to OnNotice, if any.
+func (r *Room) notifyNext(ctx context.Context) (did bool, err error) {
+	var failed Item
+	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		due, err := tx.Due(ctx, kindNotice, time.Now(), 1)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		did = true
+		p, err := decode[pending](due[0])
+		if err != nil {
+			return err
+		}
+		if waits, err := waitForOutcome(ctx, tx, due[0], p.Notice); err != nil || waits {
+			return err
+		}
+		if err := r.callback(ctx, p.Notice); err != nil {
+			p.Tries++
+			failed = due[0]
+			failed.Value, failed.Due = encode(p), time.Now().Add(doubled(2*time.Second, p.Tries, time.Hour))
+			return err
+		}
+		return tx.Delete(ctx, kindNotice, due[0].Key)
+	})
+	if failed.Key == "" || ctx.Err() != nil { // a shutdown does not count as a failure
+		return did, err
+	}
+	r.opts.Logger.ErrorContext(ctx, "mailroom: OnNotice failed", "notice", failed.Key, "again", failed.Due, "error", err)
+	return true, r.postpone(ctx, failed)
+}
+
+// waitForOutcome postpones a notice until OnNotice has handled the outcome of its key.
+func waitForOutcome(ctx context.Context, tx Tx, it Item, n Notice) (waits bool, err error) {
+	if n.Key == "" || it.Key == outcomeKey(n.Key) {
+		return false, nil
+	}
+	outcome, found, err := tx.Get(ctx, kindNotice, outcomeKey(n.Key))
+	if err != nil || !found {
+		return false, err
+	}
+	it.Due = outcome.Due.Add(time.Millisecond)
+	return true, tx.Put(ctx, it)
+}
+
+// postpone stores a failed notice, unless another process has handled or postponed it.
+func (r *Room) postpone(ctx context.Context, failed Item) error {
+	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		it, found, err := tx.Get(ctx, kindNotice, failed.Key)
+		if err != nil || !found || !it.Due.Before(failed.Due) {
+			return err
+		}
+		return tx.Put(ctx, failed)
+	})
+}
+
+// callback calls OnNotice, and returns a panic as an error.
+func (r *Room) callback(ctx context.Context, n Notice) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = errors.Join(err, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+		}
+	}()
+	return r.opts.OnNotice(ctx, n)
+}

@@ -1,0 +1,223 @@
+package mailroom
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/emailplatform/client"
+)
+
+const (
+	again         = 2 * time.Second // before the next look at an email that may be in progress
+	lookupTimeout = 2 * time.Minute // for one lookup, with the wait for the rate limit
+	skew          = time.Minute     // maximum difference between the clocks of this process and the platform
+)
+
+// lookup is the value of an item of the kind "lookup".
+type lookup struct {
+	EmailID string   `json:"email_id"`
+	Notices []Notice `json:"notices,omitempty"` // that wait for the result
+	Tries   int      `json:"tries,omitempty"`   // failed lookups
+}
+
+// lookUpLater adds an email to the queue of lookups, with a notice that is partial or may
+// lack its key. One lookup serves all notices of an email.
+func (r *Room) lookUpLater(ctx context.Context, tx Tx, n Notice, partial bool, open openMail) error {
+	key := storable(n.EmailID)
+	if _, err := tx.Insert(ctx, Item{Kind: kindLookup, Key: key, Value: encode(lookup{EmailID: n.EmailID})}); err != nil {
+		return err
+	}
+	it, _, err := tx.Get(ctx, kindLookup, key)
+	if err != nil {
+		return err
+	}
+	l, err := decode[lookup](it)
+	if err != nil {
+		return err
+	}
+	if partial || n.Reason != "" {
+		l.Notices = append(l.Notices, n)
+	}
+	it.Due, it.Value = time.Now(), encode(l)
+	if !partial && !open.unknown {
+		it.Due = it.Due.Add(again) // the response may arrive soon
+	}
+	r.store.AfterCommit(ctx, r.lookups.wake)
+	return tx.Put(ctx, it)
+}
+
+// lookUpNext looks up one email, if any.
+func (r *Room) lookUpNext(ctx context.Context) (did bool, err error) {
+	var id string
+	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		id, did, err = claimLookup(ctx, tx)
+		return err
+	})
+	if err != nil || id == "" {
+		return did, err
+	}
+	lookupCtx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	email, failure := r.c.Emails.Get(lookupCtx, id)
+	if failure != nil && ctx.Err() == nil {
+		r.opts.Logger.WarnContext(ctx, "mailroom: lookup failed", "email_id", id, "error", failure)
+	}
+	updateCtx, cancelUpdate := context.WithTimeout(context.WithoutCancel(ctx), dbTimeout)
+	defer cancelUpdate()
+	return true, r.store.Update(updateCtx, func(ctx context.Context, tx Tx) error {
+		it, found, err := tx.Get(ctx, kindLookup, storable(id))
+		if err != nil || !found {
+			return err
+		}
+		l, err := decode[lookup](it)
+		switch {
+		case err != nil:
+			return err
+		case failure != nil:
+			return lookupFailed(ctx, tx, it, l, failure)
+		}
+		return r.lookedUp(ctx, tx, it, l, email)
+	})
+}
+
+// claimLookup returns the id of an email to look up, and reserves it for this process.
+func claimLookup(ctx context.Context, tx Tx) (id string, did bool, err error) {
+	due, err := tx.Due(ctx, kindLookup, time.Now(), 1)
+	if err != nil || len(due) == 0 {
+		return "", false, err
+	}
+	it := due[0]
+	l, err := decode[lookup](it)
+	if err != nil {
+		return "", true, err
+	}
+	if len(l.Notices) == 0 {
+		if key, err := keyOf(ctx, tx, l.EmailID); err != nil {
+			return "", true, err
+		} else if key != "" { // the response has arrived
+			return "", true, tx.Delete(ctx, kindLookup, it.Key)
+		}
+	}
+	it.Due = time.Now().Add(2 * lookupTimeout) // for another process, if this one ends
+	return l.EmailID, true, tx.Put(ctx, it)
+}
+
+func lookupFailed(ctx context.Context, tx Tx, it Item, l lookup, failure error) error {
+	switch {
+	case errors.Is(failure, client.ErrNotFound), errors.Is(failure, client.ErrValidation): // not an email of this account
+		return tx.Delete(ctx, kindLookup, it.Key)
+	case errors.Is(failure, context.Canceled): // a shutdown
+		it.Due = time.Now()
+	default:
+		l.Tries++
+		it.Due, it.Value = time.Now().Add(doubled(again, l.Tries, time.Hour)), encode(l)
+	}
+	return tx.Put(ctx, it)
+}
+
+// lookedUp handles the result of a lookup: it resolves an unknown outcome, and accepts the
+// notices that waited.
+func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email client.Email) error {
+	key, err := keyOf(ctx, tx, l.EmailID)
+	wait := false
+	if key == "" && err == nil {
+		key, wait, err = r.match(ctx, tx, l.EmailID, email)
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range l.Notices {
+		n.Key = key
+		n.complete(email)
+		switch {
+		case n.Reason == "":
+		case wait:
+			err = suppressFor(ctx, tx, n)
+		default:
+			err = r.accept(ctx, tx, n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if wait {
+		it.Due = time.Now().Add(again)
+		return tx.Put(ctx, it)
+	}
+	return tx.Delete(ctx, kindLookup, it.Key)
+}
+
+// match resolves an unknown outcome if the email matches exactly one. If an email to the
+// address is being sent, the caller must wait, because its response can contain the id.
+func (r *Room) match(ctx context.Context, tx Tx, id string, email client.Email) (key string, wait bool, err error) {
+	items, err := tx.ByRef(ctx, kindSend, refOfAddress(email.To))
+	if err != nil {
+		return "", false, err
+	}
+	var found []Item
+	for _, it := range items {
+		m, err := decode[mail](it)
+		if err != nil {
+			return "", false, err
+		}
+		wait = wait || m.State == sending
+		if m.State == Unknown && r.sameEmail(m, email) {
+			found = append(found, it)
+		}
+	}
+	if wait || len(found) != 1 {
+		return "", wait, nil
+	}
+	it, _, err := tx.Get(ctx, kindSend, found[0].Key) // locks it
+	if err != nil {
+		return "", false, err
+	}
+	m, err := decode[mail](it)
+	if err != nil || m.State != Unknown {
+		return "", false, err
+	}
+	m.EmailID = id
+	m.State, m.Detail = outcomeOf(email)
+	return it.Key, false, r.settle(ctx, tx, it.Key, m)
+}
+
+func outcomeOf(email client.Email) (outcome Reason, detail string) {
+	switch email.Status {
+	case client.EmailStatusRejected:
+		return Rejected, string(email.Reason)
+	case client.EmailStatusError:
+		return Failed, email.Error
+	}
+	return Sent, ""
+}
+
+// sameEmail reports whether a looked-up email can be an email of the outbox.
+func (r *Room) sameEmail(m mail, email client.Email) bool {
+	early, late := m.Started.Add(-skew), m.Started.Add(r.lease()+skew)
+	return email.SubmittedOn.After(early) && email.SubmittedOn.Before(late) && subject(*m.Submission).MatchString(email.Subject)
+}
+
+var mergeTag = regexp.MustCompile(`\{\{\s*(.*?)\s*\}\}`)
+
+// subject returns a pattern for the subject that the platform sends. A merge tag without a
+// custom attribute can have the value of a contact, so it matches any text.
+func subject(s client.EmailSubmission) *regexp.Regexp {
+	var b strings.Builder
+	text, rest := s.Content.Subject, 0
+	for _, at := range mergeTag.FindAllStringSubmatchIndex(text, -1) {
+		b.WriteString(regexp.QuoteMeta(text[rest:at[0]]))
+		name := text[at[2]:at[3]]
+		if i := slices.IndexFunc(s.CustomAttributes, func(a client.CustomAttribute) bool { return a.Name == name }); i >= 0 {
+			b.WriteString(regexp.QuoteMeta(s.CustomAttributes[i].Value))
+		} else {
+			b.WriteString("(?s:.*)")
+		}
+		rest = at[1]
+	}
+	b.WriteString(regexp.QuoteMeta(text[rest:]))
+	return regexp.MustCompile("^" + b.String() + "$")
+}

@@ -1,0 +1,140 @@
+package mailroomtest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mailroom"
+	"example.com/emailplatform/mockserver"
+)
+
+const (
+	emails    = 30
+	lost      = 5                // lost responses
+	timeLimit = 60 * time.Second // long enough for a slow database
+)
+
+// testRooms enqueues the same keys in two processes, and rolls back some transactions. The
+// platform loses responses and duplicates deliveries.
+func testRooms(t *testing.T, stores ...mailroom.Store) {
+	platform := mockserver.New(mockserver.Config{Lookups: mockserver.LookupUnlimited})
+	defer platform.Close()
+	told := &counts{n: map[string]int{}}
+	prefix := newKind() + "-" // the store may contain keys of another run
+	var rooms []*mailroom.Room
+	for _, s := range stores {
+		rooms = append(rooms, newRoom(t, platform, s, told))
+	}
+	platform.SetTarget("app.test", rooms[0])
+	if _, err := platform.Inject(
+		mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: lost},
+		mockserver.Fault{Event: "*", Action: mockserver.FaultDuplicate}); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i, room := range rooms {
+		room.Start()
+		wg.Go(func() { enqueueAll(t, stores[i], room, prefix) })
+	}
+	wg.Wait()
+	told.await(t, func() bool {
+		return len(platform.Outbox()) == emails && told.of(mailroom.Sent)+told.of(mailroom.Unknown) == emails
+	})
+	for _, m := range platform.Outbox() {
+		if err := platform.Open(m.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told.await(t, func() bool { return told.of(mailroom.Sent) == emails })
+	for _, room := range rooms {
+		if err := room.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(platform.Outbox()); n != emails || told.of(mailroom.Unknown) != lost {
+		t.Errorf("%d emails, %d of them unknown at first; want %d and %d", n, told.of(mailroom.Unknown), emails, lost)
+	}
+	for what, n := range told.n {
+		if n != 1 {
+			t.Errorf("%s was told %d times", what, n)
+		}
+	}
+}
+
+func newRoom(t *testing.T, platform *mockserver.Server, s mailroom.Store, told *counts) *mailroom.Room {
+	t.Helper()
+	c, err := client.New(client.Config{
+		BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient(), LookupLimiter: client.NoLookupLimit{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	room, err := mailroom.New(c, s, mailroom.Options{
+		URL: "http://app.test/hook", Pause: 10 * time.Millisecond, MaxPause: 10 * time.Millisecond, Poll: 20 * time.Millisecond,
+		OnNotice: func(ctx context.Context, n mailroom.Notice) error {
+			s.AfterCommit(ctx, func() { told.add(n) })
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return room
+}
+
+func enqueueAll(t *testing.T, s mailroom.Store, room *mailroom.Room, prefix string) {
+	for i := range 2 * emails {
+		key := prefix + fmt.Sprint(i)
+		err := s.Update(t.Context(), func(ctx context.Context, _ mailroom.Tx) error {
+			err := room.Enqueue(ctx, key, client.EmailSubmission{
+				To: fmt.Sprintf("a%d@example.org", i), Sender: client.Sender{Email: "s@example.com"},
+				Content: client.EmailContent{Subject: "Order " + key, Text: "Thank you!"},
+			})
+			if err == nil && i >= emails {
+				return errFn
+			}
+			return err
+		})
+		if rolledBack := err == errFn; err != nil && !rolledBack || rolledBack != (i >= emails) { //nolint:errorlint // the store must not change the error
+			t.Errorf("Update = %v", err)
+		}
+	}
+}
+
+// counts counts notices.
+type counts struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (c *counts) add(n mailroom.Notice) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n[string(n.Reason)+" "+n.Key]++
+}
+
+// of returns the number of keys with a notice.
+func (c *counts) of(reason mailroom.Reason) (keys int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for what := range c.n {
+		var r, key string
+		if _, err := fmt.Sscan(what, &r, &key); err == nil && r == string(reason) {
+			keys++
+		}
+	}
+	return keys
+}
+
+func (c *counts) await(t *testing.T, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(timeLimit); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not done within %v: %v", timeLimit, c.n)
+		}
+	}
+}

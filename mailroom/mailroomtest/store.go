@@ -1,0 +1,371 @@
+// Package mailroomtest contains tests for stores that implement [mailroom.Store]:
+//
+//	func TestStore(t *testing.T) {
+//		mailroomtest.TestStore(t, func(t *testing.T) mailroom.Store { return sqlstore.New(sqlstore.PostgreSQL, open(t)) })
+//	}
+//
+// Test [mailroom.NewOnce] of the store with package webhooktest, too. If the store has one
+// writer, pass webhooktest.OneWriter.
+package mailroomtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/mailroom"
+)
+
+// TestStore runs a subtest for each rule of [mailroom.Store]. The function newStore
+// returns the store of another process with the same data. The store may contain other
+// items, because each subtest uses its own kind. TestStore then runs a [mailroom.Room] in
+// each of two processes.
+func TestStore(t *testing.T, newStore func(t *testing.T) mailroom.Store) {
+	t.Helper()
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			if err := r.check(t.Context(), newStore(t), newKind(), func() mailroom.Store { return newStore(t) }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("two processes send each email once", func(t *testing.T) { testRooms(t, newStore(t), newStore(t)) })
+}
+
+// check tests a rule with a kind that is not used yet.
+type check func(ctx context.Context, s mailroom.Store, kind string, another func() mailroom.Store) error
+
+var rules = []struct {
+	name  string
+	check check
+}{
+	{"items are stored", itemsAreStored},
+	{"keys are compared byte by byte", similarKeys},
+	{"failure rolls back", failureRollsBack},
+	{"panic rolls back and continues", panicRollsBack},
+	{"ended context commits nothing", endedContext},
+	{"inner transaction is joined", innerTransaction},
+	{"functions run after the commit", afterCommit},
+	{"insert keeps an existing item", insertKeeps},
+	{"due items are sorted and limited", dueItems},
+	{"items are found by ref", byRef},
+	{"expired items are deleted", expiredItems},
+	{"items are claimed once", claimedOnce},
+	{"one of several inserts succeeds", insertedOnce},
+}
+
+var errFn = errors.New("the function fails")
+
+func newKind() string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if r < 'A' {
+			return r - '2' + 'A'
+		}
+		return r
+	}, rand.Text()[:16]))
+}
+
+// in calls fn in a transaction.
+func in(ctx context.Context, s mailroom.Store, fn func(ctx context.Context, tx mailroom.Tx) error) error {
+	return s.Update(ctx, fn)
+}
+
+func put(ctx context.Context, s mailroom.Store, items ...mailroom.Item) error {
+	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+		for _, it := range items {
+			if err := tx.Put(ctx, it); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// expect compares an item with the expected item, or expects none if want is nil.
+func expect(ctx context.Context, s mailroom.Store, kind, key string, want *mailroom.Item) error {
+	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+		got, found, err := tx.Get(ctx, kind, key)
+		switch {
+		case err != nil:
+			return err
+		case found != (want != nil):
+			return fmt.Errorf("Get(%.20q) found an item: %v; want %v", key, found, want != nil)
+		case found && !same(got, *want):
+			return fmt.Errorf("Get(%.20q) = %.300v; want %.300v", key, got, *want)
+		}
+		return nil
+	})
+}
+
+func same(a, b mailroom.Item) bool {
+	return a.Kind == b.Kind && a.Key == b.Key && a.Ref == b.Ref && a.Due.Equal(b.Due) && string(a.Value) == string(b.Value)
+}
+
+func itemsAreStored(ctx context.Context, s mailroom.Store, kind string, another func() mailroom.Store) error {
+	due := time.UnixMilli(1_700_000_000_123)
+	long := strings.Repeat("é", 127)
+	items := []mailroom.Item{
+		{Kind: kind, Key: "a", Ref: "r", Due: due, Value: []byte(`{"a": "\u0000é"}`)},
+		{Kind: kind, Key: long, Ref: long},
+		{Kind: kind, Key: "c", Value: []byte(`"` + strings.Repeat("x", 2<<20-2) + `"`)},
+	}
+	errs := []error{put(ctx, s, items...)}
+	for _, it := range items {
+		errs = append(errs, expect(ctx, another(), kind, it.Key, &it))
+	}
+	items[0].Ref, items[0].Due, items[0].Value = "", time.Time{}, []byte(`[]`)
+	return errors.Join(append(errs,
+		put(ctx, s, items[0]), expect(ctx, s, kind, "a", &items[0]),
+		expect(ctx, s, newKind(), "a", nil), expect(ctx, s, kind, "missing", nil),
+		in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+			return errors.Join(tx.Delete(ctx, kind, "a"), tx.Delete(ctx, kind, "missing"))
+		}), expect(ctx, s, kind, "a", nil), expect(ctx, s, kind, long, &items[1]))...)
+}
+
+func similarKeys(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+	var errs []error
+	keys := []string{"key", "KEY", "key ", " key", "key%", "key_", "keyé", "keye\u0301"}
+	for _, key := range keys {
+		errs = append(errs, put(ctx, s, mailroom.Item{Kind: kind, Key: key, Value: fmt.Appendf(nil, "%q", key)}))
+	}
+	for _, key := range keys {
+		errs = append(errs, expect(ctx, s, kind, key, &mailroom.Item{Kind: kind, Key: key, Value: fmt.Appendf(nil, "%q", key)}))
+	}
+	return errors.Join(errs...)
+}
+
+// putThen returns a function that puts an item, and then returns the result of f.
+func putThen(kind string, f func() error) func(context.Context, mailroom.Tx) error {
+	return func(ctx context.Context, tx mailroom.Tx) error {
+		if err := tx.Put(ctx, mailroom.Item{Kind: kind, Key: "a"}); err != nil {
+			return err
+		}
+		return f()
+	}
+}
+
+func failureRollsBack(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+	if err := in(ctx, s, putThen(kind, func() error { return errFn })); !errors.Is(err, errFn) {
+		return fmt.Errorf("Update = %w; want the error of the function", err)
+	}
+	return expect(ctx, s, kind, "a", nil)
+}
+
+func panicRollsBack(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+	recovered := func() (v any) {
+		defer func() { v = recover() }()
+		return in(ctx, s, putThen(kind, func() error { panic(errFn) }))
+	}()
+	if recovered != any(errFn) {
+		return fmt.Errorf("panic seen by the caller: %v; want %v", recovered, errFn)
+	}
+	return expect(ctx, s, kind, "a", nil)
+}
+
+func endedContext(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+	ended, cancel := context.WithCancel(ctx)
+	err := in(ended, s, putThen(kind, func() error { cancel(); return nil }))
+	if !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("Update = %w; want context.Canceled", err)
+	}
+	called := false
+	err = in(ended, s, func(context.Context, mailroom.Tx) error { called = true; return nil })
+	if called || !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("with an ended context, Update = %w, function called: %v; want context.Canceled and false", err, called)
+	}
+	return expect(ctx, s, kind, "a", nil)
+}
+
+func innerTransaction(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+	err := in(ctx, s, func(ctx context.Context, _ mailroom.Tx) error {
+		inner := in(ctx, s, putThen(kind, func() error { return nil }))
+		return errors.Join(inner, expect(ctx, s, kind, "a", &mailroom.Item{Kind: kind, Key: "a"}), errFn)
+	})
+	if err == nil || err.Error() != errFn.Error() {
+		return fmt.Errorf("Update = %w; want only the error of the outer function", err)
+	}
+	return expect(ctx, s, kind, "a", nil)
+}
+
+func afterCommit(ctx context.Context, s mailroom.Store, kind string, another func() mailroom.Store) error {
+	var calls []string
+	update := func(name string, result error) error {
+		return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+			s.AfterCommit(ctx, func() {
+				if err := expect(context.WithoutCancel(ctx), another(), kind, "a", &mailroom.Item{Kind: kind, Key: "a"}); err == nil {
+					calls = append(calls, name)
+				}
+			})
+			return errors.Join(tx.Put(ctx, mailroom.Item{Kind: kind, Key: "a"}), result)
+		})
+	}
+	failed, succeeded := update("rollback", errFn), update("commit", nil)
+	if !errors.Is(failed, errFn) || succeeded != nil || !slices.Equal(calls, []string{"commit"}) {
+		return fmt.Errorf("%v, %v, calls %q; want one call after the commit", failed, succeeded, calls)
+	}
+	return nil
+}
+
+func insertKeeps(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+	for i, want := range []bool{true, false} {
+		err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+			inserted, err := tx.Insert(ctx, mailroom.Item{Kind: kind, Key: "a", Value: fmt.Append(nil, i)})
+			if err == nil && inserted != want {
+				err = fmt.Errorf("Insert %d = %v; want %v", i+1, inserted, want)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return expect(ctx, s, kind, "a", &mailroom.Item{Kind: kind, Key: "a", Value: []byte("0")})
+}
+
+// keysOf returns the keys of items that a function of a transaction returns.
+func keysOf(items []mailroom.Item, err error) (string, error) {
+	keys := make([]string, len(items))
+	for i, it := range items {
+		keys[i] = it.Key
+	}
+	return strings.Join(keys, " "), err
+}
+
+func equal(what, got, want string, err error) error {
+	if err == nil && got != want {
+		return fmt.Errorf("%s = %q; want %q", what, got, want)
+	}
+	return err
+}
+
+func dueItems(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+	now := time.UnixMilli(1_700_000_000_000)
+	err := put(ctx, s, mailroom.Item{Kind: kind, Key: "never"},
+		mailroom.Item{Kind: kind, Key: "now", Due: now}, mailroom.Item{Kind: kind, Key: "early", Due: now.Add(-time.Millisecond)},
+		mailroom.Item{Kind: kind, Key: "late", Due: now.Add(time.Millisecond)}, mailroom.Item{Kind: newKind(), Key: "other", Due: now})
+	if err != nil {
+		return err
+	}
+	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+		all, err := keysOf(tx.Due(ctx, kind, now, 10))
+		one, err2 := keysOf(tx.Due(ctx, kind, now, 1))
+		return errors.Join(equal("Due", all, "early now", err), equal("Due with limit 1", one, "early", err2))
+	})
+}
+
+func byRef(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+	items := []mailroom.Item{{Kind: kind, Key: "a", Ref: "r"}, {Kind: kind, Key: "b", Ref: "R"}, {Kind: kind, Key: "c"}, {Kind: newKind(), Key: "d", Ref: "r"}}
+	for i := range 101 {
+		items = append(items, mailroom.Item{Kind: kind, Key: fmt.Sprint(i), Ref: "many"})
+	}
+	if err := put(ctx, s, items...); err != nil {
+		return err
+	}
+	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+		found, err := keysOf(tx.ByRef(ctx, kind, "r"))
+		none, err2 := keysOf(tx.ByRef(ctx, kind, ""))
+		many, err3 := tx.ByRef(ctx, kind, "many")
+		return errors.Join(equal("ByRef", found, "a", err), equal("ByRef without a ref", none, "", err2),
+			equal("number of items with a ref", fmt.Sprint(len(many)), "100", err3))
+	})
+}
+
+func expiredItems(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
+	now := time.UnixMilli(1_700_000_000_000)
+	err := put(ctx, s, mailroom.Item{Kind: kind, Key: "never"}, mailroom.Item{Kind: kind, Key: "now", Due: now},
+		mailroom.Item{Kind: kind, Key: "early", Due: now.Add(-time.Hour)}, mailroom.Item{Kind: kind, Key: "late", Due: now.Add(time.Millisecond)})
+	if err != nil {
+		return err
+	}
+	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+		n, err := tx.Expire(ctx, kind, now)
+		rest, err2 := keysOf(tx.Due(ctx, kind, now.Add(time.Hour), 10))
+		_, found, err3 := tx.Get(ctx, kind, "never")
+		return errors.Join(equal("Expire", fmt.Sprint(n), "2", err), equal("remaining items", rest, "late", err2),
+			equal("item without a time found", fmt.Sprint(found), "true", err3))
+	})
+}
+
+const (
+	processes = 4
+	claims    = 100
+)
+
+func claimedOnce(ctx context.Context, s mailroom.Store, kind string, another func() mailroom.Store) error {
+	for i := range claims {
+		if err := put(ctx, s, mailroom.Item{Kind: kind, Key: fmt.Sprint(i), Due: time.UnixMilli(1)}); err != nil {
+			return err
+		}
+	}
+	var mu sync.Mutex
+	claimed := map[string]int{}
+	err := inProcesses(another, func(s mailroom.Store) error {
+		for left := true; left; {
+			var key string
+			err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
+				due, err := tx.Due(ctx, kind, time.Now(), 1)
+				if left = len(due) > 0; err != nil || !left {
+					return err
+				}
+				key = due[0].Key
+				return tx.Delete(ctx, kind, key)
+			})
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			claimed[key]++
+			mu.Unlock()
+		}
+		return nil
+	})
+	delete(claimed, "") // of a process that found nothing
+	for key, n := range claimed {
+		if n != 1 {
+			err = errors.Join(err, fmt.Errorf("item %s was claimed %d times", key, n))
+		}
+	}
+	return errors.Join(err, equal("number of claimed items", fmt.Sprint(len(claimed)), fmt.Sprint(claims), nil))
+}
+
+func insertedOnce(ctx context.Context, _ mailroom.Store, kind string, another func() mailroom.Store) error {
+	var mu sync.Mutex
+	inserted := 0
+	err := inProcesses(another, func(s mailroom.Store) error {
+		for i := range claims {
+			var isNew bool
+			err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) (err error) {
+				isNew, err = tx.Insert(ctx, mailroom.Item{Kind: kind, Key: fmt.Sprint(i)})
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			if isNew {
+				inserted++
+			}
+			mu.Unlock()
+		}
+		return nil
+	})
+	return errors.Join(err, equal("number of inserts", fmt.Sprint(inserted), fmt.Sprint(claims), nil))
+}
+
+// inProcesses calls f for several processes at the same time.
+func inProcesses(another func() mailroom.Store, f func(mailroom.Store) error) error {
+	errs := make([]error, processes)
+	var wg sync.WaitGroup
+	for i := range errs {
+		s := another()
+		wg.Go(func() { errs[i] = f(s) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,144 @@
+package mailroom
+
+import (
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+)
+
+// Reason is the subject of a [Notice].
+type Reason string
+
+// The values of [Reason]. The first four are the outcomes of emails in the outbox.
+const (
+	Sent     Reason = "sent"     // the platform accepted the email
+	Rejected Reason = "rejected" // not sent, because of the recipient
+	Failed   Reason = "failed"   // not sent, because the request is invalid or the platform failed
+	Unknown  Reason = "unknown"  // possibly sent; another outcome may follow
+
+	HardBounce           Reason = "hard_bounce"           // the address does not exist
+	SoftBounce           Reason = "soft_bounce"           // not delivered, for a temporary reason
+	Complaint            Reason = "complaint"             // the recipient reported the email as spam
+	Unsubscribed         Reason = "unsubscribed"          // from the list ListID
+	GloballyUnsubscribed Reason = "globally_unsubscribed" // from all email
+	Suppressed           Reason = "suppressed"            // Address was added to the platform's suppression list
+)
+
+// Outcome reports whether the notice is about the outcome of an email in the outbox.
+// After Sent, Rejected and Failed, no other outcome follows, unless the application
+// enqueues the key again.
+func (r Reason) Outcome() bool { return r == Sent || r == Rejected || r == Failed || r == Unknown }
+
+// suppresses reports whether the Room must not send to the address again.
+func (r Reason) suppresses() bool {
+	return r == HardBounce || r == Complaint || r == GloballyUnsubscribed || r == Suppressed
+}
+
+// Notice reports what happened to an email or an address.
+type Notice struct {
+	Reason    Reason        `json:"reason"`
+	Address   string        `json:"address,omitempty"`    // of the recipient, in lower case; can be a pattern if Reason is Suppressed
+	Key       string        `json:"key,omitempty"`        // of the email, if Enqueue sent it
+	EmailID   string        `json:"email_id,omitempty"`   // "" for campaigns, workflows and unknown outcomes
+	ListID    string        `json:"list_id,omitempty"`    // "" if the event does not contain it
+	ContactID string        `json:"contact_id,omitempty"` // "" if the event does not contain it
+	Detail    string        `json:"detail,omitempty"`     // the reason of a rejection, the diagnostic of a bounce, or an error
+	Time      time.Time     `json:"time"`                 // of the event or the outcome
+	Event     *events.Event `json:"event,omitempty"`      // nil for an outcome without an event
+}
+
+// read returns the notice in an event. The Reason is "" if the event causes none. If
+// partial is true, a lookup must add the address or the kind of bounce.
+func read(e *events.Event) (n Notice, partial bool) {
+	n = Notice{
+		Address: normal(e.Recipient()), EmailID: e.EmailID(), ListID: e.ListID().String(), ContactID: contactOf(e.Data).String(),
+		Time: e.Time, Event: e,
+	}
+	switch d := e.Data.(type) {
+	case *events.EmailRejected:
+		n.Reason, n.Detail = Rejected, string(d.Reason)
+	case *events.EmailErrored:
+		n.Reason, n.Detail = Failed, d.Error
+	case *events.ContactRemoved:
+		if d.Contact.Status == events.ContactStatusUnsubscribed {
+			n.Reason = Unsubscribed
+		}
+	default:
+		n.Reason = reasonOf(e.Name)
+	}
+	if e.Name == events.NameEmailBounced {
+		b, ok := e.Bounce()
+		n.Reason, n.Detail = reasonOfBounce(b.Category.Hard(), b.Category.Soft()), b.DSNMessage
+		if !ok {
+			return n, true
+		}
+	}
+	return n, n.Reason != "" && n.Address == ""
+}
+
+func reasonOf(name events.Name) Reason {
+	switch name {
+	case events.NameEmailReportedAsSpam:
+		return Complaint
+	case events.NameSuppressedEmailAdded:
+		return Suppressed
+	case events.NameEmailUnsubscribed, events.NameContactUnsubscribed:
+		return Unsubscribed
+	case events.NameEmailGlobalUnsubscribed:
+		return GloballyUnsubscribed
+	}
+	return ""
+}
+
+// reasonOfBounce returns "" for an automatic reply, a challenge or an address change,
+// because the recipient received the email.
+func reasonOfBounce(hard, soft bool) Reason {
+	switch {
+	case hard:
+		return HardBounce
+	case soft:
+		return SoftBounce
+	}
+	return ""
+}
+
+// complete adds the result of a lookup.
+func (n *Notice) complete(email client.Email) {
+	n.Address = normal(email.To)
+	if b := email.Bounce; n.Event.Name == events.NameEmailBounced && b != nil {
+		soft := b.Category.Soft() || b.Category == "" && b.Type == events.BounceTypeSoft // an automatic reply has the type soft
+		n.Reason, n.Detail = reasonOfBounce(b.Hard(), soft), b.DSNMessage
+	}
+}
+
+func contactOf(d events.Data) events.ID {
+	switch d := d.(type) {
+	case *events.ContactUnsubscribed:
+		return d.ContactID
+	case *events.ContactRemoved:
+		return d.Contact.ID
+	case *events.EmailUnsubscribed:
+		return d.Contact.ID
+	case *events.CampaignBounce:
+		return d.Contact.ID
+	case *events.WorkflowBounce:
+		return d.Contact.ID
+	case *events.CampaignComplaint:
+		return d.Contact.ID
+	case *events.WorkflowComplaint:
+		return d.Contact.ID
+	case *events.EmailAPIBounce:
+		return listContact(d.Contact)
+	case *events.EmailRejected:
+		return listContact(d.Contact)
+	}
+	return events.ID{}
+}
+
+func listContact(c *events.Contact) events.ID {
+	if c == nil {
+		return events.ID{}
+	}
+	return c.ID
+}

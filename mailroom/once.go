@@ -1,0 +1,59 @@
+package mailroom
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"example.com/emailplatform/webhook"
+)
+
+// NewOnce returns a [webhook.Once] that keeps the keys in a store for the given time. The
+// function runs in the transaction that stores the key, so its writes in this transaction
+// happen exactly once. If the store has one writer, calls with other keys wait for the
+// function. A [Room] uses NewOnce itself.
+func NewOnce(store Store, keep time.Duration) webhook.Once {
+	return &once{store: store, keep: keep, running: map[string]bool{}}
+}
+
+type once struct {
+	store Store
+	keep  time.Duration
+
+	mu      sync.Mutex
+	running map[string]bool // the keys that this process handles now
+}
+
+// Do implements [webhook.Once].
+func (o *once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
+	key = hash(key)
+	if !o.begin(key) {
+		return false, webhook.ErrInFlight
+	}
+	defer o.end(key)
+	err = o.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		isNew, err := tx.Insert(ctx, Item{Kind: kindEvent, Key: key, Due: time.Now().Add(o.keep)})
+		if err != nil || !isNew {
+			return err
+		}
+		ran = true
+		return fn(ctx)
+	})
+	return ran, err
+}
+
+func (o *once) begin(key string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.running[key] {
+		return false
+	}
+	o.running[key] = true
+	return true
+}
+
+func (o *once) end(key string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.running, key)
+}

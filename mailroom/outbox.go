@@ -1,0 +1,256 @@
+package mailroom
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"example.com/emailplatform/client"
+)
+
+// The states of an email in the outbox, in addition to the outcomes.
+const (
+	queued  Reason = "queued"
+	sending Reason = "sending" // a worker has sent the request, or is about to send it
+)
+
+// mail is the value of an item of the kind "send". Its Ref identifies the address until
+// the outcome is known, and then the email.
+type mail struct {
+	State      Reason                  `json:"state"`
+	Submission *client.EmailSubmission `json:"submission,omitempty"` // until the outcome is known
+	Attempt    string                  `json:"attempt,omitempty"`    // identifies the request
+	Started    time.Time               `json:"started,omitzero"`     // start of the request
+	Later      int                     `json:"later,omitempty"`      // how often the email was postponed
+	EmailID    string                  `json:"email_id,omitempty"`
+	Detail     string                  `json:"detail,omitempty"`
+}
+
+const (
+	maxKey    = 250
+	dbTimeout = 5 * time.Second
+	margin    = 3 * dbTimeout // time for the writes before and after a request
+)
+
+// lease is the time after which a request that no process has concluded is unknown.
+func (r *Room) lease() time.Duration { return r.opts.SendTimeout + margin }
+
+// storable returns a text that a [Store] can keep as a key or a Ref.
+func storable(text string) string {
+	if len(text) > maxKey || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return "sha256:" + hash(text)
+	}
+	return text
+}
+
+func refOfAddress(address string) string { return "to:" + storable(normal(address)) }
+
+func refOfEmail(id string) string { return "id:" + storable(id) }
+
+func putMail(ctx context.Context, tx Tx, key, ref string, due time.Time, m mail) error {
+	return tx.Put(ctx, Item{Kind: kindSend, Key: key, Ref: ref, Due: due, Value: encode(m)})
+}
+
+// Enqueue adds an email to the outbox. If ctx carries a transaction of the store, the
+// email is sent if and only if the transaction is committed.
+//
+// The key identifies the email, for example "order-17". It must be 1 to 250 bytes of
+// UTF-8 without NUL. The Room sends the email of a key at most once, so Enqueue does
+// nothing if the key is already in the outbox. If the outcome was [Rejected] or [Failed],
+// Enqueue adds the email again. If the key is part of the subject, an event or a lookup
+// can resolve an unknown outcome even if several emails have the same address.
+func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmission) error {
+	if key == "" || storable(key) != key {
+		return fmt.Errorf("mailroom: key must be 1 to %d bytes of UTF-8 without NUL, got %.300q", maxKey, key)
+	}
+	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		r.store.AfterCommit(ctx, r.sends.wake)
+		it := Item{Kind: kindSend, Key: key, Due: time.Now(), Value: encode(mail{State: queued, Submission: &email})}
+		inserted, err := tx.Insert(ctx, it) // first, because Get does not lock an item that does not exist
+		if err != nil || inserted {
+			return err
+		}
+		old, _, err := tx.Get(ctx, kindSend, key)
+		if err != nil {
+			return err
+		}
+		if m, err := decode[mail](old); err != nil || m.State != Rejected && m.State != Failed {
+			return err
+		}
+		return tx.Put(ctx, it)
+	})
+}
+
+// Send sends an email immediately. It waits until the Room has connected. If the Room
+// was not started, or does not connect before ctx ends, the error is [ErrNotConnected].
+// If the suppression list contains the address, the error is [ErrSuppressed]. After
+// Close, the error is [ErrClosed]. In these cases Send sends nothing. Other errors are
+// from [client.Emails.Send]. The email has no key, so the caller must handle
+// [client.ErrOutcomeUnknown]. Close waits for Send.
+func (r *Room) Send(ctx context.Context, email client.EmailSubmission) (client.SubmittedEmail, error) {
+	if err := r.enter(); err != nil {
+		return client.SubmittedEmail{}, err
+	}
+	defer r.running.Done()
+	if err := r.await(ctx); err != nil {
+		return client.SubmittedEmail{}, err
+	}
+	reason, err := r.Suppression(ctx, email.To)
+	if err != nil {
+		return client.SubmittedEmail{}, err
+	}
+	if reason != "" {
+		return client.SubmittedEmail{}, fmt.Errorf("%w: %s", ErrSuppressed, reason)
+	}
+	return r.c.Emails.Send(ctx, r.onList(email))
+}
+
+func (r *Room) onList(email client.EmailSubmission) client.EmailSubmission {
+	if email.ListID == 0 {
+		email.ListID = r.listID.Load()
+	}
+	return email
+}
+
+// sendNext sends one email, if any.
+func (r *Room) sendNext(ctx context.Context) (did bool, err error) {
+	var key string
+	var m mail
+	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) (err error) {
+		key, m, did, err = r.claim(ctx, tx)
+		return err
+	})
+	if err != nil || key == "" {
+		return did, err
+	}
+	ctx = context.WithoutCancel(ctx) // a shutdown does not interrupt the request
+	sendCtx, cancel := context.WithTimeout(ctx, r.opts.SendTimeout)
+	defer cancel()
+	email, sent := r.c.Emails.Send(sendCtx, r.onList(*m.Submission))
+	for n := 1; ; n++ {
+		if err = r.conclude(ctx, key, m, email, sent); err == nil || n == 3 {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	if err != nil { // after the lease, the outcome is unknown
+		r.opts.Logger.ErrorContext(ctx, "mailroom: email outcome not recorded",
+			"key", key, "email_id", email.ID, "outcome", client.ResultOfSend(sent), "error", err)
+	}
+	return true, err
+}
+
+// claim records that an email is about to be sent, and returns its key. If the email must
+// not be sent, the key is "", and did reports whether claim did something else.
+func (r *Room) claim(ctx context.Context, tx Tx) (key string, m mail, did bool, err error) {
+	now := time.Now()
+	due, err := tx.Due(ctx, kindSend, now, 1)
+	if err != nil || len(due) == 0 {
+		return "", m, false, err
+	}
+	key = due[0].Key
+	if m, err = decode[mail](due[0]); err != nil {
+		return "", m, false, err
+	}
+	if m.State != queued {
+		return "", m, true, r.expire(ctx, tx, key, m)
+	}
+	if reason, err := suppression(ctx, tx, m.Submission.To); err != nil || reason != "" {
+		m.State, m.Detail = Rejected, "the address is suppressed: "+string(reason)
+		return "", m, true, errors.Join(err, r.settle(ctx, tx, key, m))
+	}
+	if wait, err := r.mustWait(ctx, tx, now); err != nil || wait {
+		return "", m, false, err
+	}
+	m.State, m.Attempt, m.Started = sending, rand.Text(), now
+	return key, m, true, putMail(ctx, tx, key, refOfAddress(m.Submission.To), now.Add(r.lease()), m)
+}
+
+// expire handles an email that is not queued and whose time has come.
+func (r *Room) expire(ctx context.Context, tx Tx, key string, m mail) error {
+	if m.State != sending { // the outcome was known KeepSent ago
+		return tx.Delete(ctx, kindSend, key)
+	}
+	m.State, m.Detail = Unknown, "the process ended while it sent the email"
+	return r.settle(ctx, tx, key, m)
+}
+
+// conclude records the outcome of a request.
+func (r *Room) conclude(ctx context.Context, key string, m mail, email client.SubmittedEmail, sent error) error {
+	ctx, cancel := context.WithTimeout(ctx, dbTimeout)
+	defer cancel()
+	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		it, found, err := tx.Get(ctx, kindSend, key)
+		if err != nil || !found {
+			return err
+		}
+		now, err := decode[mail](it)
+		if err != nil || now.Attempt != m.Attempt || now.State != sending && now.State != Unknown {
+			return err // resolved in the meantime
+		}
+		if err := r.countFailure(ctx, tx, m.Started, sent); err != nil {
+			return err
+		}
+		m.EmailID = email.ID
+		if sent != nil {
+			m.Detail = sent.Error()
+		}
+		if m.State = stateAfter(sent); m.State != queued {
+			return r.settle(ctx, tx, key, m)
+		}
+		m.Attempt, m.Later = "", m.Later+1
+		if err := tx.Delete(ctx, kindUnknown, key); err != nil { // if the lease has expired
+			return err
+		}
+		return putMail(ctx, tx, key, "", time.Now().Add(doubled(r.opts.Pause, m.Later, r.opts.MaxPause)), m)
+	})
+}
+
+// stateAfter returns the state of an email after a request.
+func stateAfter(sent error) Reason {
+	switch client.ResultOfSend(sent) {
+	case client.SendAccepted:
+		return Sent
+	case client.SendUnknown:
+		return Unknown
+	case client.SendRejected:
+		if errors.Is(sent, client.ErrRejected) {
+			return Rejected
+		}
+		return Failed
+	case client.SendLater:
+	}
+	return queued
+}
+
+// settle records an outcome, and the notice about it. A later outcome replaces a notice
+// that OnNotice has not handled yet.
+func (r *Room) settle(ctx context.Context, tx Tx, key string, m mail) error {
+	n := Notice{
+		Reason: m.State, Address: normal(m.Submission.To), Key: key, EmailID: m.EmailID, Detail: m.Detail, Time: time.Now(),
+	}
+	if m.State == Unknown {
+		r.opts.Logger.WarnContext(ctx, "mailroom: email outcome unknown", "key", key, "error", m.Detail)
+		return errors.Join(
+			tx.Put(ctx, Item{Kind: kindUnknown, Key: key, Ref: "all"}),
+			putMail(ctx, tx, key, refOfAddress(n.Address), time.Time{}, m),
+			r.notify(ctx, tx, outcomeKey(key), n))
+	}
+	m.Submission = nil
+	var due time.Time
+	if r.opts.KeepSent > 0 {
+		due = time.Now().Add(r.opts.KeepSent)
+	}
+	ref := ""
+	if m.EmailID != "" {
+		ref = refOfEmail(m.EmailID)
+	}
+	return errors.Join(
+		tx.Delete(ctx, kindUnknown, key),
+		putMail(ctx, tx, key, ref, due, m),
+		r.notify(ctx, tx, outcomeKey(key), n))
+}

@@ -1,0 +1,287 @@
+package mailroom
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// Errors of [Room.Send] and [Room.Enqueue].
+var (
+	ErrSuppressed   = errors.New("mailroom: address suppressed")
+	ErrNotConnected = errors.New("mailroom: not connected")
+	ErrClosed       = errors.New("mailroom: room closed")
+)
+
+// Options configures a [Room]. OnNotice is required. The zero values of the other fields
+// are good defaults.
+type Options struct {
+	// OnNotice is called for each notice, in a transaction of the store, which ctx
+	// carries. If OnNotice returns an error or panics, the transaction is rolled back,
+	// and OnNotice is called again after a pause of 2 s, which doubles up to one hour.
+	// Writes in the transaction happen exactly once; other effects can happen again.
+	// OnNotice must be safe for concurrent use, and must not call the platform, because
+	// the transaction is open.
+	OnNotice func(ctx context.Context, n Notice) error
+
+	// URL is the URL at which the platform reaches the Room. The Room creates a webhook
+	// with this URL. If URL is empty, the Room has no webhook.
+	URL string
+
+	// Events are the events of the webhook. The default is [DefaultEvents].
+	Events []events.Name
+
+	// List is the name of a list for emails without a ListID. The Room creates the list
+	// and accepts its policy. Do not add contacts to the list, so only the suppression
+	// list causes rejections. By default, emails have no list.
+	List string
+
+	// Workers is the number of concurrent requests to send. The default is 4.
+	Workers int
+
+	// SendTimeout limits each call to send an email, with its retries. The default is
+	// 20 s.
+	SendTimeout time.Duration
+
+	// Pause is the pause after a failed request. It doubles with each further failure,
+	// up to MaxPause. The defaults are 30 s and 10 minutes.
+	Pause, MaxPause time.Duration
+
+	// Poll is the interval at which the Room searches the store for work of other
+	// processes. The default is 1 s.
+	Poll time.Duration
+
+	// KeepEvents is how long the store keeps the keys of handled events. It should be
+	// more than 8 hours, because the platform retries deliveries for this time. The
+	// default is 7 days.
+	KeepEvents time.Duration
+
+	// KeepSent is how long the store keeps the key of an email after its outcome is
+	// known. After this time, the same key sends another email. By default, keys are
+	// kept forever.
+	KeepSent time.Duration
+
+	// Webhook contains further options of the handler. The Room sets Once.
+	Webhook webhook.Options
+
+	// Logger receives failures at warn and error level. The default is slog.Default.
+	Logger *slog.Logger
+}
+
+// DefaultEvents returns the events that [Notice] needs and the events that resolve
+// unknown outcomes.
+func DefaultEvents() []events.Name {
+	return []events.Name{
+		events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailRejected, events.NameEmailError,
+		events.NameContactUnsubscribed, events.NameEmailGlobalUnsubscribed, events.NameSuppressedEmailAdded,
+		events.NameEmailOpened, events.NameEmailClicked,
+	}
+}
+
+func (o Options) withDefaults() Options {
+	if o.Events == nil {
+		o.Events = DefaultEvents()
+	}
+	o.Workers = cmp.Or(o.Workers, 4)
+	o.SendTimeout = cmp.Or(o.SendTimeout, 20*time.Second)
+	o.Pause = cmp.Or(o.Pause, 30*time.Second)
+	o.MaxPause = cmp.Or(o.MaxPause, max(10*time.Minute, o.Pause))
+	o.Poll = cmp.Or(o.Poll, time.Second)
+	o.KeepEvents = cmp.Or(o.KeepEvents, 7*24*time.Hour)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	o.Webhook.Logger = cmp.Or(o.Webhook.Logger, o.Logger)
+	return o
+}
+
+func (o Options) check() error {
+	switch {
+	case o.OnNotice == nil:
+		return errors.New("mailroom: OnNotice must not be nil")
+	case o.Webhook.Once != nil:
+		return errors.New("mailroom: Webhook.Once must be nil, because the Room deduplicates in its store")
+	case o.Workers < 0 || min(o.SendTimeout, o.Pause, o.MaxPause, o.Poll, o.KeepEvents, o.KeepSent) < 0:
+		return errors.New("mailroom: Workers and durations must not be negative")
+	}
+	return nil
+}
+
+// Room sends emails and handles events. A Room is safe for concurrent use.
+type Room struct {
+	c      *client.Client
+	store  Store
+	opts   Options
+	hook   atomic.Pointer[http.Handler] // nil until the webhook exists
+	listID atomic.Int64
+
+	notices, sends, lookups queue
+	connected               chan struct{} // closed when the list and the webhook exist
+	closing                 chan struct{} // closed by Close
+
+	mu      sync.Mutex
+	closed  bool
+	stop    context.CancelFunc // nil before Start
+	running sync.WaitGroup
+}
+
+// New returns a Room. It sends no request, does not use the store and starts no
+// goroutine.
+func New(c *client.Client, store Store, opts Options) (*Room, error) {
+	if c == nil || store == nil {
+		return nil, errors.New("mailroom: the client and the store must not be nil")
+	}
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	return &Room{
+		c: c, store: store, opts: opts.withDefaults(),
+		notices: newQueue(), sends: newQueue(), lookups: newQueue(),
+		connected: make(chan struct{}), closing: make(chan struct{}),
+	}, nil
+}
+
+// Start starts the goroutines that send, look up emails, and call OnNotice. It returns
+// immediately, even if the platform is down. Start does nothing if the Room was started
+// or closed before.
+func (r *Room) Start() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stop != nil || r.closed {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	r.running.Go(func() { r.connect(ctx) })
+	r.running.Go(func() { r.loop(ctx, r.notices, r.opts.Poll, r.notifyNext) })
+	r.running.Go(func() { r.loop(ctx, r.lookups, r.opts.Poll, r.lookUpNext) })
+	r.running.Go(func() { r.loop(ctx, nil, time.Minute, r.tidy) })
+	for range r.opts.Workers {
+		r.running.Go(func() {
+			if r.await(ctx) == nil {
+				r.loop(ctx, r.sends, r.opts.Poll, r.sendNext)
+			}
+		})
+	}
+}
+
+// await waits until the list and the webhook exist.
+func (r *Room) await(ctx context.Context) error {
+	select {
+	case <-r.connected:
+		return nil
+	case <-r.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrNotConnected, context.Cause(ctx))
+	}
+}
+
+// Close stops the Room and waits for the requests in progress, for at most SendTimeout
+// and 30 s. A later Room continues with the remaining work, also in another process. The
+// error is always nil.
+func (r *Room) Close() error {
+	r.mu.Lock()
+	if !r.closed {
+		close(r.closing)
+	}
+	r.closed = true
+	if r.stop != nil {
+		r.stop()
+	}
+	r.mu.Unlock()
+	r.running.Wait()
+	return nil
+}
+
+// enter counts a call in progress, unless the Room is closed.
+func (r *Room) enter() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	r.running.Add(1)
+	return nil
+}
+
+// queue wakes a loop.
+type queue chan struct{}
+
+func newQueue() queue { return make(queue, 1) }
+
+func (q queue) wake() {
+	select {
+	case q <- struct{}{}:
+	default:
+	}
+}
+
+// loop calls next until ctx ends. If next did something, loop calls it again immediately,
+// and otherwise after q wakes or after the pause.
+func (r *Room) loop(ctx context.Context, q queue, pause time.Duration, next func(context.Context) (did bool, err error)) {
+	for ctx.Err() == nil {
+		did, err := next(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.opts.Logger.ErrorContext(ctx, "mailroom: store failed", "error", err)
+		}
+		if did && err == nil {
+			q.wake() // other work may remain for another worker
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-q:
+		case <-time.After(pause):
+		}
+	}
+}
+
+// doubled returns the pause after n failures: first, doubled n-1 times, at most most.
+func doubled(first time.Duration, n int, most time.Duration) time.Duration {
+	d := min(first, most)
+	for ; n > 1 && d < most; n-- {
+		d = min(2*d, most)
+	}
+	return d
+}
+
+// normal returns the form of an address in the store.
+func normal(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
+
+// encode encodes a value of this package, which cannot fail.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("mailroom: %v", err))
+	}
+	return b
+}
+
+// decode reads the value of an item. It returns the zero value if the item does not exist.
+func decode[T any](it Item) (v T, err error) {
+	if len(it.Value) == 0 {
+		return v, nil
+	}
+	if err := json.Unmarshal(it.Value, &v); err != nil {
+		return v, fmt.Errorf("mailroom: item %s %q: %w", it.Kind, it.Key, err)
+	}
+	return v, nil
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,61 @@
+package mailroom
+
+import (
+	"context"
+	"time"
+)
+
+// Item is a record in a [Store].
+type Item struct {
+	Kind  string    // at most 16 lower-case letters
+	Key   string    // unique for the kind; 1 to 255 bytes of UTF-8, compared byte by byte
+	Ref   string    // a second key, not unique; at most 255 bytes of UTF-8, "" if none
+	Due   time.Time // in milliseconds; zero if never
+	Value []byte    // JSON or empty, at most 2 MiB
+}
+
+// The kinds of items.
+const (
+	kindSend       = "send"       // an email in the outbox
+	kindUnknown    = "unknown"    // the key of an email whose outcome is unknown
+	kindPause      = "pause"      // a pause of all workers
+	kindEvent      = "event"      // a handled event
+	kindLookup     = "lookup"     // an email to look up
+	kindNotice     = "notice"     // a notice for OnNotice
+	kindSuppressed = "suppressed" // an address or a pattern
+	kindArchive    = "archive"    // a webhook to archive
+)
+
+// Tx is a transaction of a [Store].
+type Tx interface {
+	// Get returns an item, and locks it until the transaction ends. It does not lock an
+	// item that does not exist.
+	Get(ctx context.Context, kind, key string) (item Item, found bool, err error)
+	// Due returns up to limit items whose time has come, earliest first, and locks them.
+	// It skips items that another transaction has locked.
+	Due(ctx context.Context, kind string, now time.Time, limit int) ([]Item, error)
+	// ByRef returns up to 100 items with the given Ref, which must not be empty.
+	ByRef(ctx context.Context, kind, ref string) ([]Item, error)
+	// Insert adds an item, unless an item with its kind and key exists. It waits for
+	// another transaction that inserts the same item.
+	Insert(ctx context.Context, item Item) (inserted bool, err error)
+	// Put adds or replaces an item.
+	Put(ctx context.Context, item Item) error
+	// Delete deletes an item, if it exists.
+	Delete(ctx context.Context, kind, key string) error
+	// Expire deletes items whose time has come, at most 5,000, and returns their number.
+	Expire(ctx context.Context, kind string, now time.Time) (int, error)
+}
+
+// Store keeps the state of a [Room]. Several processes can share a Store. Package
+// mailroomtest tests an implementation. A Store must be safe for concurrent use.
+type Store interface {
+	// Update calls fn in a transaction, which the context for fn carries. Update commits
+	// if fn returns nil, and rolls back if fn returns an error or panics, or if ctx is
+	// canceled. If ctx carries an outer transaction of the store, Update uses this
+	// transaction and does not end it. Update does not call fn again.
+	Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
+	// AfterCommit calls f after the transaction in ctx has been committed, and not after
+	// a rollback. If the store cannot observe the commit, it does not call f.
+	AfterCommit(ctx context.Context, f func())
+}

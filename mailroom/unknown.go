@@ -1,0 +1,68 @@
+package mailroom
+
+import (
+	"context"
+	"time"
+)
+
+// Unresolved is an email whose outcome is unknown.
+type Unresolved struct {
+	Key    string
+	To     string
+	Sent   time.Time // when the request began
+	Detail string    // the error
+}
+
+// Unknown returns up to 100 emails whose outcome is unknown. If the recipient does
+// nothing, no event resolves them. Then an operator must call [Room.Resolve].
+func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
+	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		items, err := tx.ByRef(ctx, kindUnknown, "all")
+		if err != nil {
+			return err
+		}
+		for _, it := range items {
+			send, _, err := tx.Get(ctx, kindSend, it.Key)
+			if err != nil {
+				return err
+			}
+			m, err := decode[mail](send)
+			if err != nil {
+				return err
+			}
+			if m.State == Unknown {
+				list = append(list, Unresolved{it.Key, m.Submission.To, m.Started, m.Detail})
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Resolve records the decision of an operator about an email whose outcome is unknown. If
+// wasSent is true, the outcome is [Sent]. Otherwise, the Room sends the email again.
+// Resolve reports whether the outcome of the key was unknown.
+func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found bool, err error) {
+	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		it, _, err := tx.Get(ctx, kindSend, key)
+		if err != nil {
+			return err
+		}
+		m, err := decode[mail](it)
+		if err != nil || m.State != Unknown {
+			return err
+		}
+		found = true
+		if wasSent {
+			m.State, m.Detail = Sent, "resolved by an operator"
+			return r.settle(ctx, tx, key, m)
+		}
+		if err := tx.Delete(ctx, kindUnknown, key); err != nil {
+			return err
+		}
+		m.State, m.Attempt, m.Detail = queued, "", ""
+		r.store.AfterCommit(ctx, r.sends.wake)
+		return putMail(ctx, tx, key, "", time.Now(), m)
+	})
+	return found, err
+}
