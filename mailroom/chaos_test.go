@@ -273,7 +273,8 @@ func (w *world) run() {
 			to = fmt.Sprintf("bounce+hb+%d@mock.test", i)
 		}
 		for range 2 {
-			require.NoError(w.t, second.Enqueue(w.t.Context(), key, email(to, key)))
+			enqueuing := []*Room{first, second}[i%2]
+			require.NoError(w.t, enqueuing.Enqueue(w.t.Context(), key, email(to, key)))
 			time.Sleep(time.Duration(w.rnd.IntN(1000)) * time.Millisecond)
 		}
 		switch w.rnd.IntN(10) {

@@ -40,12 +40,8 @@ func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 // time, or if the server is shut down or closed.
 //
 // To wait for the application's own state, f can read it, because the end of a delivery
-// is a change. In the following example, the webhook handler sets bounced before it
-// responds:
-//
-//	err := srv.WaitFor(ctx, bounced.Load) // an atomic.Bool of the application
-//
-// If the application changes its state after it has responded, for example in a queue,
+// is a change. For example, f can be the method Load of an atomic.Bool that the webhook
+// handler sets before it responds. If the application changes its state after it has responded, for example in a queue,
 // WaitFor does not notice the change. Run such a test in a testing/synctest bubble, where
 // time.Sleep(time.Minute) takes no real time.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.engine.WaitFor(ctx, f) }

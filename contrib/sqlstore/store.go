@@ -50,7 +50,7 @@ func (s *Store) Create(ctx context.Context) error {
 	case s.db == nil:
 		err = s.begin(ctx, s.createTable)
 	case s.dialect == SQLite: // without a transaction, because there is no table to lock
-		err = s.createTable(s.With(ctx, s.db, nil))
+		err = whileBusy(ctx, func() error { return s.createTable(s.With(ctx, s.db, nil)) })
 	default:
 		err = s.beginSQL(ctx, s.createTable)
 	}
@@ -159,23 +159,33 @@ const (
 // open begins a transaction, and ignores the end of ctx, because database/sql would
 // otherwise roll back in the background while fn runs. In SQLite it acquires the write
 // lock first, because a transaction that reads first cannot wait for the lock later.
-func (s *Store) open(ctx context.Context) (*sql.Tx, error) {
+func (s *Store) open(ctx context.Context) (tx *sql.Tx, err error) {
+	if s.dialect != SQLite {
+		return s.db.BeginTx(context.WithoutCancel(ctx), nil)
+	}
+	err = whileBusy(ctx, func() error {
+		if tx, err = s.db.BeginTx(context.WithoutCancel(ctx), nil); err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, "UPDATE emailplatform_items SET due = due WHERE kind = ''"); err != nil {
+			_ = tx.Rollback()
+		}
+		return err
+	})
+	return tx, err
+}
+
+// whileBusy calls f again while another connection has the write lock of SQLite.
+func whileBusy(ctx context.Context, f func() error) error {
 	for deadline := time.Now().Add(busyTimeout); ; {
-		tx, err := s.db.BeginTx(context.WithoutCancel(ctx), nil)
-		if err != nil || s.dialect != SQLite {
-			return tx, err
-		}
-		if _, err = tx.ExecContext(ctx, "UPDATE emailplatform_items SET due = due WHERE kind = ''"); err == nil {
-			return tx, nil
-		}
-		_ = tx.Rollback()
-		if !busy(err) || time.Now().After(deadline) {
-			return nil, err
+		err := f()
+		if err == nil || !busy(err) || time.Now().After(deadline) {
+			return err
 		}
 		select {
 		case <-time.After(busyPause):
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }

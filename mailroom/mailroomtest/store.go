@@ -1,7 +1,7 @@
 // Package mailroomtest contains tests for stores that implement [mailroom.Store]:
 //
 //	func TestStore(t *testing.T) {
-//		mailroomtest.TestStore(t, func(t *testing.T) mailroom.Store { return sqlstore.New(sqlstore.PostgreSQL, open(t)) })
+//		mailroomtest.TestStore(t, func(t *testing.T) mailroom.Store { return sqlstore.New(sqlstore.PostgreSQL, openDB(t)) })
 //	}
 //
 // Test [mailroom.NewOnce] of the store with package webhooktest, too. If the store has one

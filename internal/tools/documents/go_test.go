@@ -100,6 +100,8 @@ var prelude = map[string]string{
 	"credentials": "interface{ Token(context.Context) (*struct{ AccessToken string; Expiry time.Time }, error) }",
 	"newLimiter":  "func(*testing.T) client.LookupLimiter",
 	"newStore":    "func(*testing.T) webhook.Once",
+	"db":          "*sql.DB",
+	"openDB":      "func(*testing.T) *sql.DB",
 }
 
 var (
