@@ -1,6 +1,7 @@
 package quirk
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -40,12 +41,12 @@ func table() []Quirk {
 	}
 }
 
-// defined contains the query parameters in the specification. GET /webhooks has none.
+// defined contains the query parameters in the specification.
 var defined = []string{"page", "per_page", "sort", "filter"} //nolint:gochecknoglobals // never changes
 
 func strictParameters(x *exchange) {
 	for _, name := range slices.Sorted(maps.Keys(x.r.URL.Query())) {
-		if x.unpaged() || !slices.Contains(defined, name) {
+		if !slices.Contains(defined, name) {
 			x.reject = apierror.New(http.StatusUnprocessableEntity, "extra_forbidden", "unknown parameter", "query", name)
 			return
 		}
@@ -57,13 +58,15 @@ func (x *exchange) unpaged() bool {
 	return x.r.Method == http.MethodGet && x.r.URL.Path == "/webhooks"
 }
 
+const defaultPage = 50 // items per page without the parameter
+
 func maxPage(x *exchange) {
 	query := x.r.URL.Query()
 	n, err := strconv.Atoi(query.Get("per_page"))
 	if x.r.Method != http.MethodGet || query.Get("per_page") != "" && err != nil {
 		return // the API returns an error for an invalid number
 	}
-	if n == 0 || n > x.value {
+	if n = cmp.Or(n, defaultPage); n > x.value {
 		query.Set("per_page", strconv.Itoa(x.value))
 		x.r.URL.RawQuery = query.Encode()
 	}
