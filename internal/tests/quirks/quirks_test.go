@@ -1,0 +1,305 @@
+// Package quirks_test compares the results of package client between a mock server with quirks and one without them.
+//
+//	go test ./internal/tests/quirks -run TestQuirkCombinations -rapid.checks 1000
+package quirks_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+// pending contains the quirks that the client does not accept yet.
+var pending = []string{
+	"strict-parameters", "max-page=N", "webhooks-unpaged", "repeat-last-page", "uppercase-status", "float-integers", "null-lists",
+	"html-content-type", "refuse-last-page",
+}
+
+// accepted returns the quirks that the client accepts.
+func accepted() []string {
+	return slices.DeleteFunc(mockserver.Quirks(), func(name string) bool { return slices.Contains(pending, name) })
+}
+
+// TestQuirk: the client has the same results with each quirk.
+func TestQuirk(t *testing.T) {
+	for _, name := range accepted() {
+		for _, value := range []int{1, 7, 50, 1000} {
+			quirk := strings.Replace(name, "=N", "="+strconv.Itoa(value), 1)
+			t.Run(quirk, func(t *testing.T) { compare(t, []string{quirk}) })
+			if quirk == name {
+				break // it has no value
+			}
+		}
+	}
+}
+
+// TestQuirkCombinations: the client has the same results with random combinations of quirks.
+func TestQuirkCombinations(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var quirks []string
+		for _, name := range accepted() {
+			if rapid.IntRange(0, 2).Draw(r, name) == 0 {
+				value := rapid.SampledFrom([]string{"=1", "=2", "=5", "=49", "=50", "=99", "=100"}).Draw(r, "value")
+				quirks = append(quirks, strings.Replace(name, "=N", value, 1))
+			}
+		}
+		compare(r, quirks)
+	})
+}
+
+func compare(t rapid.TB, quirks []string) {
+	t.Helper()
+	want, got := results(nil, quirks), results(quirks, quirks)
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || want[i] != got[i] {
+			t.Fatalf("%v\nwith the quirks:\n%s\nwithout:\n%s", quirks, at(got, i), at(want, i))
+		}
+	}
+}
+
+func at(lines []string, i int) string {
+	if i >= len(lines) {
+		return "(nothing)"
+	}
+	return lines[i]
+}
+
+// journey is a program that calls most operations, and its results.
+type journey struct {
+	*client.Client
+
+	srv     *mockserver.Server
+	vague   bool // the quirks hide which error it is
+	results []string
+}
+
+// results returns the results of a new client with a new server. Errors are as precise as the quirks in hide allow.
+func results(quirks, hide []string) []string {
+	srv := mockserver.New(mockserver.Config{
+		Quirks: quirks, Now: time.Unix(1_700_000_000, 0), FreezeClock: true, Logger: slog.New(slog.DiscardHandler),
+		Targets: map[string]http.Handler{"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
+	})
+	defer srv.Close()
+	c, err := client.New(client.Config{
+		BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: srv.HTTPClient(), Logger: slog.New(slog.DiscardHandler),
+		LookupLimiter: client.NoLookupLimit{},
+	})
+	if err != nil {
+		panic(err)
+	}
+	j := &journey{Client: c, srv: srv, vague: slices.ContainsFunc(hide, func(quirk string) bool {
+		return quirk == "errors-as-400" || quirk == "plain-errors" || quirk == "strict-parameters"
+	})}
+	for _, part := range []func(j *journey){templates, contacts, imports, emails, campaigns, webhooks} {
+		part(j)
+	}
+	return j.results
+}
+
+// note adds the result of a call.
+func (j *journey) note(call string, value any, err error) {
+	var decoded any
+	text, wrong := json.Marshal(value)
+	if wrong == nil {
+		wrong = json.Unmarshal(text, &decoded)
+	}
+	strip(decoded)
+	text, _ = json.Marshal(decoded)
+	j.results = append(j.results, fmt.Sprintf("%s: %s %v %s", call, text, wrong, j.kind(err)))
+}
+
+// strip removes the fields of the quirk extra-fields, which the client keeps, and lists that are null or empty.
+func strip(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		delete(v, "x_unknown")
+		for name, inner := range v {
+			if list, ok := inner.([]any); inner == nil || ok && len(list) == 0 {
+				delete(v, name)
+			}
+			strip(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			strip(inner)
+		}
+	}
+}
+
+// kind returns the sentinel errors that an error matches.
+func (j *journey) kind(err error) string {
+	sentinels := []error{client.ErrNotQueued, client.ErrOutcomeUnknown, client.ErrInvalidResponse}
+	if !j.vague {
+		sentinels = append(sentinels, client.ErrNotFound, client.ErrConflict, client.ErrContactExists, client.ErrValidation)
+	}
+	var kinds []string
+	for _, sentinel := range sentinels {
+		if errors.Is(err, sentinel) {
+			kinds = append(kinds, sentinel.Error())
+		}
+	}
+	if err != nil && kinds == nil {
+		return "an error"
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// all collects the items of an iteration.
+func all[T any](seq iter.Seq2[T, error]) (items []T, err error) {
+	for item, wrong := range seq {
+		if err = wrong; err == nil {
+			items = append(items, item)
+		}
+	}
+	return items, err
+}
+
+func templates(j *journey) {
+	ctx := context.Background()
+	template, err := j.Templates.Create(ctx, client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{HTML: "<p>{{name}}</p>", Text: "x"}})
+	j.note("create", template, err)
+	name := "Hello"
+	updated, err := j.Templates.Update(ctx, template.ID, client.TemplateUpdate{Name: &name})
+	j.note("update", updated, err)
+	found, err := j.Templates.Find(ctx, "Hello")
+	j.note("find", found, err)
+	_, err = j.Templates.Find(ctx, "Missing")
+	j.note("find missing", nil, err)
+	same, err := j.Templates.Ensure(ctx, client.TemplateCreate{Name: "Hello", Content: client.TemplateContent{HTML: "<p>{{name}}</p>", Text: "x"}})
+	j.note("ensure", same, err)
+	html, err := j.Templates.Render(ctx, template.ID)
+	j.note("render", html, err)
+	j.note("delete", nil, j.Templates.Delete(ctx, template.ID))
+	j.note("delete again", nil, j.Templates.Delete(ctx, template.ID))
+	rest, err := all(j.Templates.All(ctx, client.ListTemplatesParams{}))
+	j.note("no templates", rest, err)
+}
+
+func contacts(j *journey) {
+	ctx := context.Background()
+	for _, name := range []string{"News", "Offers", "News 2"} {
+		list, err := j.Lists.Create(ctx, client.ListCreate{Name: name})
+		j.note("list", list, err)
+	}
+	list, err := j.Lists.Ensure(ctx, client.ListCreate{Name: "Offers"})
+	j.note("ensure", list, err)
+	lists, err := all(j.Lists.All(ctx, client.ListListsParams{}))
+	j.note("lists", lists, err)
+	_, err = j.Lists.Get(ctx, 999)
+	j.note("no list", nil, err)
+	j.note("policy", nil, j.Lists.AcceptPolicy(ctx, list.ID))
+	in := client.ContactCreate{Email: "ada@example.org", Tags: []string{"vip"}}
+	ada, err := j.Contacts.Create(ctx, list.ID, in)
+	j.note("contact", ada, err)
+	_, err = j.Contacts.Create(ctx, list.ID, in)
+	j.note("duplicate", nil, err)
+	bob, err := j.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "bob@example.org"})
+	j.note("contact", bob, err)
+	ada, err = j.Contacts.Update(ctx, list.ID, ada.ID, client.ContactUpdate{CustomAttributes: []client.CustomAttributeUpdate{{Name: "city", Value: client.Value("Rome")}}})
+	j.note("update", ada, err)
+	j.note("tag", nil, j.Contacts.Tag(ctx, list.ID, client.ContactTagging{ContactIDs: []int64{ada.ID, bob.ID}, Tags: []string{"new"}}))
+	j.note("unsubscribe", nil, j.Contacts.Unsubscribe(ctx, list.ID, bob.ID))
+	j.note("delete", nil, j.Contacts.Delete(ctx, list.ID, bob.ID))
+	found, err := j.Contacts.Find(ctx, list.ID, "ADA@example.org")
+	j.note("find", found, err)
+	got, err := j.Contacts.Get(ctx, list.ID, bob.ID)
+	j.note("get", got, err)
+	tags, err := all(j.Tags.All(ctx, client.ListTagsParams{}))
+	j.note("tags", tags, err)
+}
+
+func imports(j *journey) {
+	ctx := context.Background()
+	list, err := j.Lists.Find(ctx, "News")
+	j.note("find", list, err)
+	var in []client.ImportContact
+	for i := range 120 {
+		in = append(in, client.ImportContact{Email: fmt.Sprintf("c%d@example.org", i)})
+	}
+	in[7].Email = "invalid"
+	report, err := j.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(in), client.ImportOptions{BatchSize: 50})
+	j.note("import", report.ImportCounts, err)
+	for _, size := range []int64{0, 7, 100} {
+		contacts, err := all(j.Contacts.All(ctx, list.ID, client.ListContactsParams{PerPage: size, Sort: "email:desc"}))
+		j.note(fmt.Sprintf("contacts in pages of %d", size), contacts, err)
+	}
+	one, err := all(j.Contacts.All(ctx, list.ID, client.ListContactsParams{Filter: "email:c5@example.org"}))
+	j.note("filtered", one, err)
+	none, err := all(j.Contacts.All(ctx, list.ID, client.ListContactsParams{Filter: "status:spam"}))
+	j.note("filtered", none, err)
+}
+
+func emails(j *journey) {
+	ctx := context.Background()
+	in := client.EmailSubmission{To: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"}}
+	sent, err := j.Emails.Send(ctx, in)
+	j.note("send", sent.Status, err)
+	email, err := j.Emails.Get(ctx, sent.ID)
+	email.ContactID, email.ListID = 0, 0
+	j.note("same id", email.ID == sent.ID && sent.ID != "", nil)
+	email.ID = ""
+	j.note("get", email, err)
+	in.To = "bob@example.org" // deleted
+	sent, err = j.Emails.Send(ctx, in)
+	j.note("rejected", sent.Status, err)
+	legacy, err := j.Emails.SendLegacy(ctx, client.TransactionalSubmission{To: "eve@example.org", Sender: in.Sender, Content: client.MessageContent{Subject: "S", Text: "T"}}) //nolint:staticcheck // a platform may have only this endpoint
+	j.note("legacy", legacy.ID != "", err)
+	j.note("outbox", len(j.srv.Outbox()), nil)
+}
+
+func campaigns(j *journey) {
+	ctx := context.Background()
+	list, err := j.Lists.Find(ctx, "Offers")
+	j.note("find", list, err)
+	sender, content := client.Sender{Email: "shop@example.com"}, client.MessageContent{Subject: "S", Text: "T"}
+	campaign, err := j.Campaigns.Create(ctx, client.CampaignCreate{Name: "May", ListID: list.ID, Sender: sender, Content: content})
+	j.note("create", campaign, err)
+	campaign, err = j.Campaigns.Schedule(ctx, campaign.ID, time.Unix(1_800_000_000, 0))
+	j.note("schedule", campaign, err)
+	found, err := j.Campaigns.Find(ctx, "May")
+	j.note("find", found, err)
+	workflow, err := j.Workflows.Create(ctx, client.WorkflowCreate{Name: "W", ListID: list.ID, Trigger: "subscribed", Sender: sender, Content: content})
+	j.note("workflow", workflow, err)
+	j.note("activate", nil, j.Workflows.Activate(ctx, workflow.ID))
+	workflows, err := all(j.Workflows.All(ctx, client.ListWorkflowsParams{}))
+	j.note("workflows", workflows, err)
+}
+
+func webhooks(j *journey) {
+	ctx := context.Background()
+	in := client.WebhookCreate{Events: []events.Name{"Email.Bounced"}}
+	var first client.Webhook
+	for i := range 3 {
+		in.URL = fmt.Sprintf("http://app.test/%d", i)
+		hook, err := j.Webhooks.Ensure(ctx, in)
+		if hook.Secret.Reveal() == "" {
+			err = errors.Join(err, errors.New("no secret"))
+		}
+		j.note("ensure", hook.URL, err)
+		if i == 0 {
+			first = hook
+		}
+	}
+	again, err := j.Webhooks.Ensure(ctx, in)
+	j.note("ensure again", again.URL, err)
+	j.note("archive", nil, j.Webhooks.Archive(ctx, first.ID))
+	active, err := j.Webhooks.Active(ctx, "http://app.test/2")
+	j.note("active", len(active), err)
+	hooks, err := all(j.Webhooks.All(ctx, client.ListWebhooksParams{}))
+	j.note("all", hooks, err)
+}
