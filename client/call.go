@@ -22,6 +22,7 @@ type call struct {
 	status    int           // of the last response; 0 without a response
 	requestID string        // of the last response
 	queued    time.Duration // how long the call waited for the rate limiter
+	waited    time.Duration // the sum of the delays between attempts
 	effect    callEffect    // of the failed attempts
 
 	logger  *slog.Logger // set by withRequestLog; nil means slog.Default

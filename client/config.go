@@ -184,8 +184,10 @@ func NewTransport() http.RoundTripper {
 type RetryConfig struct {
 	// MaxAttempts is the maximum number of attempts. The default is 3; 1 disables
 	// retries. MaxAttempts does not limit the retry with a new token after a 401. If
-	// MaxAttempts is not 1, a lookup that the platform rejects with 429 is retried up
-	// to 60 times; [WithMaxAttempts] limits these retries too.
+	// MaxAttempts is not 1, two kinds of retries do not count, unless [WithMaxAttempts]
+	// is set: a lookup that the platform rejects with 429 is retried up to 60 times, and
+	// any other request that it rejects with 429 and a Retry-After delay is retried until
+	// the delays of the call exceed MaxRetryAfter.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum
@@ -210,12 +212,13 @@ type RetryConfig struct {
 	// default, the outcome after a 503 is unknown.
 	Unprocessed503WithRetryAfter bool
 
-	// Budget is the retry budget that all calls of the client share. A retry costs 1. A
-	// call that succeeds on the first attempt adds 0.2 to the budget. A call that
-	// succeeds after a retry adds 1 to the budget. The value of Budget is both the
-	// initial and the maximum budget. When the budget is exhausted, calls fail without
-	// a retry, so an outage does not multiply the load. The default is 100; a negative
-	// value means no limit.
+	// Budget is the retry budget that all calls of the client share. It limits the
+	// additional load during an outage: when the budget is exhausted, calls fail without
+	// a retry. A retry costs 1, except after a 429 with a Retry-After delay, because such
+	// a platform works and limits the load itself. A call that succeeds on the first
+	// attempt adds 0.2 to the budget. A call that succeeds after a retry adds 1 to the
+	// budget. The value of Budget is both the initial and the maximum budget. The
+	// default is 100; a negative value means no limit.
 	Budget int
 }
 

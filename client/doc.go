@@ -119,7 +119,7 @@
 //	rejected unprocessed by HTTP/2    retry               retry
 //	429                               retry               retry
 //	503 as promised, below            retry               retry
-//	408, 500, 502, 503 or 504         retry, maybe done   fail, maybe done
+//	408, 500, 502–504 or 520–530      retry, maybe done   fail, maybe done
 //	connection lost                   retry, maybe done   fail, maybe done
 //	invalid response                  retry, maybe done   fail, maybe done
 //	another 5xx                       fail, maybe done    fail, maybe done
@@ -141,13 +141,16 @@
 // differs from the rejected token. This request does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
-// individual calls. Between attempts, the client waits for a random time (exponential
+// individual calls. Other calls can use up the platform's rate limit at each attempt of a
+// call. Therefore, after a 429 with a Retry-After delay, the client retries until the
+// delays of the call exceed [RetryConfig.MaxRetryAfter]. Between attempts, the client waits for a random time (exponential
 // backoff with full jitter) plus the delay in a Retry-After header. The client does not
 // retry in these cases:
 //
 //   - Retry-After is longer than [RetryConfig.MaxRetryAfter].
 //   - The context's deadline is before the end of the delay.
-//   - The retry budget that all calls share, [RetryConfig.Budget], is exhausted.
+//   - The retry budget that all calls share, [RetryConfig.Budget], is exhausted. A retry
+//     after a 429 with a Retry-After delay does not need the budget.
 //
 // If the platform may have processed a DELETE and the retry returns 404, the
 // call succeeds.

@@ -119,7 +119,8 @@ func callUnderFault(t *testing.T, p *platform, fx *fixture, op operation, f faul
 	name := fmt.Sprintf("%s, %d times %s", op.id, times, f.name)
 	checkEffect(t, name, op, err, done)
 
-	fails := times >= 3 || unsafe(op) && !f.unprocessed
+	waits := f.rule.Status == http.StatusTooManyRequests && f.rule.RetryAfter != "" // does not count toward MaxAttempts
+	fails := times >= 3 && !waits || unsafe(op) && !f.unprocessed
 	switch {
 	case mayPass(op, f, err):
 	case fails && err == nil:

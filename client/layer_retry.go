@@ -33,7 +33,7 @@ func withRetries(next handler, p retrier) handler {
 			if c.method != http.MethodGet {
 				e.effect = c.effect
 			}
-			if !d.again() || n >= p.attempts(c) {
+			if !d.again() || n >= p.attempts(c) && !p.mayWait(c, e) {
 				return e
 			}
 			if err := p.prepare(ctx, c, n, e); err != nil {
@@ -62,14 +62,28 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 		return e.withRetryAfter()
 	}
 	d := p.delay(n, e.RetryAfter)
-	if endsWithin(ctx, d) || !p.budget.spend() {
+	if endsWithin(ctx, d) || !p.isFree(e) && !p.budget.spend() {
 		return e.wrapping(ctx.Err())
 	}
+	c.waited += d
 	c.notifyRetry(ctx, e, d)
 	if err := pause(ctx, d); err != nil {
 		return e.wrapping(err)
 	}
 	return nil
+}
+
+// mayWait reports whether the call can have more than MaxAttempts attempts: other calls
+// can use up a rate limit at each of its attempts.
+func (r RetryConfig) mayWait(c *call, e *Error) bool {
+	return r.isFree(e) && r.attempts(c) > 1 && c.options.maxAttempts == 0 && c.waited+e.RetryAfter <= r.MaxRetryAfter
+}
+
+// isFree reports whether the retry after e costs nothing. The budget keeps retries from
+// adding to the load of a platform that fails. A 429 with a delay is not a failure: the
+// platform works, and determines the load itself.
+func (r RetryConfig) isFree(e *Error) bool {
+	return e.StatusCode == http.StatusTooManyRequests && e.RetryAfter > 0 && r.MaxRetryAfter >= 0
 }
 
 // tooLong reports whether Retry-After exceeds MaxRetryAfter. A retry before the

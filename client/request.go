@@ -55,7 +55,7 @@ func pathSegment(v any) (string, error) {
 		if !utf8.ValidString(v) {
 			return "", errors.New("must be valid UTF-8")
 		}
-		return url.PathEscape(v), nil
+		return strings.ReplaceAll(url.PathEscape(v), "+", "%2B"), nil // some servers read + as a space
 	}
 	return "", errors.New("must be an id")
 }
@@ -105,7 +105,7 @@ func (r *request) addQuery(name, value string) {
 	if r.query != "" {
 		r.query += "&"
 	}
-	r.query += name + "=" + url.QueryEscape(value)
+	r.query += name + "=" + strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // all servers read %20 as a space
 }
 
 func (r *request) addQueryDefault(name, value string) {

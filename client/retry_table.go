@@ -65,13 +65,13 @@ func (r RetryConfig) retryTable(e *Error) []retryRule {
 	uncertain := status(
 		http.StatusRequestTimeout, // a proxy may have sent this because it received no response
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
-	)
+	) || response && 520 <= e.StatusCode && e.StatusCode <= 530 // a proxy of Cloudflare could not get a response
 	return []retryRule{
 		{"no connection", e.attempt == notSent, retry, retry},
 		{"rejected unprocessed by HTTP/2", e.attempt == unprocessed, retry, retry},
 		{"429", status(http.StatusTooManyRequests), retry, retry},
 		{"503 as promised, below", promised && status(http.StatusServiceUnavailable), retry, retry},
-		{"408, 500, 502, 503 or 504", uncertain, retryMaybeDone, failMaybeDone},
+		{"408, 500, 502–504 or 520–530", uncertain, retryMaybeDone, failMaybeDone},
 		{"connection lost", e.attempt == lost, retryMaybeDone, failMaybeDone},
 		{"invalid response", e.attempt == unreadable || e.attempt == mismatched, retryMaybeDone, failMaybeDone},
 		{"another 5xx", response && e.StatusCode >= 500, failMaybeDone, failMaybeDone},

@@ -29,12 +29,15 @@ var ends = map[string][]*Error{
 	"rejected unprocessed by HTTP/2": {{attempt: unprocessed}}, // see TestNoResendOverHTTP2
 	"429":                            {{StatusCode: 429, attempt: errorStatus}, {StatusCode: 429, attempt: postponed, RetryAfter: time.Second}},
 	promisedRow:                      {{StatusCode: 503, attempt: postponed}},
-	"408, 500, 502, 503 or 504": {
+	"408, 500, 502–504 or 520–530": {
 		{StatusCode: 408, attempt: errorStatus},
 		{StatusCode: 500, attempt: errorStatus},
 		{StatusCode: 502, attempt: errorStatus},
 		{StatusCode: 503, attempt: errorStatus},
 		{StatusCode: 504, attempt: errorStatus},
+		{StatusCode: 520, attempt: errorStatus},
+		{StatusCode: 525, attempt: errorStatus},
+		{StatusCode: 530, attempt: postponed},
 		{StatusCode: 408, attempt: postponed},
 		{StatusCode: 500, attempt: postponed},
 		{StatusCode: 503, attempt: postponed},
@@ -48,7 +51,7 @@ var ends = map[string][]*Error{
 		{StatusCode: 101, attempt: unreadable},
 		{StatusCode: 200, attempt: mismatched},
 	},
-	"another 5xx": {{StatusCode: 501, attempt: errorStatus}, {StatusCode: 505, attempt: errorStatus}, {StatusCode: 599, attempt: errorStatus}, {StatusCode: 600, attempt: errorStatus}},
+	"another 5xx": {{StatusCode: 501, attempt: errorStatus}, {StatusCode: 505, attempt: errorStatus}, {StatusCode: 519, attempt: errorStatus}, {StatusCode: 531, attempt: errorStatus}, {StatusCode: 599, attempt: errorStatus}, {StatusCode: 600, attempt: errorStatus}},
 	"401":         {{StatusCode: 401, attempt: errorStatus}}, // withToken has already requested another token; see auth_test.go
 	"another 4xx": {{StatusCode: 400, attempt: errorStatus}, {StatusCode: 404, attempt: errorStatus}, {StatusCode: 409, attempt: errorStatus}, {StatusCode: 422, attempt: errorStatus}},
 }
@@ -251,6 +254,81 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestRateLimitKeepsBudget: 50 goroutines send more than the 50 emails per second that the platform accepts. No call
+// fails because others have exhausted the budget or used up the limit.
+func TestRateLimitKeepsBudget(t *testing.T) {
+	for name, tc := range map[string]struct {
+		retryAfter string
+		ignored    bool
+		fails      bool
+	}{"delay": {"1", false, false}, "fraction": {"0.9", false, false}, "no delay": {"0", false, true}, "ignored delay": {"1", true, true}} {
+		synctest.Test(t, func(t *testing.T) { // starts at 2000-01-01 00:00:00 UTC
+			var mu sync.Mutex
+			var second int64
+			accepted := 0
+			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if now := time.Now().Unix(); now > second {
+					second, accepted = now, 0
+				}
+				if accepted++; accepted > 50 {
+					return respond(429, "", "Retry-After", tc.retryAfter), nil
+				}
+				return respond(201, `{"id":"e-1"}`), nil
+			}, func(cfg *Config) {
+				cfg.Retry.Budget = 5
+				if tc.ignored {
+					cfg.Retry.MaxRetryAfter = -1
+				}
+			})
+			var wg sync.WaitGroup
+			var failed atomic.Int64
+			for range 50 {
+				wg.Go(func() {
+					for range 6 {
+						if _, err := c.Emails.Send(t.Context(), EmailSubmission{To: "a@x"}); err != nil {
+							failed.Add(1)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			assert.Equal(t, tc.fails, failed.Load() > 0, "%s: %d of 300 calls failed", name, failed.Load())
+		})
+	}
+}
+
+// TestRateLimitEnds: a call that the platform always rejects with 429 ends when its delays exceed MaxRetryAfter.
+func TestRateLimitEnds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		retryAfter string
+		change     func(*Config)
+		attempts   int // WithMaxAttempts
+		sent       int
+	}{
+		"default":         {"10", withoutPauses, 0, 7},
+		"fraction":        {"7.5", withoutPauses, 0, 9},
+		"no delay":        {"0", withoutPauses, 0, 3},
+		"long delay":      {"50", withoutPauses, 0, 3},
+		"other limit":     {"1", func(cfg *Config) { cfg.Retry.BaseDelay, cfg.Retry.MaxRetryAfter = -1, 5*time.Second }, 0, 6},
+		"retries are off": {"1", withoutRetries, 0, 1},
+		"attempts":        {"1", withoutPauses, 4, 4},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			sent := 0
+			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+				sent++
+				return respond(429, "", "Retry-After", tc.retryAfter), nil
+			}, tc.change)
+			_, err := c.Emails.Send(WithMaxAttempts(t.Context(), tc.attempts), EmailSubmission{To: "a@x"})
+			if sent != tc.sent || !errors.Is(err, ErrRateLimited) || errors.Is(err, ErrOutcomeUnknown) {
+				t.Errorf("%s: %v after %d requests, want %d", name, err, sent, tc.sent)
+			}
+		})
+	}
+}
+
 func TestBudgetDoesNotOverflow(t *testing.T) {
 	for _, size := range []int{math.MaxInt, math.MaxInt / 5, math.MaxInt/5 - 1, math.MaxInt/2 + 1} {
 		b := newBudget(size)
@@ -300,6 +378,19 @@ func TestPauses(t *testing.T) {
 		"other limit":           {"7", "", RetryConfig{MaxRetryAfter: time.Second}, 0, 0},
 		"no limit":              {"86400", "", RetryConfig{MaxRetryAfter: math.MaxInt64, MaxDelay: math.MaxInt64}, 48 * time.Hour, 48*time.Hour + jitter},
 		"ignored":               {"86400", "", RetryConfig{MaxRetryAfter: -1}, 0, jitter},
+		"fraction":              {"0.5", "", RetryConfig{BaseDelay: -1}, time.Second, time.Second},
+		"zero fraction":         {"7.0", "", RetryConfig{BaseDelay: -1}, 14 * time.Second, 14 * time.Second},
+		"spaces":                {"  7 ", "", RetryConfig{BaseDelay: -1}, 14 * time.Second, 14 * time.Second},
+		"list":                  {"3, 7,5", "", RetryConfig{BaseDelay: -1}, 14 * time.Second, 14 * time.Second},
+		"list with a date":      {"3, Sat, 01 Jan 2000 00:00:09 GMT", "Sat, 01 Jan 2000 00:00:00 GMT", RetryConfig{BaseDelay: -1}, 18 * time.Second, 18 * time.Second},
+		"list of dates":         {"Sat, 01 Jan 2000 00:00:09 GMT, Sat, 01 Jan 2000 00:00:02 GMT", "Sat, 01 Jan 2000 00:00:00 GMT", RetryConfig{BaseDelay: -1}, 18 * time.Second, 18 * time.Second},
+		"list with garbage":     {"soon, 7", "", RetryConfig{BaseDelay: -1}, 14 * time.Second, 14 * time.Second},
+		"not a number":          {"NaN", "", RetryConfig{}, 0, jitter},
+		"infinite":              {"1e999", "", RetryConfig{}, 0, 0},
+		"date of C":             {"Sat Jan  1 00:00:09 2000", "Sat, 01 Jan 2000 00:00:00 GMT", RetryConfig{BaseDelay: -1}, 18 * time.Second, 18 * time.Second},
+		"date with an offset":   {"Sat, 01 Jan 2000 02:00:09 +0200", "Sat, 01 Jan 2000 00:00:00 GMT", RetryConfig{BaseDelay: -1}, 18 * time.Second, 18 * time.Second},
+		"date with one digit":   {"Sat, 1 Jan 2000 00:00:09 GMT", "Sat, 1 Jan 2000 00:00:00 UTC", RetryConfig{BaseDelay: -1}, 18 * time.Second, 18 * time.Second},
+		"ISO 8601":              {"2000-01-01T01:00:09.5+01:00", "Sat, 01 Jan 2000 00:00:00 GMT", RetryConfig{BaseDelay: -1}, 19 * time.Second, 19 * time.Second},
 		"negative":              {"-5", "", RetryConfig{}, 0, jitter},
 		"garbage":               {"soon", "", RetryConfig{}, 0, jitter},
 		"date":                  {"Sat, 01 Jan 2000 00:00:09 GMT", "", RetryConfig{}, 9 * time.Second, 10 * time.Second},
@@ -314,11 +405,11 @@ func TestPauses(t *testing.T) {
 					if tc.date != "" {
 						h = append(h, "Date", tc.date)
 					}
-					return respond(429, "", h...), nil
+					return respond(503, "", h...), nil
 				}, func(cfg *Config) { cfg.Retry = tc.cfg })
 				start := time.Now()
 				_, err := c.Templates.Get(t.Context(), 1)
-				if d := time.Since(start); !errors.Is(err, ErrRateLimited) || d < tc.from || d > tc.to {
+				if d := time.Since(start); !errors.Is(err, ErrServer) || d < tc.from || d > tc.to {
 					t.Errorf("%v after %v, want %v to %v", err, d, tc.from, tc.to)
 				}
 			})
