@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	"example.com/emailplatform/events"
@@ -20,9 +22,15 @@ type Contacts struct{ handler handler }
 // accepted, the error is [ErrPolicyNotAccepted]. If DoubleOptIn is set, the platform
 // must confirm it (see "Confirmed writes" in the package documentation).
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	params := createContactParams{Resubscribe: &contact.Resubscribe, SendDoubleOptIn: contact.DoubleOptIn}
+	params := createContactParams{SendDoubleOptIn: contact.DoubleOptIn}
+	if !contact.Resubscribe { // the default of the platform is true
+		params.Resubscribe = &contact.Resubscribe
+	}
 	r := createContactRequest(listID, params, contact)
 	created, err := callJSON(ctx, s.handler, r, readContact)
+	if err != nil && r.dropRefused(err, []string{"resubscribe"}) {
+		created, err = s.createUnlisted(ctx, r, listID, contact.Email, err)
+	}
 	if err != nil || !contact.DoubleOptIn {
 		return created, err
 	}
@@ -30,6 +38,18 @@ func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCrea
 	return confirmed(r, created, "the double opt-in", get, func(c Contact) bool {
 		return c.Status != "" && c.Status != events.ContactStatusActive
 	})
+}
+
+// createUnlisted adds a contact to a list of a platform that refuses the parameter
+// resubscribe, unless the list contains the address. Otherwise, the platform might make a
+// contact active that has unsubscribed. The parameter refused is the error of the platform.
+func (s *Contacts) createUnlisted(ctx context.Context, r request, listID int64, email string, refused error) (Contact, error) {
+	if _, err := s.Find(ctx, listID, email); err == nil {
+		return Contact{}, newConclusion(r, fmt.Errorf("%w: %w", ErrContactExists, refused))
+	} else if !errors.Is(err, ErrNotFound) {
+		return Contact{}, err
+	}
+	return callJSON(ctx, s.handler, r, readContact)
 }
 
 // Find returns the contact with the given address, ignoring letter case. The

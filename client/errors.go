@@ -138,6 +138,13 @@ func (e *Error) hasDetail(rule string) bool {
 	return slices.ContainsFunc(e.Details, func(d ErrorDetail) bool { return d.Type == rule })
 }
 
+// names reports whether the platform reports a problem with a parameter.
+func (e *Error) names(parameter string) bool {
+	return slices.ContainsFunc(e.Details, func(d ErrorDetail) bool {
+		return slices.Contains(d.Loc, parameter) || strings.Contains(d.Msg, parameter)
+	})
+}
+
 // Unwrap returns the cause: an error from the network, the context, the token
 // source or decoding. Unwrap returns nil if the platform responded with an
 // error.

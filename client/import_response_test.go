@@ -131,8 +131,8 @@ func TestResubscribe(t *testing.T) {
 	want := []string{
 		` {"contacts":[{"email":"a@x"}]}`, ` {"contacts":[{"email":"a@x"}]}`,
 		` {"contacts":[{"email":"a@x"}],"resubscribe":true}`, ` {"contacts":[{"email":"a@x"}],"resubscribe":true}`,
-		`resubscribe=false {"email":"a@x"}`, `resubscribe=true {"email":"a@x"}`,
-		`send_double_opt_in=true&resubscribe=false {"email":"a@x"}`, `send_double_opt_in=true&resubscribe=true {"email":"a@x"}`,
+		`resubscribe=false {"email":"a@x"}`, ` {"email":"a@x"}`,
+		`send_double_opt_in=true&resubscribe=false {"email":"a@x"}`, `send_double_opt_in=true {"email":"a@x"}`,
 	}
 	assert.Equal(t, want, sent, "sent")
 }

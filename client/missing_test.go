@@ -138,7 +138,7 @@ func TestPageWithoutItems(t *testing.T) {
 	}
 }
 
-// TestListGrows: the list grows during the iteration, so its last page is full when it is read again.
+// TestListGrows: the list grows during the iteration, so another page follows a short page.
 func TestListGrows(t *testing.T) {
 	before, after := &tagPages{pages: pagesOf(3, 2), perPage: 3}, &tagPages{pages: pagesOf(3, 3, 2), perPage: 3}
 	var asked []string
@@ -150,7 +150,7 @@ func TestListGrows(t *testing.T) {
 		return after.RoundTrip(r)
 	})
 	got, err := collect(t, c, ListTagsParams{})
-	if fmt.Sprint(got) != "[0 1 2 3 4 6 7]" || err != nil || fmt.Sprint(asked) != "[1 2 3 2 4]" {
+	if fmt.Sprint(got) != "[0 1 2 3 4 6 7]" || err != nil || fmt.Sprint(asked) != "[1 2 3 4]" {
 		t.Errorf("%v, %v; asked for %v", got, err, asked)
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"iter"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -24,12 +26,16 @@ type IterOption func(*iterOptions)
 // Prefetch sets the number of pages that an iterator requests in advance. The
 // default is 0. An iteration with n prefetched pages can be n+1 times as fast.
 // The iterator stores up to n+1 pages in memory, and may send up to n
-// unnecessary requests at the end. Prefetching starts after the first page.
+// unnecessary requests at the end. Prefetching starts after the first page. At the end, the
+// iterator requests the first page again, and ends with [ErrListChanged] if items were
+// added in front of the list. If the Sort parameter is set, Prefetch has no effect, because
+// an item that is added during the iteration could otherwise hide another item.
 func Prefetch(n int) IterOption { return func(o *iterOptions) { o.lookahead = max(n, 0) } }
 
 type iterOptions struct {
 	first     int64 // number of the first page
 	lookahead int
+	optional  []string // parameters that the platform may refuse
 }
 
 type pager[T any] interface {
@@ -39,30 +45,34 @@ type pager[T any] interface {
 // paginate iterates over all items. The parameter list is the request for the
 // first page. Each range loop requests the pages again.
 //
-// Unless the caller set other values, paginate requests the number of items and
-// the maximum page size. If the responses contain the number of items, the
-// iterator does not need to request the page after the last page.
+// Unless the caller set another value, paginate requests the maximum page size, except from
+// a list without pages in the specification.
 func paginate[P pager[T], T any](
 	ctx context.Context, h handler, read func(*jsonscan.Cursor) P, list request, opts []IterOption,
 ) iter.Seq2[T, error] {
-	o := iterOptions{first: max(list.page, 1)}
+	o := iterOptions{first: max(list.page, 1), optional: []string{"with_count"}}
+	if o.first == 1 { // otherwise, another page size would change the first item
+		o.optional = append(o.optional, "per_page")
+	}
 	for _, option := range opts {
 		option(&o)
 	}
-	list.addQueryDefault("per_page", strconv.Itoa(maxPerPage))
-	list.addQueryDefault("with_count", "true")
+	if strings.Contains("&"+list.query, "&sort=") {
+		o.lookahead = 0 // an item may be added anywhere, which checkStart does not detect
+	}
+	if !list.unpaged {
+		list.addQueryDefault("per_page", strconv.Itoa(maxPerPage))
+	}
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		get := func(n int64) (P, error) {
-			r := list
-			r.page = n
+		i := iteration[P, T]{options: o, list: list, checker: pageChecker[T]{skipped: o.first - 1}}
+		i.prefetch = prefetch[P]{next: o.first, get: func(n int64) (P, error) {
+			r := i.list
+			if r.page = n; n == 1 && r.unpaged {
+				r.page = 0
+			}
 			return callJSON(ctx, h, r, read)
-		}
-		i := iteration[P, T]{
-			options:  o,
-			prefetch: prefetch[P]{next: o.first, get: get},
-			checker:  pageChecker[T]{skipped: o.first - 1},
-		}
+		}}
 		defer i.prefetch.end()
 		defer cancel()
 		for n, last := o.first, false; !last; n++ {
@@ -73,6 +83,9 @@ func paginate[P pager[T], T any](
 				if !yield(item, nil) {
 					return
 				}
+			}
+			if last && err == nil {
+				err = i.checkStart(n)
 			}
 			if err != nil {
 				var zero T
@@ -86,6 +99,7 @@ func paginate[P pager[T], T any](
 // iteration is the state of one range loop.
 type iteration[P pager[T], T any] struct {
 	options  iterOptions
+	list     request // without the optional parameters that the platform refused
 	prefetch prefetch[P]
 	checker  pageChecker[T]
 }
@@ -93,22 +107,86 @@ type iteration[P pager[T], T any] struct {
 // page returns the items of page n, and reports whether the iteration ends.
 func (i *iteration[P, T]) page(n int64) (_ []T, last bool, _ error) {
 	f := i.prefetch.nextPage()
-	err := f.err
+	for n == i.options.first && i.list.dropRefused(f.err, i.options.optional) {
+		f.page, f.err = i.prefetch.get(n)
+	}
+	if end, err := i.isAfterLast(n, &f); end || err != nil {
+		return nil, end, err
+	}
 	items, p := f.page.items()
 	i.checker.shrinks(f.counted, p.Count)
-	if err == nil && i.checker.followsShortPage(items) {
-		var before P
-		if before, err = i.prefetch.get(n - 1); err != nil {
-			i.checker.short = false // the error is from page n-1, not from page n
-		}
-		i.checker.grown(before.items())
-	}
-	items, last, err = i.checker.step(n, items, p, err)
+	items, last, err := i.checker.step(n, items, p, f.err)
 	i.prefetch.counted = max(i.prefetch.counted, p.Count)
 	if i.prefetch.depth = i.options.lookahead; i.checker.short {
 		i.prefetch.depth = 0 // this page should not exist
 	}
-	return items, last, err
+	return items, last || err == nil && i.list.unpaged && p == (Pagination{}), err
+}
+
+// isAfterLast reports whether f, the response to the request for page n, shows that the
+// previous page was the last page. Most platforms return an empty page after the last page,
+// which isLast handles. Other platforms refuse the request, or return the last page or the
+// first page again. Items that were added at the beginning of the list can have the same
+// effect, and a proxy may have refused the request. If the number of items is unknown,
+// isAfterLast therefore requests the previous page again, and a refused page again or the
+// page after a repeated page.
+func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
+	items, _ := f.page.items()
+	w, refused := &i.checker, isRefusal(f.err)
+	switch {
+	case w.previous == nil || f.err != nil && !refused:
+		return false, nil
+	case f.err == nil && (len(items) == 0 || !same(items, w.previous) && !same(items, w.first)):
+		return false, nil
+	case w.short || w.allSeen() || refused && w.empty:
+		return true, w.changed
+	case refused && (w.count > 0 || !errors.Is(f.err, ErrNotFound) && w.seen >= minDepth), w.empty:
+		return false, nil
+	}
+	before, err := i.prefetch.get(n - 1)
+	if err != nil {
+		return false, err
+	}
+	if again, _ := before.items(); !same(again, w.previous) {
+		return false, fmt.Errorf("%w: page %d contains other items than before", ErrListChanged, n-1)
+	}
+	if refused {
+		f.page, f.err = i.prefetch.get(n)
+		if !isRefusal(f.err) {
+			return false, nil
+		}
+		return true, w.atEnd()
+	}
+	next, err := i.prefetch.get(n + 1)
+	if after, _ := next.items(); err != nil && !isRefusal(err) || len(after) > 0 && !same(after, items) {
+		return false, err // step reports the repeated page
+	}
+	return true, w.atEnd()
+}
+
+// minDepth is the number of items that each platform returns before it may refuse further
+// pages, for example because it allows only the first 10,000 items of a list. After more
+// items, only a 404 shows the end of the list.
+const minDepth = 1000
+
+// isRefusal reports whether the platform may have refused a request because of a parameter.
+func isRefusal(err error) bool {
+	e, ok := topLevelError(err)
+	return ok && e.StatusCode >= 400 && (e.Is(ErrNotFound) || e.Is(ErrValidation))
+}
+
+// checkStart returns an error if items were added in front of the list. The platform may
+// handle prefetched requests in any order, so a page that it read late may contain items of
+// an earlier page instead of its own.
+func (i *iteration[P, T]) checkStart(n int64) error {
+	if i.options.lookahead == 0 || n <= i.options.first+1 {
+		return nil
+	}
+	page, err := i.prefetch.get(i.options.first)
+	if items, _ := page.items(); err == nil && (len(items) == 0 || !same(items[:1], i.checker.first[:1])) {
+		err = fmt.Errorf("%w: page %d begins with another item, so some items may be missing", ErrListChanged, i.options.first)
+	}
+	return err
 }
 
 // asPageError returns err as an [*Error] if the list is inconsistent or has
@@ -182,6 +260,7 @@ func (q *prefetch[P]) end() {
 // pageChecker decides after each page whether the iteration continues, and detects
 // lists that repeat items or end too early.
 type pageChecker[T any] struct {
+	first    []T // the first non-empty page
 	previous []T // the last non-empty page
 	marker   []T // an earlier page, to detect a loop
 	age      int // pages since marker
@@ -201,9 +280,6 @@ type pageChecker[T any] struct {
 // step checks page n or the error from its request. step returns the items to
 // yield, and reports whether the iteration ends.
 func (c *pageChecker[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
-	if c.isAfterLast(items, err) {
-		return nil, true, c.changed
-	}
 	if err == nil {
 		err = c.check(n, items, p)
 	}
@@ -219,19 +295,19 @@ func (c *pageChecker[T]) step(n int64, items []T, p Pagination, err error) (_ []
 // check returns an error if page n is inconsistent. An iteration over an
 // inconsistent list could repeat items, omit items or never end.
 func (c *pageChecker[T]) check(n int64, items []T, p Pagination) error {
-	if p.Page != 0 && p.Page != n {
-		return fmt.Errorf("requested page %d, got page %d", n, p.Page)
-	}
 	if len(items) == 0 {
 		return nil
 	}
-	if c.followsShortPage(items) {
-		return fmt.Errorf("page %d contained %d of %d items, but was not the last page", n-1, len(c.previous), c.full)
+	if p.Page != 0 && p.Page != n {
+		return fmt.Errorf("requested page %d, got page %d", n, p.Page)
 	}
 	if same(items, c.previous) || same(items, c.marker) {
-		return fmt.Errorf("page %d contains the same items as an earlier page", n)
+		return fmt.Errorf("%w: page %d contains the same items as an earlier page", ErrListChanged, n) // items were added in front
 	}
 	c.previous = items
+	if c.first == nil {
+		c.first = items
+	}
 	if c.age++; c.age > c.reach {
 		c.marker, c.age, c.reach = items, 0, 2*c.reach+1
 	}
@@ -283,32 +359,6 @@ func (c *pageChecker[T]) allSeen() bool {
 	return c.count > 0 && c.before(int64(c.largest))+int64(c.seen) >= c.count
 }
 
-// isAfterLast reports whether the response shows that the previous page was the
-// last page. Most platforms return an empty page after the last page. Other
-// platforms return an error, or ignore the page number and return the same page
-// again.
-func (c *pageChecker[T]) isAfterLast(items []T, err error) bool {
-	if err != nil {
-		return (c.short || c.allSeen()) && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrValidation))
-	}
-	return c.short && same(items, c.previous)
-}
-
-// followsShortPage reports whether a page contains items even though the previous page
-// was short. Items may have been added to the previous page since the client
-// requested it.
-func (c *pageChecker[T]) followsShortPage(items []T) bool {
-	return c.short && c.full > 0 && len(items) > 0 && !same(items, c.previous)
-}
-
-// grown clears c.short if a second request for the short page returns a full
-// page.
-func (c *pageChecker[T]) grown(items []T, p Pagination) {
-	if int64(len(items)) >= max(p.PerPage, 1) {
-		c.short = false
-	}
-}
-
 // atEnd returns an error if items are missing after the last page.
 func (c *pageChecker[T]) atEnd() error {
 	if c.changed != nil {
@@ -329,8 +379,11 @@ func (c *pageChecker[T]) before(perPage int64) int64 {
 	return min(c.skipped, math.MaxInt64/2/max(perPage, 1)) * perPage // the limit prevents an overflow
 }
 
+// same reports whether two pages contain the same items. The first field of an item
+// identifies it; other fields may change at any time.
 func same[T any](a, b []T) bool {
-	return len(a) == len(b) && reflect.DeepEqual(a, b)
+	id := func(item T) any { return reflect.ValueOf(item).Field(0).Interface() }
+	return slices.EqualFunc(a, b, func(x, y T) bool { return id(x) == id(y) })
 }
 
 // The parameter what is the name of the searched field, for example "email".
@@ -343,7 +396,8 @@ func find[P pager[T], T any](
 	if !utf8.ValidString(name) {
 		return found, newBadRequest(list, fmt.Errorf("%s must be valid UTF-8", what))
 	}
-	for item, err := range paginate(ctx, h, read, list, nil) {
+	byFilter := func(o *iterOptions) { o.optional = append(o.optional, "filter") } // is also compares
+	for item, err := range paginate(ctx, h, read, list, []IterOption{byFilter}) {
 		if err != nil {
 			return found, err
 		}

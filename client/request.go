@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +17,7 @@ type request struct {
 	repeatable bool   // can be sent again after an unknown outcome
 	path       string // relative to the base URL, escaped
 	page       int64  // number of the page; 0 means no page
+	unpaged    bool   // the specification does not define pages for this list
 	query      string // the other parameters, escaped
 	body       body   // encoded as JSON; nil means no body
 	html       bool   // the response is HTML, not JSON
@@ -112,4 +114,26 @@ func (r *request) addQueryDefault(name, value string) {
 	if !strings.Contains("&"+r.query, "&"+name+"=") {
 		r.addQuery(name, value)
 	}
+}
+
+// dropRefused removes an optional parameter if err shows that the platform may have refused
+// it, and reports whether it did.
+func (r *request) dropRefused(err error, optional []string) bool {
+	e, ok := topLevelError(err)
+	if !ok || e.StatusCode < 400 || !e.Is(ErrValidation) {
+		return false
+	}
+	if slices.ContainsFunc(optional, func(name string) bool { return e.names(name) && r.dropQuery(name) }) {
+		return true
+	}
+	elsewhere := func(d ErrorDetail) bool { return len(d.Loc) > 1 } // names another parameter or a field
+	return !slices.ContainsFunc(e.Details, elsewhere) && slices.ContainsFunc(optional, r.dropQuery)
+}
+
+// dropQuery removes a parameter, and reports whether the request had it.
+func (r *request) dropQuery(name string) bool {
+	parameters := strings.Split(r.query, "&")
+	rest := slices.DeleteFunc(slices.Clone(parameters), func(p string) bool { return strings.HasPrefix(p, name+"=") })
+	r.query = strings.Join(rest, "&")
+	return len(rest) < len(parameters)
 }

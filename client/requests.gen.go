@@ -254,7 +254,7 @@ func getEmailRequest(emailID string) request {
 
 // listWebhooksRequest describes GET /webhooks.
 func listWebhooksRequest(params ListWebhooksParams) request {
-	r := request{op: "listWebhooks", method: http.MethodGet, repeatable: true}
+	r := request{op: "listWebhooks", method: http.MethodGet, repeatable: true, unpaged: true}
 	r.setPath("/webhooks")
 	r.page = params.Page
 	r.addQueryIfSet("per_page", params.PerPage)

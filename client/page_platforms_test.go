@@ -1,0 +1,222 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"example.com/emailplatform/events"
+)
+
+// TestItemsAddedInFront: items are added to a list that is read newest first. The iteration yields each earlier item, or
+// ends with ErrListChanged.
+func TestItemsAddedInFront(t *testing.T) {
+	for _, depth := range []int{0, 1, 3} {
+		for added := 1; added <= 7; added++ {
+			for after := 1; after <= 6; after++ {
+				names := []string{"9", "8", "7", "6", "5", "4", "3", "2", "1", "0"}
+				requests := 0
+				c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+					if requests++; requests == after+1 {
+						for i := range added {
+							names = append([]string{"new" + strconv.Itoa(i)}, names...)
+						}
+					}
+					n, _ := strconv.Atoi(r.URL.Query().Get("page"))
+					page := TagPage{Data: []Tag{}, Pagination: Pagination{Page: int64(n), PerPage: 2}}
+					for _, name := range names[min(2*n-2, len(names)):min(2*n, len(names))] {
+						page.Data = append(page.Data, Tag{Name: name})
+					}
+					b, err := json.Marshal(page)
+					return respond(200, string(b)), err
+				})
+				got, err := collect(t, c, ListTagsParams{PerPage: 2}, Prefetch(depth))
+				if errors.Is(err, ErrListChanged) {
+					continue
+				}
+				for i := range 10 {
+					assert.Contains(t, got, strconv.Itoa(i), "%d added after request %d: %v", added, after, err)
+				}
+				assert.NoError(t, err)
+			}
+		}
+	}
+}
+
+// TestPrefetchWithSort: an iteration in another order reads its pages one after another.
+func TestPrefetchWithSort(t *testing.T) {
+	var asked []string
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		asked = append(asked, r.URL.Query().Get("page"))
+		return respond(200, `{"data":[{"id":`+strconv.Itoa(len(asked))+`}],"pagination":{"per_page":1}}`), nil
+	})
+	for contact, err := range c.Contacts.All(t.Context(), 1, ListContactsParams{Sort: "email:asc"}, Prefetch(5)) {
+		if assert.NoError(t, err); contact.ID == 4 {
+			break
+		}
+	}
+	assert.Equal(t, []string{"1", "2", "3", "4"}, asked)
+}
+
+// TestChangedItems: an iteration identifies items by their ids, because other fields change during the iteration.
+func TestChangedItems(t *testing.T) {
+	requests := 0
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		requests++
+		n := min(requests, 2)
+		if r.URL.Query().Get("page") == "1" {
+			n = 1
+		}
+		return respond(200, fmt.Sprintf(`{"data":[{"id":%d,"bounces_count":%d}],"pagination":{"per_page":1}}`, n, requests)), nil
+	})
+	n := 0
+	for _, err := range c.Contacts.All(t.Context(), 1, ListContactsParams{}) {
+		assert.NoError(t, err)
+		n++
+	}
+	assert.Equal(t, 2, n, "items")
+}
+
+// refusing returns a client of a platform that refuses a request if refused returns the name of a parameter.
+func refusing(t *testing.T, status int, named bool, refused func(url.Values) string, page string) (_ *Client, queries *[]string) {
+	t.Helper()
+	queries = new([]string)
+	return newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		*queries = append(*queries, r.URL.RawQuery)
+		switch name := refused(r.URL.Query()); {
+		case name != "" && named:
+			return respond(status, `{"detail":[{"loc":["query","`+name+`"],"msg":"unknown","type":"t"}]}`), nil
+		case name != "":
+			return respond(status, ""), nil
+		case r.Method == http.MethodPost:
+			return respond(201, `{"id":7,"email":"new@x"}`), nil
+		case r.URL.Query().Get("page") > "1":
+			return respond(200, `{"data":[]}`), nil
+		}
+		return respond(200, page), nil
+	}), queries
+}
+
+// TestRefusedParameters: an iteration continues without a parameter that the platform refuses.
+func TestRefusedParameters(t *testing.T) {
+	unknown := func(known ...string) func(url.Values) string {
+		return func(q url.Values) string {
+			for name := range q {
+				if !slices.Contains(known, name) {
+					return name
+				}
+			}
+			return ""
+		}
+	}
+	small := func(q url.Values) string {
+		if n, _ := strconv.Atoi(q.Get("per_page")); n > 50 {
+			return "per_page"
+		}
+		return ""
+	}
+	for _, status := range []int{400, 422} {
+		for _, named := range []bool{false, true} {
+			for name, tc := range map[string]struct {
+				refused func(url.Values) string
+				params  ListContactsParams
+				last    string // query of the last request
+				fails   bool
+			}{
+				"count":                 {unknown("page", "per_page"), ListContactsParams{WithCount: true}, "page=2&per_page=100", false},
+				"page size":             {unknown("page"), ListContactsParams{}, "page=2", false},
+				"both":                  {unknown("page"), ListContactsParams{PerPage: 10, WithCount: true}, "page=2", false},
+				"large page":            {small, ListContactsParams{}, "page=2", false},
+				"filter of the caller":  {unknown("page", "per_page"), ListContactsParams{Filter: "tag:a"}, "", true},
+				"order of the caller":   {unknown("page", "per_page"), ListContactsParams{Sort: "id:asc"}, "", true},
+				"page size after a few": {unknown("page"), ListContactsParams{Page: 2, PerPage: 10}, "", true},
+			} {
+				c, queries := refusing(t, status, named, tc.refused, `{"data":[{"id":1}]}`)
+				n := 0
+				var err error
+				for _, err = range c.Contacts.All(t.Context(), 1, tc.params) {
+					n++
+				}
+				last := strings.Replace((*queries)[len(*queries)-1], "page=3", "page=2", 1)
+				if tc.fails != errors.Is(err, ErrValidation) || n != 1 || !tc.fails && last != tc.last {
+					t.Errorf("%s, %d: %d items, %v, requests %v", name, status, n, err, *queries)
+				}
+			}
+			c, queries := refusing(t, status, named, unknown("page", "per_page"), `{"data":[{"id":1,"email":"b@x"},{"id":2,"email":"A@x"}]}`)
+			if found, err := c.Contacts.Find(t.Context(), 1, "a@x"); found.ID != 2 || err != nil {
+				t.Errorf("Find without the filter: %+v, %v, requests %v", found, err, *queries)
+			}
+		}
+	}
+}
+
+// TestRefusedResubscribe: if the platform refuses the parameter, Create adds only an address that the list does not contain.
+func TestRefusedResubscribe(t *testing.T) {
+	refused := func(q url.Values) string {
+		if q.Has("resubscribe") {
+			return "resubscribe"
+		}
+		return ""
+	}
+	for _, named := range []bool{false, true} {
+		c, queries := refusing(t, 422, named, refused, `{"data":[{"id":1,"email":"old@x","status":"unsubscribed"}]}`)
+		if got, err := c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "new@x"}); got.ID != 7 || err != nil {
+			t.Errorf("%+v, %v, requests %v", got, err, *queries)
+		}
+		*queries = nil
+		if got, err := c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "Old@x"}); got.ID != 0 || !errors.Is(err, ErrContactExists) || errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("%+v, %v, requests %v", got, err, *queries)
+		}
+	}
+	c := newBubbleClient(t, inOrder(respond(422, `{"detail":[{"loc":["body","email"],"msg":"not an address","type":"t"}]}`)))
+	if _, err := c.Contacts.Create(t.Context(), 1, ContactCreate{Email: "a"}); !errors.Is(err, ErrValidation) {
+		t.Errorf("another error: %v", err)
+	}
+}
+
+// TestUnpagedWebhooks: the specification defines no parameters and no pages for the list of webhooks.
+func TestUnpagedWebhooks(t *testing.T) {
+	const hooks = `{"data":[{"webhook_id":"1","url":"https://a.example/h","events":["Email.Bounced"]},{"webhook_id":2,"url":"https://b.example/h","events":[]}]`
+	for body, want := range map[string][]string{
+		hooks + `}`:                   {""},
+		hooks + `,"pagination":null}`: {""},
+		hooks + `,"pagination":{"page":1,"per_page":2}}`:  {"", "page=2", "", "page=3"},
+		hooks + `,"pagination":{"page":1,"per_page":50}}`: {"", "page=2"},
+	} {
+		var asked []string
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			asked = append(asked, r.URL.RawQuery)
+			return respond(200, body), nil
+		})
+		n := 0
+		for _, err := range c.Webhooks.All(t.Context(), ListWebhooksParams{}) {
+			assert.NoError(t, err, "%s", body)
+			n++
+		}
+		assert.Equal(t, 2, n, "%s", body)
+		assert.Equal(t, want, asked, "%s", body)
+	}
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		switch {
+		case r.URL.RawQuery != "":
+			return respond(422, ""), nil
+		case r.URL.Path == "/webhooks":
+			return respond(200, hooks+`}`), nil
+		}
+		return respond(200, `{"webhook_id":"1","url":"https://a.example/h","secret":"s"}`), nil
+	})
+	active, err := c.Webhooks.Active(t.Context(), "https://a.example/h")
+	assert.NoError(t, err)
+	assert.Len(t, active, 1)
+	hook, err := c.Webhooks.Ensure(t.Context(), WebhookCreate{URL: "https://a.example/h", Events: []events.Name{events.NameEmailBounced}})
+	assert.NoError(t, err)
+	assert.Equal(t, "1", hook.ID)
+}
