@@ -24,6 +24,7 @@ type call struct {
 	queued    time.Duration // how long the call waited for the rate limiter
 	waited    time.Duration // the sum of the delays between attempts
 	effect    callEffect    // of the failed attempts
+	ignored   error         // the first value of the last response that has the wrong type
 
 	logger  *slog.Logger // set by withRequestLog; nil means slog.Default
 	onRetry []func(ctx context.Context, err error, pause time.Duration)

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
 // campaignGap is the maximum interval between two requests from Wait.
 const campaignGap = 30 * time.Second
+
+const maxUnix = 253_402_300_799 // the Unix time of the end of the year 9999
 
 // CampaignStatus is the status of a campaign. The platform may add new
 // statuses.
@@ -90,7 +93,7 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 // Settled reports whether the status is final. An empty status and the statuses
 // "incomplete", "scheduled" and "delivering" are not final.
 func (c Campaign) Settled() bool {
-	switch c.Status {
+	switch CampaignStatus(strings.ToLower(string(c.Status))) {
 	case "", CampaignStatusIncomplete, CampaignStatusScheduled, CampaignStatusDelivering:
 		return false
 	}

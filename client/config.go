@@ -76,7 +76,9 @@ type Config struct {
 	// records contain op, method, path, attempt and status (0 without a response),
 	// and, if known, request_id and error. The request record also contains duration,
 	// and the retry record contains delay. Paths and errors may contain the address
-	// of a recipient. [Webhooks.Ensure] logs each webhook to archive at warn level. The
+	// of a recipient. If a response contains a value of the wrong type, which becomes the
+	// zero value, Logger receives a "response value ignored" record at warn level, once for
+	// each operation. [Webhooks.Ensure] logs each webhook to archive at warn level. The
 	// default is slog.Default; slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger `json:"-"`
 

@@ -24,43 +24,43 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 			}
 			fallthrough
 		case "list_id":
-			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.ListID = c.Int()
 			if !c.SkipNameIfNext(`,"sender":`) {
 				continue
 			}
 			fallthrough
 		case "sender":
-			v.Sender = jsonscan.Optional(c, readSender)
+			v.Sender = readSender(c)
 			if !c.SkipNameIfNext(`,"content":`) {
 				continue
 			}
 			fallthrough
 		case "content":
-			v.Content = jsonscan.Optional(c, readMessageContent)
+			v.Content = readMessageContent(c)
 			if !c.SkipNameIfNext(`,"status":`) {
 				continue
 			}
 			fallthrough
 		case "status":
-			v.Status = jsonscan.Text[CampaignStatus](c)
+			v.Status = readEnum[CampaignStatus](c)
 			if !c.SkipNameIfNext(`,"scheduled_for":`) {
 				continue
 			}
 			fallthrough
 		case "scheduled_for":
-			v.ScheduledFor = jsonscan.Optional(c, readTime)
+			v.ScheduledFor = readTime(c)
 			if !c.SkipNameIfNext(`,"created_on":`) {
 				continue
 			}
 			fallthrough
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
+			v.CreatedOn = readTime(c)
 			if !c.SkipNameIfNext(`,"updated_on":`) {
 				continue
 			}
 			fallthrough
 		case "updated_on":
-			v.UpdatedOn = jsonscan.Optional(c, readTime)
+			v.UpdatedOn = readTime(c)
 		default:
 			c.Skip()
 		}
@@ -88,43 +88,43 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 			}
 			fallthrough
 		case "status":
-			v.Status = jsonscan.Text[events.ContactStatus](c)
+			v.Status = readEnum[events.ContactStatus](c)
 			if !c.SkipNameIfNext(`,"subscribed_on":`) {
 				continue
 			}
 			fallthrough
 		case "subscribed_on":
-			v.SubscribedOn = jsonscan.Optional(c, readTime)
+			v.SubscribedOn = readTime(c)
 			if !c.SkipNameIfNext(`,"custom_attributes":`) {
 				continue
 			}
 			fallthrough
 		case "custom_attributes":
-			v.CustomAttributes = jsonscan.Optional(c, func(c *jsonscan.Cursor) []CustomAttribute { return jsonscan.Slice(c, readCustomAttribute) })
+			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
 			if !c.SkipNameIfNext(`,"tags":`) {
 				continue
 			}
 			fallthrough
 		case "tags":
-			v.Tags = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
+			v.Tags = jsonscan.Slice(c, (*jsonscan.Cursor).String)
 			if !c.SkipNameIfNext(`,"interests":`) {
 				continue
 			}
 			fallthrough
 		case "interests":
-			v.Interests = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
+			v.Interests = jsonscan.Slice(c, (*jsonscan.Cursor).String)
 			if !c.SkipNameIfNext(`,"last_bounce_type":`) {
 				continue
 			}
 			fallthrough
 		case "last_bounce_type":
-			v.LastBounceType = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
+			v.LastBounceType = readEnum[events.BounceType](c)
 			if !c.SkipNameIfNext(`,"bounces_count":`) {
 				continue
 			}
 			fallthrough
 		case "bounces_count":
-			v.BouncesCount = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.BouncesCount = c.Int()
 		default:
 			c.Skip()
 		}
@@ -140,7 +140,7 @@ func readContactPage(c *jsonscan.Cursor) (v ContactPage) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
-			v.Data = jsonscan.Slice(c, readContact)
+			v.Data = readItems(c, readContact)
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
@@ -166,7 +166,7 @@ func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
 			}
 			fallthrough
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
+			v.CreatedOn = readTime(c)
 		default:
 			c.Skip()
 		}
@@ -184,9 +184,9 @@ func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
 		case "id":
 			v.ID = readAnyID(c)
 		case "email":
-			v.To = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.To = c.String()
 		case "status":
-			v.Status = jsonscan.Optional(c, jsonscan.Text[EmailStatus])
+			v.Status = readEnum[EmailStatus](c)
 		default:
 			c.Skip()
 		}
@@ -220,13 +220,13 @@ func readTemplate(c *jsonscan.Cursor) (v Template) {
 			}
 			fallthrough
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
+			v.CreatedOn = readTime(c)
 			if !c.SkipNameIfNext(`,"updated_on":`) {
 				continue
 			}
 			fallthrough
 		case "updated_on":
-			v.UpdatedOn = jsonscan.Optional(c, readTime)
+			v.UpdatedOn = readTime(c)
 		default:
 			c.Skip()
 		}
@@ -242,7 +242,7 @@ func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
-			v.Data = jsonscan.Slice(c, readTemplate)
+			v.Data = readItems(c, readTemplate)
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
@@ -274,13 +274,13 @@ func readList(c *jsonscan.Cursor) (v List) {
 			}
 			fallthrough
 		case "policy_accepted":
-			v.PolicyAccepted = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
+			v.PolicyAccepted = c.Bool()
 			if !c.SkipNameIfNext(`,"created_on":`) {
 				continue
 			}
 			fallthrough
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
+			v.CreatedOn = readTime(c)
 		default:
 			c.Skip()
 		}
@@ -296,7 +296,7 @@ func readListPage(c *jsonscan.Cursor) (v ListPage) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
-			v.Data = jsonscan.Slice(c, readList)
+			v.Data = readItems(c, readList)
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
@@ -316,7 +316,7 @@ func readTagPage(c *jsonscan.Cursor) (v TagPage) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
-			v.Data = jsonscan.Slice(c, readTag)
+			v.Data = readItems(c, readTag)
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
@@ -354,41 +354,41 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 		case "id":
 			v.ID = readAnyID(c)
 		case "list_id":
-			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.ListID = c.Int()
 		case "template_id":
-			v.TemplateID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.TemplateID = c.Int()
 		case "email":
-			v.To = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.To = c.String()
 		case "bounce":
-			v.Bounce = jsonscan.Optional(c, func(c *jsonscan.Cursor) *EmailBounce { return jsonscan.Pointer(c, readEmailBounce) })
+			v.Bounce = jsonscan.Pointer(c, readEmailBounce)
 		case "clicks":
-			v.Clicks = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.Clicks = c.Int()
 		case "contact_id":
-			v.ContactID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.ContactID = c.Int()
 		case "delivered_on":
-			v.DeliveredOn = jsonscan.Optional(c, readTime)
+			v.DeliveredOn = readTime(c)
 		case "error":
-			v.Error = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Error = c.String()
 		case "global_unsubscribed":
-			v.GlobalUnsubscribed = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
+			v.GlobalUnsubscribed = c.Bool()
 		case "opens":
-			v.Opens = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.Opens = c.Int()
 		case "reason":
-			v.Reason = jsonscan.Optional(c, jsonscan.Text[events.RejectReason])
+			v.Reason = readEnum[events.RejectReason](c)
 		case "reported_as_spam":
-			v.ReportedAsSpam = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
+			v.ReportedAsSpam = c.Bool()
 		case "sender":
-			v.Sender = jsonscan.Optional(c, readSender)
+			v.Sender = readSender(c)
 		case "status":
-			v.Status = jsonscan.Optional(c, jsonscan.Text[EmailStatus])
+			v.Status = readEnum[EmailStatus](c)
 		case "subject":
-			v.Subject = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Subject = c.String()
 		case "submitted_on":
-			v.SubmittedOn = jsonscan.Optional(c, readTime)
+			v.SubmittedOn = readTime(c)
 		case "type":
-			v.Type = jsonscan.Optional(c, readEmailType)
+			v.Type = readEmailType(c)
 		case "unsubscribed":
-			v.Unsubscribed = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
+			v.Unsubscribed = c.Bool()
 		default:
 			c.Skip()
 		}
@@ -404,7 +404,7 @@ func readCampaignPage(c *jsonscan.Cursor) (v CampaignPage) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
-			v.Data = jsonscan.Slice(c, readCampaign)
+			v.Data = readItems(c, readCampaign)
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
@@ -436,37 +436,37 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 			}
 			fallthrough
 		case "list_id":
-			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.ListID = c.Int()
 			if !c.SkipNameIfNext(`,"trigger":`) {
 				continue
 			}
 			fallthrough
 		case "trigger":
-			v.Trigger = jsonscan.Optional(c, readWorkflowTrigger)
+			v.Trigger = readWorkflowTrigger(c)
 			if !c.SkipNameIfNext(`,"sender":`) {
 				continue
 			}
 			fallthrough
 		case "sender":
-			v.Sender = jsonscan.Optional(c, readSender)
+			v.Sender = readSender(c)
 			if !c.SkipNameIfNext(`,"content":`) {
 				continue
 			}
 			fallthrough
 		case "content":
-			v.Content = jsonscan.Optional(c, readMessageContent)
+			v.Content = readMessageContent(c)
 			if !c.SkipNameIfNext(`,"status":`) {
 				continue
 			}
 			fallthrough
 		case "status":
-			v.Status = jsonscan.Text[WorkflowStatus](c)
+			v.Status = readEnum[WorkflowStatus](c)
 			if !c.SkipNameIfNext(`,"created_on":`) {
 				continue
 			}
 			fallthrough
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, readTime)
+			v.CreatedOn = readTime(c)
 		default:
 			c.Skip()
 		}
@@ -482,7 +482,7 @@ func readWorkflowPage(c *jsonscan.Cursor) (v WorkflowPage) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
-			v.Data = jsonscan.Slice(c, readWorkflow)
+			v.Data = readItems(c, readWorkflow)
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
@@ -502,7 +502,7 @@ func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
-			v.Data = jsonscan.Slice(c, readSuppressedEmail)
+			v.Data = readItems(c, readSuppressedEmail)
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
@@ -524,17 +524,17 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 		case "webhook_id":
 			v.ID = readAnyID(c)
 		case "events":
-			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
+			v.Events = jsonscan.Slice(c, readEnum[events.Name])
 		case "hash_function":
-			v.HashFunction = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.HashFunction = c.String()
 		case "rate_limit":
-			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.RateLimit = c.Int()
 		case "rate_limit_period":
-			v.RateLimitPeriod = jsonscan.Optional(c, readRateLimitPeriod)
+			v.RateLimitPeriod = readRateLimitPeriod(c)
 		case "secret":
 			v.Secret = readSecret(c)
 		case "status":
-			v.Status = jsonscan.Optional(c, jsonscan.Text[WebhookStatus])
+			v.Status = readEnum[WebhookStatus](c)
 		case "url":
 			v.URL = c.String()
 		default:
@@ -552,7 +552,7 @@ func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
-			v.Data = jsonscan.Slice(c, readWebhookSummary)
+			v.Data = readItems(c, readWebhookSummary)
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
@@ -571,13 +571,13 @@ func readMessageContent(c *jsonscan.Cursor) (v MessageContent) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "template_id":
-			v.TemplateID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.TemplateID = c.Int()
 		case "html":
-			v.HTML = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.HTML = c.String()
 		case "subject":
-			v.Subject = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Subject = c.String()
 		case "text":
-			v.Text = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Text = c.String()
 		default:
 			c.Skip()
 		}
@@ -591,7 +591,7 @@ func readSender(c *jsonscan.Cursor) (v Sender) {
 		case "email":
 			v.Email = c.String()
 		case "name":
-			v.Name = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Name = c.String()
 		default:
 			c.Skip()
 		}
@@ -621,7 +621,7 @@ func readPagination(c *jsonscan.Cursor) (v Pagination) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "count":
-			v.Count = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.Count = c.Int()
 		case "page":
 			v.Page = c.Int()
 		case "per_page":
@@ -637,9 +637,9 @@ func readTemplateContent(c *jsonscan.Cursor) (v TemplateContent) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "html":
-			v.HTML = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.HTML = c.String()
 		case "text":
-			v.Text = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Text = c.String()
 		default:
 			c.Skip()
 		}
@@ -667,13 +667,13 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "category":
-			v.Category = jsonscan.Optional(c, jsonscan.Text[events.BounceCategory])
+			v.Category = readEnum[events.BounceCategory](c)
 		case "dsn_message":
-			v.DSNMessage = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.DSNMessage = c.String()
 		case "occurred_on":
-			v.OccurredOn = jsonscan.Optional(c, readTime)
+			v.OccurredOn = readTime(c)
 		case "type":
-			v.Type = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
+			v.Type = readEnum[events.BounceType](c)
 		default:
 			c.Skip()
 		}
@@ -681,11 +681,15 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 	return v
 }
 
-func readEmailType(c *jsonscan.Cursor) EmailType { return EmailType(c.String()) }
+func readEmailType(c *jsonscan.Cursor) EmailType { return EmailType(readEnum[EmailType](c)) }
 
-func readWorkflowTrigger(c *jsonscan.Cursor) WorkflowTrigger { return WorkflowTrigger(c.String()) }
+func readWorkflowTrigger(c *jsonscan.Cursor) WorkflowTrigger {
+	return WorkflowTrigger(readEnum[WorkflowTrigger](c))
+}
 
-func readRateLimitPeriod(c *jsonscan.Cursor) RateLimitPeriod { return RateLimitPeriod(c.String()) }
+func readRateLimitPeriod(c *jsonscan.Cursor) RateLimitPeriod {
+	return RateLimitPeriod(readEnum[RateLimitPeriod](c))
+}
 
 func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	start := c.Offset()
@@ -704,25 +708,25 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 			}
 			fallthrough
 		case "events":
-			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
+			v.Events = jsonscan.Slice(c, readEnum[events.Name])
 			if !c.SkipNameIfNext(`,"rate_limit":`) {
 				continue
 			}
 			fallthrough
 		case "rate_limit":
-			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.RateLimit = c.Int()
 			if !c.SkipNameIfNext(`,"rate_limit_period":`) {
 				continue
 			}
 			fallthrough
 		case "rate_limit_period":
-			v.RateLimitPeriod = jsonscan.Optional(c, readRateLimitPeriod)
+			v.RateLimitPeriod = readRateLimitPeriod(c)
 			if !c.SkipNameIfNext(`,"status":`) {
 				continue
 			}
 			fallthrough
 		case "status":
-			v.Status = jsonscan.Optional(c, jsonscan.Text[WebhookStatus])
+			v.Status = readEnum[WebhookStatus](c)
 		default:
 			c.Skip()
 		}

@@ -79,8 +79,10 @@
 //
 // Any 2xx status counts as a success, not only the status that the specification
 // names. If the body cannot be used, the error is ErrInvalidResponse. The client
-// ignores unknown fields. An integer may be encoded as a string. The client treats an
-// optional field with the wrong type as omitted.
+// ignores unknown fields. An id or an integer may be encoded as text or a number, and a
+// time as Unix seconds, milliseconds or ISO 8601. A known status may be in another letter
+// case. Any other value of the wrong type becomes the zero value, unless it is the id of
+// the resource. [Config.Logger] and [Observation].Ignored report such values.
 //
 // # Confirmed writes
 //
@@ -122,6 +124,7 @@
 //	408, 500, 502–504 or 520–530      retry, maybe done   fail, maybe done
 //	connection lost                   retry, maybe done   fail, maybe done
 //	invalid response                  retry, maybe done   fail, maybe done
+//	no result of an import            fail, maybe done    fail, maybe done
 //	another 5xx                       fail, maybe done    fail, maybe done
 //	401                               new token, below    new token, below
 //	another 4xx                       fail                fail
@@ -183,17 +186,19 @@
 // and ends with the error. The page size is 100 unless PerPage is set. [Prefetch]
 // requests pages in advance.
 //
-// The client checks that the list is complete, so All returns [ErrInvalidResponse] if
-// items are missing or repeated, or if a page number is wrong. It requests the total
-// number of items. Without this number, it also requests the page after each page with
-// fewer items than the page size (see "Pages" in docs/decisions.md).
+// The client checks that the list is complete. If the responses contain the total number
+// of items, the list ends after this number. Otherwise, the client requests pages until a
+// page is empty, repeats an earlier page or is refused (see "Pages" in docs/decisions.md).
+// The error is [ErrInvalidResponse] if the list has fewer items than the platform reports,
+// or if a page number is wrong. If the platform refuses WithCount or the page size, the
+// iteration continues without it.
 //
 // If an item is removed from the list during an iteration, later items move to earlier
-// pages, so another item may be missing. If the total number of items decreases, the
-// iteration ends with [ErrListChanged]. Then iterate again. The client cannot detect a
-// removal if another item is added at the same time. If an item is added during an
-// iteration, other items may be duplicated. [Contacts.All] describes how to read all
-// contacts.
+// pages, so another item may be missing. To detect removals, set WithCount: if the total
+// number of items decreases, the iteration ends with [ErrListChanged]. Then iterate again.
+// The client cannot detect a removal if another item is added at the same time. If an item
+// is added during an iteration, other items may be duplicated, or the iteration ends with
+// ErrListChanged. [Contacts.All] describes how to read all contacts.
 //
 // # Import
 //

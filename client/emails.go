@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
@@ -110,7 +111,7 @@ func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) boo
 // Settled reports whether the status is final. An empty status and the statuses
 // "queued", "submitted" and "processing" are not final.
 func (e Email) Settled() bool {
-	switch e.Status {
+	switch EmailStatus(strings.ToLower(string(e.Status))) {
 	case "", EmailStatusQueued, "submitted", "processing":
 		return false
 	}

@@ -33,6 +33,7 @@ var (
 	errNoStatus          = errors.New("unexpected status")                                            // always an ErrInvalidResponse
 	errHTML              = errors.New("HTML page instead of JSON")                                    // always an ErrInvalidResponse
 	errJSON              = errors.New("JSON instead of an HTML page")                                 // always an ErrInvalidResponse
+	errNoImportResult    = errors.New("no result of the import, which may be in progress")            // always an ErrInvalidResponse
 	errErrorInSuccess    = errors.New("error in the body of a 2xx response")                          // always an ErrInvalidResponse
 )
 
@@ -125,7 +126,7 @@ func (e *Error) Is(target error) bool {
 	case ErrServer:
 		return e.StatusCode >= 500
 	case ErrInvalidResponse:
-		return e.attempt == unreadable || e.attempt == mismatched
+		return e.attempt == unreadable || e.attempt == mismatched || e.attempt == unreported
 	case ErrOutcomeUnknown:
 		return e.effect == maybeDone
 	case ErrNotQueued:

@@ -38,10 +38,11 @@ func (s *Contacts) importBatch(ctx context.Context, listID int64, batch ImportBa
 	c.repeatable = repeatable
 	var response importResponse
 	c.decode = func(body []byte) (err error) {
-		if response, err = decode(body, readImportResponse); err != nil {
+		response, err = decode(body, readImportResponse)
+		if bad, ok := errors.AsType[*jsonscan.Error](err); ok && !bad.Ignored {
 			return err
 		}
-		return response.check(batch.Contacts)
+		return cmp.Or(response.check(batch.Contacts), err)
 	}
 	err := s.handler(ctx, c)
 	if err != nil {
@@ -51,18 +52,23 @@ func (s *Contacts) importBatch(ctx context.Context, listID int64, batch ImportBa
 }
 
 type importResponse struct {
-	ImportResult // the Index of a rejected entry is -1 if the response does not contain it
+	hasResult    bool // the response contains a part of the result
+	ImportResult      // the Index of a rejected entry is -1 if the response does not contain it
 }
 
 func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
-	for name := range c.Object() {
+	for name := range c.Members() {
+		switch name {
+		case "errors", "imported", "updated", "detail", "error":
+			v.hasResult = true
+		}
 		switch name {
 		case "errors":
-			v.Errors = jsonscan.Slice(c, readEntryError)
+			v.Errors = readItems(c, readEntryError)
 		case "imported":
-			v.Imported = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.Imported = c.Int()
 		case "updated":
-			v.Updated = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.Updated = c.Int()
 		case "detail", "error":
 			readErrorField(c, name)
 		default:
@@ -76,23 +82,25 @@ func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 // instead of the field "index". The type may be in the field "code" instead of
 // "type".
 func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
+	if c.Peek() != '{' {
+		c.Reject("an object")
+		return v
+	}
 	placed, code := false, ""
 	for name := range c.Object() {
 		switch name {
 		case "index":
-			if placed = !c.Null(); placed {
-				v.Index = c.Int()
-			}
+			v.Index, placed = c.NullInt()
 		case "email":
-			v.Email = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Email = c.String()
 		case "loc":
-			v.Loc = jsonscan.Optional(c, readLocation)
+			v.Loc = readLocation(c)
 		case "msg":
-			v.Msg = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Msg = c.String()
 		case "type":
-			v.Type = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Type = c.String()
 		case "code":
-			code = jsonscan.Optional(c, readAnyID)
+			code = readAnyID(c)
 		default:
 			c.Skip()
 		}
@@ -120,6 +128,9 @@ func (l Location) entry() int64 {
 // batch.
 func (v *importResponse) check(batch []ImportContact) error {
 	n := int64(len(batch))
+	if n > 0 && !v.hasResult { // for example only the id of a job, which another request would start again
+		return errNoImportResult
+	}
 	for _, e := range v.Errors {
 		switch {
 		case e.Index < 0:

@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 )
 
-// withRequestLog writes a log record for each request.
+// withRequestLog writes a log record for each request, and a warning for the first ignored
+// value of each operation.
 func withRequestLog(next handler, l *slog.Logger) handler {
+	var warned sync.Map
 	return func(ctx context.Context, c *call) error {
 		c.logger = cmp.Or(l, slog.Default()) // logRetry uses it too, after a request
 		if !c.logger.Enabled(ctx, slog.LevelDebug) {
-			return next(ctx, c)
+			err := next(ctx, c)
+			c.logIgnored(ctx, &warned)
+			return err
 		}
 		started := time.Now()
 		err := next(ctx, c)
@@ -24,7 +29,17 @@ func withRequestLog(next handler, l *slog.Logger) handler {
 			attrs = append(attrs, slog.Any("error", err))
 		}
 		c.logger.LogAttrs(ctx, slog.LevelDebug, "platform request", attrs...)
+		c.logIgnored(ctx, &warned)
 		return err
+	}
+}
+
+func (c *call) logIgnored(ctx context.Context, warned *sync.Map) {
+	if c.ignored == nil {
+		return
+	}
+	if _, again := warned.LoadOrStore(c.op, true); !again {
+		c.logger.LogAttrs(ctx, slog.LevelWarn, "response value ignored", append(c.attrs(), slog.Any("error", c.ignored))...)
 	}
 }
 

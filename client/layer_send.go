@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		req.GetBody = nil // net/http uses it to send the body again over HTTP/1; see resendGuard
 	}
 	c.attempts++
-	c.status, c.requestID = 0, ""
+	c.status, c.requestID, c.ignored = 0, "", nil
 	started := time.Now()
 	resp, err := s.http.Do(req)
 	if err != nil {
@@ -136,7 +137,26 @@ func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	if resp.ContentLength > s.limit {
 		return fmt.Errorf("%w: limit %d bytes", errResponseTooLarge, s.limit)
 	}
-	n, err := b.ReadFrom(io.LimitReader(resp.Body, s.limit+1))
+	err := s.readLimited(b, resp.Body)
+	if err == nil && bytes.HasPrefix(b.Bytes(), []byte("\x1f\x8b")) {
+		err = s.decompress(b)
+	}
+	return err
+}
+
+// decompress replaces the contents of b, which are compressed with gzip. A transport does
+// not decompress a response if its compression is disabled or it sets Accept-Encoding.
+func (s *sender) decompress(b *bytes.Buffer) error {
+	r, err := gzip.NewReader(bytes.NewReader(bytes.Clone(b.Bytes())))
+	if err != nil {
+		return err
+	}
+	b.Reset()
+	return s.readLimited(b, r)
+}
+
+func (s *sender) readLimited(b *bytes.Buffer, r io.Reader) error {
+	n, err := b.ReadFrom(io.LimitReader(r, s.limit+1))
 	if err == nil && n > s.limit {
 		err = fmt.Errorf("%w: limit %d bytes", errResponseTooLarge, s.limit)
 	}

@@ -53,7 +53,7 @@ func TestRequiredFieldMissing(t *testing.T) {
 		"another error":      `{"error":"no"}`,
 		"an error":           `{"detail":[{"msg":"rejected"}]}`,
 		"other items":        `{"items":[{"id":1}],"pagination":{"page":1,"per_page":50}}`,
-		"data is null":       `{"data":null,"pagination":{"page":1,"per_page":50}}`,
+		"null and an error":  `{"data":null,"error":"the database is away"}`,
 		"an empty id":        `{"id":"","template_id":null,"list_id":0,"campaign_id":0,"workflow_id":"","webhook_id":null,"email":""}`,
 		"an item without it": `{"data":[{"name":null}]}`,
 		"an empty object":    `{"data":{}}`,

@@ -32,6 +32,7 @@ type Observation struct {
 	Queued     time.Duration // time that a lookup waited for the rate limiter
 	Duration   time.Duration // time since the call began
 	Pause      time.Duration // delay before the next request; 0 at the end
+	Ignored    error         // first value of the wrong type in the last response, which became the zero value; nil if none
 	Err        error         // error of the last request or of the call: nil, an [*Error], or a panic
 }
 

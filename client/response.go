@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"mime"
 	"net/http"
@@ -18,7 +19,7 @@ import (
 func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) error {
 	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	html := media == "text/html" && !c.html
+	html := media == "text/html" && !c.html && !isJSON(body)
 	switch {
 	case resp.StatusCode >= 400:
 		return c.rejection(resp, body, html)
@@ -34,14 +35,23 @@ func (c *call) handleResponse(resp *http.Response, body []byte, readErr error) e
 		return c.responseError(readErr)
 	case html && len(bytes.TrimSpace(body)) > 0:
 		return c.responseError(errHTML).withBody(body, c.token)
-	case c.html && strings.HasSuffix(media, "json"):
+	case c.html && strings.HasSuffix(media, "json") && isJSON(body):
 		return c.decodeError(errJSON, body)
 	}
 	// Decode even an empty body, because an earlier attempt may have decoded some fields.
-	if err := c.decode(body); err != nil {
-		return c.decodeError(err, body)
+	err := c.decode(body)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if bad, ok := errors.AsType[*jsonscan.Error](err); ok && bad.Ignored {
+		c.ignored = redactError(err, c.token)
+		return nil
+	}
+	e := c.decodeError(err, body)
+	if coding := resp.Header.Get("Content-Encoding"); coding != "" && !isJSON(body) {
+		e.note = fmt.Sprintf("content encoding %.100q", redact(coding, c.token))
+	}
+	return e
 }
 
 // rejection returns the error for a response with an error status.
@@ -66,6 +76,8 @@ func (c *call) decodeError(err error, body []byte) *Error {
 	switch {
 	case errors.Is(err, ErrNotQueued):
 		e.attempt = unqueued
+	case errors.Is(err, errNoImportResult):
+		e.attempt = unreported
 	case ok && !bad.Syntax:
 		e.attempt = mismatched
 	}
@@ -85,6 +97,13 @@ func (e *Error) withBody(body []byte, token string) *Error {
 	shown := redactFirst(string(body), token, maxErrorBody)
 	e.Body = []byte(shown[:min(len(shown), maxErrorBody)])
 	return e
+}
+
+// isJSON reports whether body begins like a JSON object or array. HTML does not, whatever
+// the Content-Type header says.
+func isJSON(body []byte) bool {
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	return len(body) > 0 && (body[0] == '{' || body[0] == '[')
 }
 
 // withoutSecrets removes the user, password, query and fragment from a URL,
@@ -150,13 +169,15 @@ func parseDate(text string) (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// decode treats an empty body as null, so all required fields are missing.
+// decode treats an empty body as null, so all required fields are missing. If the body
+// contains a value of the wrong type, and a required field is not affected, the error is a
+// [jsonscan.Error] with the field Ignored.
 func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("null")
 	}
 	c := jsonscan.Borrow(body) // the buffer will be reused
-	c.QuotedInts = true
+	c.QuotedInts, c.Tolerant = true, true
 	v = read(c)
 	if err := c.End(); err != nil { // err is a pointer, so returning it directly would return a non-nil error
 		return v, err
@@ -193,7 +214,7 @@ func isErrorField(c *jsonscan.Cursor, name string) bool {
 // field indicates an error.
 func readErrorField(c *jsonscan.Cursor, name string) {
 	if ahead := *c; isErrorField(&ahead, name) {
-		c.Mismatch("no error of the platform")
+		c.Reject("no error of the platform")
 		return
 	}
 	c.Skip()

@@ -18,6 +18,7 @@ const (
 	postponed                  // the same, with a valid Retry-After header
 	unreadable                 // an invalid response
 	mismatched                 // an invalid response: JSON with a missing value or a value of the wrong type
+	unreported                 // an invalid response: JSON without any result of the import
 	unqueued                   // a valid response, whose status means that the email was not queued
 )
 
@@ -74,6 +75,7 @@ func (r RetryConfig) retryTable(e *Error) []retryRule {
 		{"408, 500, 502–504 or 520–530", uncertain, retryMaybeDone, failMaybeDone},
 		{"connection lost", e.attempt == lost, retryMaybeDone, failMaybeDone},
 		{"invalid response", e.attempt == unreadable || e.attempt == mismatched, retryMaybeDone, failMaybeDone},
+		{"no result of an import", e.attempt == unreported, failMaybeDone, failMaybeDone},
 		{"another 5xx", response && e.StatusCode >= 500, failMaybeDone, failMaybeDone},
 		{"401", status(http.StatusUnauthorized), newToken, newToken},
 		{"another 4xx", response, fail, fail},

@@ -51,9 +51,10 @@ var ends = map[string][]*Error{
 		{StatusCode: 101, attempt: unreadable},
 		{StatusCode: 200, attempt: mismatched},
 	},
-	"another 5xx": {{StatusCode: 501, attempt: errorStatus}, {StatusCode: 505, attempt: errorStatus}, {StatusCode: 519, attempt: errorStatus}, {StatusCode: 531, attempt: errorStatus}, {StatusCode: 599, attempt: errorStatus}, {StatusCode: 600, attempt: errorStatus}},
-	"401":         {{StatusCode: 401, attempt: errorStatus}}, // withToken has already requested another token; see auth_test.go
-	"another 4xx": {{StatusCode: 400, attempt: errorStatus}, {StatusCode: 404, attempt: errorStatus}, {StatusCode: 409, attempt: errorStatus}, {StatusCode: 422, attempt: errorStatus}},
+	"no result of an import": {{StatusCode: 202, attempt: unreported}},
+	"another 5xx":            {{StatusCode: 501, attempt: errorStatus}, {StatusCode: 505, attempt: errorStatus}, {StatusCode: 519, attempt: errorStatus}, {StatusCode: 531, attempt: errorStatus}, {StatusCode: 599, attempt: errorStatus}, {StatusCode: 600, attempt: errorStatus}},
+	"401":                    {{StatusCode: 401, attempt: errorStatus}}, // withToken has already requested another token; see auth_test.go
+	"another 4xx":            {{StatusCode: 400, attempt: errorStatus}, {StatusCode: 404, attempt: errorStatus}, {StatusCode: 409, attempt: errorStatus}, {StatusCode: 422, attempt: errorStatus}},
 }
 
 // TestRetryTable: the table in doc.go is retryTable, and classify follows it.
@@ -496,7 +497,7 @@ func TestRetryDiscardsInvalidResponse(t *testing.T) {
 	then := func(first string, status int, second string) *Client {
 		return newBubbleClient(t, inOrder(respond(200, first), respond(status, second)), withoutPauses)
 	}
-	const invalid = `{"list_id":7,"name":false,"policy_accepted":true}`
+	const invalid = `{"list_id":7.5,"name":"n","policy_accepted":true}`
 	if list, err := then(invalid, 200, `{"list_id":99}`).Lists.Get(t.Context(), 99); err != nil || list != (List{ID: 99}) {
 		t.Errorf("got %+v, %v", list, err)
 	}

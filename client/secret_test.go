@@ -46,11 +46,11 @@ func TestConfigPrinted(t *testing.T) {
 	}
 }
 
-func TestShortTokenKeepsIDs(t *testing.T) {
+func TestShortTokenKeepsFields(t *testing.T) {
 	for _, token := range []string{"name", "want", "json", "a", "policy_accepted"} {
-		c := newTestClient(t, respondWith(201, "application/json", `{"list_id":7,"name":5,"policy_accepted":true}`), func(cfg *Config) { cfg.Token = token })
+		c := newTestClient(t, respondWith(201, "application/json", `{"list_id":{},"name":"n","policy_accepted":true}`), func(cfg *Config) { cfg.Token = token })
 		list, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
-		if list != (List{ID: 7, PolicyAccepted: true}) || !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) {
+		if list != (List{Name: "n", PolicyAccepted: true}) || !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) {
 			t.Errorf("token %q: got %+v, %v", token, list, err)
 		}
 	}

@@ -5,32 +5,77 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// readAnyID reads an id that may be encoded as a string or a number.
+// readAnyID reads an id that may be encoded as a string or a number. The number 42.0 is
+// the id "42".
 func readAnyID(c *jsonscan.Cursor) string {
-	if b := c.Peek(); b == '-' || '0' <= b && b <= '9' {
-		return strings.Clone(c.Number())
+	if b := c.Peek(); b != '-' && (b < '0' || b > '9') {
+		return c.String()
 	}
-	return c.String()
+	ahead := *c
+	text := strings.Clone(c.Number())
+	if ahead.Tolerant = false; strings.ContainsAny(text, ".eE") {
+		if n, ok := ahead.NullInt(); ok {
+			return strconv.FormatInt(n, 10)
+		}
+	}
+	return text
 }
 
-// The Unix times of the years 0 to 9999. Package time cannot encode other years as JSON.
-const minUnix, maxUnix = -62_167_219_200, 253_402_300_799
+func readTime(c *jsonscan.Cursor) time.Time { return c.Time().UTC() }
 
-// readTime reads Unix seconds. For null, 0 and a year that JSON cannot represent, it
-// returns the zero time.
-func readTime(c *jsonscan.Cursor) time.Time {
-	n := c.Int()
-	if n == 0 || n < minUnix || n > maxUnix {
-		return time.Time{}
+// readItems reads an array. Null is an empty array, and any other value is an error.
+func readItems[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) []T {
+	switch {
+	case c.Peek() == '[':
+		return jsonscan.Slice(c, read)
+	case c.Null():
+		return []T{}
 	}
-	return time.Unix(n, 0).UTC()
+	c.Reject("an array")
+	return nil
+}
+
+// readEnum reads a value such as a status. A known value can be in another letter case.
+func readEnum[T ~string](c *jsonscan.Cursor) T {
+	s := c.String()
+	if jsonscan.HasUpper(s) || strings.Contains(s, ".") { // known values are in lower case, except names of events
+		return T(known(s))
+	}
+	return T(s)
+}
+
+// known returns the known value that differs from s only in letter case, or s.
+func known(s string) string {
+	values := []string{
+		string(EmailStatusQueued), string(EmailStatusDelivered), string(EmailStatusBounced), string(EmailStatusRejected),
+		string(EmailStatusError), string(CampaignStatusIncomplete), string(CampaignStatusScheduled),
+		string(CampaignStatusDelivering), string(CampaignStatusDelivered), string(WebhookStatusActive),
+		string(WebhookStatusArchived), string(WorkflowStatusInactive), string(EmailTypeMarketing),
+		string(EmailTypeTransactional), string(RateLimitPeriodSecond), string(RateLimitPeriodMinute),
+		string(RateLimitPeriodHour), string(RateLimitPeriodDay), string(WorkflowTriggerSubscribed),
+		string(events.ContactStatusDeleted), string(events.ContactStatusPending), string(events.ContactStatusSpam),
+		string(events.ContactStatusSuppressed), string(events.ContactStatusUnsubscribed),
+		string(events.BounceTypeNone), string(events.BounceTypeHard), string(events.BounceTypeSoft),
+		string(events.BounceCategoryAddressChange), string(events.BounceCategoryAutoReply),
+		string(events.BounceCategoryBlocked), string(events.BounceCategoryChallengeResponse),
+		string(events.BounceCategoryDNSFailure), string(events.BounceCategoryHard), string(events.BounceCategoryMailboxFull),
+		string(events.BounceCategorySoft), string(events.BounceCategoryTransient),
+		string(events.NameContactAdded), string(events.NameContactUnsubscribed), string(events.NameEmailOpened),
+		string(events.NameEmailClicked), string(events.NameEmailBounced), string(events.NameCampaignSent),
+		string(events.NameCampaignScheduled), string(events.NameEmailReportedAsSpam), string(events.NameEmailUnsubscribed),
+		string(events.NameEmailGlobalUnsubscribed), string(events.NameEmailRejected), string(events.NameEmailError),
+		string(events.NameContactRemoved), string(events.NameSuppressedEmailAdded),
+	}
+	return jsonscan.Fold(s, values...)
 }
 
 // Attributes are the custom attributes of a contact or an email.

@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 )
@@ -13,7 +14,8 @@ type Error struct {
 	Want   string // the required value, with its article, such as "a string"
 	Syntax bool   // the text is not JSON; otherwise a value has the wrong type
 
-	next *Error // the next mismatch
+	next    *Error // the next mismatch
+	Ignored bool   // the value became the zero value, and the other values are correct
 }
 
 // Error implements error. Its text contains field names, but no values.
@@ -27,10 +29,11 @@ func (e *Error) Error() string {
 // Err returns the first error so far, or nil if there is none. A syntax error
 // takes precedence.
 func (c *Cursor) Err() *Error {
-	if c.err == nil {
+	first := cmp.Or(c.err, c.odd)
+	if first == nil {
 		return nil
 	}
-	return c.located(c.err)
+	return c.located(first)
 }
 
 // maxMismatches is the maximum number of mismatches that a cursor keeps, because a text can contain one in every
@@ -55,7 +58,7 @@ func (c *Cursor) Mismatches() int {
 
 // located returns a copy of err with its path.
 func (c *Cursor) located(err *Error) *Error {
-	return &Error{Offset: err.Offset, Path: path(c.text, err.Offset), Want: err.Want, Syntax: err.Syntax}
+	return &Error{Offset: err.Offset, Path: path(c.text, err.Offset), Want: err.Want, Syntax: err.Syntax, Ignored: err.Ignored}
 }
 
 // End returns the first error, or nil if there is none. Text after the value
@@ -70,6 +73,24 @@ func (c *Cursor) End() *Error {
 // Mismatch skips the next value, and records that a different value is required,
 // such as "a string".
 func (c *Cursor) Mismatch(want string) {
+	start := c.Offset()
+	c.Skip()
+	c.mismatch(start, want)
+}
+
+func (c *Cursor) mismatch(offset int, want string) {
+	if !c.Tolerant {
+		c.report(offset, want, false)
+		return
+	}
+	c.last = offset
+	if c.odd == nil {
+		c.odd = &Error{Offset: offset, Want: want, Ignored: true}
+	}
+}
+
+// Reject is like Mismatch, but an error even if the cursor is tolerant.
+func (c *Cursor) Reject(want string) {
 	start := c.Offset()
 	c.Skip()
 	c.report(start, want, false)

@@ -154,7 +154,7 @@ func TestErrs(t *testing.T) {
 func TestFirstSyntaxErrorIsReturned(t *testing.T) {
 	for name, read := range map[string]func(*Cursor){
 		"isolated": func(c *Cursor) { _ = c.Isolate(func(c *Cursor) { _ = c.String() }) },
-		"optional": func(c *Cursor) { Optional(c, (*Cursor).String) },
+		"tolerant": func(c *Cursor) { c.Tolerant = true; _ = c.String() },
 	} {
 		c := New(`tru`)
 		c.Skip()

@@ -43,10 +43,16 @@ type Cursor struct {
 	// If QuotedInts is set, Int accepts a string that contains an integer.
 	QuotedInts bool
 
+	// If Tolerant is set, a value of another type is not an error. The first such value
+	// is an Error with the field Ignored, which Err and End return if there is no error.
+	Tolerant bool
+
 	text  string
 	i     int // next byte
 	depth int // open arrays and objects
 	err   *Error
+	odd   *Error // the first ignored value
+	last  int    // offset of the last ignored value
 
 	recent *[64]string // copies of short strings, by their hash
 	taken  int         // total size of the elements of slices, in bytes
@@ -143,16 +149,14 @@ func (c *Cursor) NullInt() (n int64, ok bool) {
 	}
 	start := c.i
 	if c.QuotedInts && c.text[start:] != "" && c.text[start] == '"' {
-		var err error
-		n, err = strconv.ParseInt(c.quoted(), 10, 64)
-		ok = err == nil
+		n, ok = integer(c.quoted())
 	} else if number := c.number(); number != "" {
 		n, ok = integer(number)
 	} else {
 		return 0, false
 	}
 	if !ok {
-		c.report(start, "a 64-bit integer", false)
+		c.mismatch(start, "a 64-bit integer")
 		return 0, false
 	}
 	return n, true

@@ -262,60 +262,53 @@ func TestIncompleteText(t *testing.T) {
 	}
 }
 
-func TestOptional(t *testing.T) {
-	for text, want := range map[string]struct {
-		first, second int64
-		path          string
-		syntax        bool
+// TestTolerant: a value of another type becomes the zero value. The other values are correct, and the first ignored value
+// is reported.
+func TestTolerant(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text    string
+		want    []int64
+		path    string
+		rejects bool
 	}{
-		`[1,2]`:     {first: 1, second: 2},
-		`["x",2]`:   {second: 2},
-		`["5","6"]`: {first: 5, second: 6},
-		`[null,2]`:  {second: 2},
-		`[1,"x"]`:   {first: 1, path: "[1]"},
-		`[{},true]`: {path: "[1]"},
-		`[x,2]`:     {path: "[0]", syntax: true},
-		`["x`:       {path: "[0]", syntax: true},
+		"all correct":  {`[1,2,3]`, []int64{1, 2, 3}, "", false},
+		"a text":       {`[1,"x",3]`, []int64{1, 3}, "[1]", false},
+		"two":          {`[{"a":[]},2,true]`, []int64{2}, "[0]", false},
+		"a fraction":   {`[1.5,2,3]`, []int64{2, 3}, "[0]", false},
+		"quoted":       {`["1.0",2,3]`, []int64{1, 2, 3}, "", false},
+		"an object":    {`{"a":1}`, nil, "", false},
+		"not JSON":     {`[1, "x",tru`, []int64{1}, "[2]", true},
+		"null":         {`null`, nil, "", false},
+		"null element": {`[null,2]`, []int64{0, 2}, "", false},
 	} {
-		c := New(text)
-		c.QuotedInts = true
-		var got [2]int64
-		i := 0
-		for range c.Array() {
-			if i == 0 {
-				got[i] = Optional(c, (*Cursor).Int)
-			} else {
-				got[i] = c.Int()
-			}
-			i++
-		}
+		c := New(tc.text)
+		c.Tolerant, c.QuotedInts = true, true
+		got := Slice(c, (*Cursor).Int)
 		err := c.End()
-		switch {
-		case got != [2]int64{want.first, want.second}:
-			t.Errorf("%s: %v", text, got)
-		case (err != nil) != (want.path != "") || err != nil && (err.Path != want.path || err.Syntax != want.syntax):
-			t.Errorf("%s: %v", text, err)
+		if !slices.Equal(got, tc.want) || pathOf(err) != tc.path || err != nil && err.Ignored == tc.rejects {
+			t.Errorf("%s: %v, %+v", name, got, err)
 		}
 	}
-}
-
-func TestOptionalAfterError(t *testing.T) {
-	c := New(`["x",[1,"y"],[2,3]]`)
-	var got []int64
-	for range c.Array() {
-		if c.Peek() != '[' {
-			c.Int()
-			continue
-		}
-		got = append(got, Optional(c, func(c *Cursor) (sum int64) {
-			for range c.Array() {
-				sum += c.Int()
+	c := New(`{"a":"x"}`)
+	c.Tolerant = true
+	for range c.Object() {
+		_ = c.Int()
+	}
+	c.Missing(0, "b")
+	if err := c.End(); err == nil || err.Ignored {
+		t.Errorf("%v, want the missing field", err)
+	}
+	for text, null := range map[string]bool{`[]`: true, `"x"`: true, `null`: true, `{"n":[]}`: false, `{}`: false} {
+		c := New(text)
+		c.Tolerant = true
+		if got := Pointer(c, func(c *Cursor) (n int64) {
+			for range c.Object() {
+				n = c.Int()
 			}
-			return sum
-		}))
-	}
-	if err := c.End(); !slices.Equal(got, []int64{0, 5}) || pathOf(err) != "[0]" {
-		t.Errorf("%v, %v", got, err)
+			return n
+		}); (got == nil) != null {
+			t.Errorf("Pointer of %s: %v", text, got)
+		}
 	}
 }
 

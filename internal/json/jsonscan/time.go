@@ -46,7 +46,7 @@ func (c *Cursor) anyTime() time.Time {
 		t, ok = parseUnix(text)
 	}
 	if !ok {
-		c.report(start, want, false)
+		c.mismatch(start, want)
 	}
 	return t
 }

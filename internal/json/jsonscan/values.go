@@ -71,34 +71,18 @@ func Fold[T ~string](text T, known ...T) T {
 	return text
 }
 
-// Pointer reads a value with read and returns a pointer to it. It returns nil for
-// null.
+// Pointer reads a value with read and returns a pointer to it. It returns nil for null
+// and for an ignored value.
 func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	if c.Null() {
 		return nil
 	}
+	start := c.Offset()
 	v := read(c)
+	if c.odd != nil && c.last == start {
+		return nil
+	}
 	return &v
-}
-
-// Optional reads an optional value with read. If the value or a part of it has the
-// wrong type, Optional returns the zero value and records no error.
-func Optional[T any](c *Cursor, read func(*Cursor) T) T {
-	before := c.err
-	if before != nil && before.Syntax {
-		return read(c)
-	}
-	c.err = nil
-	v := read(c)
-	switch {
-	case c.err == nil:
-		c.err = before
-	case !c.err.Syntax:
-		c.err = before
-		var zero T
-		return zero
-	}
-	return v
 }
 
 // The memory limit for the elements of all slices is free bytes, plus growth times
@@ -108,19 +92,27 @@ const (
 	free   = 256 << 10
 )
 
-// Slice reads an array and calls read for each element. It returns nil for null. It
+// Slice reads an array and calls read for each element. It omits ignored elements, and
+// returns nil for null. It
 // fails if the cursor's slices take far more memory than the text, which can happen
 // for a text such as [{},{},{}].
 func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	if c.Null() {
 		return nil
 	}
+	if c.Tolerant && c.Peek() != '[' {
+		c.Mismatch("an array")
+		return nil
+	}
 	var few [8]T // on the stack, so most slices are allocated once, with the right size
 	n := 0
 	var many []T // a slice of few here would move few to the heap
 	for more := c.open('[', ']', "an array"); more; more = c.next(']') {
+		start := c.i
 		v := read(c)
 		switch {
+		case c.odd != nil && c.ignored(start):
+			continue
 		case n < len(few):
 			few[n] = v
 		case n == len(few):
@@ -142,6 +134,11 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	default:
 		return many[:n:n]
 	}
+}
+
+// ignored reports whether the value at start, which white space may precede, was ignored.
+func (c *Cursor) ignored(start int) bool {
+	return c.last >= start && strings.TrimSpace(c.text[start:c.last]) == ""
 }
 
 // room returns an empty slice with capacity for the n elements before the current one,

@@ -91,6 +91,9 @@ func (d *decoder) reader(name string) reader {
 		if known := values(r.Schema.OAPISchema); known != nil && d.order == nil {
 			r.Known = `"` + strings.Join(known, `", "`) + `"`
 		}
+		if d.order != nil && r.Value == "c.String()" {
+			r.Value = "readEnum[" + name + "](c)"
+		}
 		return r
 	}
 	for _, p := range r.Schema.Properties {
@@ -124,7 +127,7 @@ func sortFields(fields []readField, order []string) {
 	}
 }
 
-// field returns how a field is read. A response may contain an optional field with a value of another type.
+// field returns how a field is read.
 func (d *decoder) field(p codegen.Property) readField {
 	typ := must.Get(parser.ParseExpr(goType(p)))
 	if list, ok := d.hand[goType(p)].(*ast.ArrayType); ok {
@@ -132,11 +135,9 @@ func (d *decoder) field(p codegen.Property) readField {
 	}
 	f := readField{Name: p.GoFieldName(), Member: p.JsonFieldName, Zero: zero(typ)}
 	function := specials[p.Schema.TypeDecl()].read
-	switch optional := d.order != nil && omitzero(p); {
-	case optional && function == "":
-		f.Read = "jsonscan.Optional(c, " + d.function(typ) + ")"
-	case optional:
-		f.Read = "jsonscan.Optional(c, " + function + ")"
+	switch list, ok := typ.(*ast.ArrayType); {
+	case ok && d.order != nil && f.Name == "Data":
+		f.Read = "readItems(c, " + d.function(list.Elt) + ")"
 	case function == "":
 		f.Read = d.value(typ)
 	default:
@@ -171,6 +172,8 @@ func (d *decoder) function(t ast.Expr) string {
 	switch method := cursorMethod(name); {
 	case method != "":
 		return "(*jsonscan.Cursor)." + method
+	case d.isText(name) && d.order != nil:
+		return "readEnum[" + name + "]"
 	case d.isText(name):
 		return "jsonscan.Text[" + name + "]"
 	}
