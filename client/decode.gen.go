@@ -524,7 +524,7 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 		case "webhook_id":
 			v.ID = readAnyID(c)
 		case "events":
-			v.Events = jsonscan.Slice(c, readEnum[events.Name])
+			v.Events = jsonscan.Slice(c, readEventName)
 		case "hash_function":
 			v.HashFunction = c.String()
 		case "rate_limit":
@@ -708,7 +708,7 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 			}
 			fallthrough
 		case "events":
-			v.Events = jsonscan.Slice(c, readEnum[events.Name])
+			v.Events = jsonscan.Slice(c, readEventName)
 			if !c.SkipNameIfNext(`,"rate_limit":`) {
 				continue
 			}

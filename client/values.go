@@ -47,11 +47,13 @@ func readItems[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) []T {
 // readEnum reads a value such as a status. A known value can be in another letter case.
 func readEnum[T ~string](c *jsonscan.Cursor) T {
 	s := c.String()
-	if jsonscan.HasUpper(s) || strings.Contains(s, ".") { // known values are in lower case, except names of events
+	if jsonscan.HasUpper(s) { // known values are in lower case
 		return T(known(s))
 	}
 	return T(s)
 }
+
+func readEventName(c *jsonscan.Cursor) events.Name { return events.Name(known(c.String())) }
 
 // known returns the known value that differs from s only in letter case, or s.
 func known(s string) string {

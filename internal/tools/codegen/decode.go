@@ -172,6 +172,8 @@ func (d *decoder) function(t ast.Expr) string {
 	switch method := cursorMethod(name); {
 	case method != "":
 		return "(*jsonscan.Cursor)." + method
+	case name == "events.Name" && d.order != nil:
+		return "readEventName"
 	case d.isText(name) && d.order != nil:
 		return "readEnum[" + name + "]"
 	case d.isText(name):
