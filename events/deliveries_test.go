@@ -79,7 +79,7 @@ func TestExampleDeliveries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			body := delivery(t, name)
 			ev := mustParse(t, body)
-			assert.Equal(t, examples[name], describe(ev))
+			assert.Equal(t, examples[name], describe(ev), "the row %s in examples", name)
 			sameJSON(t, marshal(t, ev), body)
 			sameJSON(t, marshal(t, ev.Data), ev.RawData())
 			sameJSON(t, marshal(t, fieldsOf(ev)), body)

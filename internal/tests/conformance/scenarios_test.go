@@ -45,9 +45,11 @@ func TestScenarios(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scenarios", err)
 	}
+	var all strings.Builder
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
+		all.Write(text)
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			before, scenarios := parseScenarios(file, string(text))
 			if len(scenarios) == 0 {
@@ -57,6 +59,11 @@ func TestScenarios(t *testing.T) {
 				runScenario(t, s.title, before, s.statements)
 			}
 		})
+	}
+	for _, event := range eventNames() {
+		if !strings.Contains(all.String(), event+" {") {
+			t.Errorf("no scenario checks the body of %s", event)
+		}
 	}
 }
 
