@@ -28,19 +28,16 @@ type Findings struct {
 	UnknownFields, UnknownParameters []string
 }
 
-// ValidateRequest validates a request with a JSON body or an empty body.
-// Unknown fields and parameters are errors only if rejectUnknown or o.RejectUnknown
-// is set.
+// ValidateRequest validates the parameters of a request, unless r is nil, and the body,
+// which is JSON or empty. Unknown fields and parameters are errors only if rejectUnknown
+// or o.RejectUnknown is set.
 func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown bool) (found Findings, err error) {
 	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown || o.RejectUnknown}
 	if o.ID == "importContacts" {
 		v.badEntries = map[int]api.ProblemDetail{}
 	}
-	for _, p := range o.InPath {
-		v.parameter(p, "path", r.PathValue(p.Name))
-	}
-	if r.URL.RawQuery != "" {
-		found.UnknownParameters = v.query(o, r.URL.RawQuery)
+	if r != nil {
+		found.UnknownParameters = v.parameters(o, r)
 	}
 	if len(body) > 0 {
 		v.value(o.Body, nil)
@@ -50,6 +47,16 @@ func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown 
 		return found, &apierror.Error{Status: http.StatusUnprocessableEntity, Details: v.errors}
 	}
 	return found, nil
+}
+
+func (v *validator) parameters(o *Operation, r *http.Request) (unknown []string) {
+	for _, p := range o.InPath {
+		v.parameter(p, "path", r.PathValue(p.Name))
+	}
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	return v.query(o, r.URL.RawQuery)
 }
 
 func (v *validator) query(o *Operation, raw string) (unknown []string) {

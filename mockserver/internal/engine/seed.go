@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/model"
 )
@@ -42,7 +40,7 @@ func (e *Engine) Seed(r io.Reader) error {
 // seeder adds the records of a seed as a user of the account.
 type seeder struct {
 	*Engine
-	caller    model.Token
+	caller    platform.Caller
 	lists     map[string]int64 // ids by name
 	templates map[string]int64
 	err       error // the first error
@@ -62,16 +60,16 @@ func (e *Engine) seedOne(raw []byte) error {
 	if in.AccountID == 0 {
 		in.AccountID = e.Account
 	}
-	s := &seeder{Engine: e, caller: model.Token{AccountID: in.AccountID}, lists: map[string]int64{}, templates: map[string]int64{}}
+	s := &seeder{Engine: e, caller: platform.Caller{AccountID: in.AccountID}, lists: map[string]int64{}, templates: map[string]int64{}}
 	each(s, "tokens", in.Tokens, s.addToken) // first, because a user of the account creates the other records
 	if s.err != nil {
 		return s.err
 	}
-	var ok bool
-	if s.caller, ok = e.Access.Of(in.AccountID, 0); !ok {
+	user, ok := e.Access.Of(in.AccountID, 0)
+	if !ok {
 		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
 	}
-	s.caller.ReadOnly = false // a seed can write even if the token cannot
+	s.caller.UserID, s.caller.UserEmail = user.UserID, user.UserEmail
 	each(s, "templates", in.Templates, s.addTemplate)
 	each(s, "lists", in.Lists, s.addList)
 	each(s, "suppressed_emails", in.Suppressed, s.addSuppressed)
@@ -112,24 +110,27 @@ func (s *seeder) addToken(in seedToken) error {
 func (s *seeder) addTemplate(in seedTemplate) error {
 	fixed := platform.Fixed{ID: in.ID}
 	in.ID = 0
-	made, err := s.post("/templates", in, fixed)
-	s.templates[in.Name] = made.TemplateID
+	made, err := submit(s, "POST /templates", in, fixed, s.Platform.CreateTemplate)
+	if err == nil {
+		s.templates[in.Name] = made.(api.CreateTemplate201JSONResponse).TemplateID
+	}
 	return err
 }
 
 func (s *seeder) addList(in seedList) error {
-	made, err := s.post("/lists", api.ListCreate{Name: in.Name}, platform.Fixed{ID: in.ID})
+	made, err := submit(s, "POST /lists", api.ListCreate{Name: in.Name}, platform.Fixed{ID: in.ID}, s.Platform.CreateList)
 	if err != nil {
 		return err
 	}
-	s.lists[in.Name] = made.ListID
-	path := fmt.Sprintf("/lists/%d", made.ListID)
+	id := made.(api.CreateList201JSONResponse).ListID
+	s.lists[in.Name] = id
 	if in.PolicyAccepted {
-		if _, err := s.post(path+"/accept-policy", nil, platform.Fixed{}); err != nil {
-			return fmt.Errorf(".policy_accepted%w", err)
+		_, err := s.Platform.AcceptListPolicy(s.context(platform.Fixed{}, nil), api.AcceptListPolicyRequestObject{ListID: id})
+		if err != nil {
+			return fmt.Errorf(".policy_accepted%w", located(err))
 		}
 	}
-	if err := s.addContacts(path, in.Contacts); err != nil {
+	if err := s.addContacts(id, in.Contacts); err != nil {
 		return fmt.Errorf(".%w", err)
 	}
 	return nil
@@ -137,7 +138,7 @@ func (s *seeder) addList(in seedList) error {
 
 // addContacts imports contacts in batches. The contacts in a batch have the
 // same status.
-func (s *seeder) addContacts(path string, contacts []seedContact) error {
+func (s *seeder) addContacts(list int64, contacts []seedContact) error {
 	if err := checkIDs(contacts); err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (s *seeder) addContacts(path string, contacts []seedContact) error {
 		if status != "" {
 			body["import_to"] = status
 		}
-		result, err := s.post(path+"/contacts/import", body, platform.Fixed{Contacts: ids})
+		result, err := s.importContacts(list, body, ids)
 		if err != nil {
 			return fmt.Errorf("contacts[%d]%w", from, err)
 		}
@@ -167,8 +168,17 @@ func (s *seeder) addContacts(path string, contacts []seedContact) error {
 	return nil
 }
 
+func (s *seeder) importContacts(list int64, body any, ids map[string]int64) (api.ImportContacts200JSONResponse, error) {
+	made, err := submit(s, "POST /lists/{list_id}/contacts/import", body, platform.Fixed{Contacts: ids},
+		func(ctx context.Context, in struct{ Body *api.ContactImport }) (api.ImportContactsResponseObject, error) {
+			return s.Platform.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: list, Body: in.Body})
+		})
+	result, _ := made.(api.ImportContacts200JSONResponse)
+	return result, err
+}
+
 func (s *seeder) addSuppressed(email string) error {
-	_, err := s.post("/suppressed-emails", api.SuppressedEmailCreate{Email: email}, platform.Fixed{})
+	_, err := submit(s, "POST /suppressed-emails", api.SuppressedEmailCreate{Email: email}, platform.Fixed{}, s.Platform.AddSuppressedEmail)
 	return err
 }
 
@@ -177,12 +187,14 @@ func (s *seeder) addWorkflow(in seedWorkflow) error {
 	in.ID, in.Active = 0, false
 	err := errors.Join(named(&in.ListID, &in.List, "list", s.lists),
 		named(&in.Content.TemplateID, &in.Content.Template, "content.template", s.templates))
-	var made created
-	if err == nil {
-		made, err = s.post("/workflows", in, fixed)
+	if err != nil {
+		return err
 	}
+	made, err := submit(s, "POST /workflows", in, fixed, s.Platform.CreateWorkflow)
 	if err == nil && active {
-		_, err = s.post(fmt.Sprintf("/workflows/%d/activate", made.WorkflowID), nil, platform.Fixed{})
+		id := made.(api.CreateWorkflow201JSONResponse).WorkflowID
+		_, err = s.Platform.ActivateWorkflow(s.context(platform.Fixed{}, nil), api.ActivateWorkflowRequestObject{WorkflowID: id})
+		err = located(err)
 	}
 	return err
 }
@@ -194,9 +206,10 @@ func (s *seeder) addCampaign(in seedCampaign) error {
 	if c := in.Content; err == nil && c != nil {
 		err = named(&c.TemplateID, &c.Template, "content.template", s.templates)
 	}
-	if err == nil {
-		_, err = s.post("/campaigns", in, fixed)
+	if err != nil {
+		return err
 	}
+	_, err = submit(s, "POST /campaigns", in, fixed, s.Platform.CreateCampaign)
 	return err
 }
 
@@ -204,7 +217,7 @@ func (s *seeder) addWebhook(in seedWebhook) error {
 	id, _ := strconv.ParseInt(in.ID, 10, 64) // no record has the id 0
 	fixed := platform.Fixed{ID: id, Secret: in.Secret, Hash: in.Hash}
 	in.ID, in.Secret, in.Hash = "", "", ""
-	_, err := s.post("/webhooks", in, fixed)
+	_, err := submit(s, "POST /webhooks", in, fixed, s.Platform.CreateWebhook)
 	return err
 }
 
@@ -225,42 +238,45 @@ func named(id *int64, name **string, what string, ids map[string]int64) error {
 	return nil
 }
 
-// created contains the fields that a seeder reads from API responses.
-type created struct {
-	TemplateID int64               `json:"template_id"`
-	ListID     int64               `json:"list_id"`
-	WorkflowID int64               `json:"workflow_id"`
-	Errors     []api.ImportError   `json:"errors"`
-	Detail     []api.ProblemDetail `json:"detail"`
-}
-
-// If the API rejects the request, the error begins with the path of the invalid field.
-func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created, err error) {
-	sent := []byte{}
-	if body != nil {
-		if sent, err = json.Marshal(body); err != nil {
-			return out, err
-		}
-	}
-	r, err := http.NewRequestWithContext(platform.WithFixed(context.Background(), fixed), http.MethodPost, path, bytes.NewReader(sent))
+// submit validates the body of an operation as the gateway does, and calls the operation.
+// An error begins with the path of the invalid field.
+func submit[Body, Out any, In ~struct{ Body *Body }](
+	s *seeder, pattern string, body any, fixed platform.Fixed, operate func(context.Context, In) (Out, error),
+) (out Out, err error) {
+	raw, err := json.Marshal(body)
 	if err != nil {
 		return out, err
 	}
-	r.Header.Set("Content-Type", "application/json")
-	response := inprocess.NewRecording(http.Header{})
-	s.API.ServeAs(response, r, s.caller)
-	if err := json.Unmarshal(response.Body.Bytes(), &out); err != nil && response.Body.Len() > 0 {
-		return out, err
+	found, err := contract.Operations()[pattern].ValidateRequest(nil, raw, true)
+	in := new(Body)
+	if err == nil {
+		err = json.Unmarshal(raw, in)
 	}
-	if response.Status >= 300 {
-		d := out.Detail[0]
-		place := apierror.Path(d.Loc)
-		if place != "" {
-			place = "." + place
-		}
-		return out, fmt.Errorf("%s: %s", place, d.Msg)
+	if err == nil {
+		out, err = operate(s.context(fixed, found.BadEntries), In{in})
 	}
-	return out, nil
+	return out, located(err)
+}
+
+// context returns the context of an operation.
+func (s *seeder) context(fixed platform.Fixed, badEntries map[int]api.ProblemDetail) context.Context {
+	caller := s.caller
+	caller.Fixed, caller.BadEntries = &fixed, badEntries
+	return platform.WithCaller(context.Background(), &caller)
+}
+
+// located returns an error whose text begins with the path of the invalid field.
+func located(err error) error {
+	var invalid *apierror.Error
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	detail := invalid.Details[0]
+	place := apierror.Path(detail.Loc)
+	if place != "" {
+		place = "." + place
+	}
+	return fmt.Errorf("%s: %s", place, detail.Msg)
 }
 
 // checkIDs returns an error unless the ids of the contacts are in ascending order or all

@@ -32,8 +32,8 @@ var SeedSchema = sync.OnceValue(func() *contract.Schema {
 	}.Of(reflect.TypeFor[seed]())
 })
 
-// seed is one object in a seed file. Each item is sent as an API request, without the
-// fields that only seeds define.
+// seed is one object in a seed file. Each item is the body of an API request, with
+// additional fields.
 type seed struct {
 	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first configured token"`
 	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add to the account; if the account does not exist, it is created"`

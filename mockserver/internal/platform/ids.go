@@ -2,7 +2,6 @@ package platform
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -16,8 +15,7 @@ import (
 )
 
 // Fixed contains the values that a seed sets for a new record. The platform chooses
-// values for omitted fields. [WithFixed] adds fixed values to a context. Operations
-// with fixed values do not fire events.
+// values for omitted fields. Operations with fixed values do not fire events.
 type Fixed struct {
 	ID       int64                // id of the record; 0 if it is not fixed
 	Contacts map[string]int64     // ids of contacts, by lower-case address
@@ -29,20 +27,8 @@ type Fixed struct {
 // exceed maxFixedID.
 const maxFixedID int64 = 1e15
 
-type fixedKey struct{}
-
-// WithFixed returns a context for an operation that creates a record with fixed
-// values.
-func WithFixed(ctx context.Context, f Fixed) context.Context {
-	return context.WithValue(ctx, fixedKey{}, f)
-}
-
 // fix checks the fixed values and stores them in the transaction.
-func (t *tx) fix(ctx context.Context) error {
-	f, ok := ctx.Value(fixedKey{}).(Fixed)
-	if !ok {
-		return nil
-	}
+func (t *tx) fix(f Fixed) error {
 	ids := slices.Collect(maps.Values(f.Contacts))
 	if f.ID != 0 {
 		ids = append(ids, f.ID)

@@ -106,6 +106,8 @@ type Caller struct {
 	Unlimited bool
 	// BadEntries contains the invalid entries of an import, by index.
 	BadEntries map[int]api.ProblemDetail
+	// Fixed contains the values from a seed, and is nil for other requests.
+	Fixed *Fixed
 }
 
 type callerKey struct{}
@@ -150,10 +152,12 @@ func operation[In, Out any](
 	caller := ctx.Value(callerKey{}).(*Caller)
 	err = run(caller, func(t *tx) error {
 		t.account = p.accountLocked(caller.AccountID)
-		err := t.fix(ctx)
-		if err == nil {
-			out, err = operate(t, in)
+		if caller.Fixed != nil {
+			if err := t.fix(*caller.Fixed); err != nil {
+				return err
+			}
 		}
+		out, err = operate(t, in)
 		return err
 	})
 	return out, err
