@@ -163,11 +163,26 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 		g.reject(c, r, apierror.NotFound("path", r.URL.Path, "path"))
 		return
 	}
-	ctx := context.WithValue(r.Context(), callKey{}, c)
-	router().ServeHTTP(c, r.WithContext(platform.WithCaller(ctx, &c.caller)))
+	c.context = callContext{platform.WithCaller(r.Context(), &c.caller), c}
+	router().ServeHTTP(c, r.WithContext(&c.context))
+}
+
+// callContext is the context of a call. It is part of the call, because
+// [context.WithValue] would allocate memory for each request.
+type callContext struct {
+	context.Context
+	call *call
 }
 
 type callKey struct{}
+
+// Value implements [context.Context].
+func (c *callContext) Value(key any) any {
+	if key == (callKey{}) {
+		return c.call
+	}
+	return c.Context.Value(key)
+}
 
 // callOf returns the call that serve has added to the context of a request.
 func callOf(r *http.Request) *call { return r.Context().Value(callKey{}).(*call) }

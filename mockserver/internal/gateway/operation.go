@@ -138,6 +138,7 @@ type call struct {
 	model.Request
 
 	gateway   *Gateway
+	context   callContext
 	token     model.Token
 	caller    platform.Caller // the owner of the token
 	byControl bool            // skips faults and the lookup rate limit, and rejects unknown fields
