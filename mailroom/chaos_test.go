@@ -118,7 +118,7 @@ type planted struct {
 
 func (p planted) Put(ctx context.Context, it Item) error {
 	if p.put != nil && !p.put(&it) {
-		return p.Tx.Delete(ctx, it.Kind, it.Key)
+		return p.Delete(ctx, it.Kind, it.Key)
 	}
 	return p.Tx.Put(ctx, it)
 }
@@ -222,8 +222,10 @@ func chaos(t *testing.T, seed uint64, plant func(Tx) Tx) (wrong []string) {
 func (w *world) start() (*Room, *process) {
 	p := &process{MemoryStore: w.store, plant: w.plant}
 	quiet := slog.New(slog.DiscardHandler)
-	c := need(client.New(client.Config{BaseURL: w.platform.URL(), Token: w.platform.Token(), Logger: quiet,
-		HTTPClient: &http.Client{Transport: late{w.platform.Transport(), time.Second}}}))(w.t) // so processes are killed during a request
+	c := need(client.New(client.Config{
+		BaseURL: w.platform.URL(), Token: w.platform.Token(), Logger: quiet,
+		HTTPClient: &http.Client{Transport: late{w.platform.Transport(), time.Second}}, // so processes are killed during a request
+	}))(w.t)
 	room := need(New(c, p, Options{
 		URL: "http://app.test/hook", List: "Orders", Logger: quiet, Pause: time.Second, MaxPause: 5 * time.Second, Poll: 5 * time.Second, OnNotice: w.onNotice,
 	}))(w.t)

@@ -152,7 +152,7 @@ func putThen(kind string, f func() error) func(context.Context, mailroom.Tx) err
 
 func failureRollsBack(ctx context.Context, s mailroom.Store, kind string, _ func() mailroom.Store) error {
 	if err := in(ctx, s, putThen(kind, func() error { return errFn })); !errors.Is(err, errFn) {
-		return fmt.Errorf("Update = %w; want the error of the function", err)
+		return fmt.Errorf("result of Update: %w; want the error of the function", err)
 	}
 	return expect(ctx, s, kind, "a", nil)
 }
@@ -172,7 +172,7 @@ func endedContext(ctx context.Context, s mailroom.Store, kind string, _ func() m
 	ended, cancel := context.WithCancel(ctx)
 	err := in(ended, s, putThen(kind, func() error { cancel(); return nil }))
 	if !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("Update = %w; want context.Canceled", err)
+		return fmt.Errorf("result of Update: %w; want context.Canceled", err)
 	}
 	called := false
 	err = in(ended, s, func(context.Context, mailroom.Tx) error { called = true; return nil })
@@ -188,7 +188,7 @@ func innerTransaction(ctx context.Context, s mailroom.Store, kind string, _ func
 		return errors.Join(inner, expect(ctx, s, kind, "a", &mailroom.Item{Kind: kind, Key: "a"}), errFn)
 	})
 	if err == nil || err.Error() != errFn.Error() {
-		return fmt.Errorf("Update = %w; want only the error of the outer function", err)
+		return fmt.Errorf("result of Update: %w; want only the error of the outer function", err)
 	}
 	return expect(ctx, s, kind, "a", nil)
 }
@@ -217,7 +217,7 @@ func insertKeeps(ctx context.Context, s mailroom.Store, kind string, _ func() ma
 		err := in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
 			inserted, err := tx.Insert(ctx, mailroom.Item{Kind: kind, Key: "a", Value: fmt.Append(nil, i)})
 			if err == nil && inserted != want {
-				err = fmt.Errorf("Insert %d = %v; want %v", i+1, inserted, want)
+				err = fmt.Errorf("result of Insert %d: %v; want %v", i+1, inserted, want)
 			}
 			return err
 		})
