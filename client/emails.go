@@ -128,3 +128,11 @@ func (b EmailBounce) Hard() bool {
 	}
 	return b.Category.Hard()
 }
+
+// Soft reports whether the bounce is temporary, so a later email to the address may
+// succeed. The category decides, because the platform can report an automatic reply
+// with the type [events.BounceTypeSoft]. Without a category, the type decides. A
+// bounce can be neither hard nor soft.
+func (b EmailBounce) Soft() bool {
+	return !b.Hard() && (b.Category.Soft() || b.Category == "" && b.Type == events.BounceTypeSoft)
+}

@@ -65,16 +65,21 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-func TestHardBounces(t *testing.T) {
-	for bounce, want := range map[EmailBounce]bool{
-		{Type: "hard", Category: "bounce_df"}: true,
-		{Category: "bounce_hb"}:               true,
-		{Type: "soft", Category: "bounce_hb"}: false, // the type has precedence over the category
-		{Category: "bounce_sb"}:               false,
-		{Type: "unheard-of"}:                  false,
-		{}:                                    false,
+func TestBounceKinds(t *testing.T) {
+	for bounce, want := range map[EmailBounce]struct{ hard, soft bool }{
+		{Type: "hard", Category: "bounce_df"}: {hard: true},
+		{Category: "bounce_hb"}:               {hard: true},
+		{Type: "soft", Category: "bounce_hb"}: {}, // only the type says that it is not permanent
+		{Type: "soft", Category: "bounce_sb"}: {soft: true},
+		{Type: "soft", Category: "bounce_ar"}: {}, // an automatic reply
+		{Type: "soft"}:                        {soft: true},
+		{Category: "bounce_sb"}:               {soft: true},
+		{Category: "bounce_df"}:               {soft: true},
+		{Type: "unheard-of"}:                  {},
+		{}:                                    {},
 	} {
-		assert.Equal(t, want, bounce.Hard(), "%+v", bounce)
+		assert.Equal(t, want.hard, bounce.Hard(), "hard: %+v", bounce)
+		assert.Equal(t, want.soft, bounce.Soft(), "soft: %+v", bounce)
 	}
 }
 

@@ -107,8 +107,7 @@ func reasonOfBounce(hard, soft bool) Reason {
 func (n *Notice) complete(email client.Email) {
 	n.Address = normal(email.To)
 	if b := email.Bounce; n.Event.Name == events.NameEmailBounced && b != nil {
-		soft := b.Category.Soft() || b.Category == "" && b.Type == events.BounceTypeSoft // an automatic reply has the type soft
-		n.Reason, n.Detail = reasonOfBounce(b.Hard(), soft), b.DSNMessage
+		n.Reason, n.Detail = reasonOfBounce(b.Hard(), b.Soft()), b.DSNMessage
 	}
 }
 

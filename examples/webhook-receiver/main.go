@@ -149,6 +149,7 @@ func handle(_ context.Context, ev *events.Event) error {
 	switch {
 	case isUnknown:
 		log.Warn("unknown event", "data", string(unknown.Raw))
+		return unknown.Err // nil if only the name is unknown; otherwise the platform retries, so an update can read the event
 	case hasReason:
 		log.Info("bounced", "hard", bounce.Category.Hard())
 	case ev.Name == events.NameEmailBounced:
