@@ -150,7 +150,7 @@ func operation[In, Out any](
 	ctx context.Context, p *Platform, run func(*Caller, func(*tx) error) error, in In, operate func(*tx, In) (Out, error),
 ) (out Out, err error) {
 	caller := ctx.Value(callerKey{}).(*Caller)
-	err = run(caller, func(t *tx) error {
+	err = run(caller, func(t *tx) (err error) { // its own err, because a captured one would be allocated
 		t.account = p.accountLocked(caller.AccountID)
 		if caller.Fixed != nil {
 			if err := t.fix(*caller.Fixed); err != nil {
