@@ -16,7 +16,7 @@
 //		return err
 //	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})})
 //
-// Package sqlonce provides an equivalent store for database/sql and any driver.
+// For database/sql and any driver, use mailroom.NewOnce with contrib/sqlstore.
 //
 // # The handler
 //

@@ -111,7 +111,7 @@ var groups = []struct {
 	{"lookups: a process is killed that has the turn", killedHolder},
 	{"lookups: Redis is killed and comes back empty", redisRestarts},
 	{"events: replicas are killed, pgstore", killedReplicas("pg")},
-	{"events: replicas are killed, sqlonce", killedReplicas("sql")},
+	{"events: replicas are killed, sqlstore", killedReplicas("sql")},
 	{"events: replicas are killed, redisstore", killedReplicas("redis")},
 	{"events: PostgreSQL is killed", killedPostgres},
 	{"events: Redis is killed and comes back empty", killedRedis},

@@ -22,12 +22,13 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"example.com/emailplatform/contrib/pgstore"
-	"example.com/emailplatform/contrib/pgstore/sqlonce"
 	"example.com/emailplatform/contrib/redisstore"
+	"example.com/emailplatform/contrib/sqlstore"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/examples/integrations/jetstream/inbox"
 	"example.com/emailplatform/internal/tests/chaos/servers"
 	"example.com/emailplatform/internal/tools/must"
+	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/webhook"
 )
 
@@ -168,11 +169,10 @@ func open(ctx context.Context, with settings) store {
 		db := must.Get(sql.Open("pgx", with.Postgres))
 		db.SetMaxOpenConns(24)
 		db.SetMaxIdleConns(24)
-		return store{sqlonce.NewOnce(db, sqlonce.OnceOptions{}), func(ctx context.Context, id string) error {
-			tx, err := sqlonce.Tx(ctx)
-			if err == nil {
-				_, err = tx.ExecContext(ctx, effect, id)
-			}
+		items := sqlstore.New(sqlstore.PostgreSQL, db)
+		must.OK(items.Create(ctx))
+		return store{mailroom.NewOnce(items, time.Hour), func(ctx context.Context, id string) error {
+			_, err := items.Tx(ctx).ExecContext(ctx, effect, id)
 			return err
 		}}
 	}

@@ -25,7 +25,7 @@ var contenders = []contender{
 	{name: "memory", with: settings{Store: "memory"}},
 	{name: "redisstore", with: settings{Store: "redis"}, least: 4000, share: 0.1},
 	{name: "pgstore", with: settings{Store: "pg"}, least: 2000, share: 0.05},
-	{name: "sqlonce", with: settings{Store: "sql"}, share: 0.05},
+	{name: "sqlstore", with: settings{Store: "sql"}, share: 0.05},
 	{name: "pgstore and a row", with: settings{Store: "pg", Rows: true}},
 }
 

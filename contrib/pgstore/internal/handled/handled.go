@@ -1,5 +1,5 @@
 // Package handled contains the table of handled events and the SQL statements
-// that pgstore and sqlonce share.
+// of pgstore.
 package handled
 
 import (
