@@ -110,7 +110,7 @@ func (j job) run(ctx context.Context) error {
 // it misses none while others unsubscribe.
 func (j job) bouncedHard(ctx context.Context) ([]client.Contact, error) {
 	var bounced []client.Contact
-	for contact, err := range j.Contacts.All(ctx, j.listID, client.ListContactsParams{}) {
+	for contact, err := range j.Contacts.All(ctx, j.listID, client.ListContactsParams{WithCount: true}) {
 		if err != nil {
 			return nil, err
 		}

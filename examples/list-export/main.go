@@ -83,7 +83,7 @@ func export(
 	if err := w.Write(headers); err != nil {
 		return 0, err
 	}
-	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{}, client.Prefetch(3)) {
+	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{WithCount: true}, client.Prefetch(3)) {
 		if err != nil {
 			return n, err
 		}

@@ -70,7 +70,7 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
 	headers := []string{"email", "subscribed_on", "tags"}
 	_ = w.Write(headers) // see w.Error
-	for c, err := range s.platform.Contacts.All(ctx, s.listID, client.ListContactsParams{}, client.Prefetch(3)) {
+	for c, err := range s.platform.Contacts.All(ctx, s.listID, client.ListContactsParams{WithCount: true}, client.Prefetch(3)) {
 		if err != nil {
 			return err
 		}
