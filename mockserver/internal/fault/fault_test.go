@@ -1,13 +1,19 @@
 package fault
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/model"
@@ -112,5 +118,42 @@ func TestAccounts(t *testing.T) {
 	p.RemoveOf(2)
 	if _, rules := p.List(); len(rules) != 1 || rules[0].ID != "fault-2" || rules[0].Calls != 5 {
 		t.Errorf("the remaining rules are %+v, want only fault-2 with 5 calls", rules)
+	}
+}
+
+// TestActionsAreComplete: each constant in package model has a row in actions and an alias in package mockserver.
+func TestActionsAreComplete(t *testing.T) {
+	constants, err := os.ReadFile("../../model/model.go")
+	require.NoError(t, err)
+	aliases, err := os.ReadFile("../../faults.go")
+	require.NoError(t, err)
+	found := regexp.MustCompile(`(Fault\w+) FaultAction = "(\w+)"`).FindAllSubmatch(constants, -1)
+	require.NotEmpty(t, found)
+	for _, constant := range found {
+		name, action := string(constant[1]), model.FaultAction(constant[2])
+		assert.Contains(t, Actions(), action, "actions in actions.go has no row for model.%s", name)
+		if !regexp.MustCompile(`\b` + name + ` += model\.` + name + `\b`).Match(aliases) {
+			t.Errorf("mockserver/faults.go has no alias of model.%s", name)
+		}
+	}
+}
+
+// TestApplyIsComplete: Apply implements each action for requests.
+func TestApplyIsComplete(t *testing.T) {
+	for _, action := range Described() {
+		if !slices.Contains(action.Targets, "request") {
+			continue
+		}
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // ends a hanging request
+			defer cancel()
+			defer func() {
+				if r := recover(); r != nil && r != http.ErrAbortHandler { //nolint:errorlint // Apply panics with the error itself
+					t.Errorf("Apply: %v", r)
+				}
+			}()
+			r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/lists", http.NoBody)
+			newPlan(t).Apply(model.Fault{Action: action.Name}, httptest.NewRecorder(), r, func(http.ResponseWriter) {})
+		})
 	}
 }
