@@ -101,7 +101,7 @@ func leaking() map[string]http.HandlerFunc {
 func TestClientErrors(t *testing.T) {
 	for name, response := range leaking() {
 		t.Run(name, func(t *testing.T) {
-			w := newWatch(t)
+			w := newDetector(t)
 			srv := httptest.NewServer(response)
 			defer srv.Close()
 			c, err := client.New(client.Config{
@@ -131,7 +131,7 @@ func TestClientErrors(t *testing.T) {
 }
 
 // ask sends a request with the token and returns the response.
-func ask(w *watch, srv *mockserver.Server, method, path, token, body string) (int, string) {
+func ask(w *detector, srv *mockserver.Server, method, path, token, body string) (int, string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, srv.URL()+path, strings.NewReader(body))
 	require.NoError(w, err)
@@ -148,7 +148,7 @@ func ask(w *watch, srv *mockserver.Server, method, path, token, body string) (in
 
 // TestPlatformErrors searches the responses to invalid requests for secrets.
 func TestPlatformErrors(t *testing.T) {
-	w := newWatch(t)
+	w := newDetector(t)
 	srv := newPlatform(t, w)
 	for name, r := range map[string]struct{ method, path, token, body string }{
 		"unknown token":   {"GET", "/lists", canaryPassword, ""},
@@ -177,7 +177,7 @@ func TestPlatformErrors(t *testing.T) {
 // Some of them may contain a webhook's secret, because snapshots restore it and the console computes signatures with
 // it.
 func TestPlatformDumps(t *testing.T) {
-	w := newWatch(t)
+	w := newDetector(t)
 	srv := newPlatform(t, w)
 	status, hook := ask(w, srv, "POST", "/webhooks", canaryToken,
 		`{"url":"http://hook.test/","events":["Contact.Added","Email.Bounced"]}`)
@@ -203,7 +203,7 @@ func TestPlatformDumps(t *testing.T) {
 	w.show("what a test sees", srv.Requests(), srv.Outbox(), srv.Deliveries(), srv.Events(), srv.Faults())
 }
 
-func newPlatform(t *testing.T, w *watch) *mockserver.Server {
+func newPlatform(t *testing.T, w *detector) *mockserver.Server {
 	srv := mockserver.Start(mockserver.Config{
 		Tokens:       []mockserver.Token{{Value: canaryToken}},
 		Logger:       w.logger("the platform"),
@@ -238,7 +238,7 @@ func TestReceiver(t *testing.T) {
 		"the function panics":     {body: good, signWith: canaryKey, panic: "out of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWatch(t)
+			w := newDetector(t)
 			var outcomes []webhook.Outcome
 			parsed, err := webhook.ParseSecret(canaryKey, "")
 			require.NoError(t, err)

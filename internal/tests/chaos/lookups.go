@@ -37,7 +37,7 @@ type crowd struct {
 	members []*process
 }
 
-func gather(ctx context.Context, s *stage, processes, goroutines int) *crowd {
+func gather(ctx context.Context, s *fixture, processes, goroutines int) *crowd {
 	p := newPlatform(ctx)
 	with := make([]settings, processes)
 	for i := range with {
@@ -64,7 +64,7 @@ func (c *crowd) failures() (failed int) {
 }
 
 // turns measures the lookups of three processes that share the platform's rate limit.
-func turns(ctx context.Context, s *stage) []figure {
+func turns(ctx context.Context, s *fixture) []figure {
 	n := s.pick(24, 500)
 	c := gather(ctx, s, 3, s.pick(4, 8))
 	defer c.close()
@@ -95,7 +95,7 @@ func turns(ctx context.Context, s *stage) []figure {
 }
 
 // scripts returns the number of scripts that Redis has run.
-func scripts(ctx context.Context, s *stage) (n int) {
+func scripts(ctx context.Context, s *fixture) (n int) {
 	rdb := redis.NewClient(&redis.Options{Addr: s.rdb.Addr})
 	defer func() { _ = rdb.Close() }()
 	for _, m := range scriptCalls.FindAllStringSubmatch(must.Get(rdb.Info(ctx, "commandstats").Result()), -1) {
@@ -107,7 +107,7 @@ func scripts(ctx context.Context, s *stage) (n int) {
 var scriptCalls = regexp.MustCompile(`cmdstat_eval(?:sha)?:calls=(\d+)`)
 
 // killedHolder kills a process while the platform processes its lookup.
-func killedHolder(ctx context.Context, s *stage) []figure {
+func killedHolder(ctx context.Context, s *fixture) []figure {
 	longest := time.Duration(0)
 	rounds := s.pick(1, 5)
 	for range rounds {
@@ -119,7 +119,7 @@ func killedHolder(ctx context.Context, s *stage) []figure {
 	}
 }
 
-func killHolder(ctx context.Context, s *stage) (took time.Duration) {
+func killHolder(ctx context.Context, s *fixture) (took time.Duration) {
 	c := gather(ctx, s, 3, 2)
 	defer c.close()
 	defer s.end()
@@ -141,7 +141,7 @@ func killHolder(ctx context.Context, s *stage) (took time.Duration) {
 
 // redisRestarts kills Redis while processes look up emails. Redis is down for two seconds and is empty after the
 // restart.
-func redisRestarts(ctx context.Context, s *stage) []figure {
+func redisRestarts(ctx context.Context, s *fixture) []figure {
 	c := gather(ctx, s, 3, 2)
 	defer c.close()
 	rounds := s.pick(1, 5)

@@ -85,8 +85,8 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// stage is the state that all groups share.
-type stage struct {
+// fixture is the state that all groups share.
+type fixture struct {
 	short bool
 	rdb   *servers.Server
 	db    *servers.Server
@@ -95,7 +95,7 @@ type stage struct {
 }
 
 // pick returns short for a short run and full otherwise.
-func (s *stage) pick(short, full int) int {
+func (s *fixture) pick(short, full int) int {
 	if s.short {
 		return short
 	}
@@ -105,7 +105,7 @@ func (s *stage) pick(short, full int) int {
 // groups are the scenarios. A group ends at the first failed call of package must.
 var groups = []struct {
 	name string
-	run  func(context.Context, *stage) []figure
+	run  func(context.Context, *fixture) []figure
 }{
 	{"lookups: turns", turns},
 	{"lookups: a process is killed that has the turn", killedHolder},
@@ -127,7 +127,7 @@ var groups = []struct {
 
 func run(ctx context.Context, short bool, only string) (err error) {
 	defer must.Catch(&err)
-	s := &stage{short: short, dir: must.Get(os.MkdirTemp("", "chaos-"))}
+	s := &fixture{short: short, dir: must.Get(os.MkdirTemp("", "chaos-"))}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
 	s.rdb = must.Get(servers.StartRedis(ctx))
 	defer func() { err = errors.Join(err, s.rdb.Close()) }()
@@ -227,7 +227,7 @@ type process struct {
 }
 
 // spawn starts a process for each of the settings, and returns when all have printed their first line. end kills them.
-func (s *stage) spawn(program string, with ...settings) (all []*process) {
+func (s *fixture) spawn(program string, with ...settings) (all []*process) {
 	for _, w := range with {
 		p := &process{program: program, with: w}
 		p.start()
@@ -255,7 +255,7 @@ func (p *process) restart() {
 }
 
 // end kills the remaining processes.
-func (s *stage) end() {
+func (s *fixture) end() {
 	for _, p := range s.live {
 		p.kill()
 	}

@@ -33,7 +33,7 @@ import (
 )
 
 // receive starts n replicas of a receiver.
-func receive(s *stage, n int, with settings) []*process {
+func receive(s *fixture, n int, with settings) []*process {
 	with.Redis, with.Postgres = s.rdb.Addr, s.db.URL
 	all := slices.Repeat([]settings{with}, n)
 	for i := range all {
@@ -56,7 +56,7 @@ type siege struct {
 	rows   bool // the effects are in the store's transaction
 }
 
-func (g siege) run(ctx context.Context, s *stage) []figure {
+func (g siege) run(ctx context.Context, s *fixture) []figure {
 	defer s.end()
 	emptyTables(ctx, s)
 	run := fmt.Sprintf("%s%d", g.store, time.Now().UnixNano())
@@ -69,7 +69,7 @@ func (g siege) run(ctx context.Context, s *stage) []figure {
 }
 
 // emptyTables creates the tables of the store and of the effects, and deletes all effects.
-func emptyTables(ctx context.Context, s *stage) {
+func emptyTables(ctx context.Context, s *fixture) {
 	db := must.Get(pgx.Connect(ctx, s.db.URL))
 	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
 	for _, q := range []string{pgstore.Schema, "CREATE TABLE IF NOT EXISTS effects (id text)", "TRUNCATE effects"} {
@@ -93,7 +93,7 @@ func (g siege) attack(ctx context.Context, d *delivery, replicas []*process) {
 	}))
 }
 
-func (g siege) count(ctx context.Context, s *stage, file string, d *delivery) []figure {
+func (g siege) count(ctx context.Context, s *fixture, file string, d *delivery) []figure {
 	calls, twice := tally(must.Get(os.ReadFile(file)), d.run), 0
 	for _, n := range calls {
 		if n > 1 {
@@ -119,17 +119,21 @@ func (g siege) count(ctx context.Context, s *stage, file string, d *delivery) []
 		figure{name: "events that they are of", value: float64(distinct), bound: equal, limit: float64(d.events)})
 }
 
-func killedReplicas(store string) func(context.Context, *stage) []figure {
-	return func(ctx context.Context, s *stage) []figure {
+func killedReplicas(store string) func(context.Context, *fixture) []figure {
+	return func(ctx context.Context, s *fixture) []figure {
 		return siege{store, s.pick(1400, 14_000), s.pick(5, 50), restartOne, store != "redis"}.run(ctx, s)
 	}
 }
 
-func killedPostgres(ctx context.Context, s *stage) []figure { return killedServer(ctx, s, "pg", s.db) }
+func killedPostgres(ctx context.Context, s *fixture) []figure {
+	return killedServer(ctx, s, "pg", s.db)
+}
 
-func killedRedis(ctx context.Context, s *stage) []figure { return killedServer(ctx, s, "redis", s.rdb) }
+func killedRedis(ctx context.Context, s *fixture) []figure {
+	return killedServer(ctx, s, "redis", s.rdb)
+}
 
-func killedServer(ctx context.Context, s *stage, store string, server *servers.Server) []figure {
+func killedServer(ctx context.Context, s *fixture, store string, server *servers.Server) []figure {
 	restart := func(ctx context.Context, _ []*process) { must.OK(errors.Join(server.Kill(), server.Start(ctx))) }
 	return siege{store, s.pick(1400, 14_000), s.pick(1, 5), restart, store != "redis"}.run(ctx, s)
 }

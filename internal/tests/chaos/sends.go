@@ -25,7 +25,7 @@ import (
 
 // post is a shop with three senders that share a queue, and a mock server that records the emails of each order.
 type post struct {
-	stage   *stage
+	fixture *fixture
 	mock    *mockserver.Server
 	srv     *httptest.Server
 	pool    *pgxpool.Pool
@@ -35,8 +35,8 @@ type post struct {
 }
 
 // newPost starts the senders. Its tables are empty.
-func newPost(ctx context.Context, s *stage, pause time.Duration) *post {
-	p := &post{stage: s, mock: mockserver.New(mockserver.Config{}), pool: must.Get(pgxpool.New(ctx, s.db.URL))}
+func newPost(ctx context.Context, s *fixture, pause time.Duration) *post {
+	p := &post{fixture: s, mock: mockserver.New(mockserver.Config{}), pool: must.Get(pgxpool.New(ctx, s.db.URL))}
 	p.srv = httptest.NewServer(p.mock)
 	migrator := must.Get(rivermigrate.New(riverpgxv5.New(p.pool), nil))
 	must.Get(migrator.Migrate(ctx, rivermigrate.DirectionUp, nil))
@@ -48,7 +48,7 @@ func newPost(ctx context.Context, s *stage, pause time.Duration) *post {
 }
 
 func (p *post) close() {
-	p.stage.end()
+	p.fixture.end()
 	p.srv.Close()
 	p.mock.Close()
 	p.pool.Close()
@@ -131,7 +131,7 @@ func (p *post) figures(ctx context.Context, mostUnknown float64) []figure {
 
 // outage simulates 503 responses for two minutes, every second one with Retry-After, with the default pause of 30 s. The
 // shop gets an order every 2 s. The short form divides all times by 10.
-func outage(ctx context.Context, s *stage) []figure {
+func outage(ctx context.Context, s *fixture) []figure {
 	const orders = 60
 	unit := time.Duration(s.pick(100, 1000)) * time.Millisecond
 	p := newPost(ctx, s, 30*unit)
@@ -154,14 +154,14 @@ func outage(ctx context.Context, s *stage) []figure {
 }
 
 // newSlowPost returns a shop with a platform that delays each response, so senders are killed during requests.
-func newSlowPost(ctx context.Context, s *stage) *post {
+func newSlowPost(ctx context.Context, s *fixture) *post {
 	p := newPost(ctx, s, 100*time.Millisecond)
 	must.Get(p.mock.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultDelay, Delay: 50 * time.Millisecond}))
 	return p
 }
 
 // killedSenders kills senders while they send. rescued starts a sender that finds their emails.
-func killedSenders(ctx context.Context, s *stage) []figure {
+func killedSenders(ctx context.Context, s *fixture) []figure {
 	kills := s.pick(5, 50)
 	p := newSlowPost(ctx, s)
 	defer p.close()
@@ -174,7 +174,7 @@ func killedSenders(ctx context.Context, s *stage) []figure {
 }
 
 // killedQueue kills the database of the queue while the senders send.
-func killedQueue(ctx context.Context, s *stage) []figure {
+func killedQueue(ctx context.Context, s *fixture) []figure {
 	kills := s.pick(1, 5)
 	p := newSlowPost(ctx, s)
 	defer p.close()
@@ -199,7 +199,7 @@ func (p *post) rescued(ctx context.Context, kills int) []figure {
 }
 
 // stoppedSenders ends senders by SIGTERM while they send, as a deployment does.
-func stoppedSenders(ctx context.Context, s *stage) []figure {
+func stoppedSenders(ctx context.Context, s *fixture) []figure {
 	stops := s.pick(4, 30)
 	p := newSlowPost(ctx, s)
 	defer p.close()

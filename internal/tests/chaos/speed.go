@@ -29,11 +29,11 @@ var contenders = []contender{
 	{name: "pgstore and a row", with: settings{Store: "pg", Rows: true}},
 }
 
-func oneReplica(ctx context.Context, s *stage) []figure {
+func oneReplica(ctx context.Context, s *fixture) []figure {
 	return race(ctx, s, 1, contenders, s.pick(3, 5), s.pick(1500, 6000))
 }
 
-func threeReplicas(ctx context.Context, s *stage) []figure {
+func threeReplicas(ctx context.Context, s *fixture) []figure {
 	if s.short {
 		return nil
 	}
@@ -57,7 +57,7 @@ var inStream = []contender{
 	{name: "stream with sync, and worker", stream: true, synced: true, works: true},
 }
 
-func streamThroughput(ctx context.Context, s *stage) []figure {
+func streamThroughput(ctx context.Context, s *fixture) []figure {
 	if s.short {
 		return nil
 	}
@@ -65,7 +65,7 @@ func streamThroughput(ctx context.Context, s *stage) []figure {
 }
 
 // race runs the contenders in turn and keeps the best round of each, because other load only slows a round.
-func race(ctx context.Context, s *stage, replicas int, all []contender, rounds, events int) []figure {
+func race(ctx context.Context, s *fixture, replicas int, all []contender, rounds, events int) []figure {
 	emptyTables(ctx, s)
 	best := make([]heat, len(all))
 	for round := range rounds {
@@ -100,7 +100,7 @@ type heat struct {
 	p50, p99 time.Duration
 }
 
-func (c contender) run(ctx context.Context, s *stage, replicas int, round string, events int) heat {
+func (c contender) run(ctx context.Context, s *fixture, replicas int, round string, events int) heat {
 	defer s.end()
 	processed := func(context.Context) {}
 	if c.stream {

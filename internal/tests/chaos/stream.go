@@ -70,22 +70,22 @@ const ackWait = 2 * time.Second
 
 // stream is a NATS server with its workers.
 type stream struct {
-	stage   *stage
+	fixture *fixture
 	url     string
 	nats    *process
 	workers []*process
 }
 
 // startStream starts a NATS server with empty streams.
-func startStream(s *stage, synced bool) *stream {
+func startStream(s *fixture, synced bool) *stream {
 	with := settings{Addr: freeAddr(), Dir: must.Get(os.MkdirTemp(s.dir, "nats-")), Sync: synced}
-	return &stream{stage: s, url: "nats://" + with.Addr, nats: s.spawn("nats", with)[0]}
+	return &stream{fixture: s, url: "nats://" + with.Addr, nats: s.spawn("nats", with)[0]}
 }
 
 // work starts n workers.
 func (st *stream) work(n int, with settings) {
-	with.Store, with.NATS, with.Postgres = "pg", st.url, st.stage.db.URL
-	st.workers = st.stage.spawn("worker", slices.Repeat([]settings{with}, n)...)
+	with.Store, with.NATS, with.Postgres = "pg", st.url, st.fixture.db.URL
+	st.workers = st.fixture.spawn("worker", slices.Repeat([]settings{with}, n)...)
 }
 
 // processed waits until the stream is empty. An event is deleted when a worker has acknowledged it.
@@ -116,7 +116,7 @@ func messages(ctx context.Context, js jetstream.JetStream) (uint64, error) {
 }
 
 // killedStream kills receivers, workers and the NATS server in turn.
-func killedStream(ctx context.Context, s *stage) []figure {
+func killedStream(ctx context.Context, s *fixture) []figure {
 	events, kills := s.pick(700, 14_000), s.pick(6, 50)
 	defer s.end()
 	st := startStream(s, !s.short)

@@ -6,7 +6,7 @@ import (
 )
 
 func TestImportLimit(t *testing.T) {
-	inLab(func(l *lab) {
+	withFixture(func(l *fixture) {
 		proves(l, "limits/import", "decision/14/too-many")
 		path := f("/lists/%d/contacts", l.list())
 		batch := func(n int) string {

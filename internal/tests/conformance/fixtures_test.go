@@ -18,7 +18,7 @@ const (
 )
 
 // list creates a list with an accepted policy.
-func (l *lab) list() int64 {
+func (l *fixture) list() int64 {
 	l.Helper()
 	id := l.closedList()
 	l.post(f("/lists/%d/accept-policy", id), "").is(204, "")
@@ -26,18 +26,18 @@ func (l *lab) list() int64 {
 }
 
 // closedList creates a list without an accepted policy.
-func (l *lab) closedList() int64 {
+func (l *fixture) closedList() int64 {
 	l.Helper()
 	return l.post("/lists", `{"name":"News"}`).ok().int("list_id")
 }
 
-func (l *lab) contact(list int64, email string) int64 {
+func (l *fixture) contact(list int64, email string) int64 {
 	l.Helper()
 	return l.post(f("/lists/%d/contacts", list), f(`{"email":%q}`, email)).ok().int("id")
 }
 
 // member adds an address to a list and gives the contact a status.
-func (l *lab) member(list int64, email, status string) int64 {
+func (l *fixture) member(list int64, email, status string) int64 {
 	l.Helper()
 	if status == "pending" {
 		return l.post(f("/lists/%d/contacts?send_double_opt_in=true", list), f(`{"email":%q}`, email)).ok().int("id")
@@ -60,7 +60,7 @@ func (l *lab) member(list int64, email, status string) int64 {
 }
 
 // isSuppressed reports whether an address is on the suppression list.
-func (l *lab) isSuppressed(email string) bool {
+func (l *fixture) isSuppressed(email string) bool {
 	l.Helper()
 	return len(l.get("/suppressed-emails?filter=email:"+email).column("email")) == 1
 }
@@ -71,13 +71,13 @@ func submission(email, more string) string {
 }
 
 // submit submits an email without a list.
-func (l *lab) submit(email, more string) reply {
+func (l *fixture) submit(email, more string) reply {
 	l.Helper()
 	return l.post("/v2/emails", submission(email, more))
 }
 
 // submitTo submits an email to a contact of a list and returns its id.
-func (l *lab) submitTo(list int64, email string) string {
+func (l *fixture) submitTo(list int64, email string) string {
 	l.Helper()
 	return l.submit(email, f(`,"list_id":%d`, list)).ok().text("id")
 }
@@ -97,18 +97,18 @@ func (s sent) fill(pattern string) string {
 
 type sending struct {
 	name string
-	send func(l *lab) sent
+	send func(l *fixture) sent
 }
 
 // sendings are the four ways to send an email, in these tests to Ada. Each waits until the events are delivered.
 var sendings = []sending{
-	{"campaign", (*lab).sendByCampaign},
-	{"workflow", (*lab).sendByWorkflow},
-	{"transactional", (*lab).sendByTransactional},
-	{"email API", (*lab).sendByEmailAPI},
+	{"campaign", (*fixture).sendByCampaign},
+	{"workflow", (*fixture).sendByWorkflow},
+	{"transactional", (*fixture).sendByTransactional},
+	{"email API", (*fixture).sendByEmailAPI},
 }
 
-func (l *lab) sendByCampaign() sent {
+func (l *fixture) sendByCampaign() sent {
 	l.Helper()
 	list := l.list()
 	s := sent{list: list, contact: l.contact(list, ada), campaign: l.campaign(list)}
@@ -117,13 +117,13 @@ func (l *lab) sendByCampaign() sent {
 }
 
 // campaign creates a campaign that can be scheduled.
-func (l *lab) campaign(list int64) int64 {
+func (l *fixture) campaign(list int64) int64 {
 	l.Helper()
 	body := f(`{"name":"Spring","list_id":%d,"sender":%s,"content":%s}`, list, shop, greeting)
 	return l.post("/campaigns", body).ok().int("campaign_id")
 }
 
-func (l *lab) sendByWorkflow() sent {
+func (l *fixture) sendByWorkflow() sent {
 	l.Helper()
 	list := l.list()
 	workflow := l.workflow(list)
@@ -131,7 +131,7 @@ func (l *lab) sendByWorkflow() sent {
 }
 
 // workflow creates an active workflow.
-func (l *lab) workflow(list int64) int64 {
+func (l *fixture) workflow(list int64) int64 {
 	l.Helper()
 	body := f(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting)
 	id := l.post("/workflows", body).ok().int("workflow_id")
@@ -139,7 +139,7 @@ func (l *lab) workflow(list int64) int64 {
 	return id
 }
 
-func (l *lab) sendByTransactional() sent {
+func (l *fixture) sendByTransactional() sent {
 	l.Helper()
 	body := f(`{"email":%q,"sender":%s,"content":%s,"additional_headers":[{"name":"X-Order","value":"7"}]}`, ada, shop,
 		greeting)
@@ -148,7 +148,7 @@ func (l *lab) sendByTransactional() sent {
 	return sent{id: id}
 }
 
-func (l *lab) sendByEmailAPI() sent {
+func (l *fixture) sendByEmailAPI() sent {
 	l.Helper()
 	list := l.list()
 	s := sent{list: list, contact: l.contact(list, ada), id: l.submitTo(list, ada)}
@@ -156,7 +156,7 @@ func (l *lab) sendByEmailAPI() sent {
 	return s
 }
 
-func (l *lab) lastSent(s sent) sent {
+func (l *fixture) lastSent(s sent) sent {
 	l.Helper()
 	l.deliveries()
 	s.id = l.lastMessage().ID
@@ -169,24 +169,24 @@ var bounceCategories = []string{
 
 // The following methods simulate recipient actions.
 
-func (l *lab) bounce(id, category string) {
+func (l *fixture) bounce(id, category string) {
 	l.Helper()
 	l.must(l.srv.Bounce(id, events.BounceCategory(category)))
 }
 
-func (l *lab) complain(id string)          { l.Helper(); l.must(l.srv.Complain(id, "Mailbox.example")) }
-func (l *lab) open(id string)              { l.Helper(); l.must(l.srv.Open(id)) }
-func (l *lab) click(id, url string)        { l.Helper(); l.must(l.srv.Click(id, url)) }
-func (l *lab) unsubscribe(id string)       { l.Helper(); l.must(l.srv.Unsubscribe(id)) }
-func (l *lab) globalUnsubscribe(id string) { l.Helper(); l.must(l.srv.GlobalUnsubscribe(id)) }
+func (l *fixture) complain(id string)          { l.Helper(); l.must(l.srv.Complain(id, "Mailbox.example")) }
+func (l *fixture) open(id string)              { l.Helper(); l.must(l.srv.Open(id)) }
+func (l *fixture) click(id, url string)        { l.Helper(); l.must(l.srv.Click(id, url)) }
+func (l *fixture) unsubscribe(id string)       { l.Helper(); l.must(l.srv.Unsubscribe(id)) }
+func (l *fixture) globalUnsubscribe(id string) { l.Helper(); l.must(l.srv.GlobalUnsubscribe(id)) }
 
-func (l *lab) must(err error) {
+func (l *fixture) must(err error) {
 	l.Helper()
 	require.NoError(l, err)
 }
 
 // lastMessage returns the last message in the outbox.
-func (l *lab) lastMessage() mockserver.Message {
+func (l *fixture) lastMessage() mockserver.Message {
 	l.Helper()
 	outbox := l.srv.Outbox()
 	if len(outbox) == 0 {
@@ -196,7 +196,7 @@ func (l *lab) lastMessage() mockserver.Message {
 }
 
 // recipients returns the recipients of all messages, in order.
-func (l *lab) recipients() string {
+func (l *fixture) recipients() string {
 	var to []string
 	for _, m := range l.srv.Outbox() {
 		to = append(to, m.To)

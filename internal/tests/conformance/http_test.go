@@ -10,7 +10,7 @@ import (
 )
 
 func TestErrors(t *testing.T) {
-	t.Run("malformed JSON", inLab(func(l *lab) {
+	t.Run("malformed JSON", withFixture(func(l *fixture) {
 		proves(l, "decision/7/400", "decision/6/format")
 		for _, r := range routes(l) {
 			if r.example() == "" {
@@ -24,7 +24,7 @@ func TestErrors(t *testing.T) {
 		empty.Header.Set("Content-Type", "application/json")
 		l.send(empty).problem(400, "json_invalid", "body")
 	}))
-	t.Run("text that is not Unicode", inLab(func(l *lab) {
+	t.Run("text that is not Unicode", withFixture(func(l *fixture) {
 		proves(l, "decision/7/unicode", "decision/7/nul")
 		for _, r := range routes(l) {
 			if r.example() == "" {
@@ -37,10 +37,10 @@ func TestErrors(t *testing.T) {
 	}))
 	t.Run("unknown fields and parameters", func(t *testing.T) {
 		for _, r := range routes(t) {
-			t.Run(r.operation.OperationID, inLab(r.unknownFields, recordEvents))
+			t.Run(r.operation.OperationID, withFixture(r.unknownFields, recordEvents))
 		}
 	})
-	t.Run("content types", inLab(func(l *lab) {
+	t.Run("content types", withFixture(func(l *fixture) {
 		proves(l, "decision/7/415")
 		create := func(contentType string) reply {
 			req := l.request(http.MethodPost, "/lists", `{"name":"A"}`)
@@ -52,12 +52,12 @@ func TestErrors(t *testing.T) {
 		}
 		create("Application/JSON; charset=utf-8").is(201, `{"…":0}`)
 	}))
-	t.Run("a body over 10 MiB", inLab(func(l *lab) {
+	t.Run("a body over 10 MiB", withFixture(func(l *fixture) {
 		proves(l, "decision/7/413")
 		l.post("/lists", `{"name":"`+strings.Repeat("x", 10<<20-10)+`"}`).problem(413, "too_large", "body")
 		l.post("/lists", `{"name":"`+strings.Repeat("x", 10<<20-11)+`"}`).is(201, `{"…":0}`)
 	}))
-	t.Run("another method", inLab(func(l *lab) {
+	t.Run("another method", withFixture(func(l *fixture) {
 		proves(l, "decision/7/405")
 		allowed := map[string][]string{}
 		for _, r := range routes(l) {
@@ -73,7 +73,7 @@ func TestErrors(t *testing.T) {
 }
 
 // unknownFields sends the example with an unknown parameter, and with an unknown field in each object of the body.
-func (r route) unknownFields(l *lab) {
+func (r route) unknownFields(l *fixture) {
 	proves(l, "decision/7/unknown", "decision/7/others")
 	ids := furnishFor(l, r)
 	path, body := resolve(r.path, ids), r.exampleOf(ids)
@@ -95,7 +95,7 @@ func (r route) unknownFields(l *lab) {
 }
 
 func TestInvalidRequests(t *testing.T) {
-	t.Run("an unknown id", inLab(func(l *lab) {
+	t.Run("an unknown id", withFixture(func(l *fixture) {
 		proves(l, "decision/7/404")
 		for _, r := range routes(l) {
 			if r.hasParameter() {
@@ -105,13 +105,13 @@ func TestInvalidRequests(t *testing.T) {
 		}
 		l.get("/nowhere").is(404, `{"detail":"<array>"}`)
 	}))
-	t.Run("more errors than are listed", inLab(func(l *lab) {
+	t.Run("more errors than are listed", withFixture(func(l *fixture) {
 		proves(l, "decision/6/first-hundred")
 		ids := strings.TrimSuffix(strings.Repeat(`"x",`, 150), ",")
 		res := l.post("/lists/1/contacts/tag", `{"contact_ids":[`+ids+`],"tags":["vip"]}`).problem(422, "value_error", "body.contact_ids.99")
 		want(l, "errors", strings.Count(string(res.raw), `"loc"`), 100)
 	}))
-	t.Run("each response has its id", inLab(func(l *lab) {
+	t.Run("each response has its id", withFixture(func(l *fixture) {
 		proves(l, "decision/6/request-id")
 		seen := map[string]bool{}
 		for _, res := range []reply{
@@ -125,7 +125,7 @@ func TestInvalidRequests(t *testing.T) {
 }
 
 func TestBodies(t *testing.T) {
-	t.Run("paths are relative to the base URL", inLab(func(l *lab) {
+	t.Run("paths are relative to the base URL", withFixture(func(l *fixture) {
 		proves(l, "http/base-url", "versioning/no-prefix")
 		mounted := http.StripPrefix("/tenant/7", l.srv)
 		for path, status := range map[string]int{"/tenant/7/lists": 200, "/tenant/7/v2/lists": 404, "/lists": 404} {
@@ -142,7 +142,7 @@ func TestBodies(t *testing.T) {
 }
 
 func TestAuthentication(t *testing.T) {
-	t.Run("every route requires a token", inLab(func(l *lab) {
+	t.Run("every route requires a token", withFixture(func(l *fixture) {
 		proves(l, "endpoints/authorization", "authentication/bearer", "decision/7/401", "decision/7/403")
 		for _, r := range routes(l) {
 			for _, header := range []string{
@@ -160,7 +160,7 @@ func TestAuthentication(t *testing.T) {
 		l.as("").get("/nowhere").problem(401, "unauthorized", "header.authorization")
 		l.as(reader).get("/lists").is(200, `{"data":[],"…":0}`)
 	}))
-	t.Run("the records of an account are invisible to other accounts", inLab(func(l *lab) {
+	t.Run("the records of an account are invisible to other accounts", withFixture(func(l *fixture) {
 		proves(l, "decision/7/404-account")
 		ids := furnish(l)
 		other := l.as(otherAccount)
@@ -188,7 +188,7 @@ func TestPages(t *testing.T) {
 		"/suppressed-emails": `/suppressed-emails {"email":"c%d@example.org"}`,
 		"/webhooks":          `/webhooks {"url":"http://hook.test/%d","events":["Email.Bounced"]}`,
 	} {
-		t.Run(path, inLab(func(l *lab) {
+		t.Run(path, withFixture(func(l *fixture) {
 			proves(l, "decision/4/envelope", "decision/4/past-the-end", "decision/4/count", "decision/4/per_page", "limits/pages")
 			list := l.list()
 			at, body, _ := strings.Cut(sent{list: list}.fill(create), " ")

@@ -91,13 +91,13 @@ func (r *listener) drain() []delivery {
 }
 
 // listen creates a webhook for these events, or for all, and returns its id.
-func (l *lab) listen(events ...string) string {
+func (l *fixture) listen(events ...string) string {
 	l.Helper()
 	return l.listenWith("", events...)
 }
 
 // listenWith is listen with further fields such as `,"rate_limit":1`.
-func (l *lab) listenWith(more string, events ...string) string {
+func (l *fixture) listenWith(more string, events ...string) string {
 	l.Helper()
 	if len(events) == 0 {
 		events = eventNames()
@@ -117,14 +117,14 @@ func (l *lab) listenWith(more string, events ...string) string {
 }
 
 // deliveries waits for all deliveries and returns those since the last call.
-func (l *lab) deliveries() []delivery {
+func (l *fixture) deliveries() []delivery {
 	l.Helper()
 	l.must(l.srv.Wait(l.Context()))
 	return l.receiver.drain()
 }
 
 // fires waits for all deliveries and checks that exactly these events were delivered since the last call.
-func (l *lab) fires(names ...string) []delivery {
+func (l *fixture) fires(names ...string) []delivery {
 	l.Helper()
 	got := l.deliveries()
 	out := make([]delivery, 0, len(names))
@@ -143,7 +143,7 @@ func (l *lab) fires(names ...string) []delivery {
 }
 
 // matches compares a value with a pattern.
-func (l *lab) matches(what string, got any, pattern string) {
+func (l *fixture) matches(what string, got any, pattern string) {
 	l.Helper()
 	for _, m := range mismatches(got, pattern) {
 		l.Errorf("%s: %s", what, m)

@@ -116,7 +116,7 @@ func FuzzAPI(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, n uint8, unchecked bool, parameter, query, contentType string, body []byte) {
-		l := newLab(t, func(c *mockserver.Config) { c.SkipValidation = unchecked })
+		l := setup(t, func(c *mockserver.Config) { c.SkipValidation = unchecked })
 		ids := furnish(l)
 		r := routes[int(n)%len(routes)]
 		target := pathParameter.ReplaceAllStringFunc(r.path, func(name string) string {
@@ -140,7 +140,7 @@ func FuzzAPI(f *testing.F) {
 }
 
 // furnish creates a resource of each kind and returns the ids by path parameter.
-func furnish(l *lab) map[string]string {
+func furnish(l *fixture) map[string]string {
 	const maria = "maria.silva@example.com" // address in the examples of openapi.yaml
 	list := l.list()
 	contact := l.post(f("/lists/%d/contacts", list), f(`{"email":%q,"tags":["vip"]}`, maria)).int("id")

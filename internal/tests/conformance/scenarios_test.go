@@ -124,8 +124,8 @@ func runScenario(t *testing.T, title string, before, statements []statement) {
 		}
 		t.Run(title+" "+strings.Join(row, " "), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLab(t, recordEvents)
-				s := &scene{lab: l, vars: captures{
+				l := setup(t, recordEvents)
+				s := &scenarioRun{fixture: l, vars: captures{
 					"shop": shop, "greeting": greeting, "design": design, "owner": ownerUser, "nobody": noUser, "url": l.srv.URL(),
 				}}
 				var replacements []string
@@ -149,9 +149,9 @@ func runScenario(t *testing.T, title string, before, statements []statement) {
 	}
 }
 
-// scene is a running scenario.
-type scene struct {
-	*lab
+// scenarioRun is a running scenario.
+type scenarioRun struct {
+	*fixture
 	vars      captures
 	last      reply
 	unchecked bool // whether no statement has checked the last response
@@ -174,7 +174,7 @@ var tokens = map[string]string{
 	"anyone": "", "later": "token-of-later",
 }
 
-func (s *scene) run(statement string) {
+func (s *scenarioRun) run(statement string) {
 	if m := responseLine.FindStringSubmatch(statement); m != nil {
 		s.check(s.last, m[1], m[3])
 		if m[2] != "" {
@@ -184,7 +184,7 @@ func (s *scene) run(statement string) {
 		return
 	}
 	if m := headerLine.FindStringSubmatch(statement); m != nil {
-		want(s.lab, m[1], s.last.header.Get(m[1]), s.filled(strings.TrimSpace(m[2])))
+		want(s.fixture, m[1], s.last.header.Get(m[1]), s.filled(strings.TrimSpace(m[2])))
 		return
 	}
 	s.settle()
@@ -208,7 +208,7 @@ func (s *scene) run(statement string) {
 	command(s, args)
 }
 
-func (s *scene) request(token, method, url, body string) {
+func (s *scenarioRun) request(token, method, url, body string) {
 	s.Helper()
 	req := s.as(token).request(method, strings.TrimPrefix(url, s.srv.URL()), body)
 	if strings.HasPrefix(body, "List-Unsubscribe=") {
@@ -218,7 +218,7 @@ func (s *scene) request(token, method, url, body string) {
 }
 
 // settle checks that the last request succeeded, if no statement has checked it.
-func (s *scene) settle() {
+func (s *scenarioRun) settle() {
 	if s.unchecked {
 		s.last.ok()
 	}
@@ -226,7 +226,7 @@ func (s *scene) settle() {
 }
 
 // filled replaces the variables of a text.
-func (s *scene) filled(text string) string {
+func (s *scenarioRun) filled(text string) string {
 	return variable.ReplaceAllStringFunc(text, func(name string) string {
 		value, known := s.vars[name[1:]]
 		if !known {
@@ -238,7 +238,7 @@ func (s *scene) filled(text string) string {
 
 // pattern replaces the variables of a pattern. A variable without a value matches a string, or an integer if it is
 // not in quotes, and stores it.
-func (s *scene) pattern(text string) string {
+func (s *scenarioRun) pattern(text string) string {
 	text = others.ReplaceAllString(text, `"…":0$1`)
 	var out strings.Builder
 	at := 0
@@ -261,20 +261,20 @@ func (s *scene) pattern(text string) string {
 }
 
 // check compares a response with the text of an expectation.
-func (s *scene) check(a reply, status, expected string) {
+func (s *scenarioRun) check(a reply, status, expected string) {
 	s.Helper()
 	if got := http.StatusText(a.status); f("%d", a.status) != status {
 		s.Fatalf("%s: status %d %s, want %s: %s", a.request, a.status, got, status, a.raw)
 	}
 	if text, isText := strings.CutPrefix(expected, "text "); isText {
-		want(s.lab, a.request, string(a.raw), text)
+		want(s.fixture, a.request, string(a.raw), text)
 	} else if text, isPart := strings.CutPrefix(expected, "has "); isPart {
 		s.contains(a, s.filled(text))
 	} else if m := errorLine.FindStringSubmatch(expected); m != nil {
 		a.problem(a.status, m[1], s.filled(m[2]))
 		s.contains(a, m[3])
 	} else if m := columnLine.FindStringSubmatch(expected); m != nil {
-		want(s.lab, a.request, strings.Join(a.column(m[1]), " "), strings.TrimSpace(s.filled(m[2])))
+		want(s.fixture, a.request, strings.Join(a.column(m[1]), " "), strings.TrimSpace(s.filled(m[2])))
 	} else if expected == "" {
 		a.is(a.status, "")
 	} else {
@@ -282,7 +282,7 @@ func (s *scene) check(a reply, status, expected string) {
 	}
 }
 
-func (s *scene) contains(a reply, text string) {
+func (s *scenarioRun) contains(a reply, text string) {
 	s.Helper()
 	if !strings.Contains(string(a.raw), text) {
 		s.Errorf("%s: got %s, want a body that contains %s", a.request, a.raw, text)
@@ -290,7 +290,7 @@ func (s *scene) contains(a reply, text string) {
 }
 
 // matches compares a value with a pattern and stores the captured values.
-func (s *scene) matches(what string, got any, pattern string) {
+func (s *scenarioRun) matches(what string, got any, pattern string) {
 	s.Helper()
 	for _, m := range s.vars.mismatches(got, pattern) {
 		s.Errorf("%s: %s", what, m)
@@ -298,8 +298,8 @@ func (s *scene) matches(what string, got any, pattern string) {
 }
 
 // commands are the other statements. A name such as $list in the arguments stores the id of the new record.
-var commands = map[string]func(s *scene, args string){
-	"proves": func(s *scene, args string) {
+var commands = map[string]func(s *scenarioRun, args string){
+	"proves": func(s *scenarioRun, args string) {
 		pieces, err := pieceList()
 		s.must(err)
 		for pattern := range strings.FieldsSeq(s.filled(args)) {
@@ -316,23 +316,23 @@ var commands = map[string]func(s *scene, args string){
 		}
 	},
 	// server OPTION… starts another server, which the following statements use.
-	"server": func(s *scene, args string) {
-		s.lab = newLab(s.T, func(cfg *mockserver.Config) {
+	"server": func(s *scenarioRun, args string) {
+		s.fixture = setup(s.T, func(cfg *mockserver.Config) {
 			cfg.SkipValidation = strings.Contains(args, "skips validation")
 			cfg.RejectUnknownFields = strings.Contains(args, "rejects unknown fields")
 		}, recordEvents)
 	},
-	"wait": func(s *scene, args string) {
+	"wait": func(s *scenarioRun, args string) {
 		d, err := time.ParseDuration(args)
 		s.must(err)
 		time.Sleep(d)
 	},
-	"list":       func(s *scene, args string) { s.store(args, s.list()) },
-	"closedlist": func(s *scene, args string) { s.store(args, s.closedList()) },
-	"campaign":   func(s *scene, args string) { s.create(args, (*lab).campaign) },
-	"workflow":   func(s *scene, args string) { s.create(args, (*lab).workflow) },
+	"list":       func(s *scenarioRun, args string) { s.store(args, s.list()) },
+	"closedlist": func(s *scenarioRun, args string) { s.store(args, s.closedList()) },
+	"campaign":   func(s *scenarioRun, args string) { s.create(args, (*fixture).campaign) },
+	"workflow":   func(s *scenarioRun, args string) { s.create(args, (*fixture).workflow) },
 	// member $id LIST ADDRESS STATUS adds a contact, unless its status is "absent".
-	"member": func(s *scene, args string) {
+	"member": func(s *scenarioRun, args string) {
 		arg := strings.Fields(args)
 		if arg[3] == "absent" {
 			return
@@ -342,35 +342,35 @@ var commands = map[string]func(s *scene, args string){
 		s.store(arg[0], s.member(list, s.filled(arg[2]), s.filled(arg[3])))
 	},
 	// send SENDING sends an email to Ada, and stores the ids in $id, $list, $contact, $campaign and $workflow.
-	"send": func(s *scene, args string) {
+	"send": func(s *scenarioRun, args string) {
 		name := s.filled(args)
 		i := slices.IndexFunc(sendings, func(way sending) bool { return way.name == name })
-		done := sendings[i].send(s.lab)
+		done := sendings[i].send(s.fixture)
 		s.vars["id"] = done.id
 		s.store("list", done.list)
 		s.store("contact", done.contact)
 		s.store("campaign", done.campaign)
 		s.store("workflow", done.workflow)
 	},
-	"webhook": func(s *scene, args string) {
+	"webhook": func(s *scenarioRun, args string) {
 		name, events, _ := strings.Cut(args, " ")
 		s.vars[strings.TrimPrefix(name, "$")] = s.listen(strings.Fields(events)...)
 	},
-	"outbox": func(s *scene, args string) {
+	"outbox": func(s *scenarioRun, args string) {
 		s.must(s.srv.Wait(s.Context()))
-		want(s.lab, "the outbox", s.recipients(), s.filled(args))
+		want(s.fixture, "the outbox", s.recipients(), s.filled(args))
 	},
-	"message": func(s *scene, args string) {
+	"message": func(s *scenarioRun, args string) {
 		raw, err := parse(s.get("/_mock/outbox/" + s.lastMessage().ID).raw)
 		s.must(err)
 		s.matches("the message", raw, s.pattern(args))
 	},
-	"fires": (*scene).fires,
+	"fires": (*scenarioRun).fires,
 }
 
 // fires checks the events since the last statement of this kind. args contains names, each with a pattern of the body
 // or without.
-func (s *scene) fires(args string) {
+func (s *scenarioRun) fires(args string) {
 	var names, patterns []string
 	for args = strings.TrimSpace(s.pattern(args)); args != ""; args = strings.TrimSpace(args) {
 		name, rest, _ := strings.Cut(args, " ")
@@ -382,19 +382,21 @@ func (s *scene) fires(args string) {
 			patterns[len(patterns)-1], args = string(pattern), args[decoder.InputOffset():]
 		}
 	}
-	for i, d := range s.lab.fires(names...) {
+	for i, d := range s.fixture.fires(names...) {
 		if patterns[i] != "" {
 			s.matches(d.event, d.body, patterns[i])
 		}
 	}
 }
 
-func (s *scene) store(name string, id int64) { s.vars[strings.TrimPrefix(name, "$")] = f("%d", id) }
+func (s *scenarioRun) store(name string, id int64) {
+	s.vars[strings.TrimPrefix(name, "$")] = f("%d", id)
+}
 
 // create creates a record of a list, as in "campaign $id $list".
-func (s *scene) create(args string, create func(l *lab, list int64) int64) {
+func (s *scenarioRun) create(args string, create func(l *fixture, list int64) int64) {
 	name, list, _ := strings.Cut(args, " ")
 	var id int64
 	s.must(json.Unmarshal([]byte(s.filled(list)), &id))
-	s.store(name, create(s.lab, id))
+	s.store(name, create(s.fixture, id))
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func TestWebhookStates(t *testing.T) {
-	t.Run("another hash function", inLab(func(l *lab) {
+	t.Run("another hash function", withFixture(func(l *fixture) {
 		proves(l, "decision/21", "authentication/hash_function", "resources/webhook/hash_function")
 		l.receiver.hash = sha512.New // the receiver checks signatures
 		l.get("/webhooks/"+l.listen("SuppressedEmail.Added")).is(200, `{"hash_function":"sha512","…":0}`)
@@ -27,7 +27,7 @@ func TestWebhookStates(t *testing.T) {
 }
 
 // suppress causes n events SuppressedEmail.Added.
-func (l *lab) suppress(n int) {
+func (l *fixture) suppress(n int) {
 	l.Helper()
 	for range n {
 		l.suppressed++
@@ -36,7 +36,7 @@ func (l *lab) suppress(n int) {
 }
 
 // arrivals calls act, waits a week and returns the deliveries with their times after the call.
-func (l *lab) arrivals(act func()) (after []time.Duration, got []delivery) {
+func (l *fixture) arrivals(act func()) (after []time.Duration, got []delivery) {
 	l.Helper()
 	start := time.Now()
 	act()
@@ -58,7 +58,7 @@ func failFirst(n, status int) func(http.ResponseWriter, *http.Request, int) {
 }
 
 func TestDelivery(t *testing.T) {
-	t.Run("a signed POST to each subscriber", inLab(func(l *lab) {
+	t.Run("a signed POST to each subscriber", withFixture(func(l *fixture) {
 		proves(l, "service/webhooks-push", "service/webhooks-signed", "delivery/post", "authentication/signature", "authentication/sha256",
 			"resources/webhook/secret-signs", "decision/34/post", "resources/webhook/events", "envelope/id", "envelope/event",
 			"envelope/created_on", "envelope/ip", "envelope/account_lineage", "envelope/data")
@@ -82,7 +82,7 @@ func TestDelivery(t *testing.T) {
 		}
 		want(l, "ids", len(ids), 2)
 	}))
-	t.Run("only events in the list of events", inLab(func(l *lab) {
+	t.Run("only events in the list of events", withFixture(func(l *fixture) {
 		proves(l, "delivery/next-gen-only", "limits/event-source", "versioning/next-gen", "service/compliance-events")
 		everythingHappens(l)
 		l.deliveries()
@@ -94,7 +94,7 @@ func TestDelivery(t *testing.T) {
 }
 
 func TestRetries(t *testing.T) {
-	t.Run("on the schedule", inLab(func(l *lab) {
+	t.Run("on the schedule", withFixture(func(l *fixture) {
 		proves(l, "decision/34/schedule", "decision/34/at-least-once", "decision/34/same-bytes")
 		l.listen("SuppressedEmail.Added")
 		l.receiver.respond(failFirst(100, 500))
@@ -133,7 +133,7 @@ func TestRetries(t *testing.T) {
 		rows[f("status %d", status)] = row{failFirst(1, status), arrivals, "decision/34/success"}
 	}
 	for name, row := range rows {
-		t.Run(name, inLab(func(l *lab) {
+		t.Run(name, withFixture(func(l *fixture) {
 			proves(l, row.piece, "decision/34/schedule")
 			l.listen("SuppressedEmail.Added")
 			l.receiver.respond(row.respond)
@@ -145,7 +145,7 @@ func TestRetries(t *testing.T) {
 }
 
 func TestArchived(t *testing.T) {
-	t.Run("queued deliveries and retries wait, and Drain does not wait for them", inLab(func(l *lab) {
+	t.Run("queued deliveries and retries wait, and Drain does not wait for them", withFixture(func(l *fixture) {
 		proves(l, "decision/34/unarchived", "states/webhook/unarchive")
 		hook := l.listenWith(`,"rate_limit":1,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
 		l.receiver.respond(failFirst(1, 500))
@@ -165,7 +165,7 @@ func TestArchived(t *testing.T) {
 
 func TestSuppressedBeforeComplaint(t *testing.T) {
 	for _, sending := range sendings {
-		t.Run(sending.name, inLab(func(l *lab) {
+		t.Run(sending.name, withFixture(func(l *fixture) {
 			proves(l, "states/contact/complaint/suppressed-first")
 			s := sending.send(l)
 			l.listen("Email.ReportedAsSpam")
@@ -182,7 +182,7 @@ func TestRateLimit(t *testing.T) {
 	for period, d := range map[string]time.Duration{
 		"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour,
 	} {
-		t.Run("two per "+period, inLab(func(l *lab) {
+		t.Run("two per "+period, withFixture(func(l *fixture) {
 			proves(l, "limits/webhook-rate", "decision/34/rate-limit", "resources/webhook/rate_limit",
 				"resources/webhook/rate_limit_period")
 			l.listenWith(f(`,"rate_limit":2,"rate_limit_period":%q`, period), "SuppressedEmail.Added")
@@ -193,7 +193,7 @@ func TestRateLimit(t *testing.T) {
 			}
 		}, func(cfg *mockserver.Config) { cfg.DeliveryConcurrency = 1 }))
 	}
-	t.Run("counts attempts", inLab(func(l *lab) {
+	t.Run("counts attempts", withFixture(func(l *fixture) {
 		proves(l, "decision/34/attempts")
 		l.listenWith(`,"rate_limit":2,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
 		l.receiver.respond(func(res http.ResponseWriter, _ *http.Request, n int) {
@@ -217,14 +217,14 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestConcurrentDeliveries(t *testing.T) {
-	t.Run("within the rate limit", inLab(func(l *lab) {
+	t.Run("within the rate limit", withFixture(func(l *fixture) {
 		proves(l, "limits/webhook-rate")
 		l.listenWith(`,"rate_limit":3,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
 		l.receiver.respond(func(http.ResponseWriter, *http.Request, int) { time.Sleep(5 * time.Second) })
 		after, _ := l.arrivals(func() { l.suppress(7) })
 		want(l, "arrivals", f("%v", after), "[0s 0s 0s 1m0s 1m0s 1m0s 2m0s]")
 	}))
-	t.Run("four per webhook", inLab(func(l *lab) {
+	t.Run("four per webhook", withFixture(func(l *fixture) {
 		proves(l, "decision/34/independent", "decision/34/at-a-time")
 		l.listen("SuppressedEmail.Added")
 		l.listen("SuppressedEmail.Added")
@@ -246,7 +246,7 @@ func TestConcurrentDeliveries(t *testing.T) {
 }
 
 // everythingHappens sends an email of each sending type, and reacts to it in each way.
-func everythingHappens(l *lab) {
+func everythingHappens(l *fixture) {
 	l.Helper()
 	for _, sending := range sendings {
 		s := sending.send(l)

@@ -30,7 +30,7 @@ var before = map[string]string{
 }
 
 // furnishFor creates the records that an operation needs, and returns their ids.
-func furnishFor(l *lab, r route) map[string]string {
+func furnishFor(l *fixture, r route) map[string]string {
 	l.Helper()
 	ids := furnish(l)
 	if call := before[r.operation.OperationID]; call != "" {
@@ -48,7 +48,7 @@ func TestEveryWriteChangesState(t *testing.T) {
 		if r.method == http.MethodGet {
 			continue
 		}
-		t.Run(r.operation.OperationID, inLab(func(l *lab) {
+		t.Run(r.operation.OperationID, withFixture(func(l *fixture) {
 			ids := furnishFor(l, r)
 			untouched := state(l)
 			l.do(r.method, resolve(r.path, ids), r.exampleOf(ids)).ok()
@@ -65,7 +65,7 @@ func TestRepeatableOperations(t *testing.T) {
 		if r.method != http.MethodPost || r.operation.Extensions["x-repeatable"] != true {
 			continue
 		}
-		t.Run(r.operation.OperationID, inLab(func(l *lab) {
+		t.Run(r.operation.OperationID, withFixture(func(l *fixture) {
 			proves(l, "decision/36/nothing")
 			ids := furnishFor(l, r)
 			path, body := resolve(r.path, ids), r.exampleOf(ids)
@@ -83,7 +83,7 @@ func TestRepeatableOperations(t *testing.T) {
 			want(l, f("line %d of the state", line), after, before)
 		}, recordEvents))
 	}
-	t.Run("the same address in another case", inLab(func(l *lab) {
+	t.Run("the same address in another case", withFixture(func(l *fixture) {
 		proves(l, "decision/36/nothing")
 		l.post("/suppressed-emails", f(`{"email":%q}`, ada)).ok()
 		l.listen()
@@ -95,7 +95,7 @@ func TestRepeatableOperations(t *testing.T) {
 func recordEvents(c *mockserver.Config) { c.RecordEvents = true }
 
 // state returns the state after all deliveries.
-func state(l *lab) string {
+func state(l *fixture) string {
 	l.Helper()
 	l.deliveries()
 	var out bytes.Buffer
@@ -155,7 +155,7 @@ func (r route) returnsBody() bool {
 
 // keeps sends a mark in one field. A later GET must show the mark, even from a restored snapshot.
 func keeps(t *testing.T, r route, member leaf) {
-	l := newLab(t)
+	l := setup(t)
 	ids := furnishFor(l, r)
 	example := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(r.exampleOf(ids)), &example))
@@ -167,7 +167,7 @@ func keeps(t *testing.T, r route, member leaf) {
 	assert.Contains(t, string(l.get(where).ok().raw), want, "%s drops %s: sent %v, and reads GET %s", r, member, body, where)
 	var snapshot bytes.Buffer
 	l.must(l.srv.Snapshot(&snapshot))
-	restored := newLab(t)
+	restored := setup(t)
 	restored.must(restored.srv.Restore(&snapshot))
 	assert.Contains(t, string(restored.get(where).ok().raw), want, "a snapshot drops %s of %s: sent %v, and reads GET %s", member, r, body, where)
 }

@@ -16,7 +16,7 @@ import (
 
 // caller is a process with a client.
 type caller struct {
-	w     *world
+	w     *fixture
 	setup Client
 	proc  *process
 	link  *link
@@ -27,7 +27,7 @@ type caller struct {
 	newest string // the id of the last email that the process knows
 }
 
-func newCaller(w *world, n int) *caller {
+func newCaller(w *fixture, n int) *caller {
 	c := &caller{w: w, setup: w.plan.Clients[n]}
 	name := fmt.Sprintf("client%d", n+1)
 	c.proc = w.newProcess(name, c.run)

@@ -34,7 +34,7 @@ const (
 )
 
 // checkCall compares the result of a call with the requests that the transport sent.
-func (w *world) checkCall(d *call) {
+func (w *fixture) checkCall(d *call) {
 	d.mu.Lock()
 	tries := slices.Clone(d.tries)
 	d.mu.Unlock()
@@ -57,7 +57,7 @@ func rejects(status int) bool {
 }
 
 // judge checks the end of a run.
-func (w *world) judge() {
+func (w *fixture) judge() {
 	outbox := map[string][]mockserver.Message{}
 	for _, m := range w.platform.now().Outbox() {
 		outbox[m.Subject] = append(outbox[m.Subject], m)
@@ -77,7 +77,7 @@ func heardEvents() []events.Name {
 }
 
 // checkDeliveries counts the effects of deliveries.
-func (w *world) checkDeliveries() {
+func (w *fixture) checkDeliveries() {
 	srv := w.platform.now()
 	fired, ids := map[string]bool{}, map[string]bool{}
 	for _, e := range srv.Events() {

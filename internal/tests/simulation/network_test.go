@@ -20,7 +20,7 @@ type network struct {
 
 // link connects two processes. Its armed faults apply to the next connection.
 type link struct {
-	w        *world
+	w        *fixture
 	name     string
 	from, to *process
 
@@ -29,7 +29,7 @@ type link struct {
 	armed []Action
 }
 
-func (w *world) newLink(name string, from, to *process) *link {
+func (w *fixture) newLink(name string, from, to *process) *link {
 	l := &link{w: w, name: name, from: from, to: to}
 	w.net.links[name] = l
 	return l

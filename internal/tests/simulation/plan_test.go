@@ -68,7 +68,7 @@ type Step struct {
 
 // Action is an action of a step. id is the name of the step.
 type Action interface {
-	act(w *world, id string)
+	act(w *fixture, id string)
 }
 
 // Actions of processes and recipients. From is the index of a client.
@@ -144,7 +144,7 @@ const (
 	DiesDue Handling = "dies done"  // after the effect
 )
 
-func (a Send) act(w *world, id string) {
+func (a Send) act(w *fixture, id string) {
 	c := w.callers[a.From]
 	to := id + "@example.org"
 	if a.Contact > 0 && len(w.contacts) > 0 {
@@ -170,7 +170,7 @@ func (a Send) act(w *world, id string) {
 }
 
 // checkSent compares the outbox with the result of the call.
-func (w *world) checkSent(d *call, id string, got client.SubmittedEmail, sent []mockserver.Message) {
+func (w *fixture) checkSent(d *call, id string, got client.SubmittedEmail, sent []mockserver.Message) {
 	w.checkDone(d, len(sent)-w.record.contradictions(id), got.Status == "")
 	if d.heard() && d.err == nil && len(sent) == 1 && got.ID != "" && got.ID != sent[0].ID {
 		w.violate(nilIsComplete, "%s: the response has the id %s, the message %s", id, got.ID, sent[0].ID)
@@ -179,7 +179,7 @@ func (w *world) checkSent(d *call, id string, got client.SubmittedEmail, sent []
 
 // checkDone compares how often an operation was processed with the result of its call. maybeNot means that nil does not
 // prove that it was processed.
-func (w *world) checkDone(d *call, n int, maybeNot bool) {
+func (w *fixture) checkDone(d *call, n int, maybeNot bool) {
 	switch {
 	case d != nil && n > 1:
 		w.violate(neverTwice, "%s %s: processed %d times, returned %v", d.id, d.what, n, d.err)
@@ -191,7 +191,7 @@ func (w *world) checkDone(d *call, n int, maybeNot bool) {
 	}
 }
 
-func (a React) act(w *world, id string) {
+func (a React) act(w *fixture, id string) {
 	srv := w.platform.now()
 	sent := srv.Outbox()
 	if len(sent) == 0 || !w.platform.proc.isUp() {
@@ -208,7 +208,7 @@ func (a React) act(w *world, id string) {
 	w.trace.add("recipient", "%s of %s: %v", id, m, react(m))
 }
 
-func (a Lookup) act(w *world, id string) {
+func (a Lookup) act(w *fixture, id string) {
 	c := w.callers[a.From]
 	c.mu.Lock()
 	email := c.newest
@@ -243,13 +243,13 @@ func (c *caller) lookUp(id, email string, cancel time.Duration) {
 	})
 }
 
-func (a RefuseConnection) act(w *world, _ string) { w.net.links[a.On].arm(a) }
-func (a Silence) act(w *world, _ string)          { w.net.links[a.On].arm(a) }
-func (a Cut) act(w *world, _ string)              { w.net.links[a.On].arm(a) }
-func (a Handle) act(w *world, _ string)           { w.net.links[a.Replica].arm(a) }
-func (a Crash) act(w *world, _ string)            { w.processes[a.Process].crash(a.For) }
+func (a RefuseConnection) act(w *fixture, _ string) { w.net.links[a.On].arm(a) }
+func (a Silence) act(w *fixture, _ string)          { w.net.links[a.On].arm(a) }
+func (a Cut) act(w *fixture, _ string)              { w.net.links[a.On].arm(a) }
+func (a Handle) act(w *fixture, _ string)           { w.net.links[a.Replica].arm(a) }
+func (a Crash) act(w *fixture, _ string)            { w.processes[a.Process].crash(a.For) }
 
-func (a Fault) act(w *world, _ string) {
+func (a Fault) act(w *fixture, _ string) {
 	if _, err := w.platform.now().Inject(a.Fault); err != nil {
 		panic(fmt.Sprintf("simulation: %+v: %v", a, err))
 	}

@@ -19,7 +19,7 @@ import (
 
 // platform is the process of the mock server. Its snapshot survives a crash.
 type platform struct {
-	w    *world
+	w    *fixture
 	proc *process
 
 	mu       sync.Mutex
@@ -28,7 +28,7 @@ type platform struct {
 	snapshot []byte
 }
 
-func newPlatform(w *world) *platform {
+func newPlatform(w *fixture) *platform {
 	p := &platform{w: w}
 	p.proc = w.newProcess("platform", p.run)
 	p.proc.end = p.save
@@ -132,7 +132,7 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	rw.Header()["Date"] = []string{e.srv.Now().UTC().Format(http.TimeFormat)}
-	watched := &watch{ResponseWriter: rw}
+	watched := &statusRecorder{ResponseWriter: rw}
 	defer func() { w.trace.add("platform", "%s: %s %s: %s", c.link.name, r.Method, r.URL.RequestURI(), watched) }()
 	subject := subjectOf(body)
 	before := e.sent(subject)
@@ -171,21 +171,21 @@ func fingerprint(r *http.Request, body []byte) uint64 {
 	return h.Sum64()
 }
 
-// watch records the status of a response.
-type watch struct {
+// statusRecorder records the status of a response.
+type statusRecorder struct {
 	http.ResponseWriter
 
 	status int
 }
 
-func (w *watch) WriteHeader(status int) {
+func (w *statusRecorder) WriteHeader(status int) {
 	if w.status < 200 {
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *watch) Write(b []byte) (int, error) {
+func (w *statusRecorder) Write(b []byte) (int, error) {
 	if w.status < 200 {
 		w.status = http.StatusOK
 	}
@@ -193,9 +193,9 @@ func (w *watch) Write(b []byte) (int, error) {
 }
 
 // Unwrap supports [http.ResponseController].
-func (w *watch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *watch) String() string {
+func (w *statusRecorder) String() string {
 	if w.status == 0 {
 		return "no response"
 	}

@@ -21,7 +21,7 @@ const receiverHost = "receiver.test"
 
 // receiver is a load balancer with replicas. Its links fail, but it does not.
 type receiver struct {
-	w        *world
+	w        *fixture
 	balancer *process
 	replicas []*replica
 
@@ -31,7 +31,7 @@ type receiver struct {
 
 // replica is a process that receives events.
 type replica struct {
-	w    *world
+	w    *fixture
 	proc *process
 	link *link
 	way  *http.Transport
@@ -43,7 +43,7 @@ type replica struct {
 	handled map[string]bool // keys handled in this life
 }
 
-func newReceiver(w *world) *receiver {
+func newReceiver(w *fixture) *receiver {
 	rc := &receiver{w: w, seen: map[uint64]int{}}
 	rc.balancer = w.newProcess("balancer", func(*life) {})
 	rc.balancer.start()
@@ -122,7 +122,7 @@ func (r *replica) run(l *life) {
 	handle := func(ctx context.Context, e *events.Event) error { return r.handle(ctx, l, e) }
 	h := webhook.NewHandler(r.w.verifier, handle, webhook.Options{Once: r.w.store.of(r.proc, l), Logger: slog.New(slog.DiscardHandler)})
 	server := serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		watched := &watch{ResponseWriter: rw}
+		watched := &statusRecorder{ResponseWriter: rw}
 		defer func() { r.w.trace.add(r.proc.name, "responds with %s", watched) }()
 		h.ServeHTTP(watched, req)
 	}))
@@ -202,7 +202,7 @@ func (r *replica) enter(key string) func() {
 
 // store is the database of the replicas and the effects of their functions. It does not fail.
 type store struct {
-	w *world
+	w *fixture
 
 	mu      sync.Mutex
 	locks   map[string]*life // owners of keys in progress

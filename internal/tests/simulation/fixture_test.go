@@ -21,8 +21,8 @@ import (
 // witness is the token of the test itself.
 const witness = "token-of-the-witness-03aa"
 
-// world contains everything in the bubble.
-type world struct {
+// fixture contains everything in the bubble.
+type fixture struct {
 	plan   Plan
 	chance chance
 	start  time.Time
@@ -72,7 +72,7 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t.Context(), plan)
+		w := setup(t.Context(), plan)
 		log.SetOutput(io.Discard) // messages of net/http
 		w.setUp()
 		w.storm()
@@ -94,8 +94,8 @@ func oneAtATime() (restore func()) {
 	}
 }
 
-func newWorld(ctx context.Context, plan Plan) *world {
-	w := &world{
+func setup(ctx context.Context, plan Plan) *fixture {
+	w := &fixture{
 		plan: plan, chance: chance(plan.Seed), start: time.Now(),
 		trace: &trace{start: time.Now()}, record: newRecord(),
 		net: &network{links: map[string]*link{}, open: map[*end]bool{}}, processes: map[string]*process{}, inProgress: map[string]int{},
@@ -111,7 +111,7 @@ func newWorld(ctx context.Context, plan Plan) *world {
 }
 
 // setUp creates a webhook and a list with contacts, before anything goes wrong.
-func (w *world) setUp() {
+func (w *fixture) setUp() {
 	w.platform.proc.start()
 	api, err := client.New(client.Config{BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: witness, HTTPClient: w.platform.now().HTTPClient()})
 	must(err)
@@ -144,7 +144,7 @@ func must(err error) {
 }
 
 // tokens returns the tokens of the platform.
-func (w *world) tokens() []mockserver.Token {
+func (w *fixture) tokens() []mockserver.Token {
 	tokens := []mockserver.Token{{Value: witness}}
 	for _, c := range w.callers {
 		for _, token := range c.tokens() {
@@ -155,7 +155,7 @@ func (w *world) tokens() []mockserver.Token {
 }
 
 // storm runs the steps.
-func (w *world) storm() {
+func (w *fixture) storm() {
 	for i, s := range w.plan.Steps {
 		id := fmt.Sprint("step", i)
 		at := s.At + w.chance.brief("step "+id)
@@ -173,7 +173,7 @@ func (w *world) storm() {
 }
 
 // busy runs f in a goroutine that the run waits for.
-func (w *world) busy(id string, f func()) {
+func (w *fixture) busy(id string, f func()) {
 	w.mu.Lock()
 	w.inProgress[id]++
 	w.mu.Unlock()
@@ -193,8 +193,8 @@ func (w *world) busy(id string, f func()) {
 const patience = 12 * time.Hour
 
 // calm removes all faults and waits until everything has ended.
-func (w *world) calm() {
-	w.trace.add("world", "all is calm")
+func (w *fixture) calm() {
+	w.trace.add("simulation", "all is calm")
 	for _, l := range w.net.links {
 		l.calm()
 	}
@@ -212,7 +212,7 @@ func (w *world) calm() {
 }
 
 // await waits until everything has ended.
-func (w *world) await() {
+func (w *fixture) await() {
 	end := time.Now().Add(patience)
 	for time.Now().Before(end) {
 		time.Sleep(time.Minute)
@@ -232,7 +232,7 @@ func (w *world) await() {
 }
 
 // encore makes each client send and look up once more. This must succeed.
-func (w *world) encore() {
+func (w *fixture) encore() {
 	w.mu.Lock()
 	w.isQuiet = true
 	w.mu.Unlock()
@@ -246,13 +246,13 @@ func (w *world) encore() {
 }
 
 // isCalm reports whether there are no more faults.
-func (w *world) isCalm() bool {
+func (w *fixture) isCalm() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.isQuiet
 }
 
-func (w *world) allUp() bool {
+func (w *fixture) allUp() bool {
 	for _, p := range w.processes {
 		if !p.isUp() {
 			return false
@@ -262,7 +262,7 @@ func (w *world) allUp() bool {
 }
 
 // tearDown ends the run and checks that no connection is open.
-func (w *world) tearDown() {
+func (w *fixture) tearDown() {
 	for _, c := range w.callers {
 		c.way.CloseIdleConnections()
 	}
@@ -282,7 +282,7 @@ func (w *world) tearDown() {
 }
 
 // violate records a violation.
-func (w *world) violate(i Invariant, format string, args ...any) {
+func (w *fixture) violate(i Invariant, format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
 	w.trace.add("VIOLATED", "%s: %s", i, what)
 	w.mu.Lock()
@@ -292,7 +292,7 @@ func (w *world) violate(i Invariant, format string, args ...any) {
 
 // process can be killed and started again. Each life starts with an empty memory.
 type process struct {
-	w    *world
+	w    *fixture
 	name string
 	run  func(*life) // starts a life; returns immediately
 	end  func()      // called before the connections are lost
@@ -309,7 +309,7 @@ type life struct {
 	cancel context.CancelFunc
 }
 
-func (w *world) newProcess(name string, run func(*life)) *process {
+func (w *fixture) newProcess(name string, run func(*life)) *process {
 	p := &process{w: w, name: name, run: run}
 	w.processes[name] = p
 	return p

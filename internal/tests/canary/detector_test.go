@@ -27,16 +27,16 @@ const (
 	canaryPassword = "canary-password-aW6e8Tg3"
 )
 
-// watch fails the test if a text contains one of its secrets.
-type watch struct {
+// detector fails the test if a text contains one of its secrets.
+type detector struct {
 	testing.TB
 	mu      sync.Mutex
 	secrets map[string][]string // by name, in every encoding
 	heard   int                 // number of texts
 }
 
-func newWatch(t testing.TB) *watch {
-	w := &watch{TB: t, secrets: map[string][]string{}}
+func newDetector(t testing.TB) *detector {
+	w := &detector{TB: t, secrets: map[string][]string{}}
 	w.plant("token", canaryToken)
 	w.plant("key", canaryKey)
 	w.plant("password", canaryPassword)
@@ -44,7 +44,7 @@ func newWatch(t testing.TB) *watch {
 }
 
 // plant adds a secret. A test also adds secrets that the server created.
-func (w *watch) plant(name, secret string) {
+func (w *detector) plant(name, secret string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.secrets[name] = forms(secret)
@@ -74,7 +74,7 @@ func forms(secret string) []string {
 }
 
 // listen searches a text for the secrets.
-func (w *watch) listen(where, text string) {
+func (w *detector) listen(where, text string) {
 	w.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +90,7 @@ func (w *watch) listen(where, text string) {
 }
 
 // show formats and logs values, encodes them as JSON, and searches the results.
-func (w *watch) show(where string, values ...any) {
+func (w *detector) show(where string, values ...any) {
 	w.Helper()
 	w.print(where, values...)
 	for _, v := range values {
@@ -103,7 +103,7 @@ func (w *watch) show(where string, values ...any) {
 }
 
 // print formats and logs values, and searches the results.
-func (w *watch) print(where string, values ...any) {
+func (w *detector) print(where string, values ...any) {
 	w.Helper()
 	for _, v := range values {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
@@ -123,7 +123,7 @@ func (w *watch) print(where string, values ...any) {
 
 // showError searches an error and the errors that it wraps. It does not search the JSON of their fields, because
 // programs may need the rest of a broken event.
-func (w *watch) showError(where string, err error) {
+func (w *detector) showError(where string, err error) {
 	w.Helper()
 	if err == nil {
 		w.Errorf("%s: no error to search", where)
@@ -143,7 +143,7 @@ func (w *watch) showError(where string, err error) {
 }
 
 // logger returns a logger that searches its records.
-func (w *watch) logger(where string) *slog.Logger {
+func (w *detector) logger(where string) *slog.Logger {
 	return slog.New(
 		slog.NewJSONHandler(listener{w, "the log of " + where},
 			&slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}),
@@ -151,7 +151,7 @@ func (w *watch) logger(where string) *slog.Logger {
 }
 
 type listener struct {
-	*watch
+	*detector
 	where string
 }
 
@@ -160,7 +160,7 @@ func (l listener) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// recorder counts the failures of a watch instead of failing the test.
+// recorder counts the failures of a detector instead of failing the test.
 type recorder struct {
 	testing.TB
 	failures int
@@ -173,27 +173,27 @@ type leaky struct{ secret string }
 
 func (l leaky) Error() string { return "rejected: " + l.secret }
 
-// TestWatchDetectsLeaks: a watch finds a secret in each kind of value and reports nothing if there is no secret.
-func TestWatchDetectsLeaks(t *testing.T) {
-	for name, leak := range map[string]func(*watch){
-		"an error":            func(w *watch) { w.showError("", leaky{canaryToken}) },
-		"a wrapped error":     func(w *watch) { w.showError("", fmt.Errorf("x%w", leaky{canaryKey})) },
-		"a joined error":      func(w *watch) { w.showError("", errors.Join(errors.New("x"), leaky{canaryKey})) },
-		"an unexported field": func(w *watch) { w.show("", struct{ s string }{canaryPassword}) },
-		"bytes":               func(w *watch) { w.show("", struct{ Body []byte }{[]byte("x" + canaryToken + "x")}) },
-		"a header in base64":  func(w *watch) { w.listen("", base64.StdEncoding.EncodeToString([]byte(canaryKey))) },
-		"a URL":               func(w *watch) { w.show("", url.UserPassword("u", canaryPassword)) },
-		"a log": func(w *watch) {
+// TestDetectorFindsLeaks: a detector finds a secret in each kind of value and reports nothing if there is no secret.
+func TestDetectorFindsLeaks(t *testing.T) {
+	for name, leak := range map[string]func(*detector){
+		"an error":            func(w *detector) { w.showError("", leaky{canaryToken}) },
+		"a wrapped error":     func(w *detector) { w.showError("", fmt.Errorf("x%w", leaky{canaryKey})) },
+		"a joined error":      func(w *detector) { w.showError("", errors.Join(errors.New("x"), leaky{canaryKey})) },
+		"an unexported field": func(w *detector) { w.show("", struct{ s string }{canaryPassword}) },
+		"bytes":               func(w *detector) { w.show("", struct{ Body []byte }{[]byte("x" + canaryToken + "x")}) },
+		"a header in base64":  func(w *detector) { w.listen("", base64.StdEncoding.EncodeToString([]byte(canaryKey))) },
+		"a URL":               func(w *detector) { w.show("", url.UserPassword("u", canaryPassword)) },
+		"a log": func(w *detector) {
 			w.logger("").Debug("x", "group", slog.GroupValue(slog.String("y", canaryToken)))
 		},
 	} {
 		r := &recorder{TB: t}
-		if leak(newWatch(r)); r.failures == 0 {
+		if leak(newDetector(r)); r.failures == 0 {
 			t.Errorf("%s: not detected", name)
 		}
 	}
 	quiet := &recorder{TB: t}
-	if newWatch(quiet).showError("", errors.New("canary")); quiet.failures != 0 {
+	if newDetector(quiet).showError("", errors.New("canary")); quiet.failures != 0 {
 		t.Error("a text without the secret was reported")
 	}
 }

@@ -39,9 +39,9 @@ func people() []mockserver.Token {
 	}
 }
 
-// lab is a server with a client and a receiver. Every response and every delivered body is validated against
+// fixture is a server with a client and a receiver. Every response and every delivered body is validated against
 // openapi.yaml.
-type lab struct {
+type fixture struct {
 	*testing.T
 	srv      *mockserver.Server
 	client   *http.Client
@@ -51,14 +51,14 @@ type lab struct {
 	suppressed int // number of addresses that suppress has added
 }
 
-// inLab runs a test with a lab in a synctest bubble.
-func inLab(test func(l *lab), configure ...func(*mockserver.Config)) func(*testing.T) {
+// withFixture runs a test with a fixture in a synctest bubble.
+func withFixture(test func(l *fixture), configure ...func(*mockserver.Config)) func(*testing.T) {
 	return func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { test(newLab(t, configure...)) })
+		synctest.Test(t, func(t *testing.T) { test(setup(t, configure...)) })
 	}
 }
 
-func newLab(t *testing.T, configure ...func(*mockserver.Config)) *lab {
+func setup(t *testing.T, configure ...func(*mockserver.Config)) *fixture {
 	r := &listener{t: t, secrets: map[string]string{}}
 	cfg := mockserver.Config{
 		Tokens:      people(),
@@ -71,11 +71,11 @@ func newLab(t *testing.T, configure ...func(*mockserver.Config)) *lab {
 	srv := mockserver.New(cfg)
 	t.Cleanup(srv.Close)
 	client := &http.Client{Transport: srv.Transport(), Timeout: time.Hour} // an event stream has no end
-	return &lab{T: t, srv: srv, client: client, token: owner, receiver: r}
+	return &fixture{T: t, srv: srv, client: client, token: owner, receiver: r}
 }
 
 // as returns the same server with another token.
-func (l *lab) as(token string) *lab {
+func (l *fixture) as(token string) *fixture {
 	other := *l
 	other.token = token
 	return &other
@@ -83,24 +83,24 @@ func (l *lab) as(token string) *lab {
 
 // reply is a complete response.
 type reply struct {
-	l       *lab
+	l       *fixture
 	request string
 	status  int
 	header  http.Header
 	raw     []byte
 }
 
-func (l *lab) get(path string) reply    { l.Helper(); return l.do(http.MethodGet, path, "") }
-func (l *lab) delete(path string) reply { l.Helper(); return l.do(http.MethodDelete, path, "") }
+func (l *fixture) get(path string) reply    { l.Helper(); return l.do(http.MethodGet, path, "") }
+func (l *fixture) delete(path string) reply { l.Helper(); return l.do(http.MethodDelete, path, "") }
 
-func (l *lab) post(path, body string) reply { l.Helper(); return l.do(http.MethodPost, path, body) }
+func (l *fixture) post(path, body string) reply { l.Helper(); return l.do(http.MethodPost, path, body) }
 
-func (l *lab) do(method, path, body string) reply {
+func (l *fixture) do(method, path, body string) reply {
 	l.Helper()
 	return l.send(l.request(method, path, body))
 }
 
-func (l *lab) request(method, path, body string) *http.Request {
+func (l *fixture) request(method, path, body string) *http.Request {
 	l.Helper()
 	req, err := http.NewRequestWithContext(l.Context(), method, l.srv.URL()+path, strings.NewReader(body))
 	l.must(err)
@@ -113,7 +113,7 @@ func (l *lab) request(method, path, body string) *http.Request {
 	return req
 }
 
-func (l *lab) send(req *http.Request) reply {
+func (l *fixture) send(req *http.Request) reply {
 	l.Helper()
 	res, err := l.client.Do(req)
 	require.NoError(l, err, "%s %s", req.Method, req.URL.Path)
@@ -213,7 +213,7 @@ func (a reply) column(name string) []string {
 }
 
 // want compares a value with the expected value.
-func want[T comparable](l *lab, what string, got, want T) {
+func want[T comparable](l *fixture, what string, got, want T) {
 	l.Helper()
 	if got != want {
 		l.Errorf("%s: got %v, want %v", what, got, want)
