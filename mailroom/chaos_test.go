@@ -35,9 +35,9 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// TestChaosFindsMistakes: TestChaos finds each mistake that is planted in the rules, as a change of what they store.
-func TestChaosFindsMistakes(t *testing.T) {
-	for name, plant := range mistakes {
+// TestChaosFindsBugs: TestChaos finds each bug that is planted in the rules, as a change of what they store.
+func TestChaosFindsBugs(t *testing.T) {
+	for name, plant := range bugs {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(seeds) {
 				if found := chaos(t, seed, plant); len(found) > 0 {
@@ -45,12 +45,12 @@ func TestChaosFindsMistakes(t *testing.T) {
 					return
 				}
 			}
-			t.Error("the mistake was not found")
+			t.Error("the bug was not found")
 		})
 	}
 }
 
-var mistakes = map[string]func(Tx) Tx{
+var bugs = map[string]func(Tx) Tx{
 	"emails with an unknown outcome are sent again": func(tx Tx) Tx {
 		return planted{Tx: tx, put: func(it *Item) bool {
 			return changeMail(it, func(m *mail) {
@@ -107,7 +107,7 @@ var mistakes = map[string]func(Tx) Tx{
 	},
 }
 
-// planted is a transaction with a mistake.
+// planted is a transaction with a bug.
 type planted struct {
 	Tx
 	put         func(*Item) bool // whether to put the item, otherwise it is deleted
