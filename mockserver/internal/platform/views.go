@@ -129,10 +129,10 @@ func (s Sent) Subject() string { return s.subject() }
 func (s Sent) Summary() Summary { return s.summary() }
 
 // AppendText appends the text part and the visible text of the HTML.
-func (m Sent) AppendText(to []byte) []byte {
-	to = append(to, mail.MergeText(m.Content.Text, m.value)...)
+func (s Sent) AppendText(to []byte) []byte {
+	to = append(to, mail.MergeText(s.Content.Text, s.value)...)
 	to = append(to, '\n')
-	return append(to, mail.MergeText(mail.Visible(m.Content.HTML, len(m.Content.HTML)), m.value)...)
+	return append(to, mail.MergeText(mail.Visible(s.Content.HTML, len(s.Content.HTML)), s.value)...)
 }
 
 // NewestSent returns the number of sent messages, and an iterator over the
