@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// retries is the time for which the platform retries deliveries.
+// retries is how long the platform retries a delivery.
 const retries = 8 * time.Hour
 
 // ServeHTTP receives deliveries. Until the Room has connected, the response is 503, so

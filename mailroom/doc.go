@@ -76,8 +76,8 @@
 // [Options].OnNotice receives the outcome of each email in the outbox, and bounces,
 // complaints and unsubscriptions. The Room stores an event in the transaction that
 // records the event as handled. It then looks up the address, the key and the kind of
-// bounce, if the event does not contain them, with at most one lookup per second. The
-// notice is deleted in the transaction in which OnNotice runs. Therefore the writes of
+// bounce, if the event does not contain them, with at most one lookup per second. OnNotice
+// runs in the transaction that deletes the notice. Therefore the writes of
 // OnNotice in this transaction happen exactly once, and other effects at least once.
 //
 // The outcome of a key precedes all other notices with this key. Other notices have no

@@ -21,7 +21,7 @@
 // In OnNotice, [Store.Tx] returns the transaction. [NewFunc] connects the Store to another
 // database layer.
 //
-// SQLite has one writer, so transactions run one after the other. Use the journal mode
-// WAL. In-memory databases need one connection. MySQL is not supported, because it has
+// SQLite has one writer, so transactions run one after the other. Set
+// `PRAGMA journal_mode=WAL`. In-memory databases need one connection. MySQL is not supported, because it has
 // neither RETURNING nor ON CONFLICT.
 package sqlstore

@@ -57,7 +57,7 @@ func each(t *testing.T, test func(t *testing.T, d database)) {
 	}
 }
 
-// newSchema creates a schema in PostgreSQL, and returns the URL of a database in which it is the default.
+// newSchema creates a schema in PostgreSQL, and returns the URL of a database with it as the default.
 func newSchema(t *testing.T) string {
 	t.Helper()
 	text := os.Getenv("POSTGRES_URL")
