@@ -24,9 +24,9 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestChaos: two processes, one of which is killed or replaced again and again, a platform that loses requests and
-// responses, and deliveries that are lost, duplicated and reordered. No key is sent twice, each key has an outcome, and
-// each notice is told once, with the right key and after the outcome.
+// TestChaos: of two processes, the test kills or replaces one again and again. The platform loses requests and responses,
+// and its deliveries are lost, duplicated and reordered. No email is sent two times, each key has an outcome, and OnNotice
+// receives each notice once, with the right key and after the outcome.
 func TestChaos(t *testing.T) {
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
