@@ -16,12 +16,24 @@ type pending struct {
 	Tries  int    `json:"tries,omitempty"`
 }
 
+// errIncomplete means that a bounce has no category, and no id with which to look it up.
+var errIncomplete = errors.New("mailroom: bounce without a category and an email id")
+
 // Handle stores an event. Use it as the function of [webhook.NewHandler] if the
 // application has its own handler. Otherwise use ServeHTTP, which deduplicates and calls
-// Handle.
+// Handle. For data that has an error in [events.Unknown], Handle returns this error, so the
+// platform retries the delivery.
 func (r *Room) Handle(ctx context.Context, e *events.Event) error {
+	if unknown, _ := e.Data.(*events.Unknown); unknown != nil && unknown.Err != nil {
+		return unknown.Err
+	}
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		n, partial := read(e)
+		if partial && n.EmailID == "" {
+			if partial = false; n.Reason == "" {
+				return errIncomplete
+			}
+		}
 		var err error
 		if n.Key, err = keyOf(ctx, tx, n.EmailID); err != nil {
 			return err

@@ -473,3 +473,34 @@ func TestRead(t *testing.T) {
 	n.Event = nil
 	assert.Equal(t, Notice{Reason: Unsubscribed, Address: "ada@example.org", ListID: "2", ContactID: "1", Time: e.Time}, n)
 }
+
+// TestHandleIncomplete: Handle returns the error of unreadable data, and does not look up an email without an id.
+func TestHandleIncomplete(t *testing.T) {
+	for body, want := range map[string]struct{ err, notice string }{
+		`{"event":"Email.Bounced","data":{"campaign":{"id":1},"bounce":{"category":"bounce_hb"},"contact":{"email":7}}}`: {err: "data.contact.email"},
+		`{"event":"Email.Bounced","data":"x"}`:                                            {err: "data: expected an object"},
+		`{"event":"Email.Bounced","data":{"email":{"id":""}}}`:                            {err: "bounce without a category"},
+		`{"event":"Contact.Unsubscribed","data":{"contact_id":"1","email_address":null}}`: {notice: "unsubscribed  "},
+		`{"event":"Email.Delivered","data":{"email":{"id":"e1"}}}`:                        {},
+	} {
+		inBubble(t, func(t *testing.T, f *fixture) {
+			f.start()
+			err := f.room.Handle(t.Context(), need(events.Parse([]byte(body)))(t))
+			if want.err == "" {
+				require.NoError(t, err, body)
+			} else {
+				require.ErrorContains(t, err, want.err, body)
+			}
+			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
+				assert.Empty(t, need(tx.Due(ctx, kindLookup, time.Now().Add(24*time.Hour), 9))(t), body)
+				return nil
+			}))
+			time.Sleep(time.Minute)
+			var notices []string
+			if want.notice != "" {
+				notices = []string{want.notice}
+			}
+			assert.Equal(t, notices, f.got(), body)
+		})
+	}
+}
