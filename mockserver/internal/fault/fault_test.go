@@ -148,7 +148,7 @@ func TestApplyIsComplete(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // ends a hanging request
 			defer cancel()
 			defer func() {
-				if r := recover(); r != nil && r != http.ErrAbortHandler { //nolint:errorlint // Apply panics with the error itself
+				if r := recover(); r != nil && r != http.ErrAbortHandler {
 					t.Errorf("Apply: %v", r)
 				}
 			}()
