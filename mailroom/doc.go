@@ -60,7 +60,7 @@
 // [Room.Enqueue] adds an email to the outbox, in the application's transaction if the
 // context carries one. Each email has a key. The Room sends the email of a key at most
 // once. If the platform certainly did not process a request, the Room sends the email
-// again later. If the platform may have processed the request, the outcome is unknown,
+// again later, for at most [Options].RetryFor. If the platform may have processed the request, the outcome is unknown,
 // and the Room does not send the email again. An event, or the lookup of an email with
 // the same address and subject, resolves an unknown outcome. [Room.Unknown] returns the
 // others, and an operator decides with [Room.Resolve].
@@ -76,7 +76,8 @@
 // [Options].OnNotice receives the outcome of each email in the outbox, and bounces,
 // complaints and unsubscriptions. The Room stores an event in the transaction that
 // records the event as handled. It then looks up the address, the key and the kind of
-// bounce, if the event does not contain them, with at most one lookup per second. OnNotice
+// bounce, if the event does not contain them, with at most one lookup per second. If the
+// platform does not provide them within 4 hours, the notice does not contain them. OnNotice
 // runs in the transaction that deletes the notice. Therefore the writes of
 // OnNotice in this transaction happen exactly once, and other effects at least once.
 //

@@ -1,12 +1,14 @@
 package mailroom
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
 
+	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 )
 
@@ -91,6 +93,11 @@ func keyOf(ctx context.Context, tx Tx, emailID string) (string, error) {
 
 // accept stores a complete notice about an event, and suppresses the address if necessary.
 func (r *Room) accept(ctx context.Context, tx Tx, n Notice) error {
+	if n.Reason.Outcome() {
+		if done, err := r.acceptOutcome(ctx, tx, n); err != nil || done {
+			return err
+		}
+	}
 	if err := suppressFor(ctx, tx, n); err != nil {
 		return err
 	}
@@ -99,6 +106,28 @@ func (r *Room) accept(ctx context.Context, tx Tx, n Notice) error {
 		id = fmt.Sprintf("%s %s %s %v", n.Reason, n.Address, n.EmailID, n.Time)
 	}
 	return r.notify(ctx, tx, "event:"+hash(id), n)
+}
+
+// acceptOutcome handles Email.Rejected and Email.Error for an email of the outbox. It does
+// nothing if the response contained the outcome, or if the Room sends the email again.
+func (r *Room) acceptOutcome(ctx context.Context, tx Tx, n Notice) (done bool, err error) {
+	if n.Key == "" {
+		_, done, err = tx.Get(ctx, kindEvent, replacedKey(n.EmailID))
+		return done, err
+	}
+	it, _, err := tx.Get(ctx, kindSend, n.Key)
+	if err != nil {
+		return false, err
+	}
+	m, err := decode[mail](it)
+	if err != nil || m.State != Sent && m.State != Unknown {
+		return true, err
+	}
+	m.State, m.Detail, m.EmailID = n.Reason, n.Detail, n.EmailID
+	if m.Submission == nil { // removed when the outcome became Sent
+		m.Submission = &client.EmailSubmission{To: n.Address}
+	}
+	return true, r.settle(ctx, tx, n.Key, m)
 }
 
 func suppressFor(ctx context.Context, tx Tx, n Notice) error {
@@ -118,33 +147,41 @@ func (r *Room) notify(ctx context.Context, tx Tx, key string, n Notice) error {
 
 // notifyNext passes one notice to OnNotice, if any.
 func (r *Room) notifyNext(ctx context.Context) (did bool, err error) {
-	var failed Item
+	var claimed Item
+	var p pending
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		due, err := tx.Due(ctx, kindNotice, time.Now(), 1)
 		if err != nil || len(due) == 0 {
 			return err
 		}
 		did = true
-		p, err := decode[pending](due[0])
-		if err != nil {
-			return err
+		if p, err = decode[pending](due[0]); err != nil {
+			return r.setAside(ctx, tx, due[0], err)
 		}
+		claimed = due[0] // first, because the commit can fail, too
 		if waits, err := waitForOutcome(ctx, tx, due[0], p.Notice); err != nil || waits {
 			return err
 		}
 		if err := r.callback(ctx, p.Notice); err != nil {
-			p.Tries++
-			failed = due[0]
-			failed.Value, failed.Due = encode(p), time.Now().Add(doubled(2*time.Second, p.Tries, time.Hour))
 			return err
 		}
 		return tx.Delete(ctx, kindNotice, due[0].Key)
 	})
-	if failed.Key == "" || ctx.Err() != nil { // a shutdown does not count as a failure
+	if err == nil || claimed.Key == "" || ctx.Err() != nil { // a shutdown does not count as a failure
 		return did, err
 	}
-	r.opts.Logger.ErrorContext(ctx, "mailroom: OnNotice failed", "notice", failed.Key, "again", failed.Due, "error", err)
-	return true, r.postpone(ctx, failed)
+	p.Tries++
+	later := claimed
+	later.Value, later.Due = encode(p), time.Now().Add(doubled(2*time.Second, p.Tries, time.Hour))
+	r.opts.Logger.ErrorContext(ctx, "mailroom: OnNotice failed", "notice", later.Key, "again", later.Due, "error", err)
+	return true, r.postpone(ctx, claimed, later)
+}
+
+// setAside delays an item that cannot be decoded, so it does not block the others.
+func (r *Room) setAside(ctx context.Context, tx Tx, it Item, err error) error {
+	it.Due = time.Now().Add(time.Hour)
+	r.opts.Logger.ErrorContext(ctx, "mailroom: item not decoded", "again", it.Due, "error", err)
+	return tx.Put(ctx, it)
 }
 
 // waitForOutcome postpones a notice until OnNotice has handled the outcome of its key.
@@ -160,14 +197,15 @@ func waitForOutcome(ctx context.Context, tx Tx, it Item, n Notice) (waits bool, 
 	return true, tx.Put(ctx, it)
 }
 
-// postpone stores a failed notice, unless another process has handled or postponed it.
-func (r *Room) postpone(ctx context.Context, failed Item) error {
+// postpone stores a failed notice, unless a later outcome has replaced it, or another
+// process has handled or postponed it.
+func (r *Room) postpone(ctx context.Context, claimed, later Item) error {
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		it, found, err := tx.Get(ctx, kindNotice, failed.Key)
-		if err != nil || !found || !it.Due.Before(failed.Due) {
+		it, found, err := tx.Get(ctx, kindNotice, claimed.Key)
+		if err != nil || !found || !it.Due.Equal(claimed.Due) || !bytes.Equal(it.Value, claimed.Value) {
 			return err
 		}
-		return tx.Put(ctx, failed)
+		return tx.Put(ctx, later)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 const (
 	again         = 2 * time.Second // before the next look at an email that may be in progress
 	lookupTimeout = 2 * time.Minute // for one lookup, with the wait for the rate limit
+	patience      = 4 * time.Hour   // for an email or a bounce that is missing
 	skew          = time.Minute     // maximum difference between the clocks of this process and the platform
 )
 
@@ -22,6 +23,8 @@ type lookup struct {
 	EmailID string   `json:"email_id"`
 	Notices []Notice `json:"notices,omitempty"` // that wait for the result
 	Tries   int      `json:"tries,omitempty"`   // failed lookups
+
+	Missing time.Time `json:"missing,omitzero"` // when a lookup first found no email or no bounce
 }
 
 // lookUpLater adds an email to the queue of lookups, with a notice that is partial or may
@@ -54,7 +57,7 @@ func (r *Room) lookUpLater(ctx context.Context, tx Tx, n Notice, partial bool, o
 func (r *Room) lookUpNext(ctx context.Context) (did bool, err error) {
 	var id string
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		id, did, err = claimLookup(ctx, tx)
+		id, did, err = r.claimLookup(ctx, tx)
 		return err
 	})
 	if err != nil || id == "" {
@@ -74,18 +77,36 @@ func (r *Room) lookUpNext(ctx context.Context) (did bool, err error) {
 			return err
 		}
 		l, err := decode[lookup](it)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case failure != nil:
+		}
+		last := l.abandon(email, failure)
+		if failure != nil && !last {
 			return lookupFailed(ctx, tx, it, l, failure)
 		}
-		return r.lookedUp(ctx, tx, it, l, email)
+		return r.lookedUp(ctx, tx, it, l, email, last)
 	})
 }
 
+// abandon reports whether this lookup is the last, although its result is incomplete. The
+// platform may provide an email or a bounce only after its event.
+func (l *lookup) abandon(email client.Email, failure error) bool {
+	switch {
+	case errors.Is(failure, client.ErrValidation): // not an id of the platform
+		return true
+	case errors.Is(failure, client.ErrNotFound):
+	case failure == nil && slices.ContainsFunc(l.Notices, func(n Notice) bool { return n.lacksBounce(email) }):
+	default:
+		return false
+	}
+	if l.Missing.IsZero() {
+		l.Missing = time.Now()
+	}
+	return time.Since(l.Missing) >= patience
+}
+
 // claimLookup returns the id of an email to look up, and reserves it for this process.
-func claimLookup(ctx context.Context, tx Tx) (id string, did bool, err error) {
+func (r *Room) claimLookup(ctx context.Context, tx Tx) (id string, did bool, err error) {
 	due, err := tx.Due(ctx, kindLookup, time.Now(), 1)
 	if err != nil || len(due) == 0 {
 		return "", false, err
@@ -93,7 +114,7 @@ func claimLookup(ctx context.Context, tx Tx) (id string, did bool, err error) {
 	it := due[0]
 	l, err := decode[lookup](it)
 	if err != nil {
-		return "", true, err
+		return "", true, r.setAside(ctx, tx, it, err)
 	}
 	if len(l.Notices) == 0 {
 		if key, err := keyOf(ctx, tx, l.EmailID); err != nil {
@@ -107,30 +128,36 @@ func claimLookup(ctx context.Context, tx Tx) (id string, did bool, err error) {
 }
 
 func lookupFailed(ctx context.Context, tx Tx, it Item, l lookup, failure error) error {
-	switch {
-	case errors.Is(failure, client.ErrNotFound), errors.Is(failure, client.ErrValidation): // not an email of this account
-		return tx.Delete(ctx, kindLookup, it.Key)
-	case errors.Is(failure, context.Canceled): // a shutdown
+	if errors.Is(failure, context.Canceled) { // a shutdown
 		it.Due = time.Now()
-	default:
-		l.Tries++
-		it.Due, it.Value = time.Now().Add(doubled(again, l.Tries, time.Hour)), encode(l)
+		return tx.Put(ctx, it)
 	}
+	return lookUpAgain(ctx, tx, it, l)
+}
+
+func lookUpAgain(ctx context.Context, tx Tx, it Item, l lookup) error {
+	l.Tries++
+	it.Due, it.Value = time.Now().Add(doubled(again, l.Tries, time.Hour)), encode(l)
 	return tx.Put(ctx, it)
 }
 
 // lookedUp handles the result of a lookup: it resolves an unknown outcome, and accepts the
-// notices that waited.
-func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email client.Email) error {
+// notices that waited. If last is false, a notice without its bounce waits longer.
+func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email client.Email, last bool) error {
 	key, err := keyOf(ctx, tx, l.EmailID)
 	wait := false
-	if key == "" && err == nil {
+	if key == "" && err == nil && email.To != "" {
 		key, wait, err = r.match(ctx, tx, l.EmailID, email)
 	}
 	if err != nil {
 		return err
 	}
+	var incomplete []Notice
 	for _, n := range l.Notices {
+		if !last && n.lacksBounce(email) {
+			incomplete = append(incomplete, n)
+			continue
+		}
 		n.Key = key
 		n.complete(email)
 		switch {
@@ -147,6 +174,10 @@ func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email cli
 	if wait {
 		it.Due = time.Now().Add(again)
 		return tx.Put(ctx, it)
+	}
+	if len(incomplete) > 0 {
+		l.Notices = incomplete
+		return lookUpAgain(ctx, tx, it, l)
 	}
 	return tx.Delete(ctx, kindLookup, it.Key)
 }

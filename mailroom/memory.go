@@ -3,9 +3,11 @@ package mailroom
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -133,6 +135,9 @@ func (tx *memoryTx) Insert(ctx context.Context, it Item) (bool, error) {
 
 // Put implements [Tx].
 func (tx *memoryTx) Put(_ context.Context, it Item) error {
+	if !utf8.Valid(it.Value) { // a database fails, too
+		return fmt.Errorf("mailroom: value of item %s %q must be UTF-8", it.Kind, it.Key)
+	}
 	k := itemKey{it.Kind, it.Key}
 	tx.remember(k)
 	if !it.Due.IsZero() {

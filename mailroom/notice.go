@@ -18,7 +18,7 @@ const (
 	Unknown  Reason = "unknown"  // possibly sent; another outcome may follow
 
 	HardBounce           Reason = "hard_bounce"           // the address does not exist
-	SoftBounce           Reason = "soft_bounce"           // not delivered, for a temporary reason
+	SoftBounce           Reason = "soft_bounce"           // not delivered, for a temporary or an unknown reason
 	Complaint            Reason = "complaint"             // the recipient reported the email as spam
 	Unsubscribed         Reason = "unsubscribed"          // from the list ListID
 	GloballyUnsubscribed Reason = "globally_unsubscribed" // from all email
@@ -26,8 +26,9 @@ const (
 )
 
 // Outcome reports whether the notice is about the outcome of an email in the outbox.
-// After Sent, Rejected and Failed, no other outcome follows, unless the application
-// enqueues the key again.
+// After Rejected and Failed, no other outcome follows, unless the application enqueues the
+// key again. After Sent, Rejected or Failed follows only if the platform reports it in an
+// event.
 func (r Reason) Outcome() bool { return r == Sent || r == Rejected || r == Failed || r == Unknown }
 
 // suppresses reports whether the Room must not send to the address again.
@@ -103,12 +104,25 @@ func reasonOfBounce(hard, soft bool) Reason {
 	return ""
 }
 
-// complete adds the result of a lookup.
+// complete adds the result of a lookup, or of a lookup without a result.
 func (n *Notice) complete(email client.Email) {
-	n.Address = normal(email.To)
-	if b := email.Bounce; n.Event.Name == events.NameEmailBounced && b != nil {
+	if email.To != "" {
+		n.Address = normal(email.To)
+	}
+	if n.lacksBounce(email) {
+		n.Reason, n.Detail = SoftBounce, "the platform did not return the kind of bounce"
+	} else if b := email.Bounce; n.Event.Name == events.NameEmailBounced && b != nil {
 		n.Reason, n.Detail = reasonOfBounce(b.Hard(), b.Soft()), b.DSNMessage
 	}
+}
+
+// lacksBounce reports whether neither the event nor the looked-up email contains the bounce.
+func (n *Notice) lacksBounce(email client.Email) bool {
+	if n.Event.Name != events.NameEmailBounced || email.Bounce != nil {
+		return false
+	}
+	_, ok := n.Event.Bounce()
+	return !ok
 }
 
 func contactOf(d events.Data) events.ID {

@@ -25,6 +25,7 @@ type mail struct {
 	Submission *client.EmailSubmission `json:"submission,omitempty"` // until the outcome is known
 	Attempt    string                  `json:"attempt,omitempty"`    // identifies the request
 	Started    time.Time               `json:"started,omitzero"`     // start of the request
+	First      time.Time               `json:"first,omitzero"`       // start of the first request
 	Later      int                     `json:"later,omitempty"`      // how often the email was postponed
 	EmailID    string                  `json:"email_id,omitempty"`
 	Detail     string                  `json:"detail,omitempty"`
@@ -89,8 +90,8 @@ func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmis
 // was not started, or does not connect before ctx ends, the error is [ErrNotConnected].
 // If the suppression list contains the address, the error is [ErrSuppressed]. After
 // Close, the error is [ErrClosed]. In these cases Send sends nothing. Other errors are
-// from [client.Emails.Send]. The email has no key, so the caller must handle
-// [client.ErrOutcomeUnknown]. Close waits for Send.
+// from [client.Emails.Send], whose call ends after [Options].SendTimeout. The email has no
+// key, so the caller must handle [client.ErrOutcomeUnknown]. Close waits for Send.
 func (r *Room) Send(ctx context.Context, email client.EmailSubmission) (client.SubmittedEmail, error) {
 	if err := r.enter(); err != nil {
 		return client.SubmittedEmail{}, err
@@ -106,6 +107,8 @@ func (r *Room) Send(ctx context.Context, email client.EmailSubmission) (client.S
 	if reason != "" {
 		return client.SubmittedEmail{}, fmt.Errorf("%w: %s", ErrSuppressed, reason)
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.opts.SendTimeout)
+	defer cancel()
 	return r.c.Emails.Send(ctx, r.onList(email))
 }
 
@@ -131,17 +134,28 @@ func (r *Room) sendNext(ctx context.Context) (did bool, err error) {
 	sendCtx, cancel := context.WithTimeout(ctx, r.opts.SendTimeout)
 	defer cancel()
 	email, sent := r.c.Emails.Send(sendCtx, r.onList(*m.Submission))
+	return true, r.record(ctx, key, m, email, sent)
+}
+
+// record calls conclude until it succeeds. After Close, it stops after three attempts.
+// Then the outcome is unknown after the lease.
+func (r *Room) record(ctx context.Context, key string, m mail, email client.SubmittedEmail, sent error) error {
 	for n := 1; ; n++ {
-		if err = r.conclude(ctx, key, m, email, sent); err == nil || n == 3 {
-			break
+		err := r.conclude(ctx, key, m, email, sent)
+		if err == nil {
+			return nil
 		}
-		time.Sleep(time.Second)
-	}
-	if err != nil { // after the lease, the outcome is unknown
 		r.opts.Logger.ErrorContext(ctx, "mailroom: email outcome not recorded",
 			"key", key, "email_id", email.ID, "outcome", client.ResultOfSend(sent), "error", err)
+		select {
+		case <-r.closing:
+			if n >= 3 {
+				return err
+			}
+			time.Sleep(time.Second)
+		case <-time.After(doubled(time.Second, n, time.Minute)):
+		}
 	}
-	return true, err
 }
 
 // claim records that an email is about to be sent, and returns its key. If the email must
@@ -154,7 +168,7 @@ func (r *Room) claim(ctx context.Context, tx Tx) (key string, m mail, did bool, 
 	}
 	key = due[0].Key
 	if m, err = decode[mail](due[0]); err != nil {
-		return "", m, false, err
+		return "", m, true, r.setAside(ctx, tx, due[0], err)
 	}
 	if m.State != queued {
 		return "", m, true, r.expire(ctx, tx, key, m)
@@ -167,6 +181,9 @@ func (r *Room) claim(ctx context.Context, tx Tx) (key string, m mail, did bool, 
 		return "", m, false, err
 	}
 	m.State, m.Attempt, m.Started = sending, rand.Text(), now
+	if m.First.IsZero() {
+		m.First = now
+	}
 	return key, m, true, putMail(ctx, tx, key, refOfAddress(m.Submission.To), now.Add(r.lease()), m)
 }
 
@@ -199,16 +216,35 @@ func (r *Room) conclude(ctx context.Context, key string, m mail, email client.Su
 		if sent != nil {
 			m.Detail = sent.Error()
 		}
-		if m.State = stateAfter(sent); m.State != queued {
-			return r.settle(ctx, tx, key, m)
+		m.State = stateAfter(sent)
+		if m.State == queued && time.Since(m.First) < r.opts.RetryFor {
+			return r.queueAgain(ctx, tx, key, m)
 		}
-		m.Attempt, m.Later = "", m.Later+1
-		if err := tx.Delete(ctx, kindUnknown, key); err != nil { // if the lease has expired
-			return err
+		if m.State == queued {
+			m.State = Failed
 		}
-		return putMail(ctx, tx, key, "", time.Now().Add(doubled(r.opts.Pause, m.Later, r.opts.MaxPause)), m)
+		return r.settle(ctx, tx, key, m)
 	})
 }
+
+// queueAgain postpones an email. If the request created an email with the status "error",
+// an event about it is not an outcome.
+func (r *Room) queueAgain(ctx context.Context, tx Tx, key string, m mail) error {
+	if m.EmailID != "" {
+		it := Item{Kind: kindEvent, Key: replacedKey(m.EmailID), Due: time.Now().Add(r.opts.KeepEvents)}
+		if err := tx.Put(ctx, it); err != nil {
+			return err
+		}
+	}
+	m.Attempt, m.Later = "", m.Later+1
+	if err := tx.Delete(ctx, kindUnknown, key); err != nil { // if the lease has expired
+		return err
+	}
+	return putMail(ctx, tx, key, "", time.Now().Add(doubled(r.opts.Pause, m.Later, r.opts.MaxPause)), m)
+}
+
+// replacedKey returns the key of the item that marks an email as replaced.
+func replacedKey(emailID string) string { return hash("replaced " + emailID) }
 
 // stateAfter returns the state of an email after a request.
 func stateAfter(sent error) Reason {

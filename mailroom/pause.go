@@ -35,14 +35,13 @@ func (r *Room) mustWait(ctx context.Context, tx Tx, now time.Time) (wait bool, e
 }
 
 // countFailure ends the pause after a response, and begins or extends it after a failure.
-// A 403 can concern only this email, so it changes nothing.
+// A 403 and a response with the status "error" can concern only this email, so they change
+// nothing.
 func (r *Room) countFailure(ctx context.Context, tx Tx, started time.Time, sent error) error {
 	result := client.ResultOfSend(sent)
-	switch {
-	case errors.Is(sent, client.ErrForbidden):
+	success := result == client.SendAccepted || result == client.SendRejected
+	if !success && (errors.Is(sent, client.ErrForbidden) || errors.Is(sent, client.ErrNotQueued)) {
 		return nil
-	case result == client.SendAccepted, result == client.SendRejected:
-		return tx.Delete(ctx, kindPause, pauseKey)
 	}
 	it, _, err := tx.Get(ctx, kindPause, pauseKey)
 	if err != nil {
@@ -51,6 +50,9 @@ func (r *Room) countFailure(ctx context.Context, tx Tx, started time.Time, sent 
 	p, err := decode[pause](it)
 	if err != nil || started.Before(p.Since) {
 		return err // the request began before the pause
+	}
+	if success {
+		return tx.Delete(ctx, kindPause, pauseKey)
 	}
 	p.Failures, p.Since = p.Failures+1, time.Now()
 	d := doubled(r.opts.Pause, p.Failures, r.opts.MaxPause)

@@ -1,6 +1,7 @@
 package mailroom
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -61,6 +62,11 @@ type Options struct {
 	// up to MaxPause. The defaults are 30 s and 10 minutes.
 	Pause, MaxPause time.Duration
 
+	// RetryFor is how long the Room sends an email again if the platform does not accept
+	// it for a reason that may end. After this time since the first request, the outcome
+	// is [Failed]. The default is 24 hours.
+	RetryFor time.Duration
+
 	// Poll is the interval at which the Room searches the store for work of other
 	// processes. The default is 1 s.
 	Poll time.Duration
@@ -100,6 +106,7 @@ func (o Options) withDefaults() Options {
 	o.SendTimeout = cmp.Or(o.SendTimeout, 20*time.Second)
 	o.Pause = cmp.Or(o.Pause, 30*time.Second)
 	o.MaxPause = cmp.Or(o.MaxPause, max(10*time.Minute, o.Pause))
+	o.RetryFor = cmp.Or(o.RetryFor, 24*time.Hour)
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	o.KeepEvents = cmp.Or(o.KeepEvents, 7*24*time.Hour)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
@@ -113,7 +120,7 @@ func (o Options) check() error {
 		return errors.New("mailroom: OnNotice must not be nil")
 	case o.Webhook.Once != nil:
 		return errors.New("mailroom: Webhook.Once must be nil, because the Room deduplicates in its store")
-	case o.Workers < 0 || min(o.SendTimeout, o.Pause, o.MaxPause, o.Poll, o.KeepEvents, o.KeepSent) < 0:
+	case o.Workers < 0 || min(o.SendTimeout, o.Pause, o.MaxPause, o.RetryFor, o.Poll, o.KeepEvents, o.KeepSent) < 0:
 		return errors.New("mailroom: Workers and durations must not be negative")
 	}
 	return nil
@@ -261,13 +268,14 @@ func doubled(first time.Duration, n int, most time.Duration) time.Duration {
 // normal returns the form of an address in the store.
 func normal(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
-// encode encodes a value of this package, which cannot fail.
+// encode encodes a value of this package, which cannot fail. The body of an event may not be
+// UTF-8, for example because it quotes a mail server, but the value of an item must be UTF-8.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("mailroom: %v", err))
 	}
-	return b
+	return bytes.ToValidUTF8(b, []byte("\uFFFD"))
 }
 
 // decode reads the value of an item. It returns the zero value if the item does not exist.

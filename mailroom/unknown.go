@@ -60,7 +60,7 @@ func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found boo
 		if err := tx.Delete(ctx, kindUnknown, key); err != nil {
 			return err
 		}
-		m.State, m.Attempt, m.Detail = queued, "", ""
+		m.State, m.Attempt, m.Detail, m.First = queued, "", "", time.Time{}
 		r.store.AfterCommit(ctx, r.sends.wake)
 		return putMail(ctx, tx, key, "", time.Now(), m)
 	})

@@ -156,15 +156,14 @@ const (
 	busyPause   = 10 * time.Millisecond
 )
 
-// open begins a transaction, and ignores the end of ctx, because database/sql would
-// otherwise roll back in the background while fn runs. In SQLite it acquires the write
-// lock first, because a transaction that reads first cannot wait for the lock later.
+// open begins a transaction. In SQLite it acquires the write lock first, because a
+// transaction that reads first cannot wait for the lock later.
 func (s *Store) open(ctx context.Context) (tx *sql.Tx, err error) {
 	if s.dialect != SQLite {
-		return s.db.BeginTx(context.WithoutCancel(ctx), nil)
+		return s.beginTx(ctx)
 	}
 	err = whileBusy(ctx, func() error {
-		if tx, err = s.db.BeginTx(context.WithoutCancel(ctx), nil); err != nil {
+		if tx, err = s.beginTx(ctx); err != nil {
 			return err
 		}
 		if _, err = tx.ExecContext(ctx, "UPDATE emailplatform_items SET due = due WHERE kind = ''"); err != nil {
@@ -173,6 +172,21 @@ func (s *Store) open(ctx context.Context) (tx *sql.Tx, err error) {
 		return err
 	})
 	return tx, err
+}
+
+// beginTx waits for a connection until ctx ends. The transaction then ignores the end of
+// ctx, because database/sql would otherwise roll back in the background while fn runs.
+func (s *Store) beginTx(ctx context.Context) (*sql.Tx, error) {
+	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	tx, err := s.db.BeginTx(waiting, nil)
+	if stop() {
+		return tx, err
+	}
+	if err == nil {
+		_ = tx.Rollback()
+	}
+	return nil, ctx.Err()
 }
 
 // whileBusy calls f again while another connection has the write lock of SQLite.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
@@ -34,6 +35,9 @@ func testRooms(t *testing.T, stores ...mailroom.Store) {
 		mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: lost},
 		mockserver.Fault{Event: "*", Action: mockserver.FaultDuplicate}); err != nil {
 		t.Fatal(err)
+	}
+	if err := rooms[0].Handle(t.Context(), latin1Event(t)); err != nil {
+		t.Errorf("Handle for an event that is not UTF-8: %v", err)
 	}
 	var wg sync.WaitGroup
 	for i, room := range rooms {
@@ -63,6 +67,18 @@ func testRooms(t *testing.T, stores ...mailroom.Store) {
 			t.Errorf("%s was told %d times", what, n)
 		}
 	}
+}
+
+// latin1Event returns an event with a text that is not UTF-8, as in the responses of some mail
+// servers.
+func latin1Event(t *testing.T) *events.Event {
+	t.Helper()
+	e, err := events.Parse([]byte(`{"event":"Contact.Unsubscribed","timestamp":"2024-01-01T00:00:00Z",
+		"data":{"contact_id":"1","list_id":"caf` + "\xe9" + `","email_address":"ada@example.org"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 func newRoom(t *testing.T, platform *mockserver.Server, s mailroom.Store, told *counts) *mailroom.Room {

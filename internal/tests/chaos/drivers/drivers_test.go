@@ -146,6 +146,23 @@ func TestInTx(t *testing.T) {
 	})
 }
 
+// TestNoConnection: a call that waits for a connection ends with its context.
+func TestNoConnection(t *testing.T) {
+	each(t, func(t *testing.T, d database) {
+		db := d.open(t)
+		db.SetMaxOpenConns(1)
+		held, err := db.Conn(t.Context())
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		nothing := func(context.Context, mailroom.Tx) error { return nil }
+		s := sqlstore.New(d.dialect, db)
+		require.ErrorIs(t, s.Update(ctx, nothing), context.DeadlineExceeded)
+		require.NoError(t, held.Close())
+		require.NoError(t, s.Update(t.Context(), nothing))
+	})
+}
+
 func TestOnce(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		var options []webhooktest.Option
