@@ -18,7 +18,7 @@ type pending struct {
 	Tries  int    `json:"tries,omitempty"`
 }
 
-// errIncomplete means that a bounce has no category, and no id with which to look it up.
+// errIncomplete means that a bounce has neither a category nor an id for a lookup.
 var errIncomplete = errors.New("mailroom: bounce without a category and an email id")
 
 // Handle stores an event. Use it as the function of [webhook.NewHandler] if the
