@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,7 @@ func TestDiagnoseBody(t *testing.T) {
 		"Python dict":                 {"{'event': 'Email.Bounced'}", delivered, "decoded object"},
 		"Ruby hash":                   {`{"event"=>"Email.Bounced"}`, delivered, "decoded object"},
 		"Go map":                      {"map[event:Email.Bounced]", delivered, "decoded object"},
+		"JSON with an arrow":          {`{"data":{"name":"a\"=> b"}}`, "other", "No common cause"},
 		"byte order mark":             {byteOrderMark + delivered, delivered, "mark was added"},
 		"byte order mark, other body": {byteOrderMark + delivered, "other", "begins with a byte order mark"},
 		"Latin-1":                     {strings.Replace(delivered, "é", "\xe9", 1), delivered, "to Latin-1"},
@@ -106,6 +108,34 @@ func TestDiagnoseBody(t *testing.T) {
 		"UTF-16, other body":          {"\xff\xfe" + utf16(0, 8), "other", "The body is UTF-16"},
 	} {
 		assert.Contains(t, Diagnose(secret, []byte(tt.body), sign(secret, []byte(tt.signed))), tt.want, name)
+	}
+}
+
+// Diagnose makes few copies of a large or deeply nested body, and ignores a long signature.
+func TestDiagnoseLimits(t *testing.T) {
+	secret := parsed("d2VzdA==", "")
+	const depth = 5000
+	large := `{"text":"` + strings.Repeat("x", 4<<20) + `"}`
+	for name, tt := range map[string]struct {
+		body, signature string
+		limit           int // allocated bytes
+	}{
+		"nested": {strings.Repeat("[", depth) + strings.Repeat("]", depth), "x", 1 << 20},
+		"large":  {large, "x", 8 * len(large)},
+		"colons": {large, strings.Repeat(":", 1000), len(large)},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		assert.NotEmpty(t, Diagnose(secret, []byte(tt.body), tt.signature))
+		runtime.ReadMemStats(&after)
+		assert.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(tt.limit+64<<10), name)
+	}
+	assert.Equal(t, "The value is longer than any signature.", Diagnose(secret, []byte("{}"), strings.Repeat(":", maxSignature+1)))
+}
+
+func TestNesting(t *testing.T) {
+	for text, want := range map[string]int{`1`: 0, `{"a":[]}`: 2, `["[[\"[[","\\",[]]`: 2} {
+		assert.Equal(t, want, nesting([]byte(text)), text)
 	}
 }
 

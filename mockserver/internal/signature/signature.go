@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,16 +36,20 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	if verifier.Verify(body, signature) == nil {
 		return ""
 	}
-	if reason := misencoded(secret, body, signature); reason != "" {
+	if len(signature) > maxSignature {
+		return "The value is longer than any signature."
+	}
+	right, _ := webhook.Sign(secret, body) // the secret is valid
+	if reason := misencoded(right, signature); reason != "" {
 		return reason
 	}
 	raw, _ := hex.DecodeString(signature)
 	unhexed := base64.StdEncoding.EncodeToString(raw)
-	for _, m := range candidates(secret, body) {
-		switch {
-		case m.sign() == signature:
+	for m := range candidates(secret, body) {
+		switch m.sign() {
+		case signature:
 			return m.reason
-		case m.sign() == unhexed:
+		case unhexed:
 			return m.reason + " The value is also encoded as hexadecimal. Encode it as base64."
 		}
 	}
@@ -57,6 +62,12 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	}
 	return "No common cause was found. Check that the secret belongs to this webhook and that the body consists of exactly the delivered bytes."
 }
+
+const (
+	maxSignature = 300       // bytes; includes the name of the header
+	maxReencoded = 256 << 10 // bytes of a body
+	maxNesting   = 50        // because indented JSON grows with its nesting
+)
 
 // byteOrderMark is the byte order mark in UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
@@ -71,7 +82,7 @@ func notDelivered(body []byte) string {
 	switch {
 	case len(body) == 0:
 		return "The body is empty. A framework or middleware had probably read it already." + verify
-	case printed.Match(body):
+	case printed.Match(body) && (body[0] != '{' || !json.Valid(body)):
 		return "The body is the text of a decoded object." + verify
 	case bytes.HasPrefix(body, []byte(byteOrderMark)):
 		return "The body begins with a byte order mark, which the platform does not send." + verify
@@ -101,8 +112,12 @@ func fromUTF16(body []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// fromLatin1 returns text that was converted to Latin-1, as UTF-8.
+// fromLatin1 returns text that was converted to Latin-1, as UTF-8, or nil if the body
+// is UTF-8.
 func fromLatin1(body []byte) []byte {
+	if utf8.Valid(body) {
+		return nil
+	}
 	text := make([]rune, len(body))
 	for i, b := range body {
 		text[i] = rune(b)
@@ -110,21 +125,20 @@ func fromLatin1(body []byte) []byte {
 	return []byte(string(text))
 }
 
-// misencoded detects the valid signature in another encoding, or with
+// misencoded detects the valid signature, right, in another encoding, or with
 // additional characters around it.
-func misencoded(secret webhook.Secret, body []byte, signature string) string {
-	text, _ := webhook.Sign(secret, body) // Diagnose has checked the secret
-	right, _ := base64.StdEncoding.DecodeString(text)
+func misencoded(right, signature string) string {
+	raw, _ := base64.StdEncoding.DecodeString(right)
 	switch {
 	case signature == "":
 		return "The signature is missing."
-	case strings.EqualFold(signature, hex.EncodeToString(right)):
+	case strings.EqualFold(signature, hex.EncodeToString(raw)):
 		return "The value is correct, but encoded as hexadecimal. Encode it as base64."
-	case signature == base64.RawStdEncoding.EncodeToString(right):
+	case signature == base64.RawStdEncoding.EncodeToString(raw):
 		return "The value is correct, but its padding (=) is missing."
-	case signature == base64.URLEncoding.EncodeToString(right), signature == base64.RawURLEncoding.EncodeToString(right):
+	case signature == base64.URLEncoding.EncodeToString(raw), signature == base64.RawURLEncoding.EncodeToString(raw):
 		return "The value is correct, but in URL-safe base64. Use standard base64."
-	case signature == base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(right))):
+	case signature == base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(raw))):
 		return "The value is base64 of the hexadecimal text. Encode the raw bytes as base64."
 	}
 	inner, reason := strings.TrimSpace(signature), "The value is correct, but surrounded by white space."
@@ -136,10 +150,10 @@ func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	if inner == signature {
 		return ""
 	}
-	if inner == text {
+	if inner == right {
 		return reason
 	}
-	return misencoded(secret, body, inner)
+	return misencoded(right, inner)
 }
 
 // candidate is an input that may have produced the invalid signature.
@@ -162,39 +176,59 @@ func (m candidate) sign() string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func candidates(secret webhook.Secret, body []byte) []candidate {
+// candidates yields one candidate at a time, because a body can have many megabytes.
+func candidates(secret webhook.Secret, body []byte) iter.Seq[candidate] {
+	return func(yield func(candidate) bool) {
+		_ = eachKey(secret, body, yield) && eachBody(secret, body, yield)
+	}
+}
+
+// eachKey yields the candidates with the same body and another key or hash function.
+// Like eachBody, it returns false if yield returns false.
+func eachKey(secret webhook.Secret, body []byte, yield func(candidate) bool) bool {
 	key, function, other := secret.Reveal(), secret.HashFunction(), webhook.SHA512
 	if function == webhook.SHA512 {
 		other = webhook.SHA256
 	}
-	trimmed := bytes.TrimRight(body, "\r\n")
-	out := []candidate{
-		{key, other, body, "The value was computed with " + string(other) + ", but the webhook's hash_function is " + string(function) + "."},
-		{key + "\n", function, body, "The secret has a trailing line feed."},
-		{key, function, nil, "The value was computed over an empty body. The body had probably been read already."},
-		{key, function, append(bytes.Clone(body), '\n'), "The value was computed over the body and a trailing line feed."},
-		{key, function, trimmed, "The value was computed over the body without its trailing line feed, which may have been added to this copy."},
-		{key, function, append([]byte(byteOrderMark), body...), "The value was computed over a byte order mark and the body."},
-		{key, function, bytes.TrimPrefix(body, []byte(byteOrderMark)), "A byte order mark was added to the delivered body."},
-	}
-	if !utf8.Valid(body) {
-		out = append(out, candidate{key, function, fromLatin1(body), "The delivered body was converted from UTF-8 to Latin-1."})
-	}
-	if delivered := fromUTF16(body); delivered != nil {
-		out = append(out, candidate{key, function, delivered, "The delivered body was converted from UTF-8 to UTF-16."})
+	if !yield(candidate{key, other, body, "The value was computed with " + string(other) + ", but the webhook's hash_function is " + string(function) + "."}) ||
+		!yield(candidate{key + "\n", function, body, "The secret has a trailing line feed."}) {
+		return false
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-		if decoded, err := encoding.DecodeString(key); err == nil {
-			out = append(out, candidate{string(decoded), function, body, "The secret was decoded from base64. Use its characters unchanged."})
+		decoded, err := encoding.DecodeString(key)
+		if err == nil && !yield(candidate{string(decoded), function, body, "The secret was decoded from base64. Use its characters unchanged."}) {
+			return false
 		}
 	}
-	if decoded, err := hex.DecodeString(key); err == nil {
-		out = append(out, candidate{string(decoded), function, body, "The secret was decoded from hexadecimal. Use its characters unchanged."})
+	decoded, err := hex.DecodeString(key)
+	return err != nil || yield(candidate{string(decoded), function, body, "The secret was decoded from hexadecimal. Use its characters unchanged."})
+}
+
+// eachBody yields the candidates with another body.
+func eachBody(secret webhook.Secret, body []byte, yield func(candidate) bool) bool {
+	for _, change := range []struct {
+		body   func([]byte) []byte // returns nil if the change does not apply
+		reason string
+	}{
+		{func([]byte) []byte { return []byte{} }, "The value was computed over an empty body. The body had probably been read already."},
+		{func(b []byte) []byte { return append(bytes.Clone(b), '\n') }, "The value was computed over the body and a trailing line feed."},
+		{func(b []byte) []byte { return bytes.TrimRight(b, "\r\n") }, "The value was computed over the body without its trailing line feed, which may have been added to this copy."},
+		{func(b []byte) []byte { return append([]byte(byteOrderMark), b...) }, "The value was computed over a byte order mark and the body."},
+		{func(b []byte) []byte { return bytes.TrimPrefix(b, []byte(byteOrderMark)) }, "A byte order mark was added to the delivered body."},
+		{fromLatin1, "The delivered body was converted from UTF-8 to Latin-1."},
+		{fromUTF16, "The delivered body was converted from UTF-8 to UTF-16."},
+	} {
+		changed := change.body(body)
+		if changed != nil && !yield(candidate{secret.Reveal(), secret.HashFunction(), changed, change.reason}) {
+			return false
+		}
 	}
-	for _, again := range reencoded(body) {
-		out = append(out, candidate{key, function, again, "The value was computed over JSON that was decoded and re-encoded. Use the delivered bytes."})
+	for again := range reencoded(body) {
+		if !yield(candidate{secret.Reveal(), secret.HashFunction(), again, "The value was computed over JSON that was decoded and re-encoded. Use the delivered bytes."}) {
+			return false
+		}
 	}
-	return out
+	return true
 }
 
 var (
@@ -202,26 +236,53 @@ var (
 	jsonToken  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[,:]`)
 )
 
-// reencoded returns the JSON that common encoders would write for a decoded JSON
+// reencoded yields the JSON that common encoders would write for a decoded JSON
 // body. The results differ in their escapes and layout. The fields are either in
 // the original order or sorted by name.
-func reencoded(body []byte) (out [][]byte) {
-	var value any
-	var compact bytes.Buffer
-	if json.Unmarshal(body, &value) != nil || json.Compact(&compact, body) != nil {
-		return nil
-	}
-	sorted, err := json.Marshal(value)
-	if err != nil {
-		return nil
-	}
-	for _, text := range [][]byte{compact.Bytes(), sorted} {
-		out = append(out, layouts(text)...)
-		for _, e := range []escapes{{}, {ascii: true}, {slashes: true}, {ascii: true, slashes: true}} {
-			out = append(out, layouts(jsonString.ReplaceAllFunc(text, e.write))...)
+func reencoded(body []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var value any
+		var compact bytes.Buffer
+		if len(body) > maxReencoded || nesting(body) > maxNesting || json.Unmarshal(body, &value) != nil || json.Compact(&compact, body) != nil {
+			return
+		}
+		sorted, err := json.Marshal(value)
+		if err != nil {
+			return
+		}
+		for _, text := range [][]byte{compact.Bytes(), sorted} {
+			if !layouts(text, yield) {
+				return
+			}
+			for _, e := range []escapes{{}, {ascii: true}, {slashes: true}, {ascii: true, slashes: true}} {
+				if !layouts(jsonString.ReplaceAllFunc(text, e.write), yield) {
+					return
+				}
+			}
 		}
 	}
-	return out
+}
+
+// nesting returns the maximum depth of arrays and objects in JSON.
+func nesting(text []byte) (deepest int) {
+	depth, quoted, escaped := 0, false, false
+	for _, c := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return deepest
 }
 
 // escapes describes the characters that an encoder escapes. JavaScript escapes
@@ -254,21 +315,23 @@ func (e escapes) write(quoted []byte) []byte {
 	return out
 }
 
-// layouts returns compact JSON in three layouts: unchanged, with the spaces that
-// Python writes, and indented.
-func layouts(compact []byte) [][]byte {
+// layouts yields compact JSON in four layouts: unchanged, with the spaces that Python
+// writes, and indented. It returns false if yield returns false.
+func layouts(compact []byte, yield func([]byte) bool) bool {
 	spaced := jsonToken.ReplaceAllFunc(compact, func(token []byte) []byte {
 		if token[0] == '"' {
 			return token
 		}
 		return append(token[:1:1], ' ')
 	})
-	out := [][]byte{compact, spaced}
+	if !yield(compact) || !yield(spaced) {
+		return false
+	}
 	for _, indent := range []string{"  ", "    "} {
 		var lines bytes.Buffer
-		if json.Indent(&lines, compact, "", indent) == nil {
-			out = append(out, lines.Bytes())
+		if json.Indent(&lines, compact, "", indent) == nil && !yield(lines.Bytes()) {
+			return false
 		}
 	}
-	return out
+	return true
 }
