@@ -77,6 +77,7 @@ func TestSnippet(t *testing.T) {
 		{"a tag that does not end", "", "Hello<p class", "Hello"},
 		{"a head that does not end", "", "<head><meta charset=utf-8>Hello", "Hello"},
 		{"the end of another element", "", "<STYLE>p {}</title>q {}</Style >Hello<script", "Hello"},
+		{"a start tag with a slash", "", "<style/>p {}</style><script/>q()</script>Hello", "Hello"},
 		{"within a word", "", "Hel<style>p {}</style>l<!-- p -->o", "Hello"},
 		{"elements with longer names", "", "<header>Hello</header><title-x>Ada</title-x>", "Hello Ada"},
 		{"parts of a word", "", "739-<b>204</b><td>A<i>d</i>a</td>", "739-204 Ada"},

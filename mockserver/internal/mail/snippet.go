@@ -50,7 +50,7 @@ func Visible(document string, limit int) string {
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			invisible := slices.Contains([]string{"style", "script", "title"}, token.Data)
-			if hidden = invisible && token.Type == html.StartTagToken; !invisible && !partOfLine[token.Data] {
+			if hidden = invisible && token.Type != html.EndTagToken; !invisible && !partOfLine[token.Data] {
 				out.WriteByte(' ')
 			}
 		}
