@@ -2,6 +2,7 @@ package control
 
 import (
 	"bytes"
+	"context"
 	"iter"
 	"slices"
 	"strconv"
@@ -155,6 +156,7 @@ func (l listing[V, T]) page(r *request) (out recordList[T], err error) {
 	if err != nil {
 		return out, err
 	}
+	all = until(r.Context(), all)
 	out.Data = []T{}
 	s := l.search(r.query)
 	before, skip := s.query["before"], s.offset(all)
@@ -180,7 +182,18 @@ func (l listing[V, T]) page(r *request) (out recordList[T], err error) {
 		}
 		older = older || l.id(v) == before
 	}
-	return out, nil
+	return out, r.Context().Err()
+}
+
+// until stops an iterator at the end of a context, because a search reads each record.
+func until[V any](ctx context.Context, all iter.Seq[V]) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for v := range all {
+			if ctx.Err() != nil || !yield(v) {
+				return
+			}
+		}
+	}
 }
 
 // offset returns the number of records to skip. If the query parameter "around"

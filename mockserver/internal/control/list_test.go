@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"io"
 	"iter"
 	"net/http"
@@ -32,9 +33,29 @@ func rows(text func(to []byte, row string) []byte) listing[string, string] {
 // asked parses the query of a list.
 func asked(t *testing.T, params []param, query string) *request {
 	t.Helper()
-	q, err := route{query: params}.queryOf(get(t, "/?"+query))
+	r := get(t, "/?"+query)
+	q, err := route{query: params}.queryOf(r)
 	require.NoError(t, err)
-	return &request{query: q}
+	return &request{Request: r, query: q}
+}
+
+// A search ends with its request.
+func TestSearchOfCanceledRequest(t *testing.T) {
+	searched := 0
+	l := rows(func(to []byte, id string) []byte {
+		searched++
+		return lines(to, id)
+	})
+	l.find = every(func() (int, iter.Seq[string]) { return 0, slices.Values([]string{"3", "2", "1"}) })
+	for _, query := range []string{"search=x", "search=x&around=1"} {
+		r := asked(t, l.params(), query)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r.Request = r.WithContext(ctx)
+		_, err := l.page(r)
+		require.ErrorIs(t, err, context.Canceled)
+		assert.Zero(t, searched, query)
+	}
 }
 
 func TestListPages(t *testing.T) {
