@@ -88,11 +88,13 @@ type Config struct {
 	// The other operations ignore them. [Request] lists them.
 	// RejectUnknownFields has no effect with SkipValidation, which disables both.
 	RejectUnknownFields bool
-	// Quirks are the names of deviations that the specification allows, such as
-	// "null-lists" or "max-page=50"; see [Quirks]. Use them to test your application
-	// against platforms that differ from the mock server. By default there are none. [New]
-	// panics if a name is unknown. Quirks do not change deliveries, control routes, the
-	// request log or the methods of Server. OnViolation checks responses before they are changed.
+	// Quirks are the names of deviations that the client accepts, such as "null-lists" or
+	// "max-page=50"; see [Quirks]. Use them to test your application against platforms
+	// that differ from the mock server. By default there are none. [New] panics if a name is
+	// unknown. Quirks do not change deliveries, control routes or the methods of Server, so
+	// the ids there can differ from the ids in responses. The request log and OnRequest
+	// contain the changed parameters and the requests for further pages. Fault rules count
+	// these requests. OnViolation checks responses before they are changed.
 	Quirks []string
 	// OnViolation, if not nil, is called for every response and delivery that
 	// violates the OpenAPI document, possibly concurrently. OnViolation must not

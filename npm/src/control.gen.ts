@@ -2776,7 +2776,7 @@ export interface operations {
                         lookup_limit: "min_interval" | "token_bucket" | "fixed_window" | "unlimited";
                         /** @description the domain of test recipients that react automatically, for example with a bounce */
                         magic_domain: string;
-                        /** @description the enabled deviations that the specification allows */
+                        /** @description the enabled deviations that the client accepts */
                         quirks: string[];
                         /** @description the delays before the retries of a delivery */
                         retry_schedule_ms: number[];

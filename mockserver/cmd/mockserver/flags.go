@@ -161,7 +161,7 @@ func parse(args []string, out io.Writer) (options, error) {
 		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
 	flags.BoolVar(&o.config.RejectUnknownFields, "strict", false, "reject all requests with unknown fields or parameters")
 	quirks := flags.String("quirks", os.Getenv(quirksVariable),
-		"comma-separated `names` of deviations that the specification allows; the default is "+quirksVariable+":\n"+strings.Join(mockserver.Quirks(), ", "))
+		"comma-separated `names` of deviations that the client accepts; the default is "+quirksVariable+":\n"+strings.Join(mockserver.Quirks(), ", "))
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of random faults; 0 chooses a random seed")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log requests")
 	flags.Func("log", "log `format`, text or json; the first JSON line contains the base URL (default text)",

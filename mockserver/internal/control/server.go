@@ -52,7 +52,7 @@ type serverInfo struct {
 	DefaultToken     string               `json:"default_token,omitzero" doc:"the default access token, if the token is valid and the control routes require no token; other tokens are never returned"`
 	FaultSeed        uint64               `json:"fault_seed" doc:"the seed for random faults"`
 	LookupLimit      platform.LookupLimit `json:"lookup_limit" doc:"the algorithm of the lookup rate limit"`
-	Quirks           []string             `json:"quirks" doc:"the enabled deviations that the specification allows"`
+	Quirks           []string             `json:"quirks" doc:"the enabled deviations that the client accepts"`
 	RetryScheduleMS  []int64              `json:"retry_schedule_ms" doc:"the delays before the retries of a delivery"`
 	Events           []api.EventName      `json:"events" doc:"the names of all events"`
 	ContactStatuses  []string             `json:"contact_statuses" doc:"the statuses of contacts"`

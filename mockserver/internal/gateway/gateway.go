@@ -100,14 +100,10 @@ var router = sync.OnceValue(func() *http.ServeMux {
 	return mux
 })
 
-// operationOf returns the operationId of a request, or "" if no operation
-// matches.
-func operationOf(r *http.Request) string {
+// Operation returns the operation of a request, or nil if no operation matches.
+func Operation(r *http.Request) *contract.Operation {
 	_, pattern := router().Handler(r)
-	if o := contract.Operations()[pattern]; o != nil {
-		return o.ID
-	}
-	return ""
+	return contract.Operations()[pattern]
 }
 
 const fallback = "/"
@@ -134,7 +130,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if err := g.authenticate(c, r); err != nil {
-		c.Operation = operationOf(r) // for searches in the log
+		if o := Operation(r); o != nil {
+			c.Operation = o.ID // for searches in the log
+		}
 		g.reject(c, r, err)
 		return
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -81,6 +82,9 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 		}
 	}
 	r.Body = io.NopCloser(bytes.NewReader(c.Body))
+	if err, invalid := r.Context().Value(invalidKey{}).(*apierror.Error); invalid {
+		return err
+	}
 	if g.options.SkipValidation {
 		return nil
 	}
@@ -88,6 +92,13 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 	c.caller.BadEntries = found.BadEntries
 	c.UnknownFields, c.UnknownParameters = found.UnknownFields, found.UnknownParameters
 	return err
+}
+
+type invalidKey struct{}
+
+// Invalid returns a request that an operation rejects with an error after authentication.
+func Invalid(r *http.Request, err *apierror.Error) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), invalidKey{}, err))
 }
 
 // ReadBody returns the JSON body of a request, or nil if an optional body is

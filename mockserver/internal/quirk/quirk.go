@@ -6,19 +6,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/apierror"
-	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/inprocess"
 )
 
-// Quirk is a deviation that the specification allows.
+// Quirk is a deviation that the client accepts.
 type Quirk struct {
 	Name string // a quirk that ends with "=" has a positive integer as its value
 	Text string // what the mock server does, as a sentence without its subject
@@ -29,17 +26,24 @@ type Quirk struct {
 
 // exchange is a request and its response.
 type exchange struct {
-	r      *http.Request
-	value  int             // of the quirk
-	next   http.Handler    // the API, for further requests
-	ids    *numbers        // of emails
-	reject *apierror.Error // the response, if a quirk rejects the request
+	response
 
+	w     http.ResponseWriter // of the client
+	r     *http.Request
+	value int          // of the quirk
+	next  http.Handler // the API, for further requests
+	ids   *numbers     // of emails
+
+	prefix string // of the JSON
+	sent   bool   // the client has received the response
+}
+
+// response is a response of the API.
+type response struct {
 	status int
 	header http.Header
 	body   map[string]any // nil if the body is not a JSON object
 	plain  []byte         // a body that is not a JSON object
-	prefix string         // of the JSON
 }
 
 // Check returns an error if a name is unknown, or its value is invalid.
@@ -115,47 +119,43 @@ func New(names []string, next http.Handler) http.Handler {
 	}
 	ids := &numbers{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{r: r.Clone(r.Context()), next: next, ids: ids}
+		x := &exchange{w: w, r: r.Clone(r.Context()), next: next, ids: ids}
 		for _, q := range quirks {
-			if x.value = q.value; q.request != nil && x.reject == nil {
+			if x.value = q.value; q.request != nil {
 				q.request(x)
 			}
 		}
-		if !x.run(w) {
-			return
-		}
+		x.serve(x.r)
 		for _, q := range quirks {
-			if x.value = q.value; q.response != nil {
+			if x.value = q.value; q.response != nil && !x.sent {
 				q.response(x)
 			}
 		}
-		x.write(w)
+		if !x.sent {
+			x.write()
+		}
 	})
 }
 
-// run processes the request. It returns false if it has written the response, because a fault rule
-// truncates it.
-func (x *exchange) run(w http.ResponseWriter) bool {
-	recorded := inprocess.NewRecording(w.Header())
-	if x.reject != nil {
-		gateway.WriteProblem(recorded, x.reject)
-	} else {
-		x.next.ServeHTTP(recorded, x.r)
+// serve processes a request and replaces the response. It sends the response to the
+// client unchanged if a fault rule truncates it, or if it is too large to be stored.
+func (x *exchange) serve(r *http.Request) {
+	w := &buffered{to: x.w, Recording: *inprocess.NewRecording(x.w.Header())}
+	x.next.ServeHTTP(w, r)
+	length := w.Header().Get("Content-Length")
+	if x.sent = w.passed; x.sent {
+		return
 	}
-	x.status, x.header = recorded.Status, recorded.Header()
-	length := x.header.Get("Content-Length")
-	x.header.Del("Content-Length")
-	if x.body = decode(recorded.Body.Bytes()); x.body == nil {
-		x.plain = recorded.Body.Bytes()
+	if length != "" && length != strconv.Itoa(w.Body.Len()) {
+		w.pass()
+		x.sent = true
+		return
 	}
-	if length == "" || length == strconv.Itoa(recorded.Body.Len()) {
-		return true
+	w.Header().Del("Content-Length")
+	x.response = response{status: w.Status, header: w.Header(), body: decode(w.Body.Bytes())}
+	if x.body == nil {
+		x.plain = w.Body.Bytes()
 	}
-	maps.Copy(w.Header(), recorded.Header())
-	w.Header().Set("Content-Length", length)
-	w.WriteHeader(recorded.Status)
-	_, _ = w.Write(recorded.Body.Bytes())
-	return false
 }
 
 // decode returns nil if text is not a JSON object.
@@ -169,30 +169,31 @@ func decode(text []byte) map[string]any {
 	return body
 }
 
-func (x *exchange) write(w http.ResponseWriter) {
-	clear(w.Header())
-	maps.Copy(w.Header(), x.header)
-	w.WriteHeader(x.status)
+func (x *exchange) write() {
+	clear(x.w.Header())
+	maps.Copy(x.w.Header(), x.header)
+	x.w.WriteHeader(x.status)
 	text := x.plain
 	if x.body != nil {
 		text, _ = json.Marshal(x.body) // it was decoded from JSON
 		text = append([]byte(x.prefix), text...)
 	}
 	if x.status != http.StatusNoContent && x.r.Method != http.MethodHead {
-		_, _ = w.Write(text)
+		_, _ = x.w.Write(text)
 	}
 }
 
-// get requests another page of the same list.
-func (x *exchange) get(query map[string]string) map[string]any {
+// get replaces the response with another page of the same list. It returns false if the
+// response is not this page, for example because a fault rule applies to the request.
+func (x *exchange) get(number int, query map[string]string) bool {
 	r := x.r.Clone(x.r.Context())
-	r.Body = io.NopCloser(bytes.NewReader(nil))
+	r.Body = http.NoBody
 	values := r.URL.Query()
+	values.Set("page", strconv.Itoa(number))
 	for name, value := range query {
 		values.Set(name, value)
 	}
 	r.URL.RawQuery = values.Encode()
-	w := inprocess.NewRecording(http.Header{})
-	x.next.ServeHTTP(w, r)
-	return decode(w.Body.Bytes())
+	x.serve(r)
+	return !x.sent && x.isPage(number)
 }

@@ -1,16 +1,18 @@
 package quirk
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/contract"
+	"example.com/emailplatform/mockserver/internal/gateway"
 )
 
 // table returns all quirks. The quirks of later rows change the results of earlier rows.
@@ -18,7 +20,7 @@ func table() []Quirk {
 	return []Quirk{
 		{Name: "strict-parameters", Text: "Rejects query parameters that the specification does not define with 422.", request: strictParameters},
 		{Name: "max-page=", Text: "Returns at most N items per page.", request: maxPage},
-		{Name: "webhooks-unpaged", Text: "Returns all webhooks in one response without `pagination`, for any parameters.", response: webhooksUnpaged},
+		{Name: "webhooks-unpaged", Text: "Returns all webhooks in one response without `pagination`, for any parameters.", request: firstWebhooks, response: webhooksUnpaged},
 		{Name: "refuse-last-page", Text: "Responds with 404 to the page after the last page.", response: refuseLastPage},
 		{Name: "repeat-last-page", Text: "Returns the last page instead of the page after it.", response: repeatLastPage},
 		{Name: "no-count", Text: "Never returns the number of items in a list.", response: noCount},
@@ -29,7 +31,7 @@ func table() []Quirk {
 		{Name: "no-retry-after", Text: "Omits the header `Retry-After`.", response: func(x *exchange) { x.header.Del("Retry-After") }},
 		{Name: "uppercase-status", Text: "Returns statuses in upper case.", response: success(uppercaseStatus)},
 		{
-			Name: "numeric-email-ids", Text: "Returns the ids of emails as numbers. Events contain the ids as text.",
+			Name: "numeric-email-ids", Text: "Returns the ids of emails as numbers. Events and `/_mock/` contain other ids. Lookups accept the latest 100,000 numbers.",
 			request: textEmailID, response: numericEmailIDs,
 		},
 		{Name: "text-ids", Text: "Returns all integer ids as text.", response: success(textIDs)},
@@ -47,7 +49,8 @@ var defined = []string{"page", "per_page", "sort", "filter"} //nolint:gochecknog
 func strictParameters(x *exchange) {
 	for _, name := range slices.Sorted(maps.Keys(x.r.URL.Query())) {
 		if !slices.Contains(defined, name) {
-			x.reject = apierror.New(http.StatusUnprocessableEntity, "extra_forbidden", "unknown parameter", "query", name)
+			err := apierror.New(http.StatusUnprocessableEntity, "extra_forbidden", "unknown parameter", "query", name)
+			x.r = gateway.Invalid(x.r, err)
 			return
 		}
 	}
@@ -58,18 +61,31 @@ func (x *exchange) unpaged() bool {
 	return x.r.Method == http.MethodGet && x.r.URL.Path == "/webhooks"
 }
 
-const defaultPage = 50 // items per page without the parameter
+const (
+	defaultPage = 50 // items per page without the parameter
+	largestPage = 100
+)
 
+// maxPage limits the parameter per_page. The API returns an error for an invalid number.
 func maxPage(x *exchange) {
-	query := x.r.URL.Query()
+	o, query := gateway.Operation(x.r), x.r.URL.Query()
+	if o == nil || x.r.Method != http.MethodGet || len(query["per_page"]) > 1 ||
+		!slices.ContainsFunc(o.InQuery, func(p contract.Parameter) bool { return p.Name == "per_page" }) {
+		return
+	}
 	n, err := strconv.Atoi(query.Get("per_page"))
-	if x.r.Method != http.MethodGet || query.Get("per_page") != "" && err != nil {
-		return // the API returns an error for an invalid number
+	if !query.Has("per_page") {
+		n, err = defaultPage, nil
 	}
-	if n = cmp.Or(n, defaultPage); n > x.value {
-		query.Set("per_page", strconv.Itoa(x.value))
-		x.r.URL.RawQuery = query.Encode()
+	if err == nil && n > x.value {
+		x.set(query, "per_page", x.value)
 	}
+}
+
+// set sets a parameter of the request.
+func (x *exchange) set(query url.Values, name string, value int) {
+	query.Set(name, strconv.Itoa(value))
+	x.r.URL.RawQuery = query.Encode()
 }
 
 // page returns the items of a page, unless the response is not a page.
@@ -79,17 +95,38 @@ func page(body map[string]any) (items []any, pagination map[string]any, ok bool)
 	return items, pagination, ok && paged
 }
 
+// isPage reports whether the response is the page with this number. The body of a fault
+// rule is the same for each request, so it cannot be every page.
+func (x *exchange) isPage(n int) bool {
+	_, pagination, ok := page(x.body)
+	return ok && x.status == http.StatusOK && number(pagination["page"]) == n
+}
+
+// firstWebhooks requests the largest page, so most lists need one request.
+func firstWebhooks(x *exchange) {
+	if x.unpaged() {
+		query := x.r.URL.Query()
+		x.set(query, "page", 1)
+		x.set(query, "per_page", largestPage)
+	}
+}
+
+// webhooksUnpaged requests the other pages. If a response is not the requested page, it
+// is the response for the client.
 func webhooksUnpaged(x *exchange) {
-	if _, _, ok := page(x.body); !ok || !x.unpaged() {
+	if !x.unpaged() || !x.isPage(1) {
 		return
 	}
 	all := []any{}
 	for n := 1; ; n++ {
-		items, _, _ := page(x.get(map[string]string{"page": strconv.Itoa(n)}))
-		if len(items) == 0 {
+		items, _, _ := page(x.body)
+		all = append(all, items...)
+		if len(items) < largestPage {
 			break
 		}
-		all = append(all, items...)
+		if x.r.Context().Err() != nil || !x.get(n+1, nil) {
+			return
+		}
 	}
 	x.body = map[string]any{"data": all}
 }
@@ -111,11 +148,17 @@ func repeatLastPage(x *exchange) {
 	if !x.afterLastPage() {
 		return
 	}
-	_, first, _ := page(x.get(map[string]string{"page": "1", "with_count": "true"}))
-	count, size := number(first["count"]), number(first["per_page"])
-	if count > 0 && size > 0 {
-		x.body = x.get(map[string]string{"page": strconv.Itoa((count + size - 1) / size)})
+	empty := x.response
+	if !x.get(1, map[string]string{"with_count": "true"}) {
+		return // a fault rule applies to the request
 	}
+	_, first, _ := page(x.body)
+	count, size := number(first["count"]), number(first["per_page"])
+	if count == 0 || size == 0 {
+		x.response = empty
+		return
+	}
+	x.get((count+size-1)/size, nil)
 }
 
 func number(v any) int {
@@ -189,34 +232,43 @@ func uppercaseStatus(field string, value any) any {
 	return value
 }
 
-// numbers assigns numbers to the ids of emails. The numbers are larger than 2^53, so a float cannot
-// represent them exactly.
+// numbers assigns numbers to the ids of the latest emails. The numbers are larger than
+// 2^53, so a float cannot represent them exactly.
 type numbers struct {
-	mu    sync.Mutex
-	texts []string
-	of    map[string]int
+	mu      sync.Mutex
+	texts   []string // the latest maxNumbers ids
+	dropped int64    // older ids
+	of      map[string]int64
 }
 
-const firstNumber = 1<<53 + 1
+const (
+	firstNumber = 1<<53 + 1
+	maxNumbers  = 100_000
+)
 
 func (n *numbers) number(text string) json.Number {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.of == nil {
-		n.of = map[string]int{}
+		n.of = map[string]int64{}
 	}
 	if _, known := n.of[text]; !known {
-		n.of[text] = len(n.texts)
+		if len(n.texts) == maxNumbers {
+			delete(n.of, n.texts[0])
+			n.texts = n.texts[1:]
+			n.dropped++
+		}
+		n.of[text] = firstNumber + n.dropped + int64(len(n.texts))
 		n.texts = append(n.texts, text)
 	}
-	return json.Number(strconv.FormatInt(firstNumber+int64(n.of[text]), 10))
+	return json.Number(strconv.FormatInt(n.of[text], 10))
 }
 
 func (n *numbers) text(number string) string {
 	i, err := strconv.ParseInt(number, 10, 64)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if i -= firstNumber; err != nil || i < 0 || i >= int64(len(n.texts)) {
+	if i -= firstNumber + n.dropped; err != nil || i < 0 || i >= int64(len(n.texts)) {
 		return number
 	}
 	return n.texts[i]
