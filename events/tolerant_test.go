@@ -49,7 +49,7 @@ func TestOddValues(t *testing.T) {
 		{"a string as number", "Contact.Removed", `{"contact":{"email":"a@b.c","bounces_count":"many"}}`, "data.contact.bounces_count"},
 		{"a fraction as number", "Contact.Removed", `{"contact":{"email":"a@b.c","bounces_count":1.5}}`, "data.contact.bounces_count"},
 		{"a number as status", "Contact.Removed", `{"contact":{"email":"a@b.c","status":1}}`, "data.contact.status"},
-		{"a number as category", "Email.Bounced", `{"bounce":{"category":7},"campaign":{"id":1}}`, "data.bounce.category"},
+		{"a string as bounce of a complaint", "Email.ReportedAsSpam", `{"fbl":{},"campaign":{"id":1,"name":7},"bounce":"x"}`, "data.campaign.name"},
 		{"a string as id of a bounce", "Email.Bounced", `{"bounce":{"id":"b1"},"campaign":{"id":1}}`, "data.bounce.id"},
 		{"a list as segment", "Email.Bounced", `{"bounce":{},"campaign":{"id":1},"segment":[]}`, "data.segment"},
 		{"a list as context", "Email.ReportedAsSpam", `{"fbl":{},"campaign":{"id":1},"context":[]}`, "data.context"},
@@ -183,4 +183,20 @@ func TestByteOrderMark(t *testing.T) {
 func TestMismatchesAreLimited(t *testing.T) {
 	ev := mustParse(t, []byte(`{"event":"Email.Rejected","data":{"contact":{"tags":[`+strings.Repeat("1,", 1000)+`1]}}}`))
 	assert.Len(t, paths(ev), 10)
+}
+
+// TestManyMismatches: after any number of mismatches, a nullable value of the wrong type is null, and Parse does no extra
+// work for each later value. A path is found by parsing the body again, so the time would be quadratic.
+func TestManyMismatches(t *testing.T) {
+	for n := range 15 {
+		ev := mustParse(t, []byte(`{"event":"x"`+strings.Repeat(`,"ip":7`, n)+`,"user":{"email":7}}`))
+		assert.Equal(t, events.User{}, ev.User, "%d mismatches", n)
+		ev = mustParse(t, []byte(`{"event":"x"`+strings.Repeat(`,"ip":7`, n)+`,"user":{"email":"e"}}`))
+		assert.Equal(t, events.Value("e"), ev.User.Email, "%d mismatches", n)
+	}
+	allocations := func(values int) float64 {
+		body := []byte(`{"event":"x","ip":7,"account_id":"y","user":{"id":1` + strings.Repeat(`,"email":"e"`, values) + `}}`)
+		return testing.AllocsPerRun(10, func() { mustParse(t, body) })
+	}
+	assert.InDelta(t, allocations(10), allocations(1000), 0)
 }

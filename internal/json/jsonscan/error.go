@@ -48,13 +48,8 @@ func (c *Cursor) Errs() (all []*Error) {
 	return all
 }
 
-// Mismatches returns the number of errors that Errs returns.
-func (c *Cursor) Mismatches() int {
-	if c.err == nil {
-		return 0
-	}
-	return len(c.Errs())
-}
+// Mismatches returns the number of errors so far, including errors that Errs does not return.
+func (c *Cursor) Mismatches() uint32 { return c.mismatches }
 
 // located returns a copy of err with its path.
 func (c *Cursor) located(err *Error) *Error {
@@ -124,6 +119,7 @@ func (c *Cursor) fail(offset int, want string) {
 
 // report keeps the first mismatches. The first syntax error replaces them.
 func (c *Cursor) report(offset int, want string, syntax bool) {
+	c.mismatches++
 	if syntax && (c.err == nil || !c.err.Syntax) {
 		c.err = &Error{Offset: offset, Want: want, Syntax: true}
 	}

@@ -47,6 +47,8 @@ type Cursor struct {
 	// is an Error with the field Ignored, which Err and End return if there is no error.
 	Tolerant bool
 
+	mismatches uint32 // number of calls of report, which keeps only the first errors
+
 	text  string
 	i     int // next byte
 	depth int // open arrays and objects
