@@ -145,8 +145,23 @@ var misfits = []struct {
 	{name: "array", event: "Contact.Removed", data: `[{"contact":{}}]`, path: "data", want: "an object"},
 	{
 		name:  "a number for a string, an object for an id",
-		event: "Email.Bounced", data: `{"bounce":{"category":7},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`,
+		event: "Email.Bounced", data: `{"bounce":{"source_ip":7},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`,
 		path: "data.campaign.id", want: "a number or a string", recipient: "a@b.c",
+	},
+	{
+		name:  "a string for a bounce",
+		event: "Email.Bounced", data: `{"bounce":"hard","campaign":{"id":1},"contact":{"email":"a@b.c"}}`,
+		path: "data.bounce", want: "an object", recipient: "a@b.c",
+	},
+	{
+		name:  "a number for the category of a bounce",
+		event: "Email.Bounced", data: `{"bounce":{"category":5},"automation":{"id":1},"contact":{"email":"a@b.c"}}`,
+		path: "data.bounce.category", want: "a string", recipient: "a@b.c",
+	},
+	{
+		name:  "an object for the category of a bounce",
+		event: "email.bounced", data: `{"transactional_email":{"id":"t1"},"contact":{"email":"a@b.c"},"bounce":{"category":{}}}`,
+		path: "data.bounce.category", want: "a string", recipient: "a@b.c",
 	},
 	{
 		name:  "an array for an address after more than ten mismatches",
@@ -175,7 +190,7 @@ var misfits = []struct {
 	},
 }
 
-// TestDataTypeMismatch: if the data has another type, or an address or id cannot be read, the event contains the raw
+// TestDataTypeMismatch: if the data has another type, or an address, id or bounce cannot be read, the event contains the raw
 // data, the error, and the fields that could be read.
 func TestDataTypeMismatch(t *testing.T) {
 	for _, row := range misfits {

@@ -58,10 +58,10 @@
 //   - A field with the wrong type is zero, and [Event.Mismatch] reports it. The handler in
 //     package webhook logs these errors. Ids may be numbers or strings, and numbers may
 //     be strings or written as 42.0.
-//   - If the address of the contact, or the id of the contact, email, list or campaign has
-//     the wrong type, the data is [Unknown], which contains the error and the valid
-//     fields. Therefore, in another payload type, an empty address or id was empty, null
-//     or absent in the delivery.
+//   - If the address of the contact, the id of the contact, email, list or campaign, or the
+//     category of a bounce has the wrong type, the data is [Unknown], which contains the
+//     error and the valid fields. Therefore, in another payload type, an empty address, id
+//     or category was empty, null or absent in the delivery.
 //   - If the data does not match any payload type of the event, it is [Unknown] too.
 //
 // Parse never panics. Its time and memory are proportional to the length of the body,

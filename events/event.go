@@ -87,7 +87,7 @@ func rawMessage(text string) json.RawMessage {
 }
 
 // Unknown is the data of an event with an unknown name, data that does not match any
-// payload type of its event, or data with an address or id of the wrong type. See
+// payload type of its event, or data with an address, an id or a bounce of the wrong type. See
 // "Errors" in the package documentation.
 type Unknown struct {
 	// Raw is the unchanged data, which can be any JSON value, or nil if the
@@ -99,7 +99,7 @@ type Unknown struct {
 	// platform retries the delivery until you have changed the handler.
 	Err error
 
-	// Partial contains the valid fields if only an address or an id is invalid.
+	// Partial contains the valid fields if only an address, an id or a bounce is invalid.
 	// Invalid fields have their zero values. Partial is nil if the payload
 	// type is unknown. Methods such as [Event.Bounce] use the values in
 	// Partial. MarshalJSON ignores Partial and writes Raw.

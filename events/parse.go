@@ -187,7 +187,8 @@ func (env *envelope) decisive(data Data) *jsonscan.Error {
 	mismatches := env.mismatches
 	if data != nil && len(mismatches) > 0 {
 		c := env.data
-		mismatches = c.Isolate(func(c *jsonscan.Cursor) { new(subject).read(c, "") })
+		s := subject{isBounce: env.Name == NameEmailBounced}
+		mismatches = c.Isolate(func(c *jsonscan.Cursor) { s.read(c, "") })
 	}
 	if len(mismatches) == 0 {
 		return nil

@@ -12,6 +12,7 @@ type subject struct {
 	address        string
 	email          string
 	list, campaign ID
+	isBounce       bool // read checks the bounce too, because its category determines the action
 }
 
 // subjectOf returns the values in data whose payload type is unknown, and nil for other data.
@@ -31,6 +32,14 @@ func (s *subject) read(c *jsonscan.Cursor, prefix string) {
 		switch path := prefix + name; path {
 		case "contact", "list", "campaign", "transactional_email", "suppressedEmail":
 			s.read(c, path+".")
+		case "bounce":
+			if s.isBounce {
+				s.read(c, path+".")
+			} else {
+				c.Skip()
+			}
+		case "bounce.category":
+			_ = c.String()
 		case "email":
 			if c.Peek() != '"' {
 				s.read(c, path+".")
