@@ -10,8 +10,11 @@
 //		return err
 //	}
 //	http.Handle("/hook", webhook.NewHandler(verifier, func(ctx context.Context, event *events.Event) error {
-//		if bounce, ok := event.Bounce(); ok {
-//			log.Printf("%q bounced: %q", event.Recipient(), bounce.Category)
+//		switch data := event.Data.(type) {
+//		case *events.CampaignBounce:
+//			log.Printf("%q bounced: %q", data.Contact.Email, data.Bounce.Category)
+//		case *events.Unknown:
+//			return data.Err // nil for an unknown event
 //		}
 //		return nil // after an error, the platform retries the delivery
 //	}, webhook.Options{}))
@@ -39,12 +42,11 @@
 //	400  the body is truncated, or signed but not an event, or the event is older than Options.MaxAge
 //	401  the signature is missing, duplicated or invalid
 //	405  the method is not POST
-//	408  another handler has read the body
 //	413  the body exceeds Options.MaxBodyBytes, 1 MiB by default
-//	415  the signature is invalid because the body is compressed
 //	500  the function or the deduplication store failed or panicked
 //	503  another delivery of the event is being handled, the client disconnected before the function
-//	     was called, or there are no secrets yet (see SourceOptions.Lazy); with Retry-After
+//	     was called, there are no secrets yet (see SourceOptions.Lazy), or the signature is invalid
+//	     because another handler has read or changed the body, or because it is compressed; with Retry-After
 //
 // The handler accepts each signed body that contains an event name. If envelope
 // fields or the data have unexpected types, the function can check

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -246,33 +247,39 @@ func (rc *receiver) report(r *http.Request, o Outcome) {
 	if rc.opts.Observe != nil {
 		rc.opts.Observe(r.Context(), o)
 	}
-	logger := rc.opts.Logger
-	if logger == nil {
-		logger = slog.Default()
-	}
-	level, message := slog.LevelDebug, "webhook: delivery"
+	level, message, rejected := slog.LevelDebug, "webhook: delivery", (*rejection)(nil)
 	switch {
 	case o.Status == http.StatusInternalServerError, errors.Is(o.Err, errConsumed):
 		level, message = slog.LevelError, "webhook: delivery failed"
-	case o.Status/100 == 4:
+	case errors.As(o.Err, &rejected):
 		level, message = slog.LevelWarn, "webhook: delivery rejected"
 	case o.Event != nil && o.Event.Mismatch() != nil:
 		level = slog.LevelWarn
 	}
-	if !logger.Enabled(r.Context(), level) {
-		return
+	if rc.logger().Enabled(r.Context(), level) {
+		rc.log(r, level, message, o.attrs(r)...)
 	}
-	logger.LogAttrs(r.Context(), level, message, o.attrs(r)...)
+}
+
+func (rc *receiver) logger() *slog.Logger { return cmp.Or(rc.opts.Logger, slog.Default()) }
+
+func (rc *receiver) log(r *http.Request, level slog.Level, message string, attrs ...slog.Attr) {
+	rc.logger().LogAttrs(r.Context(), level, message, attrs...)
+}
+
+// describe returns the attributes of an event.
+func describe(e *events.Event) []slog.Attr {
+	attrs := []slog.Attr{slog.String("event", string(e.Name)), slog.String("id", e.ID)}
+	if err := e.Mismatch(); err != nil {
+		attrs = append(attrs, slog.String("mismatch", err.Error()))
+	}
+	return attrs
 }
 
 func (o Outcome) attrs(r *http.Request) []slog.Attr {
 	attrs := []slog.Attr{slog.Int("status", o.Status), slog.Duration("duration", o.Duration)}
 	if o.Event != nil {
-		attrs = append(attrs,
-			slog.String("event", string(o.Event.Name)), slog.String("id", o.Event.ID), slog.Bool("duplicate", o.Duplicate))
-		if err := o.Event.Mismatch(); err != nil {
-			attrs = append(attrs, slog.String("mismatch", err.Error()))
-		}
+		attrs = append(append(attrs, describe(o.Event)...), slog.Bool("duplicate", o.Duplicate))
 	} else {
 		attrs = append(attrs, slog.String("remote", r.RemoteAddr))
 	}

@@ -159,10 +159,29 @@ func TestBodyAlreadyRead(t *testing.T) {
 		req := newRequest(t, eventBody)
 		_, err := io.CopyN(io.Discard, req.Body, n)
 		require.NoError(t, err)
-		assert.Equal(t, http.StatusRequestTimeout, serve(h, req).Code, name)
+		assert.Equal(t, http.StatusServiceUnavailable, serve(h, req).Code, name)
 		require.ErrorIs(t, o.Err, errConsumed, name)
 		require.NotErrorIs(t, o.Err, ErrInvalidSignature, name)
 	}
+}
+
+// TestBodyClosed: if another handler has closed the body, the platform retries.
+func TestBodyClosed(t *testing.T) {
+	h, o := newHandler(t, succeed, Options{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = r.Body.Close()
+		h.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	req := newRequest(t, eventBody)
+	sent, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, req.Body)
+	require.NoError(t, err)
+	sent.Header = req.Header
+	resp, err := http.DefaultClient.Do(sent)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+	assert.ErrorIs(t, o.Err, errConsumed)
 }
 
 // TestCompressedBody: the reason for an invalid signature can be that a proxy has compressed the body.
@@ -174,7 +193,7 @@ func TestCompressedBody(t *testing.T) {
 	req = newRequest(t, eventBody)
 	req.Header.Set("Content-Encoding", "gzip")
 	req.Body = io.NopCloser(strings.NewReader(strings.Repeat("x", len(eventBody))))
-	assert.Equal(t, http.StatusUnsupportedMediaType, serve(h, req).Code)
+	assert.Equal(t, http.StatusServiceUnavailable, serve(h, req).Code)
 	require.ErrorIs(t, o.Err, errEncoded)
 	require.ErrorContains(t, o.Err, `Content-Encoding is "gzip"`)
 }
@@ -188,12 +207,12 @@ func TestDiagnosis(t *testing.T) {
 		status     int
 		want       string
 	}{
-		{name: "empty without a length", length: -1, status: 408, want: "already read the body: the body is empty"},
+		{name: "empty without a length", length: -1, status: 503, want: "already read the body, or the sender sent none"},
 		{name: "empty", status: 401, want: "invalid signature: the body is empty"},
-		{name: "gzip without a header", body: "\x1f\x8bx", length: 3, status: 415, want: "must not be compressed: the body is in gzip format"},
-		{name: "br", body: "x", length: 1, header: http.Header{"content-encoding": {"br"}}, status: 415, want: `Content-Encoding is "br"`},
+		{name: "gzip without a header", body: "\x1f\x8bx", length: 3, status: 503, want: "must not be compressed: the body is in gzip format"},
+		{name: "br", body: "x", length: 1, header: http.Header{"content-encoding": {"br"}}, status: 503, want: `Content-Encoding is "br"`},
 		{name: "identity", body: "x", length: 1, header: http.Header{"Content-Encoding": {"identity"}}, status: 401, want: "invalid signature"},
-		{name: "longer", body: "xyz", length: 2, status: 401, want: "Content-Length is 2, but the body has 3 bytes"},
+		{name: "longer", body: "xyz", length: 2, status: 503, want: "changed the body: Content-Length is 2, but the body has 3 bytes"},
 	} {
 		h, o := newHandler(t, succeed, Options{})
 		req := newRequest(t, eventBody)
@@ -233,11 +252,15 @@ func TestMismatchIsLogged(t *testing.T) {
 		`{"id":"1","event":"Email.Error","ip":"","data":{"event_time":1}}`:     "",
 	} {
 		var log bytes.Buffer
-		h := NewHandler(newVerifier(t, testSecret), succeed, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		assert.Equal(t, http.StatusNoContent, serve(h, newRequest(t, body)).Code)
-		assert.Contains(t, log.String(), want)
-		assert.Equal(t, want != "", strings.Contains(log.String(), "events: ip: expected") &&
-			strings.Contains(log.String(), "events: data.event_time: expected"), log.String())
+		v, opts := newVerifier(t, testSecret), Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
+		own := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+		for _, h := range []http.Handler{NewHandler(v, succeed, opts), Middleware(v, opts)(own)} {
+			log.Reset()
+			assert.Equal(t, http.StatusNoContent, serve(h, newRequest(t, body)).Code)
+			assert.Contains(t, log.String(), want)
+			assert.Equal(t, want != "", strings.Contains(log.String(), "events: ip: expected") &&
+				strings.Contains(log.String(), "events: data.event_time: expected"), log.String())
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/events"
 )
@@ -155,6 +156,12 @@ func TestLog(t *testing.T) {
 		{name: "duplicate", handle: fail, want: "level=DEBUG status=204 duplicate=true"},
 		{name: "invalid signature", change: signatures("x"), want: "level=WARN status=401 remote=192.0.2.7 signature"},
 		{name: "not an event", change: func(r *http.Request) { *r = *newRequest(t, "{}") }, want: "level=WARN status=400 not"},
+		{name: "body read", change: func(r *http.Request) { r.Body = http.NoBody }, want: "level=ERROR status=503 already"},
+		{name: "empty chunked body", change: func(r *http.Request) { r.Body, r.ContentLength = http.NoBody, -1 }, want: "level=WARN status=503 sender sent none"},
+		{name: "compressed", change: func(r *http.Request) {
+			r.Body = io.NopCloser(strings.NewReader(strings.Repeat("x", len(eventBody))))
+			r.Header.Set("Content-Encoding", "br")
+		}, want: "level=WARN status=503 compressed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out.Reset()
@@ -179,6 +186,18 @@ func TestLog(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLogWithoutSecrets: the log shows each delivery that fails because there are no secrets yet.
+func TestLogWithoutSecrets(t *testing.T) {
+	var out bytes.Buffer
+	v, err := NewVerifierFunc(t.Context(), func(context.Context) ([]Secret, error) { return nil, errFunction },
+		SourceOptions{Lazy: true, OnError: func(error) {}})
+	require.NoError(t, err)
+	h := NewHandler(v, succeed, Options{Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	assert.Equal(t, http.StatusServiceUnavailable, serve(h, newRequest(t, eventBody)).Code)
+	assert.Contains(t, out.String(), "level=WARN")
+	assert.Contains(t, out.String(), ErrNoSecrets.Error())
 }
 
 func TestPanicsOnMisuse(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -26,6 +27,8 @@ var (
 	errBrokenOff = errors.New("webhook: incomplete body")
 	errNoEvent   = errors.New("webhook: body is not an event")
 	errConsumed  = errors.New("webhook: another handler has already read the body")
+	errEmpty     = errors.New("webhook: another handler has already read the body, or the sender sent none")
+	errChanged   = errors.New("webhook: another handler has changed the body")
 	errEncoded   = errors.New("webhook: body must not be compressed")
 )
 
@@ -105,21 +108,22 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	return d, nil
 }
 
-// diagnose returns the rejection for a body whose verification failed with err.
+// diagnose returns the rejection for a body whose verification failed with err. If the receiver's configuration could be
+// the cause, the status is 503, because a platform could drop the event after a 4xx status.
 func diagnose(r *http.Request, body []byte, err error) error {
 	encoding := strings.Join(headers(r, "Content-Encoding"), ", ")
 	switch {
 	case errors.Is(err, ErrNoSecrets):
 		return &rejection{http.StatusServiceUnavailable, err, nil}
 	case len(body) == 0 && r.ContentLength < 0:
-		return &rejection{http.StatusRequestTimeout, errConsumed, errors.New("the body is empty")}
+		return &rejection{http.StatusServiceUnavailable, errEmpty, nil}
 	case encoding != "" && encoding != "identity":
-		return &rejection{http.StatusUnsupportedMediaType, errEncoded, fmt.Errorf("Content-Encoding is %.20q", encoding)}
+		return &rejection{http.StatusServiceUnavailable, errEncoded, fmt.Errorf("Content-Encoding is %.20q", encoding)}
 	case bytes.HasPrefix(body, []byte("\x1f\x8b")): // the magic number of gzip
-		return &rejection{http.StatusUnsupportedMediaType, errEncoded, errors.New("the body is in gzip format")}
+		return &rejection{http.StatusServiceUnavailable, errEncoded, errors.New("the body is in gzip format")}
 	case r.ContentLength > 0 && int64(len(body)) > r.ContentLength:
-		detail := fmt.Errorf("another handler has changed the body: Content-Length is %d, but the body has %d bytes", r.ContentLength, len(body))
-		return &rejection{http.StatusUnauthorized, err, detail}
+		detail := fmt.Errorf("Content-Length is %d, but the body has %d bytes", r.ContentLength, len(body))
+		return &rejection{http.StatusServiceUnavailable, errChanged, detail}
 	case len(body) == 0:
 		return &rejection{http.StatusUnauthorized, err, errors.New("the body is empty")}
 	}
@@ -173,11 +177,14 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) { // from this reader or from an outer handler
 			return nil, &rejection{http.StatusRequestEntityTooLarge, errTooLarge, fmt.Errorf("limit %d bytes", tooLarge.Limit)}
 		}
+		if errors.Is(err, http.ErrBodyReadAfterClose) {
+			return nil, &rejection{http.StatusServiceUnavailable, errConsumed, err}
+		}
 		return nil, &rejection{http.StatusBadRequest, errBrokenOff, err}
 	}
 	if int64(buf.Len()) < r.ContentLength { // net/http returns an error for a truncated body
 		err := fmt.Errorf("Content-Length is %d, but %d bytes are left", r.ContentLength, buf.Len())
-		return nil, &rejection{http.StatusRequestTimeout, errConsumed, err}
+		return nil, &rejection{http.StatusServiceUnavailable, errConsumed, err}
 	}
 	return buf.Bytes(), nil
 }
@@ -217,7 +224,8 @@ func (rc *receiver) fresh(event *events.Event) error {
 // read the body again. The next handler must respond, and must deduplicate with a
 // [Once] and Delivery.Key. If it panics before it responds, the response is 500, and the
 // panic continues. Middleware panics if [Options].Once is set or v is nil.
-// [Options].Logger and [Options].Observe receive only rejected requests.
+// [Options].Observe receives only rejected requests. [Options].Logger also receives deliveries with fields of an
+// unexpected type.
 //
 // Middleware does not call the next handler after it has rejected a request. Some
 // frameworks, such as Gin, call the next handler themselves. There, stop the chain if
@@ -246,6 +254,9 @@ func (rc *receiver) pass(w http.ResponseWriter, r *http.Request, next http.Handl
 		rc.report(r, o)
 		respond(w, o)
 		return
+	}
+	if d.Event.Mismatch() != nil {
+		rc.log(r, slog.LevelWarn, "webhook: delivery", describe(d.Event)...)
 	}
 	ctx, cancel := rc.context(r, d)
 	defer cancel()
