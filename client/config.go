@@ -78,8 +78,10 @@ type Config struct {
 	// and the retry record contains delay. Paths and errors may contain the address
 	// of a recipient. If a response contains a value of the wrong type, which becomes the
 	// zero value, Logger receives a "response value ignored" record at warn level, once for
-	// each operation. [Webhooks.Ensure] logs each webhook to archive at warn level. The
-	// default is slog.Default; slog.New(slog.DiscardHandler) disables logging.
+	// each operation. If a call continues without a parameter that the platform refused,
+	// Logger receives a "refused parameter omitted" record in the same way.
+	// [Webhooks.Ensure] logs each webhook to archive at warn level. The default is
+	// slog.Default; slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called at the start of each call, for traces and metrics. The

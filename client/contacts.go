@@ -28,7 +28,7 @@ func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCrea
 	}
 	r := createContactRequest(listID, params, contact)
 	created, err := callJSON(ctx, s.handler, r, readContact)
-	if err != nil && r.dropRefused(err, []string{"resubscribe"}) {
+	if err != nil && r.dropRefused(err, []string{"resubscribe"}, nil) {
 		created, err = s.createUnlisted(ctx, r, listID, contact.Email, err)
 	}
 	if err != nil || !contact.DoubleOptIn {

@@ -191,7 +191,7 @@
 // page is empty, repeats an earlier page or is refused (see "Pages" in docs/decisions.md).
 // The error is [ErrInvalidResponse] if the list has fewer items than the platform reports,
 // or if a page number is wrong. If the platform refuses WithCount or the page size, the
-// iteration continues without it.
+// iteration continues without it, and the client logs a warning.
 //
 // If an item is removed from the list during an iteration, later items move to earlier
 // pages, so another item may be missing. To detect removals, set WithCount: if the total

@@ -9,14 +9,14 @@ import (
 )
 
 // withRequestLog writes a log record for each request, and a warning for the first ignored
-// value of each operation.
+// value and for each omitted parameter of each operation.
 func withRequestLog(next handler, l *slog.Logger) handler {
 	var warned sync.Map
 	return func(ctx context.Context, c *call) error {
 		c.logger = cmp.Or(l, slog.Default()) // logRetry uses it too, after a request
 		if !c.logger.Enabled(ctx, slog.LevelDebug) {
 			err := next(ctx, c)
-			c.logIgnored(ctx, &warned)
+			c.warn(ctx, &warned)
 			return err
 		}
 		started := time.Now()
@@ -29,17 +29,23 @@ func withRequestLog(next handler, l *slog.Logger) handler {
 			attrs = append(attrs, slog.Any("error", err))
 		}
 		c.logger.LogAttrs(ctx, slog.LevelDebug, "platform request", attrs...)
-		c.logIgnored(ctx, &warned)
+		c.warn(ctx, &warned)
 		return err
 	}
 }
 
-func (c *call) logIgnored(ctx context.Context, warned *sync.Map) {
-	if c.ignored == nil {
-		return
+func (c *call) warn(ctx context.Context, warned *sync.Map) {
+	if c.dropped != "" {
+		c.warnOnce(ctx, warned, c.dropped, "refused parameter omitted", slog.String("parameter", c.dropped))
 	}
-	if _, again := warned.LoadOrStore(c.op, true); !again {
-		c.logger.LogAttrs(ctx, slog.LevelWarn, "response value ignored", append(c.attrs(), slog.Any("error", c.ignored))...)
+	if c.ignored != nil {
+		c.warnOnce(ctx, warned, "", "response value ignored", slog.Any("error", c.ignored))
+	}
+}
+
+func (c *call) warnOnce(ctx context.Context, warned *sync.Map, parameter, message string, about slog.Attr) {
+	if _, again := warned.LoadOrStore([...]string{c.op, parameter}, true); !again {
+		c.logger.LogAttrs(ctx, slog.LevelWarn, message, append(c.attrs(), about)...)
 	}
 }
 

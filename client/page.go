@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,24 +34,37 @@ func Prefetch(n int) IterOption { return func(o *iterOptions) { o.lookahead = ma
 type iterOptions struct {
 	first     int64 // number of the first page
 	lookahead int
-	optional  []string // parameters that the platform may refuse
+	optional  []string // parameters to omit if the platform may have refused them
+	named     []string // parameters to omit only if the error of the platform names them
 }
 
-type pager[T any] interface {
+type pager[T listItem] interface {
 	items() ([]T, Pagination)
 }
+
+// listItem is an item of a list. Its id identifies it; other fields may change at any time.
+type listItem interface{ id() any }
+
+func (t Template) id() any        { return t.ID }
+func (l List) id() any            { return l.ID }
+func (c Contact) id() any         { return c.ID }
+func (t Tag) id() any             { return t.Name }
+func (c Campaign) id() any        { return c.ID }
+func (w Workflow) id() any        { return w.ID }
+func (e SuppressedEmail) id() any { return e.Email }
+func (w WebhookSummary) id() any  { return w.ID }
 
 // paginate iterates over all items. The parameter list is the request for the
 // first page. Each range loop requests the pages again.
 //
 // Unless the caller set another value, paginate requests the maximum page size, except from
 // a list without pages in the specification.
-func paginate[P pager[T], T any](
+func paginate[P pager[T], T listItem](
 	ctx context.Context, h handler, read func(*jsonscan.Cursor) P, list request, opts []IterOption,
 ) iter.Seq2[T, error] {
 	o := iterOptions{first: max(list.page, 1), optional: []string{"with_count"}}
 	if o.first == 1 { // otherwise, another page size would change the first item
-		o.optional = append(o.optional, "per_page")
+		o.optional = []string{"per_page", "with_count"} // a count is more useful than a page size
 	}
 	for _, option := range opts {
 		option(&o)
@@ -71,7 +83,12 @@ func paginate[P pager[T], T any](
 			if r.page = n; n == 1 && r.unpaged {
 				r.page = 0
 			}
-			return callJSON(ctx, h, r, read)
+			return callJSON(ctx, h, r, func(c *jsonscan.Cursor) P {
+				if r.unpaged && n == o.first { // other pages may be requested on other goroutines
+					i.paged = mayHavePages(*c)
+				}
+				return read(c)
+			})
 		}}
 		defer i.prefetch.end()
 		defer cancel()
@@ -97,9 +114,10 @@ func paginate[P pager[T], T any](
 }
 
 // iteration is the state of one range loop.
-type iteration[P pager[T], T any] struct {
+type iteration[P pager[T], T listItem] struct {
 	options  iterOptions
 	list     request // without the optional parameters that the platform refused
+	paged    bool    // whether an unpaged list may have pages nevertheless
 	prefetch prefetch[P]
 	checker  pageChecker[T]
 }
@@ -107,7 +125,7 @@ type iteration[P pager[T], T any] struct {
 // page returns the items of page n, and reports whether the iteration ends.
 func (i *iteration[P, T]) page(n int64) (_ []T, last bool, _ error) {
 	f := i.prefetch.nextPage()
-	for n == i.options.first && i.list.dropRefused(f.err, i.options.optional) {
+	for n == i.options.first && i.list.dropRefused(f.err, i.options.optional, i.options.named) {
 		f.page, f.err = i.prefetch.get(n)
 	}
 	if end, err := i.isAfterLast(n, &f); end || err != nil {
@@ -120,7 +138,18 @@ func (i *iteration[P, T]) page(n int64) (_ []T, last bool, _ error) {
 	if i.prefetch.depth = i.options.lookahead; i.checker.short {
 		i.prefetch.depth = 0 // this page should not exist
 	}
-	return items, last || err == nil && i.list.unpaged && p == (Pagination{}), err
+	return items, last || err == nil && i.list.unpaged && !i.paged, err
+}
+
+// mayHavePages reports whether a response contains anything but items. The other fields may
+// belong to another form of pagination.
+func mayHavePages(c jsonscan.Cursor) (more bool) {
+	for name := range c.Members() {
+		null := c.Peek() == 'n'
+		c.Skip()
+		more = more || name != "data" && !null
+	}
+	return more
 }
 
 // isAfterLast reports whether f, the response to the request for page n, shows that the
@@ -138,9 +167,9 @@ func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 		return false, nil
 	case f.err == nil && (len(items) == 0 || !same(items, w.previous) && !same(items, w.first)):
 		return false, nil
-	case w.short || w.allSeen() || refused && w.empty:
-		return true, w.changed
-	case refused && (w.count > 0 || !errors.Is(f.err, ErrNotFound) && w.seen >= minDepth), w.empty:
+	case w.allSeen() || refused && w.empty:
+		return true, w.atEnd()
+	case refused && (w.count > 0 || !errors.Is(f.err, ErrNotFound) && w.isDeep()), w.empty:
 		return false, nil
 	}
 	before, err := i.prefetch.get(n - 1)
@@ -168,6 +197,10 @@ func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 // pages, for example because it allows only the first 10,000 items of a list. After more
 // items, only a 404 shows the end of the list.
 const minDepth = 1000
+
+// isDeep reports whether the platform may refuse further pages because of their depth. A page
+// with fewer items than an earlier page is the last page, whatever page size the platform reports.
+func (c *pageChecker[T]) isDeep() bool { return c.seen >= minDepth && len(c.previous) == c.largest }
 
 // isRefusal reports whether the platform may have refused a request because of a parameter.
 func isRefusal(err error) bool {
@@ -259,7 +292,7 @@ func (q *prefetch[P]) end() {
 
 // pageChecker decides after each page whether the iteration continues, and detects
 // lists that repeat items or end too early.
-type pageChecker[T any] struct {
+type pageChecker[T listItem] struct {
 	first    []T // the first non-empty page
 	previous []T // the last non-empty page
 	marker   []T // an earlier page, to detect a loop
@@ -379,15 +412,13 @@ func (c *pageChecker[T]) before(perPage int64) int64 {
 	return min(c.skipped, math.MaxInt64/2/max(perPage, 1)) * perPage // the limit prevents an overflow
 }
 
-// same reports whether two pages contain the same items. The first field of an item
-// identifies it; other fields may change at any time.
-func same[T any](a, b []T) bool {
-	id := func(item T) any { return reflect.ValueOf(item).Field(0).Interface() }
-	return slices.EqualFunc(a, b, func(x, y T) bool { return id(x) == id(y) })
+// same reports whether two pages contain the same items.
+func same[T listItem](a, b []T) bool {
+	return slices.EqualFunc(a, b, func(x, y T) bool { return x.id() == y.id() })
 }
 
 // The parameter what is the name of the searched field, for example "email".
-func find[P pager[T], T any](
+func find[P pager[T], T listItem](
 	ctx context.Context, h handler, read func(*jsonscan.Cursor) P, list request, what, name string, is func(T) bool,
 ) (found T, err error) {
 	if name == "" {
@@ -396,7 +427,7 @@ func find[P pager[T], T any](
 	if !utf8.ValidString(name) {
 		return found, newBadRequest(list, fmt.Errorf("%s must be valid UTF-8", what))
 	}
-	byFilter := func(o *iterOptions) { o.optional = append(o.optional, "filter") } // is also compares
+	byFilter := func(o *iterOptions) { o.named = []string{"filter"} } // is also compares
 	for item, err := range paginate(ctx, h, read, list, []IterOption{byFilter}) {
 		if err != nil {
 			return found, err

@@ -1,9 +1,12 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -128,13 +131,14 @@ func TestRefusedParameters(t *testing.T) {
 			for name, tc := range map[string]struct {
 				refused func(url.Values) string
 				params  ListContactsParams
-				last    string // query of the last request
+				last    string // query of the last request if the platform names the parameter
 				fails   bool
 			}{
 				"count":                 {unknown("page", "per_page"), ListContactsParams{WithCount: true}, "page=2&per_page=100", false},
 				"page size":             {unknown("page"), ListContactsParams{}, "page=2", false},
 				"both":                  {unknown("page"), ListContactsParams{PerPage: 10, WithCount: true}, "page=2", false},
 				"large page":            {small, ListContactsParams{}, "page=2", false},
+				"large page, counted":   {small, ListContactsParams{WithCount: true}, "page=2&with_count=true", false},
 				"filter of the caller":  {unknown("page", "per_page"), ListContactsParams{Filter: "tag:a"}, "", true},
 				"order of the caller":   {unknown("page", "per_page"), ListContactsParams{Sort: "id:asc"}, "", true},
 				"page size after a few": {unknown("page"), ListContactsParams{Page: 2, PerPage: 10}, "", true},
@@ -146,15 +150,37 @@ func TestRefusedParameters(t *testing.T) {
 					n++
 				}
 				last := strings.Replace((*queries)[len(*queries)-1], "page=3", "page=2", 1)
+				if !named {
+					last = strings.TrimSuffix(last, "&per_page=100")
+					tc.last = strings.TrimSuffix(tc.last, "&per_page=100")
+				}
 				if tc.fails != errors.Is(err, ErrValidation) || n != 1 || !tc.fails && last != tc.last {
 					t.Errorf("%s, %d: %d items, %v, requests %v", name, status, n, err, *queries)
 				}
 			}
 			c, queries := refusing(t, status, named, unknown("page", "per_page"), `{"data":[{"id":1,"email":"b@x"},{"id":2,"email":"A@x"}]}`)
-			if found, err := c.Contacts.Find(t.Context(), 1, "a@x"); found.ID != 2 || err != nil {
+			if found, err := c.Contacts.Find(t.Context(), 1, "a@x"); (found.ID == 2) != named || errors.Is(err, ErrValidation) == named {
 				t.Errorf("Find without the filter: %+v, %v, requests %v", found, err, *queries)
 			}
 		}
+	}
+}
+
+// TestRefusedParameterIsLogged: a warning names each parameter that a call omits, once for each operation.
+func TestRefusedParameterIsLogged(t *testing.T) {
+	var log strings.Builder
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		if q := r.URL.Query(); q.Has("with_count") || q.Has("per_page") {
+			return respond(400, ""), nil
+		}
+		return respond(200, `{"data":[]}`), nil
+	}, func(cfg *Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	for range 2 {
+		_, err := collect(t, c, ListTagsParams{WithCount: true})
+		assert.NoError(t, err)
+	}
+	for _, name := range []string{"per_page", "with_count"} {
+		assert.Equal(t, 1, strings.Count(log.String(), "parameter="+name), "%s", log.String())
 	}
 }
 
@@ -189,7 +215,10 @@ func TestUnpagedWebhooks(t *testing.T) {
 		hooks + `}`:                   {""},
 		hooks + `,"pagination":null}`: {""},
 		hooks + `,"pagination":{"page":1,"per_page":2}}`:  {"", "page=2", "", "page=3"},
-		hooks + `,"pagination":{"page":1,"per_page":50}}`: {"", "page=2"},
+		hooks + `,"pagination":{"page":1,"per_page":50}}`: {"", "page=2", "", "page=3"},
+		hooks + `,"pagination":["odd"]}`:                  {"", "page=2", "", "page=3"},
+		hooks + `,"meta":{"pages":1}}`:                    {"", "page=2", "", "page=3"},
+		hooks + `,"meta":null}`:                           {""},
 	} {
 		var asked []string
 		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
@@ -219,4 +248,84 @@ func TestUnpagedWebhooks(t *testing.T) {
 	hook, err := c.Webhooks.Ensure(t.Context(), WebhookCreate{URL: "https://a.example/h", Events: []events.Name{events.NameEmailBounced}})
 	assert.NoError(t, err)
 	assert.Equal(t, "1", hook.ID)
+}
+
+// TestItemsThatDifferInTheirIDs: each type of item has an id, so pages whose other fields are equal differ.
+func TestItemsThatDifferInTheirIDs(t *testing.T) {
+	count := func(item string, all func(*Client) func(func() bool)) {
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			n, _ := strconv.Atoi(cmp.Or(r.URL.Query().Get("page"), "1"))
+			data := []string{}
+			for i := 2 * n; n <= 3 && i < 2*n+2; i++ {
+				data = append(data, strings.Replace(item, "ID", strconv.Itoa(i), 1))
+			}
+			return respond(200, `{"data":[`+strings.Join(data, ",")+`],"pagination":{"per_page":2}}`), nil
+		})
+		n := 0
+		for range all(c) {
+			n++
+		}
+		assert.Equal(t, 6, n, "items like %s", item)
+	}
+	count(`{"template_id":ID}`, func(c *Client) func(func() bool) { return each(t, c.Templates.All(t.Context(), ListTemplatesParams{})) })
+	count(`{"list_id":ID}`, func(c *Client) func(func() bool) { return each(t, c.Lists.All(t.Context(), ListListsParams{})) })
+	count(`{"id":ID}`, func(c *Client) func(func() bool) {
+		return each(t, c.Contacts.All(t.Context(), 1, ListContactsParams{}))
+	})
+	count(`{"name":"ID"}`, func(c *Client) func(func() bool) { return each(t, c.Tags.All(t.Context(), ListTagsParams{})) })
+	count(`{"campaign_id":ID}`, func(c *Client) func(func() bool) { return each(t, c.Campaigns.All(t.Context(), ListCampaignsParams{})) })
+	count(`{"list_id":1,"workflow_id":"ID"}`, func(c *Client) func(func() bool) {
+		return each(t, c.Workflows.All(t.Context(), ListWorkflowsParams{}))
+	})
+	count(`{"email":"ID@x"}`, func(c *Client) func(func() bool) {
+		return each(t, c.SuppressedEmails.All(t.Context(), ListSuppressedEmailsParams{}))
+	})
+	count(`{"webhook_id":"ID"}`, func(c *Client) func(func() bool) { return each(t, c.Webhooks.All(t.Context(), ListWebhooksParams{})) })
+}
+
+func each[T any](t *testing.T, all iter.Seq2[T, error]) func(func() bool) {
+	t.Helper()
+	return func(yield func() bool) {
+		for _, err := range all {
+			if !assert.NoError(t, err) || !yield() {
+				return
+			}
+		}
+	}
+}
+
+// TestWrongPageSize: if the platform reports a larger page size than it returns, each page seems short. One refused or repeated page
+// nevertheless does not end the list.
+func TestWrongPageSize(t *testing.T) {
+	full := pagesOf(slices.Repeat([]int{50}, 45)...)
+	list := func(change func(asked int, page string, pages [][]string) ([][]string, bool)) *Client {
+		pages, asked := full, 0
+		return newBubbleClient(t, func(r *http.Request) (_ *http.Response, err error) {
+			asked++
+			page := r.URL.Query().Get("page")
+			refused := false
+			if pages, refused = change(asked, page, pages); refused {
+				return respond(400, ""), nil
+			}
+			srv := tagPages{pages: pages, perPage: 100}
+			return srv.RoundTrip(r)
+		})
+	}
+	got, err := collect(t, list(func(asked int, _ string, pages [][]string) ([][]string, bool) { return pages, asked == 3 }), ListTagsParams{})
+	if len(got) != 45*50 || err != nil {
+		t.Errorf("one refusal: %d items, %v", len(got), err)
+	}
+	got, err = collect(t, list(func(_ int, page string, pages [][]string) ([][]string, bool) { return pages, page == "41" }), ListTagsParams{})
+	if len(got) != 2000 || !errors.Is(err, ErrValidation) {
+		t.Errorf("a limit of the depth: %d items, %v", len(got), err)
+	}
+	got, err = collect(t, list(func(asked int, _ string, pages [][]string) ([][]string, bool) {
+		if asked == 3 {
+			pages = append([][]string{{"new"}}, pages...)
+		}
+		return pages, false
+	}), ListTagsParams{})
+	if len(got) != 100 || !errors.Is(err, ErrListChanged) {
+		t.Errorf("items added in front: %d items, %v", len(got), err)
+	}
 }

@@ -130,10 +130,10 @@ func TestAll(t *testing.T) {
 		"counted too many":         {&tagPages{pages: pagesOf(3, 1), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 4, 4, ErrInvalidResponse},
 		"counted, and empty":       {&tagPages{perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 0, 1, ErrInvalidResponse},
 		"counted, full pages":      {&tagPages{pages: pagesOf(3, 3), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 6, 4, ErrInvalidResponse},
-		"404 after the last page":  {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3, failWith: 404}, ListTagsParams{}, 4, 3, nil},
-		"422 after the last page":  {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3, failWith: 422}, ListTagsParams{}, 4, 3, nil},
+		"404 after the last page":  {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3, failWith: 404}, ListTagsParams{}, 4, 5, nil},
+		"422 after the last page":  {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3, failWith: 422}, ListTagsParams{}, 4, 5, nil},
 		"403 after the last page":  {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3}, ListTagsParams{}, 4, 3, ErrForbidden},
-		"page ignored, one page":   {&tagPages{pages: pagesOf(3), perPage: 50, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 2, nil},
+		"page ignored, one page":   {&tagPages{pages: pagesOf(3), perPage: 50, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 4, nil},
 		"count, from a later page": {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3, count: 7}, ListTagsParams{Page: 2, WithCount: true}, 4, 2, nil},
 		"one full page again":      {&tagPages{pages: pagesOf(3), perPage: 3, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 4, nil},
 		"last page again":          {&tagPages{pages: pagesOf(3, 3), perPage: 3, page: func(n int64) int64 { return min(n, 2) }}, ListTagsParams{}, 6, 5, nil},
@@ -142,6 +142,8 @@ func TestAll(t *testing.T) {
 		"again, and too few":       {&tagPages{pages: pagesOf(3, 3), count: 7, perPage: 3, page: func(n int64) int64 { return min(n, 2) }}, ListTagsParams{}, 6, 5, ErrInvalidResponse},
 		"first page again":         {&tagPages{pages: pagesOf(3, 3), perPage: 3, page: firstAfter2}, ListTagsParams{}, 6, 5, nil},
 		"pages again in a circle":  {&tagPages{pages: pagesOf(3, 3), perPage: 3, page: func(n int64) int64 { return 2 - n%2 }}, ListTagsParams{}, 6, 5, ErrInvalidResponse},
+		"counted, empty, then 404": {&tagPages{pages: pagesOf(2), perPage: 2, count: 4, fail: 3, failWith: 404}, ListTagsParams{}, 2, 3, ErrInvalidResponse},
+		"many, short, then 400":    {&tagPages{pages: pagesOf(500, 500, 1), perPage: 500, fail: 4, failWith: 400}, ListTagsParams{}, 1001, 6, nil},
 		"empty, then 404":          {&tagPages{pages: pagesOf(3, 3), perPage: 3, fail: 4, failWith: 404}, ListTagsParams{}, 6, 4, nil},
 		"full page, then 422":      {&tagPages{pages: pagesOf(3, 3), perPage: 3, fail: 3, failWith: 422}, ListTagsParams{}, 6, 5, nil},
 		"full page, then 400":      {&tagPages{pages: pagesOf(3, 3), fail: 3, failWith: 400}, ListTagsParams{}, 6, 5, nil},
@@ -396,7 +398,7 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 		}
 		empty = 0
 		if slices.Equal(page, previous) {
-			if err == nil && !short && i+1 < len(pages) && len(pages[i+1]) > 0 && !slices.Equal(page, pages[i+1]) {
+			if err == nil && i+1 < len(pages) && len(pages[i+1]) > 0 && !slices.Equal(page, pages[i+1]) {
 				t.Errorf("page %d repeats an earlier page without an error", i+1)
 			}
 			break
@@ -418,17 +420,17 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 // TestCountAtEndOfList: a list with fewer items than its count is an error, unless skipped pages can contain the rest.
 func TestCountAtEndOfList(t *testing.T) {
 	for name, tc := range map[string]struct {
-		w    pageChecker[int]
+		w    pageChecker[Tag]
 		good bool
 	}{
-		"all":                       {pageChecker[int]{count: 7, seen: 7, largest: 3, full: 3}, true},
-		"too few":                   {pageChecker[int]{count: 7, seen: 6, largest: 3, full: 3}, false},
-		"too few, no page size":     {pageChecker[int]{count: 7, seen: 6, largest: 3}, false},
-		"the rest":                  {pageChecker[int]{count: 7, seen: 4, largest: 3, full: 3, skipped: 1}, true},
-		"too few of the rest":       {pageChecker[int]{count: 7, seen: 3, largest: 3, full: 3, skipped: 1}, false},
-		"the rest, no page size":    {pageChecker[int]{count: 7, seen: 1, largest: 1, skipped: 1}, true},
-		"as many as can be skipped": {pageChecker[int]{count: 7, seen: 1, full: 3, skipped: 1 << 62}, true},
-		"nothing is counted":        {pageChecker[int]{seen: 1}, true},
+		"all":                       {pageChecker[Tag]{count: 7, seen: 7, largest: 3, full: 3}, true},
+		"too few":                   {pageChecker[Tag]{count: 7, seen: 6, largest: 3, full: 3}, false},
+		"too few, no page size":     {pageChecker[Tag]{count: 7, seen: 6, largest: 3}, false},
+		"the rest":                  {pageChecker[Tag]{count: 7, seen: 4, largest: 3, full: 3, skipped: 1}, true},
+		"too few of the rest":       {pageChecker[Tag]{count: 7, seen: 3, largest: 3, full: 3, skipped: 1}, false},
+		"the rest, no page size":    {pageChecker[Tag]{count: 7, seen: 1, largest: 1, skipped: 1}, true},
+		"as many as can be skipped": {pageChecker[Tag]{count: 7, seen: 1, full: 3, skipped: 1 << 62}, true},
+		"nothing is counted":        {pageChecker[Tag]{seen: 1}, true},
 	} {
 		if err := tc.w.atEnd(); (err == nil) != tc.good {
 			t.Errorf("%s: %v, want an error: %v", name, err, !tc.good)

@@ -19,6 +19,7 @@ type request struct {
 	page       int64  // number of the page; 0 means no page
 	unpaged    bool   // the specification does not define pages for this list
 	query      string // the other parameters, escaped
+	dropped    string // name of the last parameter that dropRefused removed
 	body       body   // encoded as JSON; nil means no body
 	html       bool   // the response is HTML, not JSON
 	err        error  // error for the first invalid argument; encode checks the page
@@ -116,14 +117,16 @@ func (r *request) addQueryDefault(name, value string) {
 	}
 }
 
-// dropRefused removes an optional parameter if err shows that the platform may have refused
-// it, and reports whether it did.
-func (r *request) dropRefused(err error, optional []string) bool {
+// dropRefused removes a parameter if err shows that the platform may have refused it, and
+// reports whether it did. An error that names no parameter concerns only the optional
+// parameters, not the parameters named.
+func (r *request) dropRefused(err error, optional, named []string) bool {
 	e, ok := topLevelError(err)
 	if !ok || e.StatusCode < 400 || !e.Is(ErrValidation) {
 		return false
 	}
-	if slices.ContainsFunc(optional, func(name string) bool { return e.names(name) && r.dropQuery(name) }) {
+	isNamed := func(name string) bool { return e.names(name) && r.dropQuery(name) }
+	if slices.ContainsFunc(optional, isNamed) || slices.ContainsFunc(named, isNamed) {
 		return true
 	}
 	elsewhere := func(d ErrorDetail) bool { return len(d.Loc) > 1 } // names another parameter or a field
@@ -134,6 +137,9 @@ func (r *request) dropRefused(err error, optional []string) bool {
 func (r *request) dropQuery(name string) bool {
 	parameters := strings.Split(r.query, "&")
 	rest := slices.DeleteFunc(slices.Clone(parameters), func(p string) bool { return strings.HasPrefix(p, name+"=") })
-	r.query = strings.Join(rest, "&")
-	return len(rest) < len(parameters)
+	if len(rest) == len(parameters) {
+		return false
+	}
+	r.query, r.dropped = strings.Join(rest, "&"), name
+	return true
 }

@@ -48,36 +48,46 @@ func readItems[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) []T {
 func readEnum[T ~string](c *jsonscan.Cursor) T {
 	s := c.String()
 	if jsonscan.HasUpper(s) { // known values are in lower case
-		return T(known(s))
+		return known[T](s)
 	}
 	return T(s)
 }
 
-func readEventName(c *jsonscan.Cursor) events.Name { return events.Name(known(c.String())) }
+func readEventName(c *jsonscan.Cursor) events.Name { return known[events.Name](c.String()) }
 
-// known returns the known value that differs from s only in letter case, or s.
-func known(s string) string {
-	values := []string{
-		string(EmailStatusQueued), string(EmailStatusDelivered), string(EmailStatusBounced), string(EmailStatusRejected),
-		string(EmailStatusError), string(CampaignStatusIncomplete), string(CampaignStatusScheduled),
-		string(CampaignStatusDelivering), string(CampaignStatusDelivered), string(WebhookStatusActive),
-		string(WebhookStatusArchived), string(WorkflowStatusInactive), string(EmailTypeMarketing),
-		string(EmailTypeTransactional), string(RateLimitPeriodSecond), string(RateLimitPeriodMinute),
-		string(RateLimitPeriodHour), string(RateLimitPeriodDay), string(WorkflowTriggerSubscribed),
-		string(events.ContactStatusDeleted), string(events.ContactStatusPending), string(events.ContactStatusSpam),
-		string(events.ContactStatusSuppressed), string(events.ContactStatusUnsubscribed),
-		string(events.BounceTypeNone), string(events.BounceTypeHard), string(events.BounceTypeSoft),
-		string(events.BounceCategoryAddressChange), string(events.BounceCategoryAutoReply),
-		string(events.BounceCategoryBlocked), string(events.BounceCategoryChallengeResponse),
-		string(events.BounceCategoryDNSFailure), string(events.BounceCategoryHard), string(events.BounceCategoryMailboxFull),
-		string(events.BounceCategorySoft), string(events.BounceCategoryTransient),
-		string(events.NameContactAdded), string(events.NameContactUnsubscribed), string(events.NameEmailOpened),
-		string(events.NameEmailClicked), string(events.NameEmailBounced), string(events.NameCampaignSent),
-		string(events.NameCampaignScheduled), string(events.NameEmailReportedAsSpam), string(events.NameEmailUnsubscribed),
-		string(events.NameEmailGlobalUnsubscribed), string(events.NameEmailRejected), string(events.NameEmailError),
-		string(events.NameContactRemoved), string(events.NameSuppressedEmailAdded),
+// known returns the value of type T that differs from s only in letter case, or s.
+func known[T ~string](s string) T {
+	for _, value := range knownValues() {
+		if v, ok := value.(T); ok && strings.EqualFold(string(v), s) {
+			return v
+		}
 	}
-	return jsonscan.Fold(s, values...)
+	return T(s)
+}
+
+func knownValues() []any {
+	return []any{
+		EmailStatusQueued, EmailStatusDelivered, EmailStatusBounced, EmailStatusRejected, EmailStatusError,
+		EmailTypeMarketing, EmailTypeTransactional,
+		CampaignStatusIncomplete, CampaignStatusScheduled, CampaignStatusDelivering, CampaignStatusDelivered,
+		WebhookStatusActive, WebhookStatusArchived,
+		WorkflowStatusActive, WorkflowStatusInactive,
+		WorkflowTriggerSubscribed,
+		RateLimitPeriodDay, RateLimitPeriodHour, RateLimitPeriodMinute, RateLimitPeriodSecond,
+		events.ContactStatusActive, events.ContactStatusBounced, events.ContactStatusDeleted,
+		events.ContactStatusPending, events.ContactStatusSpam, events.ContactStatusSuppressed,
+		events.ContactStatusUnsubscribed,
+		events.RejectReasonBounced, events.RejectReasonDeleted, events.RejectReasonPending, events.RejectReasonSpam,
+		events.RejectReasonSuppressed, events.RejectReasonUnsubscribed,
+		events.BounceTypeNone, events.BounceTypeHard, events.BounceTypeSoft,
+		events.BounceCategoryAddressChange, events.BounceCategoryAutoReply, events.BounceCategoryBlocked,
+		events.BounceCategoryChallengeResponse, events.BounceCategoryDNSFailure, events.BounceCategoryHard,
+		events.BounceCategoryMailboxFull, events.BounceCategorySoft, events.BounceCategoryTransient,
+		events.NameContactAdded, events.NameContactUnsubscribed, events.NameEmailOpened, events.NameEmailClicked,
+		events.NameEmailBounced, events.NameCampaignSent, events.NameCampaignScheduled,
+		events.NameEmailReportedAsSpam, events.NameEmailUnsubscribed, events.NameEmailGlobalUnsubscribed,
+		events.NameEmailRejected, events.NameEmailError, events.NameContactRemoved, events.NameSuppressedEmailAdded,
+	}
 }
 
 // Attributes are the custom attributes of a contact or an email.
