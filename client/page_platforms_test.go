@@ -300,10 +300,10 @@ func TestWrongPageSize(t *testing.T) {
 	full := pagesOf(slices.Repeat([]int{50}, 45)...)
 	list := func(change func(asked int, page string, pages [][]string) ([][]string, bool)) *Client {
 		pages, asked := full, 0
-		return newBubbleClient(t, func(r *http.Request) (_ *http.Response, err error) {
+		return newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
 			asked++
 			page := r.URL.Query().Get("page")
-			refused := false
+			var refused bool
 			if pages, refused = change(asked, page, pages); refused {
 				return respond(400, ""), nil
 			}
