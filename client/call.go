@@ -17,6 +17,7 @@ type call struct {
 	decode   func([]byte) error // reads the body of a 2xx response
 	token    string
 	attempts int
+	free     int // attempts that do not count toward the maximum
 	lookups  int // attempts of a lookup, which include rejected ones
 
 	status    int           // of the last response; 0 without a response

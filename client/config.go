@@ -190,8 +190,8 @@ type RetryConfig struct {
 	// retries. MaxAttempts does not limit the retry with a new token after a 401. If
 	// MaxAttempts is not 1, two kinds of retries do not count, unless [WithMaxAttempts]
 	// is set: a lookup that the platform rejects with 429 is retried up to 60 times, and
-	// any other request that it rejects with 429 and a Retry-After delay is retried until
-	// the delays of the call exceed MaxRetryAfter.
+	// any other request that it rejects with 429 and a Retry-After header is retried until
+	// the delays of the call, each at least 100 ms, exceed MaxRetryAfter.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum
@@ -218,7 +218,7 @@ type RetryConfig struct {
 
 	// Budget is the retry budget that all calls of the client share. It limits the
 	// additional load during an outage: when the budget is exhausted, calls fail without
-	// a retry. A retry costs 1, except after a 429 with a Retry-After delay, because such
+	// a retry. A retry costs 1, except after a 429 with a Retry-After header, because such
 	// a platform works and limits the load itself. A call that succeeds on the first
 	// attempt adds 0.2 to the budget. A call that succeeds after a retry adds 1 to the
 	// budget. The value of Budget is both the initial and the maximum budget. The

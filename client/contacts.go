@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/emailplatform/events"
@@ -28,7 +29,7 @@ func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCrea
 	}
 	r := createContactRequest(listID, params, contact)
 	created, err := callJSON(ctx, s.handler, r, readContact)
-	if err != nil && r.dropRefused(err, []string{"resubscribe"}, nil) {
+	if refusesResubscribe(err) && r.dropQuery("resubscribe") {
 		created, err = s.createUnlisted(ctx, r, listID, contact.Email, err)
 	}
 	if err != nil || !contact.DoubleOptIn {
@@ -38,6 +39,18 @@ func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCrea
 	return confirmed(r, created, "the double opt-in", get, func(c Contact) bool {
 		return c.Status != "" && c.Status != events.ContactStatusActive
 	})
+}
+
+// refusesResubscribe reports whether the platform does not know the parameter resubscribe.
+// Any other error, even if its text contains "resubscribe", can be about the consent of
+// the contact.
+func refusesResubscribe(err error) bool {
+	e, ok := topLevelError(err)
+	if !ok || e.StatusCode < 400 || !e.Is(ErrValidation) {
+		return false
+	}
+	other := func(d ErrorDetail) bool { return !slices.Equal(d.Loc, Location{"query", "resubscribe"}) }
+	return len(e.Details) > 0 && !slices.ContainsFunc(e.Details, other)
 }
 
 // createUnlisted adds a contact to a list of a platform that refuses the parameter

@@ -519,6 +519,8 @@ func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
 
 func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 	start := c.Offset()
+	tolerant := c.Tolerant
+	c.Tolerant = false
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "webhook_id":
@@ -541,6 +543,7 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 			c.Skip()
 		}
 	}
+	c.Tolerant = tolerant
 	if v.ID == "" {
 		c.Missing(start, "webhook_id")
 	}
@@ -693,6 +696,8 @@ func readRateLimitPeriod(c *jsonscan.Cursor) RateLimitPeriod {
 
 func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	start := c.Offset()
+	tolerant := c.Tolerant
+	c.Tolerant = false
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "webhook_id":
@@ -731,6 +736,7 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 			c.Skip()
 		}
 	}
+	c.Tolerant = tolerant
 	if v.ID == "" {
 		c.Missing(start, "webhook_id")
 	}

@@ -67,9 +67,10 @@
 //
 // [ErrInvalidResponse] means that the client cannot use the response. Examples
 // are a redirect, HTML, a truncated body, a body larger than
-// [Config.MaxResponseBytes], unexpected JSON, and a 2xx response that contains
-// an error or lacks a required field. The error names the field, for example
-// "data[3].list_id". The client returns the readable fields together with the
+// [Config.MaxResponseBytes], unexpected JSON, and a 2xx response that lacks a
+// required field. The error names the field, for example "data[3].list_id". A page,
+// the result of an import, or the response to a write without required fields is
+// also invalid if it contains an error. The client returns the readable fields together with the
 // error, so the id of a new resource is not lost:
 //
 //	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "News"})
@@ -82,24 +83,27 @@
 // ignores unknown fields. An id or an integer may be encoded as text or a number, and a
 // time as Unix seconds, milliseconds or ISO 8601. A known status may be in another letter
 // case. Any other value of the wrong type becomes the zero value, unless it is the id of
-// the resource. [Config.Logger] and [Observation].Ignored report such values.
+// the resource, a field of a webhook, or the status in the response to [Emails.Send].
+// [Config.Logger] and [Observation].Ignored report such values.
 //
 // # Confirmed writes
 //
-// A write is successful only if the response, with any 2xx status and without an error,
-// contains the following:
+// A write is successful if the response, with any 2xx status, contains the following. If
+// it contains the id, the client ignores errors in the same response (see "Success codes"
+// in docs/decisions.md).
 //
 //	Write                                        Response
 //	create or update a template, list, contact,  the id of the resource
 //	  campaign, workflow or webhook
 //	Emails.Send, Emails.SendLegacy               the id; if Emails.Send gets a status that
-//	                                             is rejected or error: ErrNotQueued
+//	                                             is rejected or error: ErrNotQueued; if
+//	                                             it is not text: ErrOutcomeUnknown
 //	SuppressedEmails.Add                         the address
 //	Contacts.Import, Contacts.ImportBatch        a result for each contact
 //	Contacts.Create with DoubleOptIn             a status other than active, or GET
 //	Campaigns.Send                               the id; a status other than incomplete, or GET
 //	Campaigns.Schedule                           the same, and the scheduled time, or GET
-//	any other write                              nothing
+//	any other write                              no error
 //
 // "Or GET" means that the client requests the resource if the response to the write does
 // not contain the value. If the second response does not contain the value either,
@@ -145,15 +149,15 @@
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
 // individual calls. Other calls can use up the platform's rate limit at each attempt of a
-// call. Therefore, after a 429 with a Retry-After delay, the client retries until the
-// delays of the call exceed [RetryConfig.MaxRetryAfter]. Between attempts, the client waits for a random time (exponential
+// call. Therefore, after a 429 with a Retry-After header, the client retries until the
+// delays of the call, each at least 100 ms, exceed [RetryConfig.MaxRetryAfter]. Between attempts, the client waits for a random time (exponential
 // backoff with full jitter) plus the delay in a Retry-After header. The client does not
 // retry in these cases:
 //
 //   - Retry-After is longer than [RetryConfig.MaxRetryAfter].
 //   - The context's deadline is before the end of the delay.
 //   - The retry budget that all calls share, [RetryConfig.Budget], is exhausted. A retry
-//     after a 429 with a Retry-After delay does not need the budget.
+//     after a 429 with a Retry-After header does not need the budget.
 //
 // If the platform may have processed a DELETE and the retry returns 404, the
 // call succeeds.

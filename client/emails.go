@@ -35,7 +35,8 @@ type Emails struct{ handler handler }
 // platform does not send the email. Send returns the id of the unsent email together
 // with an error that matches [ErrNotQueued], and does not retry. The error of a rejected
 // email also matches [ErrRejected], and [Emails.Get] returns the reason. Send treats every
-// other status as a success. [ResultOfSend] reports whether you can send the email
+// other status as a success, except a status that is not text, which is an
+// [ErrInvalidResponse] with an unknown outcome. [ResultOfSend] reports whether you can send the email
 // again.
 //
 // The client never sends an email again if the platform may have processed it. The
@@ -50,9 +51,28 @@ func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmai
 		if bad, ok := errors.AsType[*jsonscan.Error](err); ok && bad.Syntax {
 			return err
 		}
+		if err != nil && submitted.Status == "" {
+			err = cmp.Or(unreadableStatus(body), err)
+		}
 		return cmp.Or(submitted.notQueued(body), err) // ignore a missing id, because the status is sufficient
 	})
 	return zeroUnlessUsable(submitted, err)
+}
+
+// unreadableStatus returns an error if the status is neither text nor null, because the
+// email may be rejected.
+func unreadableStatus(body []byte) error {
+	_, err := decode(body, func(c *jsonscan.Cursor) (none struct{}) {
+		for name := range c.Members() {
+			if b := c.Peek(); name == "status" && b != '"' && b != 'n' {
+				c.Reject("a string")
+			} else {
+				c.Skip()
+			}
+		}
+		return none
+	})
+	return err
 }
 
 // notQueued returns an error if the platform did not queue the email. The
@@ -119,14 +139,11 @@ func (e Email) Settled() bool {
 }
 
 // Hard reports whether the bounce is permanent. A bounce is permanent if its
-// type is [events.BounceTypeHard], or if it has no type and its category is
-// [events.BounceCategoryHard]. Do not send to the address again after a
-// permanent bounce.
+// type is [events.BounceTypeHard], or if its type is not [events.BounceTypeSoft]
+// and its category is [events.BounceCategoryHard]. Do not send to the address
+// again after a permanent bounce.
 func (b EmailBounce) Hard() bool {
-	if b.Type != "" {
-		return b.Type == events.BounceTypeHard
-	}
-	return b.Category.Hard()
+	return b.Type == events.BounceTypeHard || b.Type != events.BounceTypeSoft && b.Category.Hard()
 }
 
 // Soft reports whether the bounce is temporary, so a later email to the address may

@@ -65,6 +65,40 @@ func TestEnsureWebhook(t *testing.T) {
 	})
 }
 
+// TestEnsureOddWebhook: Ensure, Active and Rotate do not decide on values that they cannot read.
+func TestEnsureOddWebhook(t *testing.T) {
+	const hook = `{"webhook_id":"1","url":"http://hooks.test/ensured","events":["Email.Bounced"],"status":"active","secret":"s","rate_limit":5,"rate_limit_period":"hour"}`
+	for good, odd := range map[string]string{
+		`"active"`: `{"name":"archived"}`, `["Email.Bounced"]`: `[{"name":"Email.Bounced"}]`, `:["Email.Bounced"]`: `:"Email.Bounced"`,
+		`"http://hooks.test/ensured"`: `["http://hooks.test/ensured"]`, `5`: `{"limit":5}`, `"hour"`: `3600`,
+	} {
+		body := strings.Replace(hook, good, odd, 1)
+		for name, call := range map[string]func(c *Client) error{
+			"ensure": func(c *Client) error {
+				return last(c.Webhooks.Ensure(t.Context(), subscription(events.NameEmailBounced)))
+			},
+			"active": func(c *Client) error { return last(c.Webhooks.Active(t.Context(), subscription().URL)) },
+			"rotate": func(c *Client) error {
+				_, _, err := c.Webhooks.Rotate(t.Context(), "1")
+				return err
+			},
+		} {
+			var posts int
+			c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+				switch {
+				case r.Method == http.MethodPost:
+					posts++
+				case !strings.HasSuffix(r.URL.Path, "/1"):
+					return respond(200, `{"data":[`+body+`]}`), nil
+				}
+				return respond(200, body), nil
+			}, withoutRetries)
+			assert.ErrorIs(t, call(c), ErrInvalidResponse, "%s of %s", name, body)
+			assert.Zero(t, posts, "%s of %s", name, body)
+		}
+	}
+}
+
 // TestEnsureSearchFails: Ensure returns the error of a failed search. It creates nothing after a failed first search.
 func TestEnsureSearchFails(t *testing.T) {
 	withPlatform(t, func(t *testing.T, p *platform) {

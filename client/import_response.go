@@ -59,15 +59,14 @@ type importResponse struct {
 func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 	for name := range c.Members() {
 		switch name {
-		case "errors", "imported", "updated", "detail", "error":
-			v.hasResult = true
-		}
-		switch name {
 		case "errors":
 			v.Errors = readItems(c, readEntryError)
+			v.hasResult = v.hasResult || len(v.Errors) > 0
 		case "imported":
+			v.hasResult = v.hasResult || c.Peek() != 'n'
 			v.Imported = c.Int()
 		case "updated":
+			v.hasResult = v.hasResult || c.Peek() != 'n'
 			v.Updated = c.Int()
 		case "detail", "error":
 			readErrorField(c, name)

@@ -21,7 +21,7 @@ func withRetries(next handler, p retrier) handler {
 		for n := 1; ; n++ {
 			err := next(ctx, c)
 			if err == nil {
-				p.budget.succeeded(n)
+				p.budget.succeeded(n - c.free)
 				return nil
 			}
 			e := c.asError(err)
@@ -33,11 +33,14 @@ func withRetries(next handler, p retrier) handler {
 			if c.method != http.MethodGet {
 				e.effect = c.effect
 			}
-			if !d.again() || n >= p.attempts(c) && !p.mayWait(c, e) {
+			if !d.again() || !p.mayRetry(c, n, e) {
 				return e
 			}
-			if err := p.prepare(ctx, c, n, e); err != nil {
+			if err := p.prepare(ctx, c, n-c.free, e); err != nil {
 				return err
+			}
+			if p.isUncounted(c, e) {
+				c.free++
 			}
 		}
 	}
@@ -54,7 +57,8 @@ func (r RetryConfig) attempts(c *call) int {
 	return r.MaxAttempts
 }
 
-// prepare waits for the delay before attempt n+1. If the delay is too long or
+// prepare waits for the delay after an attempt, where n is the number of attempts that
+// count. If the delay is too long or
 // the budget is exhausted, prepare returns e. If the context was canceled or
 // has expired, the returned error also wraps the context's error.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
@@ -62,6 +66,9 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 		return e.withRetryAfter()
 	}
 	d := p.delay(n, e.RetryAfter)
+	if p.isFree(e) {
+		d = max(d, minFreeDelay)
+	}
 	if endsWithin(ctx, d) || !p.isFree(e) && !p.budget.spend() {
 		return e.wrapping(ctx.Err())
 	}
@@ -73,17 +80,30 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	return nil
 }
 
-// mayWait reports whether the call can have more than MaxAttempts attempts: other calls
-// can use up a rate limit at each of its attempts.
-func (r RetryConfig) mayWait(c *call, e *Error) bool {
-	return r.isFree(e) && r.attempts(c) > 1 && c.options.maxAttempts == 0 && c.waited+e.RetryAfter <= r.MaxRetryAfter
+// mayRetry reports whether the call can have another attempt after attempt n. Other calls
+// can use up a rate limit at each attempt, so such attempts can exceed MaxAttempts.
+func (r RetryConfig) mayRetry(c *call, n int, e *Error) bool {
+	most := r.attempts(c)
+	if !r.isUncounted(c, e) {
+		return n-c.free < most
+	}
+	return n < most || most > 1 && c.waited+max(e.RetryAfter, minFreeDelay) <= r.MaxRetryAfter
 }
 
+// isUncounted reports whether the attempt that returned e does not count toward the
+// maximum number of attempts.
+func (r RetryConfig) isUncounted(c *call, e *Error) bool {
+	return r.isFree(e) && c.options.maxAttempts == 0
+}
+
+// minFreeDelay limits the number of free retries after a Retry-After header such as 0.
+const minFreeDelay = 100 * time.Millisecond
+
 // isFree reports whether the retry after e costs nothing. The budget keeps retries from
-// adding to the load of a platform that fails. A 429 with a delay is not a failure: the
-// platform works, and determines the load itself.
+// adding to the load of a platform that fails. A 429 with a delay, which can be 0, is not a
+// failure: the platform works, and determines the load itself.
 func (r RetryConfig) isFree(e *Error) bool {
-	return e.StatusCode == http.StatusTooManyRequests && e.RetryAfter > 0 && r.MaxRetryAfter >= 0
+	return e.StatusCode == http.StatusTooManyRequests && e.attempt == postponed && r.MaxRetryAfter >= 0
 }
 
 // tooLong reports whether Retry-After exceeds MaxRetryAfter. A retry before the

@@ -262,7 +262,7 @@ func TestRateLimitKeepsBudget(t *testing.T) {
 		retryAfter string
 		ignored    bool
 		fails      bool
-	}{"delay": {"1", false, false}, "fraction": {"0.9", false, false}, "no delay": {"0", false, true}, "ignored delay": {"1", true, true}} {
+	}{"delay": {"1", false, false}, "fraction": {"0.9", false, false}, "zero": {"0", false, false}, "ignored delay": {"1", true, true}} {
 		synctest.Test(t, func(t *testing.T) { // starts at 2000-01-01 00:00:00 UTC
 			var mu sync.Mutex
 			var second int64
@@ -310,7 +310,10 @@ func TestRateLimitEnds(t *testing.T) {
 	}{
 		"default":         {"10", withoutPauses, 0, 7},
 		"fraction":        {"7.5", withoutPauses, 0, 9},
-		"no delay":        {"0", withoutPauses, 0, 3},
+		"no delay":        {"", withoutPauses, 0, 3},
+		"zero":            {"0", withoutPauses, 0, 601},
+		"short delay":     {"0.01", withoutPauses, 0, 601},
+		"past date":       {"Fri, 31 Dec 1999 00:00:00 GMT", withoutPauses, 0, 601},
 		"long delay":      {"50", withoutPauses, 0, 3},
 		"other limit":     {"1", func(cfg *Config) { cfg.Retry.BaseDelay, cfg.Retry.MaxRetryAfter = -1, 5*time.Second }, 0, 6},
 		"retries are off": {"1", withoutRetries, 0, 1},
@@ -328,6 +331,37 @@ func TestRateLimitEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRateLimitUncounted: attempts that the platform rejects with 429 and a delay do not count, do not increase the
+// backoff and do not add to the budget.
+func TestRateLimitUncounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var responses []*http.Response
+		for range 10 {
+			responses = append(responses, respond(429, "", "Retry-After", "1"))
+		}
+		responses = append(responses, respond(500, ""), respond(429, "", "Retry-After", "1"), respond(500, ""), respond(200, `{"template_id":1}`))
+		c := newBubbleClient(t, inOrder(responses...), func(cfg *Config) { cfg.Retry.MaxDelay = time.Hour })
+		start := time.Now()
+		must(t)(c.Templates.Get(t.Context(), 1))
+		most := 11*(time.Second+400*time.Millisecond) + 600*time.Millisecond
+		assert.LessOrEqual(t, time.Since(start), most, "the delays")
+
+		bucket := newBudget(2)
+		require.True(t, bucket.spend())
+		p := retrier{RetryConfig{}.withDefaults(), bucket}
+		limited := true
+		send := withRetries(func(context.Context, *call) error {
+			if limited {
+				limited = false
+				return &Error{StatusCode: 429, attempt: postponed, RetryAfter: time.Second}
+			}
+			return nil
+		}, p)
+		require.NoError(t, send(t.Context(), &call{}))
+		assert.Equal(t, 6, bucket.left, "the budget grows as after the first attempt")
+	})
 }
 
 func TestBudgetDoesNotOverflow(t *testing.T) {

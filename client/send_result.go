@@ -1,9 +1,6 @@
 package client
 
-import (
-	"errors"
-	"net/http"
-)
+import "errors"
 
 // SendResult is the result of a call that sends an email. It determines whether the
 // application can send the email again.
@@ -20,22 +17,17 @@ const (
 // ResultOfSend returns the [SendResult] for the error of [Emails.Send] or
 // [Emails.SendLegacy]. The error may be wrapped.
 //
-// The result is SendRejected if the error matches [ErrRejected] or [ErrValidation], or if
-// the response is another 4xx that concerns this email. The result is SendLater if the
-// error matches [ErrUnauthorized], [ErrForbidden] or [ErrRateLimited], after an internal
-// error of the platform, and if the client sent nothing.
+// The result is SendRejected if the error matches [ErrRejected], [ErrValidation] or
+// [ErrTooLarge]. The result is SendLater after any other 4xx, because its cause can be the
+// token, the base URL, a proxy or the state of the list. The result is also SendLater
+// after an internal error of the platform, and if the client sent nothing.
 func ResultOfSend(err error) SendResult {
-	var e *Error
 	switch {
 	case err == nil:
 		return SendAccepted
 	case errors.Is(err, ErrOutcomeUnknown):
 		return SendUnknown
-	case errors.Is(err, ErrRejected), errors.Is(err, ErrValidation):
-		return SendRejected
-	case errors.Is(err, ErrNotQueued), errors.Is(err, ErrUnauthorized), errors.Is(err, ErrForbidden), errors.Is(err, ErrRateLimited):
-		return SendLater
-	case errors.As(err, &e) && e.StatusCode >= http.StatusBadRequest && e.StatusCode < http.StatusInternalServerError:
+	case errors.Is(err, ErrRejected), errors.Is(err, ErrValidation), errors.Is(err, ErrTooLarge):
 		return SendRejected
 	}
 	return SendLater

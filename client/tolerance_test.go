@@ -53,6 +53,20 @@ func TestOddValues(t *testing.T) {
 	}
 }
 
+// TestOddEmailStatus: if the status is not text, the email may be rejected, so the outcome is unknown.
+func TestOddEmailStatus(t *testing.T) {
+	for body, unknown := range map[string]bool{
+		`{"id":"e","status":["rejected"]}`: true, `{"id":"e","status":{"code":"rejected"}}`: true, `{"id":"e","status":3}`: true,
+		`{"id":"e","email":5,"status":false}`: true, `{"id":"e","email":5,"status":null}`: false, `{"id":"e","email":5,"status":"queued"}`: false,
+	} {
+		c := newBubbleClient(t, inOrder(respond(201, body)))
+		e, err := c.Emails.Send(t.Context(), EmailSubmission{})
+		assert.Equal(t, "e", e.ID, body)
+		assert.Equal(t, unknown, errors.Is(err, ErrInvalidResponse) && errors.Is(err, ErrOutcomeUnknown), "%s: %v", body, err)
+		assert.Equal(t, unknown, err != nil, "%s: %v", body, err)
+	}
+}
+
 // TestNumericIDs: an id can be a number or text.
 func TestNumericIDs(t *testing.T) {
 	for id, want := range map[string]string{
@@ -180,7 +194,8 @@ func TestCompressedResponses(t *testing.T) {
 // TestImportJob: a response without a result has an unknown outcome after one request.
 func TestImportJob(t *testing.T) {
 	for body, once := range map[string]bool{
-		`{"job_id":7}`: true, `{"id":"j","status":"pending"}`: true, `"job-7"`: true, `17`: true, `{}`: true, `{"imported":0}`: false, `{"imported"`: false,
+		`{"job_id":7}`: true, `{"job_id":7,"errors":[]}`: true, `{"job_id":7,"errors":null,"error":null,"detail":[]}`: true, `{"imported":null,"updated":null}`: true,
+		`{"id":"j","status":"pending"}`: true, `"job-7"`: true, `17`: true, `{}`: true, `{"imported":0}`: false, `{"imported"`: false,
 	} {
 		requests := 0
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {

@@ -76,6 +76,9 @@ func TestBounceKinds(t *testing.T) {
 		{Category: "bounce_sb"}:               {soft: true},
 		{Category: "bounce_df"}:               {soft: true},
 		{Type: "unheard-of"}:                  {},
+		{Type: "none", Category: "bounce_hb"}: {hard: true},
+		{Type: "none", Category: "bounce_sb"}: {soft: true},
+		{Type: "x", Category: "bounce_hb"}:    {hard: true},
 		{}:                                    {},
 	} {
 		assert.Equal(t, want.hard, bounce.Hard(), "hard: %+v", bounce)

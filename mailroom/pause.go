@@ -35,12 +35,12 @@ func (r *Room) mustWait(ctx context.Context, tx Tx, now time.Time) (wait bool, e
 }
 
 // countFailure ends the pause after a response, and begins or extends it after a failure.
-// A 403 and a response with the status "error" can concern only this email, so they change
-// nothing.
+// A 403, a 404, a 409 and a response with the status "error" can concern only this email,
+// so they change nothing.
 func (r *Room) countFailure(ctx context.Context, tx Tx, started time.Time, sent error) error {
 	result := client.ResultOfSend(sent)
 	success := result == client.SendAccepted || result == client.SendRejected
-	if !success && (errors.Is(sent, client.ErrForbidden) || errors.Is(sent, client.ErrNotQueued)) {
+	if !success && concernsOneEmail(sent) {
 		return nil
 	}
 	it, _, err := tx.Get(ctx, kindPause, pauseKey)
@@ -61,4 +61,9 @@ func (r *Room) countFailure(ctx context.Context, tx Tx, started time.Time, sent 
 	}
 	r.opts.Logger.WarnContext(ctx, "mailroom: sending paused", "pause", d, "error", sent)
 	return tx.Put(ctx, Item{Kind: kindPause, Key: pauseKey, Due: p.Since.Add(d), Value: encode(p)})
+}
+
+func concernsOneEmail(sent error) bool {
+	return errors.Is(sent, client.ErrForbidden) || errors.Is(sent, client.ErrNotFound) ||
+		errors.Is(sent, client.ErrConflict) || errors.Is(sent, client.ErrNotQueued)
 }

@@ -220,6 +220,38 @@ func TestPause(t *testing.T) {
 	})
 }
 
+// TestPostponed: a status that does not reject the email keeps the email and the pause.
+func TestPostponed(t *testing.T) {
+	for status, pauses := range map[int]bool{402: true, 404: false, 405: true, 409: false, 423: true} {
+		inBubble(t, func(t *testing.T, f *fixture) {
+			f.start()
+			fault := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Times: 1}
+			fault.Status = status
+			f.inject(fault)
+			f.enqueue("0", "ada@example.org")
+			time.Sleep(5 * time.Second)
+			f.enqueue("1", "ada@example.org")
+			time.Sleep(5 * time.Second)
+			assert.Equal(t, !pauses, len(f.platform.Outbox()) == 1, "%d", status)
+			time.Sleep(5 * time.Minute)
+			assert.Equal(t, []string{"sent ada@example.org 0", "sent ada@example.org 1"}, f.got(), "%d", status)
+
+			fault.Status = 401
+			f.inject(fault)
+			f.enqueue("2", "ada@example.org")
+			time.Sleep(5 * time.Second)
+			fault.Status = status
+			f.inject(fault)
+			time.Sleep(35 * time.Second) // the first pause is 30 s
+			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
+				_, found, err := tx.Get(ctx, kindPause, pauseKey)
+				assert.True(t, found, "%d ends the pause", status)
+				return err
+			}))
+		})
+	}
+}
+
 // TestRestart: a later Room continues with lookups and notices.
 func TestRestart(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {

@@ -30,6 +30,7 @@ type reader struct {
 	Known    string // the values of an enumeration, in lower case
 	Fields   []readField
 	Identity readField // the field that every response has
+	Strict   bool      // a value of the wrong type is an error
 }
 
 type readField struct {
@@ -96,6 +97,7 @@ func (d *decoder) reader(name string) reader {
 		}
 		return r
 	}
+	r.Strict = r.Schema.OAPISchema.Extensions["x-strict"] == true
 	for _, p := range r.Schema.Properties {
 		if ignored(p) {
 			continue
