@@ -343,7 +343,8 @@ func TestFieldTypeMismatchInItems(t *testing.T) {
 		c := newTestClient(t, respondWith(200, "application/json",
 			`{"webhook_id":`+id+`,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
 		hook, err := c.Webhooks.Get(t.Context(), id)
-		if want := (Webhook{ID: id, URL: "u", Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || err != nil {
+		hook.Events = nil
+		if want := (Webhook{ID: id, URL: "u", Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
 			t.Errorf("Get = %+v, %v", hook, err)
 		}
 	}
