@@ -161,7 +161,7 @@ func mayHavePages(c jsonscan.Cursor) (more bool) {
 // page after a repeated page.
 func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 	items, _ := f.page.items()
-	w, refused := &i.checker, isRefusal(f.err)
+	w, refused := &i.checker, isRejection(f.err)
 	switch {
 	case w.previous == nil || f.err != nil && !refused:
 		return false, nil
@@ -181,13 +181,13 @@ func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 	}
 	if refused {
 		f.page, f.err = i.prefetch.get(n)
-		if !isRefusal(f.err) {
+		if !isRejection(f.err) {
 			return false, nil
 		}
 		return true, w.atEnd()
 	}
 	next, err := i.prefetch.get(n + 1)
-	if after, _ := next.items(); err != nil && !isRefusal(err) || len(after) > 0 && !same(after, items) {
+	if after, _ := next.items(); err != nil && !isRejection(err) || len(after) > 0 && !same(after, items) {
 		return false, err // step reports the repeated page
 	}
 	return true, w.atEnd()
@@ -202,8 +202,8 @@ const minDepth = 1000
 // with fewer items than an earlier page is the last page, whatever page size the platform reports.
 func (c *pageChecker[T]) isDeep() bool { return c.seen >= minDepth && len(c.previous) == c.largest }
 
-// isRefusal reports whether the platform may have refused a request because of a parameter.
-func isRefusal(err error) bool {
+// isRejection reports whether the platform may have refused a request because of a parameter.
+func isRejection(err error) bool {
 	e, ok := topLevelError(err)
 	return ok && e.StatusCode >= 400 && (e.Is(ErrNotFound) || e.Is(ErrValidation))
 }

@@ -330,7 +330,7 @@ func TestWrongPageSize(t *testing.T) {
 	}
 	got, err := collect(t, list(func(asked int, _ string, pages [][]string) ([][]string, bool) { return pages, asked == 3 }), ListTagsParams{})
 	if len(got) != 45*50 || err != nil {
-		t.Errorf("one refusal: %d items, %v", len(got), err)
+		t.Errorf("one rejection: %d items, %v", len(got), err)
 	}
 	got, err = collect(t, list(func(_ int, page string, pages [][]string) ([][]string, bool) { return pages, page == "41" }), ListTagsParams{})
 	if len(got) != 2000 || !errors.Is(err, ErrValidation) {
