@@ -146,7 +146,7 @@ func waitForRecords[V, T, R any](
 	q["limit"] = strconv.FormatInt(want, 10)
 	var found recordList[T]
 	err = c.WaitFor(ctx, func() bool {
-		found, _ = l.page(&request{query: q}) // only the list of contacts returns errors
+		found, _ = l.page(&request{new(http.Request).WithContext(ctx), q}) // WaitFor returns the error of ctx
 		return int64(found.Total) >= want
 	})
 	if err != nil {
