@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,7 +28,10 @@ func TestItemsAddedInFront(t *testing.T) {
 			for after := 1; after <= 6; after++ {
 				names := []string{"9", "8", "7", "6", "5", "4", "3", "2", "1", "0"}
 				requests := 0
+				var mu sync.Mutex // pages are prefetched
 				c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+					mu.Lock()
+					defer mu.Unlock()
 					if requests++; requests == after+1 {
 						for i := range added {
 							names = append([]string{"new" + strconv.Itoa(i)}, names...)

@@ -184,6 +184,7 @@ func TestShutdownUnfinishedRequest(t *testing.T) {
 		_, _ = io.WriteString(conn, request[len(request)-1:])
 		response, err := io.ReadAll(conn)
 		assert.Empty(t, response, "the response after Shutdown; reading it: %v", err)
+		time.Sleep(time.Second) // net/http closes a connection after 500 ms
 	})
 }
 
