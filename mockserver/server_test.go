@@ -169,6 +169,7 @@ func TestShutdownUnusedConnection(t *testing.T) {
 // A request that is unfinished when Shutdown returns gets no response, because a snapshot would not contain its changes.
 func TestShutdownUnfinishedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Second) // at the end, net/http needs 500 ms to close a connection
 		l := &pipes{incoming: make(chan net.Conn), closed: make(chan struct{})}
 		srv := mockserver.StartOn(l, mockserver.Config{})
 		defer srv.Close()
@@ -184,13 +185,13 @@ func TestShutdownUnfinishedRequest(t *testing.T) {
 		_, _ = io.WriteString(conn, request[len(request)-1:])
 		response, err := io.ReadAll(conn)
 		assert.Empty(t, response, "the response after Shutdown; reading it: %v", err)
-		time.Sleep(time.Second) // net/http closes a connection after 500 ms
 	})
 }
 
 // A stalled request delays Shutdown until the context ends. The error names the running requests.
 func TestShutdownReportsRunningRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Second) // at the end, net/http needs 500 ms to close a connection
 		l := &pipes{incoming: make(chan net.Conn), closed: make(chan struct{})}
 		srv := mockserver.StartOn(l, mockserver.Config{})
 		defer srv.Close()
