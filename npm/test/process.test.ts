@@ -56,7 +56,7 @@ test('errors of the start are one line', async () => {
   const rows = [
     [{binary: '/missing/mockserver'}, 'cannot run /missing/mockserver (ENOENT): set MOCKSERVER to its path, install @example/emailplatform-mock-'],
     [{args: ['-seed', 'missing.json']}, / exited with code 1: .*missing\.json.*$/],
-    [{args: ['-no-such-flag']}, / exited with code 1: flag provided but not defined: -no-such-flag$/],
+    [{args: ['-no-such-flag']}, / exited with code 2: unknown flag -no-such-flag/],
   ] as const;
   for (const [options, message] of rows) await expect(Mock.start(options)).rejects.toThrow(message);
 });
