@@ -21,7 +21,7 @@ var realTime = flag.Bool("real", false, "run the tests that wait for seconds")
 func inRealTime(t *testing.T) {
 	t.Helper()
 	if !*realTime {
-		t.Skip("takes six seconds: run with -real, as the gate does")
+		t.Skip("takes six seconds: run with -real, as .ci/soak does")
 	}
 }
 
