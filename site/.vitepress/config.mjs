@@ -6,22 +6,36 @@ import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'vitepress';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const repository = 'https://github.com/example/emailplatform/blob/main/';
+
+// .ci/site sets these variables. The links between versions contain "..", because VitePress adds the base to each path.
+const {SITE_BASE: base = '/', SITE_VERSION: version = 'next', SITE_VERSIONS: versions = version} = process.env;
+const repository = `https://github.com/example/emailplatform/blob/${version === 'next' ? 'main' : version}/`;
 
 const sidebar = [
   {text: 'Start', items: [page('README.md', 'Overview'), page('docs/tutorial.md', 'Tutorial'), page('docs/coming-from.md', 'Coming from another library')]},
-  {text: 'Guides', items: [page('docs/how-do-i.md', 'How do I …'), page('docs/cookbook.md', 'Cookbook'), page('docs/errors.md', 'Errors')]},
+  {
+    text: 'Guides',
+    items: [
+      page('docs/how-do-i.md', 'How do I …'), page('docs/cookbook.md', 'Cookbook'), page('docs/errors.md', 'Errors'),
+      page('examples/node/README.md', 'Example: Node.js'), page('examples/python/README.md', 'Example: Python'),
+      page('mcp/README.md', 'AI assistants'),
+    ],
+  },
   {
     text: 'Mock server',
     items: [
-      page('docs/control-api.md', 'Control API'), page('docs/containers.md', 'Containers and CI'), page('npm/README.md', 'Node.js'),
-      page('docs/debugging.md', 'Debugging'),
+      page('docs/control-api.md', 'Control API'), page('docs/quirks.md', 'Quirks'), page('docs/containers.md', 'Containers and CI'),
+      page('npm/README.md', 'npm package'), page('docs/debugging.md', 'Debugging'),
     ],
   },
   {
     text: 'Operate',
     items: [
       page('docs/production.md', 'Production and runbook'), page('docs/monitoring/README.md', 'Monitoring'),
+      page('contrib/redisstore/README.md', 'Redis'), page('contrib/pgstore/README.md', 'PostgreSQL'),
+      page('contrib/riverjobs/README.md', 'Job queue'), page('contrib/emailotel/README.md', 'OpenTelemetry'),
+      page('examples/integrations/durable/README.md', 'Example: durable events'),
+      page('examples/integrations/jetstream/README.md', 'Example: NATS JetStream'),
       page('docs/performance.md', 'Performance'), page('SECURITY.md', 'Security'),
     ],
   },
@@ -29,7 +43,7 @@ const sidebar = [
     text: 'Reference',
     items: [
       page('docs/reference.md', 'API reference'), page('docs/specification.md', 'Specification'), page('docs/decisions.md', 'Decisions'),
-      page('mcp/README.md', 'MCP server'), page('docs/stability.md', 'Stability'), page('CHANGELOG.md', 'Changelog'),
+      page('docs/stability.md', 'Stability'), page('CHANGELOG.md', 'Changelog'),
     ],
   },
   {text: 'Contribute', items: [page('CONTRIBUTING.md', 'Contributing'), page('ARCHITECTURE.md', 'Architecture'), page('docs/mutation.md', 'Mutation tests')]},
@@ -40,11 +54,13 @@ function page(file, text) {
   return {text, file, link: '/' + address(file)};
 }
 
-// excluded returns the Markdown files that are not pages.
-function excluded() {
-  const others = fs.readdirSync(root, {recursive: true}).map(name => name.replaceAll(path.sep, '/'))
-    .filter(name => name.endsWith('.md') && !name.includes('node_modules/') && !pages.includes(name));
-  return [...others, '**/node_modules/**'];
+// checkSections fails if a Markdown file of the repository is not in a section.
+function checkSections() {
+  const missing = fs.readdirSync(root, {recursive: true}).map(name => name.replaceAll(path.sep, '/'))
+    .filter(name => name.endsWith('.md') && !/(^|\/)(node_modules|dist|\.[a-z]+)\//.test(name) && !pages.includes(name));
+  if (missing.length > 0) {
+    throw new Error(`site/.vitepress/config.mjs: not in a section of the sidebar: ${missing.join(', ')}`);
+  }
 }
 
 // address returns the path of a page without its extension.
@@ -101,11 +117,14 @@ function resolve(url, from) {
   return (own === undefined ? repository + file : '/' + address(own)) + (anchor === undefined ? '' : '#' + anchor);
 }
 
+checkSections();
+
 export default defineConfig({
+  base,
   title: 'emailplatform',
   description: 'A Go SDK for platforms that send email, with an in-memory mock server',
   srcDir: '..',
-  srcExclude: excluded(),
+  srcExclude: ['**/node_modules/**', '**/dist/**', '.github/**'],
   outDir: 'dist',
   cacheDir: 'node_modules/.vitepress',
   cleanUrls: true,
@@ -116,6 +135,7 @@ export default defineConfig({
     resolve: {alias: [{find: /^vue(?=$|\/)/, replacement: fileURLToPath(new URL('../node_modules/vue', import.meta.url))}]},
   },
   themeConfig: {
+    nav: [{text: version, items: versions.split(' ').map(name => ({text: name, link: `/../${name}/`, target: '_self'}))}],
     sidebar: sidebar.map(({text, items}) => ({text, items: items.map(({text, link}) => ({text, link}))})),
     search: {provider: 'local'},
     outline: [2, 3],

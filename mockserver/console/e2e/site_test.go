@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestSite: the search box of the documents finds pages, and the switch leads to each version. bash .ci/run site sets SITE to
+// a directory that .ci/site has written.
+func TestSite(t *testing.T) {
+	dir := os.Getenv("SITE")
+	if dir == "" {
+		t.Skip("SITE is not set: bash .ci/run site runs this test")
+	}
+	server := httptest.NewServer(cleanURLs(dir))
+	t.Cleanup(server.Close)
+	p := newTab(t)
+	p.check(chromedp.Listen(p.ctx, p.complain))
+	first, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	p.check(err)
+	_, newest, _ := strings.Cut(string(first), "url=")
+	newest, _, _ = strings.Cut(newest, `"`)
+	p.do(chromedp.EmulateViewport(desk.width, 800), chromedp.Navigate(server.URL+"/"+newest))
+
+	for _, search := range []struct{ words, page string }{
+		{"reply-to", "/docs/how-do-i#set-reply-to-or-other-headers"},
+		{"503 to every delivery", "/docs/production#503-to-every-delivery"},
+		{"empty folder tutorial", "/docs/tutorial#from-an-empty-folder-to-a-tested-shop"},
+	} {
+		p.until(`document.querySelector('#localsearch-input') || document.querySelector('.DocSearch-Button').click()`)
+		p.do(focus("#localsearch-input"))
+		p.press(search.words)
+		p.until(fmt.Sprintf(`[...document.querySelectorAll('a.result')].slice(0, 5).find(a => a.href.endsWith(%q))?.click() === undefined
+			&& location.href.endsWith(%[1]q)`, search.page))
+	}
+
+	versions := eval[[]string](p, `[...document.querySelectorAll('.VPNavBarMenu a[target=_self]')].map(a => a.href)`)
+	if !slices.Contains(versions, server.URL+"/"+newest) {
+		t.Errorf("versions %v, want %s among them", versions, newest)
+	}
+	for _, version := range versions {
+		p.do(chromedp.Navigate(version))
+		p.until(fmt.Sprintf(`location.href === %q && %[1]q.endsWith('/' + document.querySelector('.VPNavBarMenu .text').textContent + '/')`, version))
+	}
+}
+
+// cleanURLs serves a site whose links omit the extension .html.
+func cleanURLs(dir string) http.HandlerFunc {
+	files := http.FileServer(http.Dir(dir))
+	return func(w http.ResponseWriter, r *http.Request) {
+		if page := r.URL.Path + ".html"; filepath.IsLocal(page[1:]) {
+			if _, err := os.Stat(filepath.Join(dir, page)); err == nil {
+				r.URL.Path = page
+			}
+		}
+		files.ServeHTTP(w, r)
+	}
+}
