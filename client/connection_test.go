@@ -100,7 +100,7 @@ func (listener) Addr() net.Addr { return &net.TCPAddr{} }
 // TestConnectionPoolSize sends requests in waves. All of them succeed with at most 100 connections, and later waves
 // reuse the connections of the first one.
 func TestConnectionPoolSize(t *testing.T) {
-	const waves, size, most = 20, 300, 100
+	const waves, size, most = 5, 300, 100
 	synctest.Test(t, func(t *testing.T) {
 		var opened atomic.Int64
 		conns := make(listener) // in memory, because testing/synctest does not support sockets

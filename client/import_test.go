@@ -600,6 +600,7 @@ func TestImportTooLarge(t *testing.T) {
 // contacts is larger than 4 MiB.
 func TestImportMemory(t *testing.T) {
 	for size, want := range map[int]int{1_000_000: 21, 5 << 20: 5, 20 << 20: 3} {
+		contacts := want + 3
 		synctest.Test(t, func(t *testing.T) {
 			respondNow := make(chan struct{})
 			c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
@@ -612,14 +613,14 @@ func TestImportMemory(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				report, err := c.Contacts.Import(t.Context(), 1, func(yield func(ImportContact, error) bool) {
-					for contact, err := range sized(50, size) {
+					for contact, err := range sized(contacts, size) {
 						if read++; !yield(contact, err) {
 							return
 						}
 					}
 				}, ImportOptions{Concurrency: 100})
 				assert.NoError(t, err)
-				assert.Equal(t, int64(50), report.Imported)
+				assert.Equal(t, int64(contacts), report.Imported)
 			})
 			synctest.Wait()
 			assert.Equal(t, want, read, "contacts of %d bytes in memory", size)
