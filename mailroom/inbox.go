@@ -149,6 +149,7 @@ func (r *Room) notify(ctx context.Context, tx Tx, key string, n Notice) error {
 func (r *Room) notifyNext(ctx context.Context) (did bool, err error) {
 	var claimed Item
 	var p pending
+	var start time.Time // of the call, if any
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		due, err := tx.Due(ctx, kindNotice, time.Now(), 1)
 		if err != nil || len(due) == 0 {
@@ -162,11 +163,15 @@ func (r *Room) notifyNext(ctx context.Context) (did bool, err error) {
 		if waits, err := waitForOutcome(ctx, tx, due[0], p.Notice); err != nil || waits {
 			return err
 		}
+		start = time.Now()
 		if err := r.callback(ctx, p.Notice); err != nil {
 			return err
 		}
 		return tx.Delete(ctx, kindNotice, due[0].Key)
 	})
+	if !start.IsZero() {
+		r.opts.Observe(ctx, Observation{p.Notice, time.Since(start), err})
+	}
 	if err == nil || claimed.Key == "" || ctx.Err() != nil { // a shutdown does not count as a failure
 		return did, err
 	}

@@ -120,6 +120,15 @@ func (tx *memoryTx) Due(_ context.Context, kind string, now time.Time, limit int
 	return tx.find(kind, limit, func(it Item) bool { return !it.Due.IsZero() && !it.Due.After(now) }), nil
 }
 
+// CountDue implements [Tx].
+func (tx *memoryTx) CountDue(ctx context.Context, kind string, now time.Time) (int, time.Time, error) {
+	due, _ := tx.Due(ctx, kind, now, len(tx.s.items))
+	if len(due) == 0 {
+		return 0, time.Time{}, nil
+	}
+	return len(due), due[0].Due, nil
+}
+
 // ByRef implements [Tx].
 func (tx *memoryTx) ByRef(_ context.Context, kind, ref string) ([]Item, error) {
 	return tx.find(kind, maxRefs, func(it Item) bool { return it.Ref == ref && ref != "" }), nil

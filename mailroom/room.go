@@ -39,6 +39,10 @@ type Options struct {
 	// the transaction is open.
 	OnNotice func(ctx context.Context, n Notice) error
 
+	// Observe, if not nil, is called after each call of OnNotice and the end of its
+	// transaction, for metrics. It must be safe for concurrent use and must not block.
+	Observe func(ctx context.Context, o Observation)
+
 	// URL is the URL at which the platform reaches the Room. The Room creates a webhook
 	// with this URL. If URL is empty, the Room has no webhook.
 	URL string
@@ -110,6 +114,9 @@ func (o Options) withDefaults() Options {
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	o.KeepEvents = cmp.Or(o.KeepEvents, 7*24*time.Hour)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
+	if o.Observe == nil {
+		o.Observe = func(context.Context, Observation) {}
+	}
 	o.Webhook.Logger = cmp.Or(o.Webhook.Logger, o.Logger)
 	return o
 }

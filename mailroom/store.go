@@ -34,6 +34,9 @@ type Tx interface {
 	// Due returns up to limit items whose time has come, earliest first, and locks them.
 	// It skips items that another transaction has locked.
 	Due(ctx context.Context, kind string, now time.Time, limit int) ([]Item, error)
+	// CountDue returns the number of items whose time has come, and the earliest time. It
+	// locks no item and counts items that are locked.
+	CountDue(ctx context.Context, kind string, now time.Time) (n int, earliest time.Time, err error)
 	// ByRef returns up to 100 items with the given Ref, which must not be empty.
 	ByRef(ctx context.Context, kind, ref string) ([]Item, error)
 	// Insert adds an item, unless an item with its kind and key exists. It waits for

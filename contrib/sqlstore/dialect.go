@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -126,6 +127,23 @@ func (t *itemTx) Get(ctx context.Context, kind, key string) (mailroom.Item, bool
 // Due implements [mailroom.Tx].
 func (t *itemTx) Due(ctx context.Context, kind string, now time.Time, limit int) ([]mailroom.Item, error) {
 	return t.find(ctx, "kind = ? AND due <= ? ORDER BY due, item_key LIMIT ?", t.d.lock(" SKIP LOCKED"), kind, now.UnixMilli(), limit)
+}
+
+// CountDue implements [mailroom.Tx].
+func (t *itemTx) CountDue(ctx context.Context, kind string, now time.Time) (n int, earliest time.Time, err error) {
+	rows, err := t.q.QueryContext(ctx, t.text("SELECT count(*), min(due) FROM emailplatform_items WHERE kind = ? AND due <= ?"), kind, now.UnixMilli())
+	if err != nil {
+		return 0, earliest, err
+	}
+	defer func() { _ = rows.Close() }()
+	var due sql.NullInt64
+	for rows.Next() {
+		err = errors.Join(err, rows.Scan(&n, &due))
+	}
+	if due.Valid {
+		earliest = time.UnixMilli(due.Int64)
+	}
+	return n, earliest, errors.Join(err, rows.Err())
 }
 
 // ByRef implements [mailroom.Tx].

@@ -255,7 +255,11 @@ func dueItems(ctx context.Context, s mailroom.Store, kind string, _ func() mailr
 	return in(ctx, s, func(ctx context.Context, tx mailroom.Tx) error {
 		all, err := keysOf(tx.Due(ctx, kind, now, 10))
 		one, err2 := keysOf(tx.Due(ctx, kind, now, 1))
-		return errors.Join(equal("Due", all, "early now", err), equal("Due with limit 1", one, "early", err2))
+		n, earliest, err3 := tx.CountDue(ctx, kind, now)
+		none, never, err4 := tx.CountDue(ctx, kind, now.Add(-time.Second))
+		return errors.Join(equal("Due", all, "early now", err), equal("Due with limit 1", one, "early", err2),
+			equal("CountDue", fmt.Sprint(n, earliest.UnixMilli()), "2 1699999999999", err3),
+			equal("CountDue of nothing", fmt.Sprint(none, never.IsZero()), "0 true", err4))
 	})
 }
 
