@@ -14,6 +14,8 @@
 //	h := otelhttp.NewHandler(webhook.NewHandler(verifier, telemetry.Wrap(handle), webhook.Options{
 //		Observe: telemetry.ObserveDelivery,
 //	}), "webhook")
+//	room, err := mailroom.New(c, store, mailroom.Options{Observe: telemetry.ObserveNotice, …})
+//	registration, err := telemetry.ObserveQueues(room)
 //
 // # Spans
 //
@@ -34,6 +36,9 @@
 //	emailplatform.client.requests              {request}  operation, outcome, error.type; includes retries
 //	emailplatform.webhook.delivery.duration    s          outcome, status, event
 //	messaging.process.duration                 s          event, error.type
+//	emailplatform.mailroom.notice.duration     s          reason, error.type
+//	emailplatform.mailroom.queue.length        {item}     queue: send, lookup, notice, unknown
+//	emailplatform.mailroom.queue.age           s          queue; the age of the oldest item
 //
 // The outcome of a call is success, not_queued (client.ErrNotQueued), unknown (client.ErrOutcomeUnknown) or
 // failed. The outcome of a delivery is handled, duplicate, in_flight, unverified, rejected or failed. The value

@@ -57,7 +57,7 @@ func TestMonitoring(t *testing.T) {
 			}
 		}
 		for _, m := range equals.FindAllStringSubmatch(text, -1) {
-			if values := labels[m[1]]; m[1] != "le" && m[2] != "" && !values[m[2]] {
+			if values := labels[m[1]]; m[1] != "le" && m[1] != "instance" && m[2] != "" && !values[m[2]] {
 				t.Errorf("%s: no metric has %s; it has %v", file, m[0], values)
 			}
 		}
@@ -85,13 +85,19 @@ func exported(t *testing.T) (names map[string]bool, labels map[string]map[string
 	names, labels = map[string]bool{}, map[string]map[string]bool{}
 	r.series(func(m metricdata.Metrics, attributes attribute.Set, _ uint64) {
 		name := strings.ReplaceAll(m.Name, ".", "_")
-		if _, sum := m.Data.(metricdata.Sum[int64]); sum { // the unit {request} is not a suffix
+		switch m.Data.(type) {
+		case metricdata.Sum[int64]: // the unit {request} is not a suffix
 			names[name+"_total"] = true
 			return
-		}
-		require.Equal(t, "s", m.Unit, "%s: unit", name)
-		for _, suffix := range []string{"_bucket", "_count", "_sum"} {
-			names[name+"_seconds"+suffix] = true
+		case metricdata.Gauge[int64]:
+			names[name] = true
+		case metricdata.Gauge[float64]:
+			names[name+"_seconds"] = true
+		default:
+			require.Equal(t, "s", m.Unit, "%s: unit", name)
+			for _, suffix := range []string{"_bucket", "_count", "_sum"} {
+				names[name+"_seconds"+suffix] = true
+			}
 		}
 		for _, a := range attributes.ToSlice() {
 			label := strings.ReplaceAll(string(a.Key), ".", "_")
@@ -122,5 +128,6 @@ func recordAll(t *testing.T, r *recorder) {
 	for _, result := range []error{nil, errors.New("failed")} {
 		r.receive(func(context.Context, *events.Event) error { return result }, opened)
 	}
+	r.room(c)
 	r.receive(nil, opened, func(req *http.Request) { req.Header.Del(webhook.DefaultSignatureHeader) })
 }

@@ -116,6 +116,14 @@ func (r *recorder) series(f func(m metricdata.Metrics, attributes attribute.Set,
 				for _, p := range d.DataPoints {
 					f(m, p.Attributes, uint64(p.Value))
 				}
+			case metricdata.Gauge[int64]:
+				for _, p := range d.DataPoints {
+					f(m, p.Attributes, uint64(p.Value))
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range d.DataPoints {
+					f(m, p.Attributes, uint64(p.Value))
+				}
 			default:
 				r.t.Errorf("metric %s is a %T", m.Name, d)
 			}

@@ -33,6 +33,8 @@ type Telemetry struct {
 	requests   metric.Int64Counter
 	deliveries metric.Float64Histogram
 	processed  metric.Float64Histogram
+	notices    metric.Float64Histogram
+	meter      metric.Meter
 }
 
 // New creates a Telemetry and its instruments. New returns an error only if the
@@ -57,6 +59,8 @@ func New(o Options) (*Telemetry, error) {
 	t.queued = seconds("emailplatform.client.lookup.queue.duration", "Time that lookups waited for the rate limiter.")
 	t.deliveries = seconds("emailplatform.webhook.delivery.duration", "Duration of deliveries, by outcome.")
 	t.processed = seconds("messaging.process.duration", "Duration of handler calls.") // a name from the conventions
+	t.notices = seconds("emailplatform.mailroom.notice.duration", "Duration of calls to OnNotice, by reason.")
+	t.meter = m
 	requests, err := m.Int64Counter("emailplatform.client.requests", metric.WithUnit("{request}"),
 		metric.WithDescription("Number of requests, including retries."))
 	t.requests = requests
