@@ -2780,6 +2780,13 @@ export interface operations {
                         quirks: string[];
                         /** @description the delays before the retries of a delivery */
                         retry_schedule_ms: number[];
+                        /** @description the addresses in this domain, and the action of each recipient */
+                        test_addresses: {
+                            /** @description the address; a plus sign and any text can follow the part before @ */
+                            address: string;
+                            /** @description the action of the recipient */
+                            effect: string;
+                        }[];
                         /** @description whether the control routes require a token */
                         token_required: boolean;
                     };

@@ -50,12 +50,14 @@ func commandLine(t *testing.T, line string) string {
 	if !ok {
 		t.Fatalf("%q does not call mockserver", line)
 	}
-	for _, v := range []string{addrVariable, tokenVariable, quirksVariable, secretVariable} {
-		t.Setenv(v, "")
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "MOCKSERVER_") || name == secretVariable {
+			t.Setenv(name, "")
+		}
 	}
 	for v := range strings.FieldsSeq(variables) {
 		name, value, _ := strings.Cut(v, "=")
-		t.Setenv(name, value)
+		t.Setenv(name, strings.ReplaceAll(value, "~", " "))
 	}
 	args, quoted, _ := strings.Cut(rest, " < ")
 	input, _ := strconv.Unquote(quoted)

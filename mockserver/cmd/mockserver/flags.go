@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -21,14 +20,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Environment variables are for containers, because an image has fixed flags,
-// and for secrets, because other users can read the flags of a process.
-const (
-	addrVariable   = "MOCKSERVER_ADDR"
-	tokenVariable  = "MOCKSERVER_TOKEN"
-	quirksVariable = "MOCKSERVER_QUIRKS"
-	secretVariable = "WEBHOOK_SECRET"
-)
+const secretVariable = "WEBHOOK_SECRET"
 
 const defaultAddr = "127.0.0.1:8026"
 
@@ -36,6 +28,10 @@ const defaultAddr = "127.0.0.1:8026"
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+const variablesUsage = `The description of a flag begins with its environment variable. A flag overrides its variable. An empty variable is ignored.
+
+`
 
 // flagSet parses the flags of a command. It prints the help only if the user
 // requests it, because the help of all flags would hide an error.
@@ -57,7 +53,12 @@ func (f *flagSet) parse(args []string) error {
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		f.SetOutput(f.out)
-		_, _ = io.WriteString(f.out, f.usage)
+		f.VisitAll(func(flag *flag.Flag) {
+			if variable := f.variable(flag.Name); variable != "" {
+				flag.Usage = variable + ": " + flag.Usage
+			}
+		})
+		_, _ = io.WriteString(f.out, f.usage+variablesUsage)
 		f.PrintDefaults()
 		return err
 	}
@@ -72,7 +73,8 @@ func (f *flagSet) parse(args []string) error {
 	return err
 }
 
-// parseAll parses a command line that contains only flags.
+// parseAll parses a command line that contains only flags. It sets the other flags from
+// their environment variables.
 func (f *flagSet) parseAll(args []string) error {
 	if err := f.parse(args); err != nil {
 		return err
@@ -80,7 +82,67 @@ func (f *flagSet) parseAll(args []string) error {
 	if f.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q; see %s -h", f.Arg(0), f.Name())
 	}
-	return nil
+	given := map[string]bool{}
+	f.Visit(func(flag *flag.Flag) { given[flag.Name] = true })
+	var errs []error
+	f.VisitAll(func(flag *flag.Flag) {
+		variable := f.variable(flag.Name)
+		if value := os.Getenv(variable); value != "" && !given[flag.Name] {
+			if err := f.Set(flag.Name, value); err != nil {
+				if isBool(flag) {
+					err = errors.New("must be true or false")
+				}
+				errs = append(errs, fmt.Errorf("%s: %w", variable, err)) // without the value, which may be a secret
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+func isBool(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// variable returns the environment variable of a flag. Environment variables are for
+// containers, because an image has fixed flags, and for secrets, because other users can
+// read the flags of a process. Commands share the variables of the flags that they share.
+// A flag that prints something has no variable, because MOCKSERVER_VERSION often
+// contains the release to install.
+func (f *flagSet) variable(name string) string {
+	switch name {
+	case "version", "list":
+		return ""
+	case "secret":
+		return secretVariable
+	case "addr", "hash-function":
+		name = "mockserver " + name
+	default:
+		name = f.Name() + " " + name
+	}
+	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToUpper(name))
+}
+
+// list returns a function that accepts a comma-separated list of values.
+func list(add func(string) error) func(string) error {
+	return func(text string) error {
+		for part := range strings.SplitSeq(text, ",") {
+			if err := add(strings.TrimSpace(part)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// positive returns a function that accepts only values of more than 0.
+func positive[T int | time.Duration](to *T, parse func(string) (T, error), example string) func(string) error {
+	return func(text string) (err error) {
+		if *to, err = parse(text); err != nil || *to <= 0 {
+			return errors.New("must be more than 0, such as " + example)
+		}
+		return nil
+	}
 }
 
 // didYouMean returns a hint if a known name is similar to an unknown name.
@@ -103,24 +165,20 @@ func oneOf[T ~string](to *T, values ...T) func(string) error {
 }
 
 func addrFlag(flags *flagSet, addr *string, usage string) {
-	flags.StringVar(addr, "addr", cmp.Or(os.Getenv(addrVariable), defaultAddr), usage)
+	flags.StringVar(addr, "addr", defaultAddr, usage)
 }
 
 // secretFlags adds the flags for a webhook's secret. After parsing the flags, call the
 // returned function to get the secret.
 func secretFlags(flags *flagSet) func() (webhook.Secret, error) {
-	text, function := os.Getenv(secretVariable), webhook.SHA256
-	flags.Func("secret", "webhook `secret`; the default is "+secretVariable, func(s string) error {
-		text = s
-		return nil
-	})
+	text, function := flags.String("secret", "", "webhook `secret`"), webhook.SHA256
 	flags.Func("hash-function", "webhook hash `function`, sha256 or sha512 (default sha256)",
 		oneOf(&function, webhook.SHA256, webhook.SHA512))
 	return func() (webhook.Secret, error) {
-		if text == "" {
+		if *text == "" {
 			return webhook.Secret{}, errNoSecret
 		}
-		return webhook.ParseSecret(text, string(function))
+		return webhook.ParseSecret(*text, string(function))
 	}
 }
 
@@ -139,29 +197,30 @@ func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	flags := newFlags("mockserver", serveUsage, out)
 	addrFlag(flags, &o.addr, "`address` to listen on; an address that is not loopback requires -token")
-	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")",
-		func(text string) error { return o.addToken(text, false) })
-	flags.Func("read-only-token", "read-only access `token[:user-email[:account-id]]`; may be repeated",
-		func(text string) error { return o.addToken(text, true) })
+	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them (default "+mockserver.DefaultToken+")",
+		list(func(text string) error { return o.addToken(text, false) }))
+	flags.Func("read-only-token", "read-only access `token[:user-email[:account-id]]`; may be repeated, or contain several with commas between them",
+		list(func(text string) error { return o.addToken(text, true) }))
 	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; an existing -state file overrides it")
 	flags.StringVar(&o.state, "state", "",
 		"state `file`, loaded at startup and saved after changes; only one process can use it at a time")
 	flags.Func("retry-schedule", "`durations` to wait before each retry of a delivery, such as 1s,5s,2m; none disables retries", o.setSchedule)
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses, not only to loopback addresses")
 	flags.Func("allow-target",
-		"additional `host`, address or network to deliver to, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
+		"additional `host`, address or network to deliver to, such as host.docker.internal or 172.16.0.0/12; may be repeated, or contain several with commas between them", list(o.allowTarget))
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupMinInterval,
 		"`mode` that enforces one lookup per second: min_interval, token_bucket or fixed_window; unlimited disables the limit")
-	flags.IntVar(&o.config.DeliveryConcurrency, "delivery-concurrency", delivery.DefaultConcurrency,
-		"maximum `number` of concurrent attempts to one webhook; with 1, only retries change the order")
-	flags.DurationVar(&o.config.AttemptTimeout, "attempt-timeout", delivery.DefaultTimeout, "maximum `duration` of a delivery attempt")
+	o.config.DeliveryConcurrency, o.config.AttemptTimeout = delivery.DefaultConcurrency, delivery.DefaultTimeout
+	flags.Func("delivery-concurrency", fmt.Sprintf("maximum `number` of concurrent attempts to one webhook; with 1, only retries change the order (default %d)",
+		delivery.DefaultConcurrency), positive(&o.config.DeliveryConcurrency, strconv.Atoi, "4"))
+	flags.Func("attempt-timeout", fmt.Sprintf("maximum `duration` of a delivery attempt (default %v)", delivery.DefaultTimeout),
+		positive(&o.config.AttemptTimeout, time.ParseDuration, "10s"))
 	flags.Func("clock", "clock `mode` at startup: running or frozen (default running)", oneOf(&o.clock, "running", "frozen"))
 	flags.Func("now", "initial `timestamp` of the clock, such as 2026-01-02T15:04:05Z", o.setNow)
 	flags.Func("hash-function", "hash `function` for delivery signatures, sha256 or sha512 (default sha256)",
 		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
 	flags.BoolVar(&o.config.RejectUnknownFields, "strict", false, "reject all requests with unknown fields or parameters")
-	quirks := flags.String("quirks", os.Getenv(quirksVariable),
-		"comma-separated `names` of deviations that the client accepts; the default is "+quirksVariable+":\n"+strings.Join(mockserver.Quirks(), ", "))
+	flags.Func("quirks", "comma-separated `names` of deviations that the client accepts:\n"+strings.Join(mockserver.Quirks(), ", "), o.setQuirks)
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of random faults; 0 chooses a random seed")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log requests")
 	flags.Func("log", "log `format`, text or json; the first JSON line contains the base URL (default text)",
@@ -173,16 +232,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	if err := flags.parseAll(args); err != nil {
 		return o, err
 	}
-	if err := o.setQuirks(*quirks); err != nil {
-		return o, err
-	}
 	o.config.FreezeClock = o.clock == "frozen"
-	switch {
-	case o.config.DeliveryConcurrency < 1:
-		return o, fmt.Errorf("-delivery-concurrency must be 1 or more, got %d", o.config.DeliveryConcurrency)
-	case o.config.AttemptTimeout <= 0:
-		return o, fmt.Errorf("-attempt-timeout must be more than 0, got %v", o.config.AttemptTimeout)
-	}
 	return o, o.defaultToken()
 }
 
@@ -208,18 +258,17 @@ func (o *options) addToken(text string, readOnly bool) error {
 	return nil
 }
 
-// defaultToken adds the token from the environment, or the default token, as
-// the first token, unless a flag set a token with write access.
-func (o *options) defaultToken() error {
+// defaultToken adds the default token unless a token has write access. The first token
+// has write access, because the ready file and the console use it.
+func (o *options) defaultToken() (err error) {
+	writes := func(t mockserver.Token) bool { return !t.ReadOnly }
+	if !slices.ContainsFunc(o.config.Tokens, writes) {
+		err = o.addToken(mockserver.DefaultToken, false)
+	}
 	tokens := o.config.Tokens
-	if slices.ContainsFunc(tokens, func(t mockserver.Token) bool { return !t.ReadOnly }) {
-		return nil
-	}
-	if err := o.addToken(cmp.Or(os.Getenv(tokenVariable), mockserver.DefaultToken), false); err != nil {
-		return fmt.Errorf("%s: %w", tokenVariable, err)
-	}
-	o.config.Tokens = slices.Insert(tokens, 0, o.config.Tokens[len(tokens)])
-	return nil
+	i := slices.IndexFunc(tokens, writes)
+	o.config.Tokens = slices.Insert(slices.Delete(slices.Clone(tokens), i, i+1), 0, tokens[i])
+	return err
 }
 
 func (o *options) setSchedule(text string) error {
@@ -241,10 +290,7 @@ func (o *options) setQuirks(text string) error {
 	if text != "" {
 		o.config.Quirks = strings.Split(text, ",")
 	}
-	if err := quirk.Check(o.config.Quirks); err != nil {
-		return fmt.Errorf("-quirks: %w", err)
-	}
-	return nil
+	return quirk.Check(o.config.Quirks)
 }
 
 func (o *options) setNow(text string) (err error) {

@@ -38,6 +38,16 @@ func TestParse(t *testing.T) {
 		"-clock frozen -now 2026-01-02T03:04:05Z": func(o *options) {
 			o.clock, o.config.FreezeClock, o.config.Now = "frozen", true, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		},
+		"MOCKSERVER_TOKEN=a,b:b@x.y:7 MOCKSERVER_READ_ONLY_TOKEN=c": func(o *options) {
+			o.config.Tokens = []mockserver.Token{{Value: "a", UserID: 2}, {Value: "c", UserID: 1, ReadOnly: true}, {Value: "b", UserEmail: "b@x.y", UserID: 3, AccountID: 7}}
+		},
+		"MOCKSERVER_STRICT=true MOCKSERVER_QUIET=1 MOCKSERVER_ATTEMPT_TIMEOUT=2s MOCKSERVER_STATE= -strict=false": func(o *options) {
+			o.quiet, o.config.AttemptTimeout = true, 2*time.Second
+		},
+		"MOCKSERVER_ALLOW_TARGET=app,~10.0.0.1 MOCKSERVER_VERSION=1.2.3 MOCKSERVER_TRIGGER_URL=http://x": func(o *options) {
+			o.config.AllowTargetHosts, o.config.AllowTargetNetworks = []string{"app"}, []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}
+		},
+		"MOCKSERVER_ALLOW_TARGET=app -allow-target web,db": func(o *options) { o.config.AllowTargetHosts = []string{"web", "db"} },
 		"-clock running":                                func(o *options) { o.clock = "running" },
 		"-quirks no-count,max-page=5":                   func(o *options) { o.config.Quirks = []string{"no-count", "max-page=5"} },
 		"MOCKSERVER_QUIRKS=no-count MOCKSERVER_ADDR=:1": func(o *options) { o.addr, o.config.Quirks = ":1", []string{"no-count"} },
@@ -57,7 +67,7 @@ func TestParse(t *testing.T) {
 			var given []string
 			for arg := range strings.FieldsSeq(args) {
 				if name, value, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "MOCKSERVER_") {
-					t.Setenv(name, value)
+					t.Setenv(name, strings.ReplaceAll(value, "~", " "))
 				} else {
 					given = append(given, strings.ReplaceAll(arg, "~", " "))
 				}

@@ -22,15 +22,13 @@ func health(ctx context.Context, args []string, out io.Writer) error {
 	var addr string
 	flags := newFlags("mockserver health", healthUsage, out)
 	addrFlag(flags, &addr, "`address` that the server listens on")
-	timeout := flags.Duration("timeout", 2*time.Second, "maximum `duration` of the request")
+	timeout := 2 * time.Second
+	flags.Func("timeout", "maximum `duration` of the request (default 2s)", positive(&timeout, time.ParseDuration, "2s"))
 	if err := flags.parseAll(args); err != nil {
 		return usageError{err}
 	}
-	if *timeout <= 0 {
-		return usageError{fmt.Errorf("-timeout must be more than 0, got %v", *timeout)}
-	}
 	base := "http://" + reachable(addr, "127.0.0.1", "::1") // not localhost, which a container may be unable to resolve
-	within, cancel := context.WithTimeout(ctx, *timeout)
+	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(within, http.MethodGet, base+"/_mock/health", nil)
 	if err != nil {
@@ -39,7 +37,7 @@ func health(ctx context.Context, args []string, out io.Writer) error {
 	response, err := new(http.Transport).RoundTrip(req) // no proxy, no redirect
 	if err != nil {
 		if within.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s did not respond within %v: %w", base, *timeout, err)
+			err = fmt.Errorf("%s did not respond within %v: %w", base, timeout, err)
 		}
 		return err
 	}

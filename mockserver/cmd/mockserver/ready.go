@@ -13,11 +13,11 @@ import (
 
 // ready describes a started server for the program that started it.
 type ready struct {
-	BaseURL    string `json:"base_url"`    // of the API
-	ConsoleURL string `json:"console_url"` // base URL of the API and the control routes
-	Token      string `json:"token"`       // the first access token
-	FaultSeed  uint64 `json:"fault_seed"`
-	PID        int    `json:"pid"`
+	BaseURL    string `json:"base_url" doc:"base URL of the API; the control routes are below it, in /_mock/"`
+	ConsoleURL string `json:"console_url" doc:"URL of the console, with the token if the console requires one"`
+	Token      string `json:"token" doc:"the first access token with write access"`
+	FaultSeed  uint64 `json:"fault_seed" doc:"seed of random faults"`
+	PID        int    `json:"pid" doc:"id of the server's process"`
 }
 
 func readyNow(srv *mockserver.Server, addr net.Addr) ready {

@@ -24,8 +24,6 @@ const serveUsage = `Runs the mock server, with a web console at /_mock/.
   mockserver verify             verifies a webhook signature; see -h
   mockserver health             checks whether a server on this machine is healthy; see -h
 
-The environment variables ` + addrVariable + `, ` + tokenVariable + ` and ` + quirksVariable + ` set the defaults of -addr, -token and -quirks.
-
 `
 
 // grace is the maximum time that requests and deliveries in progress can take
@@ -153,7 +151,7 @@ func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldL
 		return l, err
 	}
 	if defaultToken && !to.IP.IsLoopback() {
-		return l, fmt.Errorf("-token is required because other machines can reach %s, and the default token %s is public",
+		return l, fmt.Errorf("-token or MOCKSERVER_TOKEN is required because other machines can reach %s, and the default token %s is public",
 			address, mockserver.DefaultToken)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", to.String())

@@ -344,7 +344,7 @@ func TestHealth(t *testing.T) {
 			out.String() != "http://127.0.0.1"+port+" is healthy\n" {
 			t.Errorf("%s: %v, said %q", address, err, &out)
 		}
-		t.Setenv(addrVariable, listens)
+		t.Setenv("MOCKSERVER_ADDR", listens)
 		assert.NoError(t, run(t.Context(), []string{"health"}, nil, &out), "%s, by the environment", address)
 		require.NoError(t, r.stop())
 		assert.Error(t, run(t.Context(), []string{"health"}, nil, &out), "%s: healthy after the server has ended", address)

@@ -2,7 +2,7 @@
 // way.
 import { h, useState } from './vendor/preact.js';
 import { call, callForAll, useFetch } from './api.js';
-import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
+import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, pairs, tags } from './ui.js';
 import { accountFilter, look, useSession } from './session.js';
 /**
  * @typedef {{account_id?: number, operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_processing?: boolean,
@@ -70,7 +70,9 @@ export function Faults() {
       others > 0 && p({ class: 'dim' }, `${counted(others, 'rule')} of other accounts ${others === 1 ? 'is' : 'are'} not shown.`),
       div({ class: 'columns' },
         h(NewRule, { actions: plan.action_details, operations: plan.operations.map(o => o.operation), events: info?.events ?? [], add }),
-        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', rules: plan.data, change }))),
+        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', rules: plan.data, change })),
+      div({ class: 'card' }, h2('Test addresses'), p({ class: 'dim' }, 'Recipients at these addresses act on each message.'),
+        pairs((info?.test_addresses ?? []).map(x => [x.address, x.effect])))),
   });
 }
 

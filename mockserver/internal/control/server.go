@@ -47,18 +47,19 @@ type healthStatus struct {
 func health(*request) (healthStatus, error) { return healthStatus{"ok"}, nil }
 
 type serverInfo struct {
-	Accounts         []account            `json:"accounts" doc:"the accounts that have access tokens"`
-	TokenRequired    bool                 `json:"token_required" doc:"whether the control routes require a token"`
-	DefaultToken     string               `json:"default_token,omitzero" doc:"the default access token, if the token is valid and the control routes require no token; other tokens are never returned"`
-	FaultSeed        uint64               `json:"fault_seed" doc:"the seed for random faults"`
-	LookupLimit      platform.LookupLimit `json:"lookup_limit" doc:"the algorithm of the lookup rate limit"`
-	Quirks           []string             `json:"quirks" doc:"the enabled deviations that the client accepts"`
-	RetryScheduleMS  []int64              `json:"retry_schedule_ms" doc:"the delays before the retries of a delivery"`
-	Events           []api.EventName      `json:"events" doc:"the names of all events"`
-	ContactStatuses  []string             `json:"contact_statuses" doc:"the statuses of contacts"`
-	EventsKept       int                  `json:"events_kept" doc:"the maximum number of events in the log; older events are deleted"`
-	BounceCategories []category           `json:"bounce_categories" doc:"the bounce categories"`
-	MagicDomain      string               `json:"magic_domain" doc:"the domain of test recipients that react automatically, for example with a bounce"`
+	Accounts         []account              `json:"accounts" doc:"the accounts that have access tokens"`
+	TokenRequired    bool                   `json:"token_required" doc:"whether the control routes require a token"`
+	DefaultToken     string                 `json:"default_token,omitzero" doc:"the default access token, if the token is valid and the control routes require no token; other tokens are never returned"`
+	FaultSeed        uint64                 `json:"fault_seed" doc:"the seed for random faults"`
+	LookupLimit      platform.LookupLimit   `json:"lookup_limit" doc:"the algorithm of the lookup rate limit"`
+	Quirks           []string               `json:"quirks" doc:"the enabled deviations that the client accepts"`
+	RetryScheduleMS  []int64                `json:"retry_schedule_ms" doc:"the delays before the retries of a delivery"`
+	Events           []api.EventName        `json:"events" doc:"the names of all events"`
+	ContactStatuses  []string               `json:"contact_statuses" doc:"the statuses of contacts"`
+	EventsKept       int                    `json:"events_kept" doc:"the maximum number of events in the log; older events are deleted"`
+	BounceCategories []category             `json:"bounce_categories" doc:"the bounce categories"`
+	MagicDomain      string                 `json:"magic_domain" doc:"the domain of test recipients that react automatically, for example with a bounce"`
+	TestAddresses    []platform.TestAddress `json:"test_addresses" doc:"the addresses in this domain, and the action of each recipient"`
 }
 
 type account struct {
@@ -88,6 +89,7 @@ func (c *Control) info(r *request) (serverInfo, error) {
 		ContactStatuses: platform.Statuses(),
 		EventsKept:      delivery.MaxEvents,
 		MagicDomain:     platform.MagicDomain,
+		TestAddresses:   platform.TestAddresses(),
 	}
 	isDefault := func(t model.Token) bool { return t.Value == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
 	if !out.TokenRequired && slices.ContainsFunc(c.Access.All(), isDefault) {

@@ -30,9 +30,37 @@ func (t *tx) keep(m *message) {
 	}
 }
 
-// MagicDomain is the domain of recipients that react automatically. Package
-// mockserver documents the magic addresses.
+// MagicDomain is the domain of recipients that react automatically.
 const MagicDomain = "mock.test"
+
+// TestAddress is an address in the domain [MagicDomain].
+type TestAddress struct {
+	Address string `json:"address" doc:"the address; a plus sign and any text can follow the part before @"`
+	Effect  string `json:"effect" doc:"the action of the recipient"`
+
+	act func(t *tx, m *message, word string) // word is the text after the first plus sign
+}
+
+// TestAddresses returns all test addresses.
+func TestAddresses() []TestAddress {
+	return []TestAddress{
+		{"bounce@" + MagicDomain, "bounces with the category bounce_hb, a hard bounce; bounce+sb@ bounces with bounce_sb, and so on for each category", (*tx).bounceAs},
+		{"complaint@" + MagicDomain, "reports the message as spam", func(t *tx, m *message, _ string) { t.complain(m, "") }},
+		{"error@" + MagicDomain, "makes POST /v2/emails fail with an internal error", func(*tx, *message, string) {}}, // see internalError
+		{"open@" + MagicDomain, "opens the message", func(t *tx, m *message, _ string) { t.open(m) }},
+		{"click@" + MagicDomain, "clicks a link", func(t *tx, m *message, _ string) { t.click(m, "https://"+MagicDomain+"/") }},
+		{"unsubscribe@" + MagicDomain, "unsubscribes from the list", func(t *tx, m *message, _ string) { _ = t.unsubscribe(m) }}, // fails without a list contact
+		{"global-unsubscribe@" + MagicDomain, "unsubscribes from all email", func(t *tx, m *message, _ string) { t.globalUnsubscribe(m) }},
+	}
+}
+
+func (t *tx) bounceAs(m *message, word string) {
+	category := events.BounceCategory("bounce_" + word)
+	if !KnownCategory(category) {
+		category = events.BounceCategoryHard
+	}
+	t.bounce(m, category, "")
+}
 
 // magic returns the words in the local part of a magic address, or nil for
 // other addresses.
@@ -52,25 +80,10 @@ func (t *tx) simulate(m *message) {
 	user := t.user
 	t.user, t.messageID = nil, m.ID // without a user, because the recipient acts
 	defer func() { t.user, t.messageID = user, "" }()
-	switch words[0] {
-	case "bounce":
-		category := events.BounceCategoryHard
-		if len(words) > 1 {
-			if named := events.BounceCategory("bounce_" + words[1]); KnownCategory(named) {
-				category = named
-			}
+	for _, a := range TestAddresses() {
+		if a.Address == words[0]+"@"+MagicDomain {
+			a.act(t, m, strings.Join(words[1:min(2, len(words))], ""))
 		}
-		t.bounce(m, category, "")
-	case "complaint":
-		t.complain(m, "")
-	case "open":
-		t.open(m)
-	case "click":
-		t.click(m, "https://"+MagicDomain+"/")
-	case "unsubscribe":
-		_ = t.unsubscribe(m) // fails only if the message has no list contact
-	case "global-unsubscribe":
-		t.globalUnsubscribe(m)
 	}
 }
 
