@@ -61,10 +61,10 @@ var bugs = map[string]func(Tx) Tx{
 		}}
 	},
 	"emails of a killed process are sent again": func(tx Tx) Tx {
-		return planted{Tx: tx, due: func(it *Item) {
-			changeMail(it, func(m *mail) {
-				if m.State == sending {
-					m.State = queued
+		return planted{Tx: tx, put: func(it *Item) bool {
+			return changeMail(it, func(m *mail) {
+				if m.State == Unknown && strings.Contains(m.Detail, "process ended") {
+					m.State, m.Attempt, it.Due = queued, "", time.Now()
 				}
 			})
 		}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"example.com/emailplatform/client"
@@ -57,32 +58,57 @@ func (r *Room) findList(ctx context.Context) error {
 	return err
 }
 
-// subscribe finds or creates the webhook, loads the secrets, and schedules the archiving
-// of old webhooks.
+// subscribe finds or creates the webhook, and loads the secrets. The webhooks that the
+// store knows, and older webhooks with the same URL, are archived when no process has used
+// them for the time of the retries. Without a URL, the Room has no webhook, but archives the
+// webhooks of earlier releases.
 func (r *Room) subscribe(ctx context.Context) error {
-	if r.opts.URL == "" {
-		return nil
+	var old []client.WebhookSummary
+	var current client.Webhook
+	if r.opts.URL != "" {
+		var err error
+		current, old, err = r.c.Webhooks.Replace(ctx, client.WebhookCreate{URL: r.opts.URL, Events: r.opts.Events})
+		if err != nil {
+			return err
+		}
 	}
-	current, old, err := r.c.Webhooks.Replace(ctx, client.WebhookCreate{URL: r.opts.URL, Events: r.opts.Events})
-	if err != nil {
-		return err
-	}
-	if err := r.receive(ctx); err != nil {
-		return err
-	}
-	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+	err := r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		known, err := tx.ByRef(ctx, kindHook, hookRef)
+		if err != nil {
+			return err
+		}
 		for _, hook := range old {
-			if _, err := tx.Insert(ctx, Item{Kind: kindArchive, Key: hook.ID, Due: time.Now().Add(retries)}); err != nil {
+			known = append(known, hookItem(hook.ID, r.opts.URL))
+		}
+		if current.ID != "" {
+			known = append(known, hookItem(current.ID, r.opts.URL))
+		}
+		for _, it := range known {
+			it.Due = time.Now().Add(retries)
+			if err := tx.Put(ctx, it); err != nil {
 				return err
 			}
 		}
-		return tx.Delete(ctx, kindArchive, current.ID) // after a rollback to an earlier release
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	r.hookID.Store(current.ID)
+	return r.receive(ctx)
+}
+
+// hookRef is the Ref of all webhooks.
+const hookRef = "hook"
+
+// hookItem returns the item of a webhook. Its Due is when to archive the webhook.
+func hookItem(id, url string) Item {
+	return Item{Kind: kindHook, Key: storable(id), Ref: hookRef, Value: encode(url)}
 }
 
 // receive starts to accept deliveries.
 func (r *Room) receive(ctx context.Context) error {
-	if r.hook.Load() != nil {
+	if r.opts.URL == "" || r.hook.Load() != nil {
 		return nil
 	}
 	verifier, err := webhook.NewVerifierFunc(ctx, r.secrets, webhook.SourceOptions{OnError: func(err error) {
@@ -98,41 +124,134 @@ func (r *Room) receive(ctx context.Context) error {
 	return nil
 }
 
+// secrets returns the secrets of the webhooks with the URL of the Room, and with the URLs of
+// earlier releases, whose deliveries the application may pass to the Room, too.
 func (r *Room) secrets(ctx context.Context) (secrets []webhook.Secret, err error) {
-	hooks, err := r.c.Webhooks.Active(ctx, r.opts.URL)
-	for _, h := range hooks {
-		secret, err := webhook.ParseSecret(h.Secret.Reveal(), h.HashFunction)
-		if err != nil {
+	urls, err := r.urls(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, url := range urls {
+		hooks, err := r.c.Webhooks.Active(ctx, url)
+		if err != nil && (url == r.opts.URL || !errors.Is(err, client.ErrNotFound)) {
 			return nil, err
 		}
-		secrets = append(secrets, secret)
+		for _, h := range hooks {
+			secret, err := webhook.ParseSecret(h.Secret.Reveal(), h.HashFunction)
+			if err != nil {
+				return nil, err
+			}
+			secrets = append(secrets, secret)
+		}
 	}
-	return secrets, err
+	return secrets, nil
 }
 
-// tidy deletes expired keys of events, and archives an old webhook.
-func (r *Room) tidy(ctx context.Context) (did bool, err error) {
-	var hook string
-	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		n, err := tx.Expire(ctx, kindEvent, time.Now())
+// urls returns the URL of the Room and the URLs of earlier releases.
+func (r *Room) urls(ctx context.Context) (urls []string, err error) {
+	urls = []string{r.opts.URL}
+	return urls, r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		known, err := tx.ByRef(ctx, kindHook, hookRef)
 		if err != nil {
 			return err
 		}
-		did = n > 0
-		due, err := tx.Due(ctx, kindArchive, time.Now(), 1)
-		if err != nil || len(due) == 0 {
+		for _, it := range known {
+			url, err := decode[string](it)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(urls, url) {
+				urls = append(urls, url)
+			}
+		}
+		return nil
+	})
+}
+
+// tidy deletes expired keys of events, keeps the webhook of this process, and archives a
+// webhook that no process uses.
+func (r *Room) tidy(ctx context.Context, _ string) (wait time.Duration, err error) {
+	wait = nothing
+	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		n, err := tx.Expire(ctx, kindEvent, time.Now())
+		if n > 0 {
+			wait = 0
+		}
+		return err
+	})
+	if err == nil && r.opts.External {
+		err = r.store.Update(ctx, reschedule)
+	}
+	if err != nil || !r.isConnected() {
+		return wait, err
+	}
+	return wait, r.tidyHooks(ctx)
+}
+
+func (r *Room) isConnected() bool {
+	select {
+	case <-r.connected:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *Room) tidyHooks(ctx context.Context) error {
+	own, _ := r.hookID.Load().(string)
+	gone, old := false, ""
+	err := r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		it, found, err := tx.Get(ctx, kindHook, storable(own))
+		if err != nil {
 			return err
 		}
-		hook = due[0].Key
-		due[0].Due = time.Now().Add(time.Minute) // another process does not archive it at the same time
-		return tx.Put(ctx, due[0])
+		if gone = own != "" && !found; found {
+			it.Due = time.Now().Add(retries)
+			if err := tx.Put(ctx, it); err != nil {
+				return err
+			}
+		}
+		due, wait, err := take(ctx, tx, kindHook, "")
+		if err != nil || wait != 0 {
+			return err
+		}
+		old = due.Key
+		due.Due = time.Now().Add(time.Minute) // another process does not archive it at the same time
+		return tx.Put(ctx, due)
 	})
-	if err != nil || hook == "" {
-		return did, err
+	switch {
+	case err != nil:
+		return err
+	case gone: // a process of another release archived it just before this process began to use it
+		return r.subscribe(ctx)
+	case old != "":
+		return r.archive(ctx, old)
 	}
+	return nil
+}
+
+func (r *Room) archive(ctx context.Context, hook string) error {
 	if err := r.c.Webhooks.Archive(ctx, hook); err != nil && !errors.Is(err, client.ErrNotFound) {
 		r.opts.Logger.WarnContext(ctx, "mailroom: old webhook not archived yet", "webhook", hook, "error", err)
-		return did, nil
+		return nil
 	}
-	return true, r.store.Update(ctx, func(ctx context.Context, tx Tx) error { return tx.Delete(ctx, kindArchive, hook) })
+	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error { return tx.Delete(ctx, kindHook, hook) })
+}
+
+// reschedule stores overdue items again, so an external queue gets jobs for them.
+func reschedule(ctx context.Context, tx Tx) error {
+	now := time.Now()
+	for _, kind := range []string{kindSend, kindLookup, kindNotice} {
+		due, err := tx.Due(ctx, kind, now.Add(-15*time.Minute), 100)
+		if err != nil {
+			return err
+		}
+		for _, it := range due {
+			it.Due = now
+			if err := tx.Put(ctx, it); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

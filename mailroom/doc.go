@@ -68,8 +68,9 @@
 // [Room.Send] sends an email immediately, without a key and without an outbox.
 //
 // After a failed request, no process sends for [Options].Pause, which doubles with each
-// further failure. After the pause, one request is sent alone. If it succeeds, all
-// workers continue.
+// further failure. After the pause, and after 30 s without a success, one request is sent
+// alone. If it succeeds, all workers continue. Therefore each pause of an outage causes at
+// most one unknown outcome, and the start of the outage one for each request in progress.
 //
 // # Notices
 //
@@ -92,8 +93,9 @@
 // [Room.Close] waits for the requests in progress. If a process ends without Close, the
 // outcomes of these requests are unknown.
 //
-// If a release has other [Options].Events, its processes create their own webhook, and
-// archive the old webhook 8 hours later. Both webhooks deliver in the meantime, and the
-// Room deduplicates. After a rollback, the processes of the earlier release use the old
-// webhook again and do not archive it.
+// If a release has another [Options].URL or other [Options].Events, its processes create
+// their own webhook. A webhook that no process has used for 8 hours is archived. Both
+// webhooks deliver in the meantime, and the Room deduplicates. Pass deliveries to the old
+// URL to the Room for 8 hours, too. After a rollback, the processes of the earlier release
+// use the old webhook again.
 package mailroom

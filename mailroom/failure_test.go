@@ -163,10 +163,11 @@ func TestSuccessBeforePause(t *testing.T) {
 		time.Sleep(time.Second)
 		paused := func(started time.Time, sent error) (wait bool) {
 			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) (err error) {
-				if err := f.room.countFailure(ctx, tx, started, sent); err != nil {
+				if err := f.room.countResult(ctx, tx, started, sent); err != nil {
 					return err
 				}
-				wait, err = f.room.mustWait(ctx, tx, time.Now())
+				d, err := f.room.mustWait(ctx, tx, time.Now())
+				wait = d > 0
 				return err
 			}))
 			return wait

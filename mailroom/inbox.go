@@ -145,41 +145,40 @@ func (r *Room) notify(ctx context.Context, tx Tx, key string, n Notice) error {
 	return tx.Put(ctx, Item{Kind: kindNotice, Key: key, Due: time.Now(), Value: encode(pending{Notice: n})})
 }
 
-// notifyNext passes one notice to OnNotice, if any.
-func (r *Room) notifyNext(ctx context.Context) (did bool, err error) {
+// tell passes the notice with the key, or any notice if key is "", to OnNotice.
+func (r *Room) tell(ctx context.Context, key string) (wait time.Duration, err error) {
 	var claimed Item
 	var p pending
 	var start time.Time // of the call, if any
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		due, err := tx.Due(ctx, kindNotice, time.Now(), 1)
-		if err != nil || len(due) == 0 {
+		var it Item
+		if it, wait, err = take(ctx, tx, kindNotice, key); err != nil || wait != 0 {
 			return err
 		}
-		did = true
-		if p, err = decode[pending](due[0]); err != nil {
-			return r.setAside(ctx, tx, due[0], err)
+		if p, err = decode[pending](it); err != nil {
+			return r.setAside(ctx, tx, it, err)
 		}
-		claimed = due[0] // first, because the commit can fail, too
-		if waits, err := waitForOutcome(ctx, tx, due[0], p.Notice); err != nil || waits {
+		claimed = it // first, because the commit can fail, too
+		if waits, err := waitForOutcome(ctx, tx, it, p.Notice); err != nil || waits {
 			return err
 		}
 		start = time.Now()
 		if err := r.callback(ctx, p.Notice); err != nil {
 			return err
 		}
-		return tx.Delete(ctx, kindNotice, due[0].Key)
+		return tx.Delete(ctx, kindNotice, it.Key)
 	})
 	if !start.IsZero() {
 		r.opts.Observe(ctx, Observation{p.Notice, time.Since(start), err})
 	}
 	if err == nil || claimed.Key == "" || ctx.Err() != nil { // a shutdown does not count as a failure
-		return did, err
+		return wait, err
 	}
 	p.Tries++
 	later := claimed
 	later.Value, later.Due = encode(p), time.Now().Add(doubled(2*time.Second, p.Tries, time.Hour))
 	r.opts.Logger.ErrorContext(ctx, "mailroom: OnNotice failed", "notice", later.Key, "again", later.Due, "error", err)
-	return true, r.postpone(ctx, claimed, later)
+	return 0, r.postpone(ctx, claimed, later)
 }
 
 // setAside delays an item that cannot be decoded, so it does not block the others.

@@ -30,11 +30,7 @@ type lookup struct {
 // lookUpLater adds an email to the queue of lookups, with a notice that is partial or may
 // lack its key. One lookup serves all notices of an email.
 func (r *Room) lookUpLater(ctx context.Context, tx Tx, n Notice, partial bool, open openMail) error {
-	key := storable(n.EmailID)
-	if _, err := tx.Insert(ctx, Item{Kind: kindLookup, Key: key, Value: encode(lookup{EmailID: n.EmailID})}); err != nil {
-		return err
-	}
-	it, _, err := tx.Get(ctx, kindLookup, key)
+	it, err := getOrInsert(ctx, tx, Item{Kind: kindLookup, Key: storable(n.EmailID), Value: encode(lookup{EmailID: n.EmailID})})
 	if err != nil {
 		return err
 	}
@@ -53,15 +49,15 @@ func (r *Room) lookUpLater(ctx context.Context, tx Tx, n Notice, partial bool, o
 	return tx.Put(ctx, it)
 }
 
-// lookUpNext looks up one email, if any.
-func (r *Room) lookUpNext(ctx context.Context) (did bool, err error) {
+// lookUp looks up the email with the key, or any email if key is "".
+func (r *Room) lookUp(ctx context.Context, key string) (wait time.Duration, err error) {
 	var id string
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		id, did, err = r.claimLookup(ctx, tx)
+		id, wait, err = r.claimLookup(ctx, tx, key)
 		return err
 	})
 	if err != nil || id == "" {
-		return did, err
+		return wait, err
 	}
 	lookupCtx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
@@ -71,7 +67,7 @@ func (r *Room) lookUpNext(ctx context.Context) (did bool, err error) {
 	}
 	updateCtx, cancelUpdate := context.WithTimeout(context.WithoutCancel(ctx), dbTimeout)
 	defer cancelUpdate()
-	return true, r.store.Update(updateCtx, func(ctx context.Context, tx Tx) error {
+	return 0, r.store.Update(updateCtx, func(ctx context.Context, tx Tx) error {
 		it, found, err := tx.Get(ctx, kindLookup, storable(id))
 		if err != nil || !found {
 			return err
@@ -106,25 +102,24 @@ func (l *lookup) abandon(email client.Email, failure error) bool {
 }
 
 // claimLookup returns the id of an email to look up, and reserves it for this process.
-func (r *Room) claimLookup(ctx context.Context, tx Tx) (id string, did bool, err error) {
-	due, err := tx.Due(ctx, kindLookup, time.Now(), 1)
-	if err != nil || len(due) == 0 {
-		return "", false, err
+func (r *Room) claimLookup(ctx context.Context, tx Tx, which string) (id string, wait time.Duration, err error) {
+	it, wait, err := take(ctx, tx, kindLookup, which)
+	if err != nil || wait != 0 {
+		return "", wait, err
 	}
-	it := due[0]
 	l, err := decode[lookup](it)
 	if err != nil {
-		return "", true, r.setAside(ctx, tx, it, err)
+		return "", 0, r.setAside(ctx, tx, it, err)
 	}
 	if len(l.Notices) == 0 {
 		if key, err := keyOf(ctx, tx, l.EmailID); err != nil {
-			return "", true, err
+			return "", 0, err
 		} else if key != "" { // the response has arrived
-			return "", true, tx.Delete(ctx, kindLookup, it.Key)
+			return "", 0, tx.Delete(ctx, kindLookup, it.Key)
 		}
 	}
 	it.Due = time.Now().Add(2 * lookupTimeout) // for another process, if this one ends
-	return l.EmailID, true, tx.Put(ctx, it)
+	return l.EmailID, 0, tx.Put(ctx, it)
 }
 
 func lookupFailed(ctx context.Context, tx Tx, it Item, l lookup, failure error) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -57,7 +58,8 @@ func putMail(ctx context.Context, tx Tx, key, ref string, due time.Time, m mail)
 }
 
 // Enqueue adds an email to the outbox. If ctx carries a transaction of the store, the
-// email is sent if and only if the transaction is committed.
+// email is sent if and only if the transaction is committed. All text of the email must be
+// UTF-8.
 //
 // The key identifies the email, for example "order-17". It must be 1 to 250 bytes of
 // UTF-8 without NUL. The Room sends the email of a key at most once, so Enqueue does
@@ -65,25 +67,53 @@ func putMail(ctx context.Context, tx Tx, key, ref string, due time.Time, m mail)
 // Enqueue adds the email again. If the key is part of the subject, an event or a lookup
 // can resolve an unknown outcome even if several emails have the same address.
 func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmission) error {
+	return r.EnqueueAt(ctx, time.Now(), key, email)
+}
+
+// EnqueueAt is like [Room.Enqueue], and the Room sends the email at the given time.
+func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email client.EmailSubmission) error {
 	if key == "" || storable(key) != key {
 		return fmt.Errorf("mailroom: key must be 1 to %d bytes of UTF-8 without NUL, got %.300q", maxKey, key)
 	}
+	if err := checkText("email", reflect.ValueOf(email)); err != nil {
+		return err
+	}
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		r.store.AfterCommit(ctx, r.sends.wake)
-		it := Item{Kind: kindSend, Key: key, Due: time.Now(), Value: encode(mail{State: queued, Submission: &email})}
-		inserted, err := tx.Insert(ctx, it) // first, because Get does not lock an item that does not exist
-		if err != nil || inserted {
-			return err
-		}
-		old, _, err := tx.Get(ctx, kindSend, key)
+		it := Item{Kind: kindSend, Key: key, Due: at, Value: encode(mail{State: queued, Submission: &email})}
+		old, err := getOrInsert(ctx, tx, it)
 		if err != nil {
 			return err
 		}
 		if m, err := decode[mail](old); err != nil || m.State != Rejected && m.State != Failed {
 			return err
 		}
-		return tx.Put(ctx, it)
+		return errors.Join(tx.Delete(ctx, kindTimer, key), tx.Put(ctx, it))
 	})
+}
+
+// checkText returns an error for the first text in v that is not UTF-8. Package
+// encoding/json would replace its bytes, so the platform would receive another text.
+func checkText(name string, v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.String:
+		if s := v.String(); !utf8.ValidString(s) {
+			return fmt.Errorf("mailroom: %s must be valid UTF-8, got %.100q", name, s)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if err := checkText(name+"."+v.Type().Field(i).Name, v.Field(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := checkText(fmt.Sprintf("%s[%d]", name, i), v.Index(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Send sends an email immediately. It waits until the Room has connected. If the Room
@@ -119,22 +149,22 @@ func (r *Room) onList(email client.EmailSubmission) client.EmailSubmission {
 	return email
 }
 
-// sendNext sends one email, if any.
-func (r *Room) sendNext(ctx context.Context) (did bool, err error) {
-	var key string
+// send sends the email with the key, or any email if key is "".
+func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err error) {
+	var claimed bool
 	var m mail
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) (err error) {
-		key, m, did, err = r.claim(ctx, tx)
+		key, m, claimed, wait, err = r.claim(ctx, tx, key)
 		return err
 	})
-	if err != nil || key == "" {
-		return did, err
+	if err != nil || !claimed {
+		return wait, err
 	}
 	ctx = context.WithoutCancel(ctx) // a shutdown does not interrupt the request
 	sendCtx, cancel := context.WithTimeout(ctx, r.opts.SendTimeout)
 	defer cancel()
 	email, sent := r.c.Emails.Send(sendCtx, r.onList(*m.Submission))
-	return true, r.record(ctx, key, m, email, sent)
+	return 0, r.record(ctx, key, m, email, sent)
 }
 
 // record calls conclude until it succeeds. After Close, it stops after three attempts.
@@ -158,42 +188,65 @@ func (r *Room) record(ctx context.Context, key string, m mail, email client.Subm
 	}
 }
 
-// claim records that an email is about to be sent, and returns its key. If the email must
-// not be sent, the key is "", and did reports whether claim did something else.
-func (r *Room) claim(ctx context.Context, tx Tx) (key string, m mail, did bool, err error) {
-	now := time.Now()
-	due, err := tx.Due(ctx, kindSend, now, 1)
-	if err != nil || len(due) == 0 {
-		return "", m, false, err
+// claim records that an email is about to be sent. If claimed is false, the email must not
+// be sent now.
+func (r *Room) claim(ctx context.Context, tx Tx, which string) (key string, m mail, claimed bool, wait time.Duration, err error) {
+	it, wait, err := take(ctx, tx, kindSend, which)
+	if err != nil || wait != 0 {
+		return "", m, false, wait, err
 	}
-	key = due[0].Key
-	if m, err = decode[mail](due[0]); err != nil {
-		return "", m, true, r.setAside(ctx, tx, due[0], err)
-	}
-	if m.State != queued {
-		return "", m, true, r.expire(ctx, tx, key, m)
+	key = it.Key
+	if m, err = decode[mail](it); err != nil {
+		return "", m, false, 0, r.setAside(ctx, tx, it, err)
 	}
 	if reason, err := suppression(ctx, tx, m.Submission.To); err != nil || reason != "" {
 		m.State, m.Detail = Rejected, "the address is suppressed: "+string(reason)
-		return "", m, true, errors.Join(err, r.settle(ctx, tx, key, m))
+		return "", m, false, 0, errors.Join(err, r.settle(ctx, tx, key, m))
 	}
-	if wait, err := r.mustWait(ctx, tx, now); err != nil || wait {
-		return "", m, false, err
+	now := time.Now()
+	if wait, err = r.mustWait(ctx, tx, now); err != nil || wait > 0 {
+		return "", m, false, wait, err
 	}
 	m.State, m.Attempt, m.Started = sending, rand.Text(), now
 	if m.First.IsZero() {
 		m.First = now
 	}
-	return key, m, true, putMail(ctx, tx, key, refOfAddress(m.Submission.To), now.Add(r.lease()), m)
+	return key, m, true, 0, errors.Join(
+		tx.Put(ctx, Item{Kind: kindTimer, Key: key, Due: now.Add(r.lease())}),
+		putMail(ctx, tx, key, refOfAddress(m.Submission.To), time.Time{}, m))
 }
 
-// expire handles an email that is not queued and whose time has come.
-func (r *Room) expire(ctx context.Context, tx Tx, key string, m mail) error {
-	if m.State != sending { // the outcome was known KeepSent ago
-		return tx.Delete(ctx, kindSend, key)
+// expire handles an email whose timer has run out: a process ended while it sent the email,
+// or the outcome was known KeepSent ago. These emails have timers, because they would
+// otherwise wait for the emails that were queued earlier.
+func (r *Room) expire(ctx context.Context, _ string) (wait time.Duration, err error) {
+	var due Item
+	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		due, wait, err = take(ctx, tx, kindTimer, "")
+		return err
+	})
+	if err != nil || wait != 0 {
+		return wait, err
 	}
-	m.State, m.Detail = Unknown, "the process ended while it sent the email"
-	return r.settle(ctx, tx, key, m)
+	return 0, r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		it, _, err := tx.Get(ctx, kindSend, due.Key) // before the timer, as all transactions lock them
+		if err != nil {
+			return err
+		}
+		timer, _, err := tx.Get(ctx, kindTimer, due.Key)
+		if err != nil || !timer.Due.Equal(due.Due) { // concluded in the meantime
+			return err
+		}
+		m, err := decode[mail](it)
+		if err != nil {
+			return r.setAside(ctx, tx, timer, err)
+		}
+		if m.State == sending {
+			m.State, m.Detail = Unknown, "the process ended while it sent the email"
+			return r.settle(ctx, tx, due.Key, m)
+		}
+		return errors.Join(tx.Delete(ctx, kindTimer, due.Key), tx.Delete(ctx, kindSend, due.Key))
+	})
 }
 
 // conclude records the outcome of a request.
@@ -209,7 +262,7 @@ func (r *Room) conclude(ctx context.Context, key string, m mail, email client.Su
 		if err != nil || now.Attempt != m.Attempt || now.State != sending && now.State != Unknown {
 			return err // resolved in the meantime
 		}
-		if err := r.countFailure(ctx, tx, m.Started, sent); err != nil {
+		if err := r.countResult(ctx, tx, m.Started, sent); err != nil {
 			return err
 		}
 		m.EmailID = email.ID
@@ -237,7 +290,7 @@ func (r *Room) queueAgain(ctx context.Context, tx Tx, key string, m mail) error 
 		}
 	}
 	m.Attempt, m.Later = "", m.Later+1
-	if err := tx.Delete(ctx, kindUnknown, key); err != nil { // if the lease has expired
+	if err := tx.Delete(ctx, kindTimer, key); err != nil {
 		return err
 	}
 	return putMail(ctx, tx, key, "", time.Now().Add(doubled(r.opts.Pause, m.Later, r.opts.MaxPause)), m)
@@ -272,21 +325,18 @@ func (r *Room) settle(ctx context.Context, tx Tx, key string, m mail) error {
 	if m.State == Unknown {
 		r.opts.Logger.WarnContext(ctx, "mailroom: email outcome unknown", "key", key, "error", m.Detail)
 		return errors.Join(
-			tx.Put(ctx, Item{Kind: kindUnknown, Key: key, Ref: "all"}),
+			tx.Put(ctx, Item{Kind: kindTimer, Key: key, Ref: unknownRef}),
 			putMail(ctx, tx, key, refOfAddress(n.Address), time.Time{}, m),
 			r.notify(ctx, tx, outcomeKey(key), n))
 	}
 	m.Submission = nil
-	var due time.Time
-	if r.opts.KeepSent > 0 {
-		due = time.Now().Add(r.opts.KeepSent)
-	}
 	ref := ""
 	if m.EmailID != "" {
 		ref = refOfEmail(m.EmailID)
 	}
-	return errors.Join(
-		tx.Delete(ctx, kindUnknown, key),
-		putMail(ctx, tx, key, ref, due, m),
-		r.notify(ctx, tx, outcomeKey(key), n))
+	timer := tx.Delete(ctx, kindTimer, key)
+	if r.opts.KeepSent > 0 {
+		timer = tx.Put(ctx, Item{Kind: kindTimer, Key: key, Due: time.Now().Add(r.opts.KeepSent)})
+	}
+	return errors.Join(timer, putMail(ctx, tx, key, ref, time.Time{}, m), r.notify(ctx, tx, outcomeKey(key), n))
 }

@@ -8,59 +8,105 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// pauseKey is the key of the only pause. All workers of all processes share it.
-const pauseKey = "send"
+const (
+	pauseKey      = "send"           // the key of the only pause, which all workers of all processes share
+	proven        = 30 * time.Second // after a success, all workers can send
+	maxRetryAfter = time.Hour        // the longest pause that the platform can request
+)
 
-// maxRetryAfter is the longest pause that the platform can request.
-const maxRetryAfter = time.Hour
-
-// pause is the value of the item that stops all workers after a failure.
+// pause is the value of the item that decides who can send. Until the item's time, no worker
+// sends, except a worker that probes.
 type pause struct {
-	Failures int       `json:"failures"`
-	Since    time.Time `json:"since"`
+	Failures int       `json:"failures,omitempty"`
+	Probe    bool      `json:"probe,omitempty"` // one worker sends alone now
+	Since    time.Time `json:"since,omitzero"`  // start of the pause or the probe; earlier requests do not count
+	Proven   time.Time `json:"proven,omitzero"` // until then, all workers send
 }
 
-// mustWait reports whether a worker must wait. After a pause, one worker sends alone,
-// and the others wait for its result.
-func (r *Room) mustWait(ctx context.Context, tx Tx, now time.Time) (wait bool, err error) {
-	it, found, err := tx.Get(ctx, kindPause, pauseKey)
-	if err != nil || !found {
-		return false, err
+// probeWait is the time between two looks at the result of a probe.
+const probeWait = time.Second
+
+// mustWait returns how long a worker must wait, or 0 if it can send. After a pause, and
+// after a time without a success, one worker sends alone, and the others wait for its
+// result. Therefore an outage causes one unknown outcome for each pause.
+func (r *Room) mustWait(ctx context.Context, tx Tx, now time.Time) (time.Duration, error) {
+	p, err := peekPause(ctx, tx)
+	if err != nil || p.Proven.After(now) {
+		return 0, err
 	}
-	if it.Due.After(now) {
-		return true, nil
+	it, p, err := lockPause(ctx, tx)
+	switch {
+	case err != nil || p.Proven.After(now):
+		return 0, err
+	case it.Due.After(now) && p.Probe:
+		return probeWait, nil
+	case it.Due.After(now):
+		return it.Due.Sub(now), nil
 	}
-	it.Due = now.Add(r.lease())
-	return false, tx.Put(ctx, it)
+	it.Due, p.Probe, p.Since = now.Add(r.lease()), true, now
+	it.Value = encode(p)
+	return 0, tx.Put(ctx, it)
 }
 
-// countFailure ends the pause after a response, and begins or extends it after a failure.
-// A 403, a 404, a 409 and a response with the status "error" can concern only this email,
-// so they change nothing.
-func (r *Room) countFailure(ctx context.Context, tx Tx, started time.Time, sent error) error {
+// peekPause reads the pause without locking it, so workers do not wait for each other.
+func peekPause(ctx context.Context, tx Tx) (p pause, err error) {
+	items, err := tx.ByRef(ctx, kindPause, pauseKey)
+	if err != nil || len(items) == 0 {
+		return p, err
+	}
+	return decode[pause](items[0])
+}
+
+func lockPause(ctx context.Context, tx Tx) (it Item, p pause, err error) {
+	if it, err = getOrInsert(ctx, tx, Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey}); err == nil {
+		p, err = decode[pause](it)
+	}
+	return it, p, err
+}
+
+// countResult ends the pause after a response, and begins or extends it after a failure. A
+// 403, a 404, a 409 and a response with the status "error" can concern only this email, so
+// they change nothing, except that another worker can probe.
+func (r *Room) countResult(ctx context.Context, tx Tx, started time.Time, sent error) error {
 	result := client.ResultOfSend(sent)
 	success := result == client.SendAccepted || result == client.SendRejected
-	if !success && concernsOneEmail(sent) {
-		return nil
-	}
-	it, _, err := tx.Get(ctx, kindPause, pauseKey)
-	if err != nil {
+	if p, err := peekPause(ctx, tx); err != nil || success && time.Until(p.Proven) > proven*2/3 {
 		return err
 	}
-	p, err := decode[pause](it)
+	it, p, err := lockPause(ctx, tx)
 	if err != nil || started.Before(p.Since) {
-		return err // the request began before the pause
+		return err
 	}
-	if success {
-		return tx.Delete(ctx, kindPause, pauseKey)
+	now := time.Now()
+	switch {
+	case success:
+		it.Due, p = time.Time{}, pause{Since: p.Since, Proven: now.Add(proven)}
+		r.store.AfterCommit(ctx, r.sends.wake)
+	case !concernsOneEmail(sent):
+		p = pause{Failures: p.Failures + 1, Since: now}
+		d := r.pauseAfter(p.Failures, sent)
+		it.Due = now.Add(d)
+		r.opts.Logger.WarnContext(ctx, "mailroom: sending paused", "pause", d, "error", sent)
+	case p.Probe:
+		it.Due, p.Probe = now, false
 	}
-	p.Failures, p.Since = p.Failures+1, time.Now()
-	d := doubled(r.opts.Pause, p.Failures, r.opts.MaxPause)
-	if e, ok := errors.AsType[*client.Error](sent); ok && e.RetryAfter > 0 {
-		d = min(e.RetryAfter, maxRetryAfter)
+	it.Value = encode(p)
+	return tx.Put(ctx, it)
+}
+
+// pauseAfter returns the pause after the given number of failures. If the outcome of the
+// request is unknown, Retry-After can only extend the pause, because each probe can cause
+// another unknown outcome.
+func (r *Room) pauseAfter(failures int, sent error) time.Duration {
+	d := doubled(r.opts.Pause, failures, r.opts.MaxPause)
+	e, ok := errors.AsType[*client.Error](sent)
+	if !ok || e.RetryAfter <= 0 {
+		return d
 	}
-	r.opts.Logger.WarnContext(ctx, "mailroom: sending paused", "pause", d, "error", sent)
-	return tx.Put(ctx, Item{Kind: kindPause, Key: pauseKey, Due: p.Since.Add(d), Value: encode(p)})
+	if errors.Is(sent, client.ErrOutcomeUnknown) {
+		return max(d, min(e.RetryAfter, maxRetryAfter))
+	}
+	return min(e.RetryAfter, maxRetryAfter)
 }
 
 func concernsOneEmail(sent error) bool {

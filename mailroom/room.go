@@ -58,6 +58,12 @@ type Options struct {
 	// Workers is the number of concurrent requests to send. The default is 4.
 	Workers int
 
+	// External is for a store with a job queue, such as contrib/riverjobs: Start starts no
+	// workers, and the queue calls [Room.Work]. If an item is overdue for 15 minutes, for
+	// example because it was stored before the application used the queue, the Room
+	// stores it again, so the queue gets another job for it.
+	External bool
+
 	// SendTimeout limits each call to send an email, with its retries. The default is
 	// 20 s.
 	SendTimeout time.Duration
@@ -139,6 +145,7 @@ type Room struct {
 	store  Store
 	opts   Options
 	hook   atomic.Pointer[http.Handler] // nil until the webhook exists
+	hookID atomic.Value                 // a string, once connected
 	listID atomic.Int64
 
 	notices, sends, lookups queue
@@ -179,16 +186,43 @@ func (r *Room) Start() {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	r.running.Go(func() { r.connect(ctx) })
-	r.running.Go(func() { r.loop(ctx, r.notices, r.opts.Poll, r.notifyNext) })
-	r.running.Go(func() { r.loop(ctx, r.lookups, r.opts.Poll, r.lookUpNext) })
+	r.running.Go(func() { r.loop(ctx, nil, r.opts.Poll, r.expire) })
 	r.running.Go(func() { r.loop(ctx, nil, time.Minute, r.tidy) })
+	if r.opts.External {
+		return
+	}
+	r.running.Go(func() { r.loop(ctx, r.notices, r.opts.Poll, r.tell) })
+	r.running.Go(func() { r.loop(ctx, r.lookups, r.opts.Poll, r.lookUp) })
 	for range r.opts.Workers {
 		r.running.Go(func() {
 			if r.await(ctx) == nil {
-				r.loop(ctx, r.sends, r.opts.Poll, r.sendNext)
+				r.loop(ctx, r.sends, r.opts.Poll, r.send)
 			}
 		})
 	}
+}
+
+// Work sends an email, looks up an email or calls OnNotice, if the item is still due. A job
+// queue calls it when the time of an [Item] has come, if [Item.IsWork] returns true for it;
+// see [Options].External. If wait is positive, call Work again after this time. Work
+// waits until the Room has connected. An error is from the store, [ErrClosed] or the end of
+// ctx; call Work again.
+func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, err error) {
+	if err := r.enter(); err != nil {
+		return 0, err
+	}
+	defer r.running.Done()
+	switch kind {
+	case kindSend:
+		if err = r.await(ctx); err == nil {
+			wait, err = r.send(ctx, key)
+		}
+	case kindLookup:
+		wait, err = r.lookUp(ctx, key)
+	case kindNotice:
+		wait, err = r.tell(ctx, key)
+	}
+	return max(wait, 0), err
 }
 
 // await waits until the list and the webhook exist.
@@ -243,15 +277,15 @@ func (q queue) wake() {
 	}
 }
 
-// loop calls next until ctx ends. If next did something, loop calls it again immediately,
-// and otherwise after q wakes or after the pause.
-func (r *Room) loop(ctx context.Context, q queue, pause time.Duration, next func(context.Context) (did bool, err error)) {
+// loop calls next until ctx ends: immediately if it does not have to wait, and otherwise
+// after q wakes or after the pause.
+func (r *Room) loop(ctx context.Context, q queue, pause time.Duration, next func(ctx context.Context, key string) (wait time.Duration, err error)) {
 	for ctx.Err() == nil {
-		did, err := next(ctx)
+		wait, err := next(ctx, "")
 		if err != nil && ctx.Err() == nil {
 			r.opts.Logger.ErrorContext(ctx, "mailroom: store failed", "error", err)
 		}
-		if did && err == nil {
+		if wait == 0 && err == nil {
 			q.wake() // other work may remain for another worker
 			continue
 		}

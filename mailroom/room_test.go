@@ -244,8 +244,8 @@ func TestPostponed(t *testing.T) {
 			f.inject(fault)
 			time.Sleep(35 * time.Second) // the first pause is 30 s
 			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-				_, found, err := tx.Get(ctx, kindPause, pauseKey)
-				assert.True(t, found, "%d ends the pause", status)
+				p, err := peekPause(ctx, tx)
+				assert.NotZero(t, p.Failures, "%d ends the pause", status)
 				return err
 			}))
 		})
@@ -280,7 +280,7 @@ func TestCrash(t *testing.T) {
 			require.NoError(t, f.room.Close())
 			f.enqueue("1", "ada@example.org")
 			require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
-				key, _, _, err := f.room.claim(ctx, tx)
+				key, _, _, _, err := f.room.claim(ctx, tx, "")
 				assert.Equal(t, "1", key)
 				return err
 			}))
@@ -351,8 +351,8 @@ func TestPlatformDown(t *testing.T) {
 	})
 }
 
-// TestNewEvents: a release that subscribes to other events gets its own webhook, and the old webhook stays active for 8
-// hours, unless a rollback needs it.
+// TestNewEvents: a release that subscribes to other events gets its own webhook, and a webhook that no process uses stays
+// active for 8 hours.
 func TestNewEvents(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		active := func() int { return len(need(f.c.Webhooks.Active(t.Context(), "http://app.test/hook"))(t)) }
@@ -372,7 +372,246 @@ func TestNewEvents(t *testing.T) {
 		assert.Equal(t, 2, active())
 		f.start(five)
 		time.Sleep(9 * time.Hour)
-		assert.Equal(t, 2, active(), "the release with five events uses the first webhook again, and does not archive it")
+		assert.Equal(t, 1, active(), "the release with five events uses the first webhook again, and does not archive it")
+	})
+}
+
+// TestNewURL: a release has another URL. Events of both webhooks arrive once, also at the old URL, and the old webhook is
+// archived when the platform no longer retries its deliveries.
+func TestNewURL(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		active := func(host string) bool {
+			_, err := f.c.Webhooks.Active(t.Context(), "http://"+host+"/hook")
+			return err == nil
+		}
+		f.start()
+		f.inject(mockserver.Fault{Event: "*", Action: mockserver.FaultStatus}) // the deliveries to the old URL fail
+		f.enqueue("1", "bounce+hb@mock.test")
+		time.Sleep(time.Minute)
+		moved := func(o *Options) { o.URL = "http://moved.test/hook" }
+		f.start(moved)
+		f.platform.SetTarget("moved.test", f.room)
+		f.platform.ClearFaults()
+		f.enqueue("2", "bounce+sb@mock.test") // both webhooks deliver its bounce
+		time.Sleep(7*time.Hour + 30*time.Minute)
+		want := []string{
+			"hard_bounce bounce+hb@mock.test 1", "sent bounce+hb@mock.test 1", "sent bounce+sb@mock.test 2", "soft_bounce bounce+sb@mock.test 2",
+		}
+		assert.Equal(t, want, f.got())
+		assert.Equal(t, []bool{true, true}, []bool{active("app.test"), active("moved.test")})
+		time.Sleep(time.Hour)
+		assert.Equal(t, []bool{false, true}, []bool{active("app.test"), active("moved.test")})
+
+		f.start() // a rollback; then both releases run
+		second := need(New(f.c, f.store, Options{URL: "http://moved.test/hook", OnNotice: f.onNotice}))(t)
+		f.platform.SetTarget("moved.test", second)
+		second.Start()
+		time.Sleep(24 * time.Hour)
+		assert.Equal(t, []bool{true, true}, []bool{active("app.test"), active("moved.test")})
+		require.NoError(t, second.Close())
+		assert.Equal(t, want, f.got())
+	})
+}
+
+// TestArchivedByAnother: a process notices that a process of another release has archived its webhook.
+func TestArchivedByAnother(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		hooks := need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t)
+		require.NoError(t, f.room.archive(t.Context(), hooks[0].ID))
+		time.Sleep(2 * time.Minute)
+		require.Len(t, need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t), 1)
+		need(f.room.Send(t.Context(), email("bounce+hb@mock.test", "1")))(t)
+		time.Sleep(2 * time.Minute)
+		assert.Equal(t, []string{"hard_bounce bounce+hb@mock.test "}, f.got())
+	})
+}
+
+// TestLeaseBehindBacklog: the outcome of a killed process is known after the lease, although emails that were queued earlier
+// still wait, in a pause, too.
+func TestLeaseBehindBacklog(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		require.NoError(t, f.room.Close())
+		for i := range 100 {
+			f.enqueue(fmt.Sprint(i), "ada@example.org")
+		}
+		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
+			_, _, _, _, err := f.room.claim(ctx, tx, "99")
+			return err
+		}))
+		f.use(late{f.platform.Transport(), 10 * time.Second})
+		f.start(func(o *Options) { o.Workers = 1 })
+		time.Sleep(time.Minute)
+		assert.Contains(t, f.got(), "unknown ada@example.org 99")
+	})
+}
+
+// TestOutageAfterQuietTime: after a time without a success, one request is sent alone, so each pause of an outage causes
+// one unknown outcome.
+func TestOutageAfterQuietTime(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		sendAll := func(from, to int) {
+			for i := range to - from {
+				f.enqueue(fmt.Sprint(from+i), fmt.Sprintf("a%d@example.org", from+i))
+			}
+		}
+		unknown := func() int { return len(need(f.room.Unknown(t.Context()))(t)) }
+		sendAll(0, 20)
+		time.Sleep(time.Minute) // quiet
+		require.Len(t, f.platform.Outbox(), 20)
+		f.use(late{f.platform.Transport(), 5 * time.Second}) // all workers would send in this time
+		f.start()
+		f.inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 503})
+		sendAll(20, 80)
+		time.Sleep(10 * time.Second)
+		assert.Equal(t, 1, unknown())
+		time.Sleep(2 * time.Minute) // pauses of 30 s and 60 s
+		assert.Equal(t, 3, unknown())
+		f.platform.ClearFaults()
+		time.Sleep(10 * time.Minute)
+		assert.Len(t, f.platform.Outbox(), 77)
+		assert.Equal(t, 3, unknown())
+	})
+}
+
+// TestForbiddenProbe: a 403 to the worker that sends alone does not delay the others.
+func TestForbiddenProbe(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		f.inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 2})
+		for i := range 10 {
+			f.enqueue(fmt.Sprint(i), "ada@example.org")
+		}
+		time.Sleep(5 * time.Second)
+		assert.Len(t, f.platform.Outbox(), 8)
+	})
+}
+
+// TestRetryAfter: Retry-After replaces the pause, and after an unknown outcome it can only extend the pause.
+func TestRetryAfter(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		for _, tt := range []struct {
+			failures int
+			sent     error
+			want     time.Duration
+		}{
+			{1, errors.New("x"), 30 * time.Second},
+			{3, errors.New("x"), 2 * time.Minute},
+			{9, errors.New("x"), 10 * time.Minute},
+			{9, &client.Error{RetryAfter: 20 * time.Second}, 20 * time.Second},
+			{1, &client.Error{RetryAfter: 24 * time.Hour}, time.Hour},
+			{1, errors.Join(client.ErrOutcomeUnknown, &client.Error{RetryAfter: time.Second}), 30 * time.Second},
+			{1, errors.Join(client.ErrOutcomeUnknown, &client.Error{RetryAfter: time.Minute}), time.Minute},
+		} {
+			assert.Equal(t, tt.want, f.room.pauseAfter(tt.failures, tt.sent), "%v", tt)
+		}
+	})
+}
+
+// TestEnqueueAt: an email is sent at its time.
+func TestEnqueueAt(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		require.NoError(t, f.room.EnqueueAt(t.Context(), time.Now().Add(time.Hour), "1", email("ada@example.org", "1")))
+		time.Sleep(59 * time.Minute)
+		assert.Empty(t, f.platform.Outbox())
+		time.Sleep(2 * time.Minute)
+		assert.Len(t, f.platform.Outbox(), 1)
+	})
+}
+
+// TestInvalidText: an email whose text would change is not enqueued.
+func TestInvalidText(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		for want, change := range map[string]func(*client.EmailSubmission){
+			`email.To must be valid UTF-8, got "jos\xe9@example.org"`: func(e *client.EmailSubmission) { e.To = "jos\xe9@example.org" },
+			"email.Content.Text must be valid UTF-8":                  func(e *client.EmailSubmission) { e.Content.Text = "\xed\xa0\x80" }, // a surrogate
+			"email.CustomAttributes[1].Value must be valid UTF-8": func(e *client.EmailSubmission) {
+				e.CustomAttributes = client.Attributes{{Name: "a", Value: "b"}, {Name: "c", Value: "\xff"}}
+			},
+		} {
+			e := email("ada@example.org", "1")
+			change(&e)
+			f.room = need(New(f.c, f.store, f.opts))(t)
+			assert.ErrorContains(t, f.room.Enqueue(t.Context(), "1", e), want)
+		}
+	})
+}
+
+// jobs is a store with a job queue. Its jobs are repeated, early or late.
+type jobs struct {
+	*MemoryStore
+	work func(kind, key string)
+}
+
+func (j *jobs) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
+	return j.MemoryStore.Update(ctx, func(ctx context.Context, tx Tx) error { return fn(ctx, jobsTx{tx, j}) })
+}
+
+type jobsTx struct {
+	Tx
+	j *jobs
+}
+
+func (tx jobsTx) Insert(ctx context.Context, it Item) (bool, error) {
+	inserted, err := tx.Tx.Insert(ctx, it)
+	if inserted {
+		tx.add(ctx, it)
+	}
+	return inserted, err
+}
+
+func (tx jobsTx) Put(ctx context.Context, it Item) error {
+	tx.add(ctx, it)
+	return tx.Tx.Put(ctx, it)
+}
+
+func (tx jobsTx) add(ctx context.Context, it Item) {
+	if it.IsWork() {
+		tx.j.AfterCommit(ctx, func() {
+			for _, d := range []time.Duration{-100 * time.Millisecond, 0, time.Second} {
+				time.AfterFunc(time.Until(it.Due.Add(d)), func() { tx.j.work(it.Kind, it.Key) })
+			}
+		})
+	}
+}
+
+// TestExternal: a job queue calls Work. Items that were stored before get their jobs later.
+func TestExternal(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		require.NoError(t, f.room.Close())
+		f.enqueue("0", "ada@example.org")
+		f.store = &jobs{f.store.(*MemoryStore), func(kind, key string) {
+			for {
+				wait, err := f.room.Work(t.Context(), kind, key)
+				if err == nil && wait == 0 || errors.Is(err, ErrClosed) {
+					return
+				}
+				time.Sleep(max(wait, time.Second))
+			}
+		}}
+		calls := 0
+		f.fail = func(Notice) bool { calls++; return calls < 3 }
+		f.start(func(o *Options) { o.External = true })
+		f.loseResponses(1)
+		f.enqueue("1", "ada@example.org")
+		time.Sleep(time.Second)
+		for i := range 5 {
+			f.enqueue(fmt.Sprint("b", i), fmt.Sprintf("bounce+hb+%d@mock.test", i))
+		}
+		time.Sleep(5 * time.Minute)
+		require.Len(t, f.platform.Outbox(), 6)
+		require.NoError(t, f.platform.Open(f.platform.Outbox()[0].ID))
+		time.Sleep(20 * time.Minute)
+		got := f.got()
+		assert.Len(t, got, 5+5+1+2)
+		assert.Equal(t, []string{"sent ada@example.org 0", "sent ada@example.org 1"}, got[5:7])
+		assert.Equal(t, "unknown ada@example.org 1", got[12])
+		assert.Len(t, f.platform.Outbox(), 7)
 	})
 }
 

@@ -16,15 +16,56 @@ type Item struct {
 
 // The kinds of items.
 const (
-	kindSend       = "send"       // an email in the outbox
-	kindUnknown    = "unknown"    // the key of an email whose outcome is unknown
-	kindPause      = "pause"      // a pause of all workers
+	kindSend       = "send"       // an email in the outbox; its time is when to send it
+	kindTimer      = "timer"      // the lease or the expiry of an email's key, or an unknown outcome
+	kindPause      = "pause"      // who can send, for all workers
 	kindEvent      = "event"      // a handled event
 	kindLookup     = "lookup"     // an email to look up
 	kindNotice     = "notice"     // a notice for OnNotice
 	kindSuppressed = "suppressed" // an address or a pattern
-	kindArchive    = "archive"    // a webhook to archive
+	kindHook       = "hook"       // a webhook, to archive unless a process uses it
 )
+
+// IsWork reports whether the item waits for [Room.Work]. A Store that a job queue serves
+// adds a job for each such item that it stores, in the same transaction.
+func (it Item) IsWork() bool {
+	return !it.Due.IsZero() && (it.Kind == kindSend || it.Kind == kindLookup || it.Kind == kindNotice)
+}
+
+// getOrInsert returns an item, which the transaction then has locked. If the item does not
+// exist, it inserts it. Get alone would not lock it, and another transaction could insert
+// it in the meantime.
+func getOrInsert(ctx context.Context, tx Tx, it Item) (Item, error) {
+	for {
+		if inserted, err := tx.Insert(ctx, it); err != nil || inserted {
+			return it, err
+		}
+		if old, found, err := tx.Get(ctx, it.Kind, it.Key); err != nil || found {
+			return old, err
+		} // another transaction has deleted the item in between
+	}
+}
+
+// nothing is the wait of a worker that found nothing to do.
+const nothing = time.Duration(-1)
+
+// take returns the item with the key, or the earliest item of the kind if key is "". If its
+// time has not come, wait is positive, and if there is no such item, wait is nothing.
+func take(ctx context.Context, tx Tx, kind, key string) (it Item, wait time.Duration, err error) {
+	now := time.Now()
+	if key == "" {
+		due, err := tx.Due(ctx, kind, now, 1)
+		if err != nil || len(due) == 0 {
+			return it, nothing, err
+		}
+		return due[0], 0, nil
+	}
+	it, _, err = tx.Get(ctx, kind, key)
+	if err != nil || it.Due.IsZero() {
+		return it, nothing, err
+	}
+	return it, max(it.Due.Sub(now), 0), nil
+}
 
 // Tx is a transaction of a [Store].
 type Tx interface {

@@ -13,11 +13,14 @@ type Unresolved struct {
 	Detail string    // the error
 }
 
+// unknownRef is the Ref of the timers of emails whose outcome is unknown.
+const unknownRef = "unknown"
+
 // Unknown returns up to 100 emails whose outcome is unknown. If the recipient does
 // nothing, no event resolves them. Then an operator must call [Room.Resolve].
 func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
-		items, err := tx.ByRef(ctx, kindUnknown, "all")
+		items, err := tx.ByRef(ctx, kindTimer, unknownRef)
 		if err != nil {
 			return err
 		}
@@ -57,7 +60,7 @@ func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found boo
 			m.State, m.Detail = Sent, "resolved by an operator"
 			return r.settle(ctx, tx, key, m)
 		}
-		if err := tx.Delete(ctx, kindUnknown, key); err != nil {
+		if err := tx.Delete(ctx, kindTimer, key); err != nil {
 			return err
 		}
 		m.State, m.Attempt, m.Detail, m.First = queued, "", "", time.Time{}

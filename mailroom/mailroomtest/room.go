@@ -3,6 +3,7 @@ package mailroomtest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -19,8 +20,8 @@ const (
 	timeLimit = 60 * time.Second // long enough for a slow database
 )
 
-// testRooms enqueues the same keys in two processes, and rolls back some transactions. The
-// platform loses responses and duplicates deliveries.
+// testRooms enqueues the same keys at the same time, twice in each of two processes, and
+// rolls back some transactions. The platform loses responses and duplicates deliveries.
 func testRooms(t *testing.T, stores ...mailroom.Store) {
 	platform := mockserver.New(mockserver.Config{Lookups: mockserver.LookupUnlimited})
 	defer platform.Close()
@@ -42,7 +43,10 @@ func testRooms(t *testing.T, stores ...mailroom.Store) {
 	var wg sync.WaitGroup
 	for i, room := range rooms {
 		room.Start()
-		wg.Go(func() { enqueueAll(t, stores[i], room, prefix) })
+		slow := newRoom(t, platform, hesitant{stores[i]}, told)
+		for range 2 {
+			wg.Go(func() { enqueueAll(t, stores[i], slow, prefix) })
+		}
 	}
 	wg.Wait()
 	told.await(t, func() bool {
@@ -100,6 +104,24 @@ func newRoom(t *testing.T, platform *mockserver.Server, s mailroom.Store, told *
 		t.Fatal(err)
 	}
 	return room
+}
+
+// hesitant is a store that pauses after a transaction has read that an item does not exist.
+// Without a lock, another process can then insert the item.
+type hesitant struct{ mailroom.Store }
+
+func (s hesitant) Update(ctx context.Context, fn func(ctx context.Context, tx mailroom.Tx) error) error {
+	return s.Store.Update(ctx, func(ctx context.Context, tx mailroom.Tx) error { return fn(ctx, hesitantTx{tx}) })
+}
+
+type hesitantTx struct{ mailroom.Tx }
+
+func (tx hesitantTx) Get(ctx context.Context, kind, key string) (mailroom.Item, bool, error) {
+	it, found, err := tx.Tx.Get(ctx, kind, key)
+	if !found {
+		time.Sleep(rand.N(100 * time.Millisecond)) //nolint:gosec // not a secret
+	}
+	return it, found, err
 }
 
 func enqueueAll(t *testing.T, s mailroom.Store, room *mailroom.Room, prefix string) {
