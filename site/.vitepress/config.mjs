@@ -24,13 +24,8 @@ const sidebar = [
   {
     text: 'Mock server',
     items: [
-<<<<<<< HEAD
-      page('docs/control-api.md', 'Control API'), page('docs/quirks.md', 'Quirks'), page('docs/containers.md', 'Containers and CI'),
+      page('docs/mockserver.md', 'Any language, CI'), page('docs/control-api.md', 'Control API'), page('docs/quirks.md', 'Quirks'),
       page('npm/README.md', 'npm package'), page('docs/debugging.md', 'Debugging'),
-=======
-      page('docs/mockserver.md', 'Any language, CI'), page('docs/control-api.md', 'Control API'), page('npm/README.md', 'Node.js'),
-      page('docs/debugging.md', 'Debugging'),
->>>>>>> fa37a30c (mockserver: an environment variable for each flag, one page about the command, and starter files for PHP and Java)
     ],
   },
   {
