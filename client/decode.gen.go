@@ -100,7 +100,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 			}
 			fallthrough
 		case "custom_attributes":
-			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
+			v.CustomAttributes = readAttributes(c, readCustomAttribute)
 			if !c.SkipNameIfNext(`,"tags":`) {
 				continue
 			}
@@ -612,7 +612,7 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 			}
 			fallthrough
 		case "value":
-			v.Value = c.String()
+			v.Value = c.Scalar()
 		default:
 			c.Skip()
 		}

@@ -182,6 +182,7 @@ func TestResponseMemory(t *testing.T) {
 		"short tags":       {200, `{"id":1,"tags":[`, `"a","b",`, `""]}`, get},
 		"different tags":   {200, `{"id":1,"tags":[`, `"\u00e4","b\u00e4","abcdefghi",`, `""]}`, get},
 		"empty attributes": {200, `{"id":1,"custom_attributes":[`, `{},`, `{}]}`, get},
+		"attribute object": {200, `{"id":1,"custom_attributes":{`, `"":1,`, `"":1}}`, get},
 		"attributes again": {200, `{`, `"custom_attributes":[{}],`, `"id":1}`, get},
 		"tags of items":    {200, `{"data":[`, `{"tags":["","","","","","","","","","","","","","","","",""]},`, `{}]}`, list},
 		"one of each":      {200, `{"data":[`, `{"tags":[""],"interests":[""],"custom_attributes":[{}]},`, `{}]}`, list},

@@ -27,7 +27,8 @@ func TestOddValues(t *testing.T) {
 	for body, where := range map[string]string{
 		`{"id":7,"email":5,"status":"active"}`: "email", `{"id":"7","status":["active"],"email":"a"}`: "status",
 		`{"id":7.0,"tags":[{}],"interests":"i"}`: "tags[0]", `{"id":7,"custom_attributes":[{"name":"n","value":[]}]}`: "custom_attributes[0].value",
-		`{"id":7,"custom_attributes":{}}`: "custom_attributes", `{"id":7e0,"subscribed_on":false}`: "subscribed_on",
+		`{"id":7,"custom_attributes":[{"name":"n"}, 5]}`: "custom_attributes[1]", `{"id":7,"custom_attributes":{"n":[]}}`: "custom_attributes.n",
+		`{"id":7,"custom_attributes":"n"}`: "custom_attributes", `{"id":7e0,"subscribed_on":false}`: "subscribed_on",
 		`{"id":7,"tags":null,"custom_attributes":null,"status":null}`: "",
 	} {
 		var log strings.Builder
@@ -50,6 +51,32 @@ func TestOddValues(t *testing.T) {
 		}
 		assert.ErrorContains(t, ignored, where+":", "%s", body)
 		assert.Equal(t, 1, strings.Count(log.String(), "response value ignored"), "%s", log.String())
+	}
+}
+
+// TestAttributeForms: attributes can be an array or an object, and their values can be numbers or booleans.
+func TestAttributeForms(t *testing.T) {
+	for attributes, want := range map[string]Attributes{
+		`[{"name":"age","value":42},{"value":1.50,"name":"sum"},{"name":"vip","value":true},{"name":"none","value":null}]`: {{"age", "42"}, {"sum", "1.50"}, {"vip", "true"}, {"none", ""}},
+		`{"age":42,"na\u006de":"Ann", "vip": false ,"none":null}`:                                                          {{"age", "42"}, {"name", "Ann"}, {"vip", "false"}, {"none", ""}},
+		`{"lost":{"a":1},"kept":"v","list":[1]}`:                                                                           {{"kept", "v"}}, `{}`: {}, `[]`: {}, `null`: nil,
+	} {
+		c := newBubbleClient(t, inOrder(respond(200, `{"id":7,"custom_attributes":`+attributes+`,"tags":["t"]}`)))
+		contact, err := c.Contacts.Get(t.Context(), 1, 7)
+		assert.NoError(t, err)
+		assert.Equal(t, want, contact.CustomAttributes, attributes)
+		assert.Equal(t, []string{"t"}, contact.Tags, attributes)
+	}
+}
+
+// TestBooleanForms: true and false can be written as 1 and 0, or as text.
+func TestBooleanForms(t *testing.T) {
+	for text, want := range map[string]bool{`true`: true, `1`: true, `"true"`: true, `"1"`: true, `"True"`: true, `false`: false, `0`: false, `"0"`: false, `2`: false, `"yes"`: false, `null`: false} {
+		c := newBubbleClient(t, inOrder(respond(200, `{"id":"e","unsubscribed":`+text+`,"status":"delivered"}`)))
+		e, err := c.Emails.Get(t.Context(), "e")
+		assert.NoError(t, err)
+		assert.Equal(t, want, e.Unsubscribed, text)
+		assert.Equal(t, EmailStatus("delivered"), e.Status, text)
 	}
 }
 

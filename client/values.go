@@ -14,6 +14,11 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
+// readAttributes reads an array of attributes. The platform may also write an object, as in the requests that send email.
+func readAttributes(c *jsonscan.Cursor, read func(*jsonscan.Cursor) CustomAttribute) []CustomAttribute {
+	return jsonscan.Named(c, read, func(name, value string) CustomAttribute { return CustomAttribute{Name: name, Value: value} })
+}
+
 // readAnyID reads an id that may be encoded as a string or a number. The number 42.0 is
 // the id "42".
 func readAnyID(c *jsonscan.Cursor) string {

@@ -434,7 +434,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		case "subscribed_on":
 			v.SubscribedOn = readTime(c)
 		case "custom_attributes":
-			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
+			v.CustomAttributes = readAttributes(c, readCustomAttribute)
 		case "interests":
 			v.Interests = jsonscan.Slice(c, (*jsonscan.Cursor).String)
 		case "tags":
@@ -460,7 +460,7 @@ func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
 		case "bounces_count":
 			v.BouncesCount = c.Int()
 		case "custom_attributes":
-			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
+			v.CustomAttributes = readAttributes(c, readCustomAttribute)
 		case "last_bounce_type":
 			v.LastBounceType = readBounceType(c)
 		default:
@@ -702,7 +702,7 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 		case "name":
 			v.Name = c.String()
 		case "value":
-			v.Value = c.String()
+			v.Value = c.Scalar()
 		default:
 			c.Skip()
 		}

@@ -38,13 +38,13 @@ func TestOddValues(t *testing.T) {
 		{"a string as tags", "Email.Rejected", `{"contact":{"email":"a@b.c","tags":"vip"}}`, "data.contact.tags"},
 		{"a number as interest", "Email.Bounced", `{"email":{"id":"e1"},"contact":{"email":"a@b.c","interests":[1]}}`, "data.contact.interests[0]"},
 		{
-			"a number as attribute", "Contact.Removed",
-			`{"contact":{"email":"a@b.c","custom_attributes":[{"name":"age","value":42},{"name":"n","value":"v"}]}}`,
+			"a list as attribute", "Contact.Removed",
+			`{"contact":{"email":"a@b.c","custom_attributes":[{"name":"age","value":[42]},{"name":"n","value":"v"}]}}`,
 			"data.contact.custom_attributes[0].value",
 		},
 		{
-			"an object as attributes", "Contact.Removed", `{"contact":{"email":"a@b.c","custom_attributes":{"age":"42"}}}`,
-			"data.contact.custom_attributes",
+			"a list in an object of attributes", "Contact.Removed", `{"contact":{"email":"a@b.c","custom_attributes":{"age":["42"]}}}`,
+			"data.contact.custom_attributes.age",
 		},
 		{"a string as number", "Contact.Removed", `{"contact":{"email":"a@b.c","bounces_count":"many"}}`, "data.contact.bounces_count"},
 		{"a fraction as number", "Contact.Removed", `{"contact":{"email":"a@b.c","bounces_count":1.5}}`, "data.contact.bounces_count"},
@@ -104,13 +104,14 @@ func TestOtherForms(t *testing.T) {
 		}
 	}
 	ev := mustParse(t, []byte(`{"event":"contact.REMOVED","data":{"contact":{"id":7.0,"email":"a@b.c","status":"Unsubscribed",`+
-		`"bounces_count":"3","last_bounce_type":"HARD"},"list":{"id":4e1}}}`))
+		`"bounces_count":"3","last_bounce_type":"HARD","custom_attributes":{"age":42,"vip":true}},"list":{"id":4e1}}}`))
 	assert.Nil(t, paths(ev))
 	assert.Equal(t, events.NameContactRemoved, ev.Name)
 	d, ok := ev.Data.(*events.ContactRemoved)
 	require.True(t, ok, "%T", ev.Data)
 	assert.Equal(t, events.RemovedContact{
 		ID: events.IntID(7), Email: "a@b.c", Status: events.ContactStatusUnsubscribed, BouncesCount: 3, LastBounceType: events.BounceTypeHard,
+		CustomAttributes: []events.CustomAttribute{{Name: "age", Value: "42"}, {Name: "vip", Value: "true"}},
 	}, d.Contact)
 	assert.Equal(t, "40", ev.ListID().String())
 }

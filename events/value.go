@@ -97,6 +97,11 @@ func readID(c *jsonscan.Cursor) ID {
 	return ID{text: text, quoted: quoted}
 }
 
+// readAttributes reads an array of attributes. The platform may also write an object, as in the requests that send email.
+func readAttributes(c *jsonscan.Cursor, read func(*jsonscan.Cursor) CustomAttribute) []CustomAttribute {
+	return jsonscan.Named(c, read, func(name, value string) CustomAttribute { return CustomAttribute{Name: name, Value: value} })
+}
+
 // readAnyID reads an id that this package stores as text. The platform may write it as a
 // number.
 func readAnyID(c *jsonscan.Cursor) string {

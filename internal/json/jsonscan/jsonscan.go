@@ -115,11 +115,13 @@ func (c *Cursor) Null() bool {
 	return false
 }
 
-// Bool reads true or false.
+// Bool reads true or false. If the cursor is tolerant, they can also be 1 and 0, or in a string.
 func (c *Cursor) Bool() bool {
 	switch b := c.Peek(); {
 	case b == 'n':
 		c.Null()
+	case c.Tolerant && (b == '"' || b == '0' || b == '1'):
+		return c.anyBool()
 	case b != 't' && b != 'f':
 		c.Mismatch("true or false")
 	case strings.HasPrefix(c.text[c.i:], "true"):
@@ -131,6 +133,15 @@ func (c *Cursor) Bool() bool {
 		c.fail(c.i, "a value")
 	}
 	return false
+}
+
+func (c *Cursor) anyBool() bool {
+	start := c.i
+	v, err := strconv.ParseBool(strings.ToLower(c.Scalar()))
+	if err != nil {
+		c.mismatch(start, "true or false")
+	}
+	return v
 }
 
 // Int reads an integer, which may be written as 42.0 or 4e1.

@@ -46,6 +46,17 @@ func flat(s string) int {
 	return len("{}") + len(inside)
 }
 
+// Scalar is like [Cursor.String], but returns the JSON text of a number, of true and of false.
+func (c *Cursor) Scalar() string {
+	switch c.Peek() {
+	case '"', 'n', '[', '{':
+		return c.String()
+	}
+	start := c.i
+	c.Skip()
+	return c.own(c.text[start:c.i])
+}
+
 // Text is [Cursor.String] for a string type T.
 func Text[T ~string](c *Cursor) T { return T(c.String()) }
 
@@ -134,6 +145,26 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	default:
 		return many[:n:n]
 	}
+}
+
+// Named is like [Slice]. It also reads an object with a scalar in each member, and calls pair for each.
+func Named[T any](c *Cursor, read func(*Cursor) T, pair func(name, value string) T) []T {
+	if c.Peek() != '{' {
+		return Slice(c, read)
+	}
+	ahead, n := *c, 0
+	for range ahead.Object() {
+		ahead.Skip()
+		n++
+	}
+	pairs := elements[T](c, n)
+	for name := range c.Object() {
+		start := c.i
+		if v := pair(c.own(name), c.Scalar()); c.odd == nil || !c.ignored(start) {
+			pairs = append(pairs, v)
+		}
+	}
+	return pairs
 }
 
 // ignored reports whether the value at start, which white space may precede, was ignored.

@@ -136,14 +136,11 @@ func (d *decoder) field(p codegen.Property) readField {
 		typ = list
 	}
 	f := readField{Name: p.GoFieldName(), Member: p.JsonFieldName, Zero: zero(typ)}
-	function := specials[p.Schema.TypeDecl()].read
-	switch list, ok := typ.(*ast.ArrayType); {
-	case ok && d.order != nil && f.Name == "Data":
+	list, ok := typ.(*ast.ArrayType)
+	if ok && d.order != nil && f.Name == "Data" {
 		f.Read = "readItems(c, " + d.function(list.Elt) + ")"
-	case function == "":
+	} else if f.Read = specials[p.Schema.TypeDecl()].read; f.Read == "" {
 		f.Read = d.value(typ)
-	default:
-		f.Read = function + "(c)"
 	}
 	return f
 }
@@ -155,6 +152,9 @@ func (d *decoder) value(t ast.Expr) string {
 	case *ast.StarExpr:
 		return "jsonscan.Pointer(c, " + d.function(t.X) + ")"
 	case *ast.ArrayType:
+		if types.ExprString(t.Elt) == "CustomAttribute" {
+			return "readAttributes(c, " + d.function(t.Elt) + ")"
+		}
 		return "jsonscan.Slice(c, " + d.function(t.Elt) + ")"
 	case *ast.IndexExpr:
 		return "read" + types.ExprString(t.X) + "(c, " + d.function(t.Index) + ")"

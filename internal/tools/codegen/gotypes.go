@@ -13,19 +13,20 @@ import (
 type special struct {
 	goType string // the type of the field, or "" for the name of the special type
 	write  string // the function that writes a value
-	read   string // the function that reads a value, or "" for the reader of the Go type
+	read   string // the expression that reads a value, or "" for the reader of the Go type
 }
 
 // specials are the special types of packages client and events.
 var specials = map[string]special{
-	"AnyID":            {goType: "string", read: "readAnyID"},
-	"BounceType":       {read: "readBounceType"},
+	"AnyID":            {goType: "string", read: "readAnyID(c)"},
+	"AnyText":          {goType: "string", read: "c.Scalar()"},
+	"BounceType":       {read: "readBounceType(c)"},
 	"AttributeObject":  {goType: "Attributes", write: "writeAttributes"},
 	"ID":               {write: "writeID"},
 	"Null[string]":     {write: "writeNullString"},
-	"Null[UnixTime]":   {goType: "time.Time", write: "writeNullUnixTime", read: "readTime"},
+	"Null[UnixTime]":   {goType: "time.Time", write: "writeNullUnixTime", read: "readTime(c)"},
 	"Nullable[string]": {write: "writeNullable"},
-	"UnixTime":         {goType: "time.Time", write: "writeUnixTime", read: "readTime"},
+	"UnixTime":         {goType: "time.Time", write: "writeUnixTime", read: "readTime(c)"},
 }
 
 // inlineTimes matches the unit that a time has only in JSON.

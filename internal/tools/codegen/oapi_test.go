@@ -71,6 +71,7 @@ func TestReadersAndWriters(t *testing.T) {
 		{`{type: string, x-go-type-skip-optional-pointer: false}`, "if v.Field != nil {", "w.String(*v.Field)", "jsonscan.Pointer(c, (*jsonscan.Cursor).String)"},
 		{`{type: string, x-go-type: Kind}`, "w.String(string(v.Field))", "v.Field = readKind(c)"},
 		{`{type: string, x-go-type: AnyID}`, "w.String(v.Field)", "v.Field = readAnyID(c)"},
+		{`{type: string, x-go-type: AnyText}`, "w.String(v.Field)", "v.Field = c.Scalar()"},
 		{`{type: integer, x-go-type: UnixTime}`, "writeUnixTime(w, v.Field)", "v.Field = readTime(c)"},
 		{`{type: string, x-go-json-ignore: true}`, "w.Open('{')\n\tw.Close('}')"},
 	} {
