@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -79,6 +80,7 @@ func TestPlaces(t *testing.T) {
 	w := newWorld(t)
 	w.openShop()
 	w.day()
+	w.send("mallory@example.org", `Hostile <img src=x onerror=alert(1)> subject`, strings.ReplaceAll(hostile, "PORT", "1"))
 	places := w.places()
 	audit(t, w, looks(), "#/requests/nothing", func(a *auditor) {
 		phone := a.look.width == 400

@@ -1,16 +1,10 @@
 package e2e
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"example.com/emailplatform/mockserver"
@@ -157,46 +151,5 @@ func (p *page) seenFromSideToSide(selector string) {
 		if at[0] < 0 || at[1] > float64(phone.width) {
 			p.Errorf("%s reaches from %.0f to %.0f of %d px", selector, at[0], at[1], phone.width)
 		}
-	}
-}
-
-var shots = flag.String("shots", "", "`folder` to write the pictures of the README to")
-
-// morning creates orders within an hour and opens some of the emails to fill the timeline.
-func (w *world) morning() {
-	w.Helper()
-	for minute := range 57 {
-		for n := range []int{1, 0, 2, 3, 1, 4, 2}[minute%7] + minute/20 {
-			id := w.send(fmt.Sprintf("reader%d.%d@example.net", minute, n), fmt.Sprintf("Your order 10 %d", 400+minute), order)
-			if n%2 == 0 {
-				w.check(w.srv.Open(id))
-			}
-			if n == 1 && minute%3 == 0 {
-				w.check(w.srv.Bounce(id, mockserver.SoftBounce))
-			}
-		}
-		w.settle()
-		w.status.Store(map[bool]int64{true: http.StatusBadGateway}[minute > 30 && minute < 34])
-		w.check(w.srv.Advance(w.Context(), time.Minute))
-	}
-	w.status.Store(0)
-}
-
-// TestScreenshots writes the screenshots of the README. The script screenshots runs it.
-func TestScreenshots(t *testing.T) {
-	if *shots == "" {
-		t.Skip("no -shots: see the script screenshots")
-	}
-	w := newWorld(t)
-	w.openShop()
-	w.morning()
-	w.day()
-	for place, scheme := range map[string]string{"overview": "light", "inbox/" + w.lastTo("ada@example.org"): "light", "deliveries/" + w.retrying(): "dark", "faults": "light"} {
-		p := open(t, w.srv.URL(), "#/"+place, view{1280, scheme})
-		p.rest()
-		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-		w.check(err)
-		name, _, _ := strings.Cut(place, "/")
-		w.check(os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o644))
 	}
 }
