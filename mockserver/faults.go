@@ -48,7 +48,7 @@ const (
 // The server applies rules to a request after checking the access token and
 // before validating the request. If several rules select a request, the first rule
 // applies.
-func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.engine.Inject(faults) }
+func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.engine.Faults.Add(faults) }
 
 // Faults returns the fault rules with their match counts, oldest first.
 func (s *Server) Faults() []FaultRule {

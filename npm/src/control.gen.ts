@@ -268,7 +268,8 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        put?: never;
+        /** Replaces a rule. Its id and position do not change, and its counts restart at 0. */
+        put: operations["putFaultsId"];
         post?: never;
         /** Removes a rule. */
         delete: operations["deleteFaultsId"];
@@ -391,6 +392,57 @@ export interface paths {
         get: operations["getOutbox"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_mock/outbox.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All messages that match the parameters, as a JSON array of complete messages, newest first. The response has no limit. */
+        get: operations["getOutboxJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_mock/outbox.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All messages that match the parameters, as a zip archive of `.eml` files. The name of each file is the id of the message. */
+        get: operations["getOutboxZip"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_mock/outbox/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Performs one action on several messages: on `ids`, or on all messages that match the parameters. The other fields are the fields of the action. With `percent`, the action applies to this share of the messages. The same seed and the same order of calls choose the same positions. The action `restore` requires `ids`, because deleted messages match no parameters. */
+        post: operations["postOutboxActions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -681,6 +733,23 @@ export interface paths {
         get: operations["getRequestsId"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_mock/requests/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a request again, with an access token of its account. Fault rules, rate limits and the request log apply. The response is the record of the new request, or 204 if the connection was lost. The route returns 409 if the log contains only the beginning of the body. */
+        post: operations["postRequestsIdResend"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2615,6 +2684,48 @@ export interface operations {
             };
         };
     };
+    putFaultsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "status",
+                 *       "status": 429,
+                 *       "times": 3
+                 *     }
+                 */
+                "application/json": components["schemas"]["Fault"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FaultRule"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     deleteFaultsId: {
         parameters: {
             query?: never;
@@ -3076,6 +3187,179 @@ export interface operations {
                         offset: number;
                         /** @description the number of matching records */
                         total: number;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOutboxJson: {
+        parameters: {
+            query?: {
+                /** @description the account that sent the messages */
+                account_id?: number;
+                /** @description the complete address of the recipient, ignoring case */
+                to?: string;
+                /** @description the status of the messages */
+                status?: "delivered" | "bounced";
+                /** @description the sending type of the messages */
+                sent_by?: "campaign" | "workflow" | "transactional" | "email_api";
+                /** @description the id of the campaign that sent the messages */
+                campaign_id?: number;
+                /** @description the id of the workflow that sent the messages */
+                workflow_id?: number;
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOutboxZip: {
+        parameters: {
+            query?: {
+                /** @description the account that sent the messages */
+                account_id?: number;
+                /** @description the complete address of the recipient, ignoring case */
+                to?: string;
+                /** @description the status of the messages */
+                status?: "delivered" | "bounced";
+                /** @description the sending type of the messages */
+                sent_by?: "campaign" | "workflow" | "transactional" | "email_api";
+                /** @description the id of the campaign that sent the messages */
+                campaign_id?: number;
+                /** @description the id of the workflow that sent the messages */
+                workflow_id?: number;
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postOutboxActions: {
+        parameters: {
+            query?: {
+                /** @description the account that sent the messages */
+                account_id?: number;
+                /** @description the complete address of the recipient, ignoring case */
+                to?: string;
+                /** @description the status of the messages */
+                status?: "delivered" | "bounced";
+                /** @description the sending type of the messages */
+                sent_by?: "campaign" | "workflow" | "transactional" | "email_api";
+                /** @description the id of the campaign that sent the messages */
+                campaign_id?: number;
+                /** @description the id of the workflow that sent the messages */
+                workflow_id?: number;
+                /** @description words, separated by spaces; a record matches if it contains all words, ignoring case and the form of accents */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "bounce",
+                 *       "percent": 5,
+                 *       "category": "bounce_sb"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description the action
+                     * @enum {string}
+                     */
+                    action: "bounce" | "complain" | "open" | "click" | "unsubscribe" | "global-unsubscribe" | "delete" | "restore";
+                    /**
+                     * @description the category of the bounce; bounce_hb (hard bounce) by default
+                     * @enum {string}
+                     */
+                    category?: "bounce_hb" | "bounce_sb" | "bounce_fm" | "bounce_mb" | "bounce_tr" | "bounce_df" | "bounce_ar" | "bounce_cr" | "bounce_ac";
+                    /** @description the response of the receiving mail server; the default depends on the category */
+                    diagnostic?: string;
+                    /** @description the ids of the messages; by default all messages that match the parameters */
+                    ids?: string[];
+                    /** @description the share of the messages, chosen at random with the seed for random faults; 100 by default */
+                    percent?: number;
+                    /** @description the mailbox provider that receives the spam report; Mailbox.example by default */
+                    provider?: string;
+                    /** @description the target of the link; by default the first link in the message */
+                    url?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description the first error */
+                        error?: string;
+                        /** @description the events of the messages that occurred, newest first, at most 10,000 */
+                        events: components["schemas"]["EventSummary"][];
+                        /** @description the number of messages that the action failed for */
+                        failed: number;
+                        /** @description the ids of the messages that the action succeeded for */
+                        ids: string[];
                     };
                 };
             };
@@ -3836,6 +4120,44 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Request"];
                 };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postRequestsIdResend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Request"];
+                };
+            };
+            /** @description Success, and nothing to return */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error */
             default: {

@@ -39,7 +39,7 @@ export class RequestError extends Error {
 export class NoServer extends Error {}
 
 /** The actions with a parameter account_id. Without it, they apply to all accounts. */
-const ofOneAccount = new Set(['DELETE /faults', 'DELETE /state', 'POST /reset']);
+const ofOneAccount = new Set(['DELETE /faults', 'DELETE /state', 'POST /outbox/actions', 'POST /reset']);
 let account = ''; // the selected account, if there are several
 
 /** Limits actions to an account. @param {string} selected */

@@ -16,6 +16,7 @@ func (c *Control) faultRoutes() []route {
 	return []route{
 		handle("GET faults", noInput(c.faults)),
 		handle("POST faults", jsonBody(c.inject)),
+		handle("PUT faults/{id}", jsonBody(c.inject)),
 		handle("PATCH faults/{id}", jsonBody(c.switchFault)),
 		handle("DELETE faults/{id}", byID(c.removeFault)),
 		handle("DELETE faults", noInput(oneOrAll(c.removeFaultsOf, func() { c.Faults.Remove("") })), ofAccount("the account of the rules")),
@@ -41,18 +42,23 @@ func (c *Control) faults(*request) (faultPlan, error) {
 	return faultPlan{seed, data, fault.Actions(), fault.Described(), contract.List()}, nil
 }
 
-func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {
+// inject adds a rule, or replaces the rule that the path names.
+func (c *Control) inject(r *request, in fault.Wire) (fault.RuleWire, error) {
 	in.Delay = time.Duration(in.DelayMS) * time.Millisecond
-	added, err := c.Inject([]model.Fault{in.Fault})
+	id := r.PathValue("id")
+	rule, err := c.Faults.Set(id, in.Fault)
+	if errors.Is(err, fault.ErrNoRule) {
+		return fault.RuleWire{}, apierror.NotFound("fault", id, "path", "id")
+	}
 	if err != nil {
-		errs, _ := errors.AsType[fault.FieldErrors](err) // Inject returns no other errors
+		errs, _ := errors.AsType[fault.FieldErrors](err) // Set returns no other errors
 		p := &apierror.Error{Status: http.StatusUnprocessableEntity}
 		for _, e := range errs {
 			p.Details = append(p.Details, apierror.At("value_error", e.Rule, "body", e.Field))
 		}
 		return fault.RuleWire{}, p
 	}
-	return fault.WireOf(added[0]), nil
+	return fault.WireOf(rule), nil
 }
 
 type switchBody struct {

@@ -89,6 +89,22 @@ func (l listing[V, T]) params() (out []param) {
 	return append(out, listParams()...)
 }
 
+// selectors returns the parameters that select records for an action or a file: the filters and the search.
+func (l listing[V, T]) selectors() []param { return l.params()[:len(l.filters)+1] }
+
+// selected yields the records that a request selects, newest first.
+func (l listing[V, T]) selected(r *request) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		_, all, _ := l.find(r) // only the contacts of an unknown list are an error
+		s := l.search(r.query)
+		for v := range until(r.Context(), all) {
+			if s.matches(v) && !yield(v) {
+				return
+			}
+		}
+	}
+}
+
 // search contains the filters and search terms of a list request.
 type search[V, T any] struct {
 	query

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/internal/samples"
 	"example.com/emailplatform/mockserver/internal/schema"
 	"example.com/emailplatform/mockserver/internal/signature"
@@ -32,6 +34,7 @@ func (c *Control) logRoutes() []route {
 		handle("POST deliveries/{id}/redeliver", byID(c.redeliver)),
 		listRoute("GET requests", c.requests()),
 		handle("GET requests/{id}", byID(c.request)),
+		handle("POST requests/{id}/resend", optional(noInput(c.resend))),
 	}
 }
 
@@ -187,4 +190,29 @@ func (c *Control) requests() listing[*model.Request, gateway.Summary] {
 
 func (c *Control) request(id string) (*gateway.Record, error) {
 	return found("request", id, c.API.Log.Record(id))
+}
+
+// resend sends a logged request again, with an access token of its account. It returns nil if a fault rule closes the
+// connection or delays the end of the response.
+func (c *Control) resend(r *request) (*gateway.Record, error) {
+	old, err := c.request(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	if len(old.Body) >= gateway.MaxLoggedBody {
+		return nil, apierror.Conflict("invalid_state", "the log contains only the beginning of the body", "path", "id")
+	}
+	again, err := http.NewRequestWithContext(r.Context(), old.Method, "http://"+r.Host+old.Path+"?"+old.Query, bytes.NewReader(old.Body))
+	if err != nil {
+		return nil, conflict(err, "path", "id")
+	}
+	again.Header.Set("Content-Type", "application/json")
+	if token, ok := c.Access.Of(old.AccountID, 0); ok {
+		again.Header.Set("Authorization", "Bearer "+token.Value)
+	}
+	res, err := inprocess.Transport{Handler: c.API}.RoundTrip(again)
+	if err != nil {
+		return nil, r.Context().Err()
+	}
+	return c.API.Log.Record(res.Header.Get("X-Request-Id")), res.Body.Close()
 }

@@ -1,19 +1,31 @@
 package control
 
 import (
+	"archive/zip"
 	"cmp"
+	"encoding/json"
+	"io"
+	"iter"
+	"math"
 	"mime"
 	"net/http"
+	"slices"
+	"strings"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/model"
 )
 
 func (c *Control) messageRoutes() []route {
 	return []route{
 		listRoute("GET outbox", c.outbox()),
+		handle("GET outbox.json", c.export("application/json", writeMessages), c.outbox().selectors()...),
+		handle("GET outbox.zip", c.export("application/zip", writeArchive), c.outbox().selectors()...),
+		handle("POST outbox/actions", jsonBody(c.actOnMessages), c.outbox().selectors()...),
 		handle("GET outbox/{id}", byID(c.message)),
 		handle("DELETE outbox/{id}", byID(c.deleteMessage)),
 		handle("POST outbox/{id}/restore", byID(c.restoreMessage)),
@@ -68,6 +80,108 @@ func (c *Control) outbox() listing[platform.Sent, platform.Summary] {
 			whereID(idOf("workflow_id", "the id of the workflow that sent the messages"), func(m platform.Sent) int64 { return m.WorkflowID }),
 		},
 	}
+}
+
+// export returns a handler that streams the selected messages, newest first.
+func (c *Control) export(media string, write func(io.Writer, iter.Seq[model.Message])) handler {
+	return rawResponse(media, func(w http.ResponseWriter, r *request) error {
+		w.Header().Set("Content-Type", media)
+		write(w, func(yield func(model.Message) bool) {
+			for m := range c.outbox().selected(r) {
+				if !yield(c.Platform.Rendered(m)) {
+					return
+				}
+			}
+		})
+		return nil
+	})
+}
+
+// writeMessages writes a JSON array. It ignores errors, because the sequence ends when the client is gone.
+func writeMessages(w io.Writer, messages iter.Seq[model.Message]) {
+	separator, encoder := "[", json.NewEncoder(w)
+	for m := range messages {
+		_, _ = io.WriteString(w, separator)
+		_ = encoder.Encode(m)
+		separator = ","
+	}
+	_, _ = io.WriteString(w, strings.TrimPrefix(separator, ",")+"]\n")
+}
+
+func writeArchive(w io.Writer, messages iter.Seq[model.Message]) {
+	archive := zip.NewWriter(w)
+	for m := range messages {
+		file, err := archive.CreateHeader(&zip.FileHeader{Name: m.ID + ".eml", Method: zip.Deflate, Modified: m.Time})
+		if err == nil {
+			_, _ = file.Write(mail.EML(m))
+		}
+	}
+	_ = archive.Close()
+}
+
+type messageAction string
+
+type actionBody struct {
+	Action  messageAction `json:"action" doc:"the action"`
+	IDs     []string      `json:"ids,omitzero" doc:"the ids of the messages; by default all messages that match the parameters"`
+	Percent float64       `json:"percent,omitzero" above:"0" max:"100" doc:"the share of the messages, chosen at random with the seed for random faults; 100 by default"`
+	bounceBody
+	complainBody
+	clickBody
+}
+
+type actionResult struct {
+	IDs    []string                `json:"ids" doc:"the ids of the messages that the action succeeded for"`
+	Failed int                     `json:"failed" doc:"the number of messages that the action failed for"`
+	Error  string                  `json:"error,omitzero" doc:"the first error"`
+	Events []delivery.EventSummary `json:"events" doc:"the events of the messages that occurred, newest first, at most 10,000"`
+}
+
+func (c *Control) actOnMessages(r *request, in actionBody) (actionResult, error) {
+	ids := in.IDs
+	if ids == nil {
+		for m := range c.outbox().selected(r) {
+			ids = append(ids, m.ID)
+		}
+		slices.Reverse(ids) // the oldest message first
+	}
+	if in.Percent > 0 {
+		c.Faults.Random().Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		ids = ids[:int(math.Round(float64(len(ids))*in.Percent/100))]
+	}
+	out := actionResult{IDs: []string{}, Events: []delivery.EventSummary{}}
+	act, before, done := c.action(in), c.Deliveries.NewestEvents(), map[string]bool{}
+	for _, id := range ids {
+		if err := act(id); err != nil {
+			out.Failed++
+			out.Error = cmp.Or(out.Error, strings.TrimPrefix(err.Error(), "mockserver: "))
+			continue
+		}
+		out.IDs, done[id] = append(out.IDs, id), true
+	}
+	for _, e := range c.Deliveries.NewestEvents() {
+		if len(before) > 0 && e.ID == before[0].ID {
+			break
+		}
+		if done[e.MessageID] {
+			out.Events = append(out.Events, delivery.EventSummary{FiredEvent: *e})
+		}
+	}
+	return out, nil
+}
+
+func (c *Control) action(in actionBody) func(id string) error {
+	p := c.Platform
+	return map[messageAction]func(id string) error{
+		"bounce":             func(id string) error { return c.bounce(id, in.bounceBody) },
+		"complain":           func(id string) error { return c.complain(id, in.complainBody) },
+		"open":               p.Open,
+		"click":              func(id string) error { return c.click(id, in.clickBody) },
+		"unsubscribe":        p.Unsubscribe,
+		"global-unsubscribe": p.GlobalUnsubscribe,
+		"delete":             p.DeleteMessage,
+		"restore":            p.RestoreMessage,
+	}[in.Action]
 }
 
 func (c *Control) message(id string) (*platform.Record, error) {

@@ -86,8 +86,8 @@ func TestStats(t *testing.T) {
 		fire(1, "a")
 		fire(2, "a")
 		for _, f := range []model.Fault{
-			{Event: "a", Action: model.FaultDrop, Nth: 1},
-			{Event: "a", Action: model.FaultDelay, Delay: time.Hour, Nth: 2},
+			{Event: "*", Action: model.FaultDrop, Nth: 1},
+			{Event: "*", Action: model.FaultDelay, Delay: time.Hour, Nth: 2},
 		} {
 			if _, err := e.Faults.Add([]model.Fault{f}); err != nil {
 				t.Fatal(err)
@@ -112,7 +112,7 @@ func TestStats(t *testing.T) {
 		synctest.Wait()
 		sameAsWalked(t, "redelivered", e)
 
-		if _, err := e.Faults.Add([]model.Fault{{Event: "own", Action: model.FaultDelay, Delay: time.Hour}}); err != nil {
+		if _, err := e.Faults.Add([]model.Fault{{Event: "*", Action: model.FaultDelay, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		e.SendTo(hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret

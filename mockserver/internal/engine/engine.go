@@ -21,7 +21,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/suggest"
 	"example.com/emailplatform/mockserver/model"
 	"example.com/emailplatform/webhook"
 )
@@ -44,28 +43,6 @@ type Engine struct {
 
 	mu       sync.Mutex
 	baseline *baseline // nil means the empty state
-}
-
-// Inject adds fault rules. It returns an error if an operation, a method or an event
-// does not exist.
-func (e *Engine) Inject(faults []model.Fault) ([]model.FaultRule, error) {
-	var errs fault.FieldErrors
-	check := func(field, value string, known ...string) {
-		if value != "" && !slices.Contains(known, value) {
-			errs = append(errs, fault.FieldError{Field: field, Rule: suggest.Unknown(field, value, known)})
-		}
-	}
-	for _, f := range faults {
-		check("operation", f.Operation, contract.IDs()...)
-		check("method", f.Method, contract.Methods()...)
-		if f.Event != "*" {
-			check("event", string(f.Event), eventNames()...)
-		}
-	}
-	if errs != nil {
-		return nil, errs
-	}
-	return e.Faults.Add(faults)
 }
 
 func eventNames() (names []string) {

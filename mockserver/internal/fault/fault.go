@@ -7,6 +7,7 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -20,6 +21,9 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/contract"
+	"example.com/emailplatform/mockserver/internal/suggest"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -59,6 +63,16 @@ func check(f model.Fault) (errs FieldErrors) {
 			errs = append(errs, FieldError{field, rule})
 		}
 	}
+	unknown := func(field, value string, names ...string) {
+		reject(value != "" && !slices.Contains(names, value), field, suggest.Unknown(field, value, names))
+	}
+	unknown("operation", f.Operation, contract.IDs()...)
+	unknown("method", f.Method, contract.Methods()...)
+	eventNames := []string{"*"}
+	for _, name := range api.EventNames() {
+		eventNames = append(eventNames, string(name))
+	}
+	unknown("event", string(f.Event), eventNames...)
 	action, known := actionNamed(f.Action)
 	to := targetOf(f)
 	reject(f.AccountID < 0, "account_id", "must be 1 or more")
@@ -217,6 +231,7 @@ type Plan struct {
 	seed    uint64
 	lastID  int
 	streams int // number of random streams that have begun, one for each rule
+	choices int // number of streams that Random has returned
 	rules   []*rule
 }
 
@@ -283,16 +298,42 @@ func (p *Plan) beginLocked(r *rule) {
 	r.random = rand.New(rand.NewPCG(p.seed, uint64(p.streams))) //nolint:gosec // it is meant to be repeated
 }
 
+// ErrNoRule means that a rule does not exist.
+var ErrNoRule = errors.New("the rule does not exist")
+
+// Set replaces a rule and resets its counts, or adds a rule if the id is empty.
+func (p *Plan) Set(id string, f model.Fault) (rule model.FaultRule, err error) {
+	if id == "" {
+		added, err := p.Add([]model.Fault{f})
+		return append(added, rule)[0], err
+	}
+	if errs := check(f); errs != nil {
+		return rule, errs
+	}
+	if !p.Change(id, func(r *model.FaultRule) { r.Fault, r.Calls, r.Hits = f, 0, 0; rule = *r }) {
+		return rule, ErrNoRule
+	}
+	return rule, nil
+}
+
 // Reseed sets the seed and resets all counts. 0 means a random seed.
 func (p *Plan) Reseed(seed uint64) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.seed, p.streams = chooseSeed(seed), 0
+	p.seed, p.streams, p.choices = chooseSeed(seed), 0, 0
 	for _, rule := range p.rules {
 		p.beginLocked(rule)
 	}
 	p.changes.Publish(activity.Fault, nil)
 	return p.seed
+}
+
+// Random returns the next random stream for choices outside the rules. It depends on the seed and the number of calls.
+func (p *Plan) Random() *rand.Rand {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.choices++
+	return rand.New(rand.NewPCG(^p.seed, uint64(p.choices))) //nolint:gosec // it is meant to be repeated
 }
 
 // List returns the seed and the rules, oldest first.
@@ -336,7 +377,7 @@ func (p *Plan) remove(gone func(*rule) bool) int {
 	before := len(p.rules)
 	p.rules = slices.DeleteFunc(p.rules, gone)
 	if len(p.rules) == 0 {
-		p.streams = 0
+		p.streams, p.choices = 0, 0
 	}
 	p.count.Store(int64(len(p.rules)))
 	p.changes.Publish(activity.Fault, nil)

@@ -22,12 +22,12 @@ func TestLogLimits(t *testing.T) {
 		t.Errorf("%d requests, the first is %s; want %d, the first is 5", len(all), all[0].ID, maxRequests)
 	}
 	var large Log
-	body := make([]byte, maxRequestBody+1)
-	for i := range maxRequestLog/maxRequestBody + 1 {
+	body := make([]byte, MaxLoggedBody+1)
+	for i := range maxRequestLog/MaxLoggedBody + 1 {
 		large.add(model.Request{ID: fmt.Sprint(i), Body: body})
 	}
-	if all := large.All(); len(all) != maxRequestLog/maxRequestBody || all[0].ID != "1" ||
-		len(all[0].Body) != maxRequestBody {
+	if all := large.All(); len(all) != maxRequestLog/MaxLoggedBody || all[0].ID != "1" ||
+		len(all[0].Body) != MaxLoggedBody {
 		t.Errorf("%d requests, the first is %s, with %d bytes each", len(all), all[0].ID, len(all[0].Body))
 	}
 	var queries Log

@@ -10,12 +10,12 @@ import (
 	"example.com/emailplatform/mockserver/model"
 )
 
-// The request log deletes its oldest requests when it exceeds maxRequests or
-// maxRequestLog.
+// Limits of the request log, which deletes its oldest requests when it exceeds
+// maxRequests or maxRequestLog.
 const (
-	maxRequests    = 10_000
-	maxRequestBody = 64 << 10
-	maxRequestLog  = 32 << 20 // total bytes of requests and responses
+	maxRequests   = 10_000
+	MaxLoggedBody = 64 << 10 // bytes of a body
+	maxRequestLog = 32 << 20 // total bytes of requests and responses
 )
 
 // Log contains the latest requests. The zero value is empty.
@@ -26,8 +26,8 @@ type Log struct {
 }
 
 func (l *Log) add(r model.Request) {
-	if len(r.Body) > maxRequestBody {
-		r.Body = slices.Clone(r.Body[:maxRequestBody])
+	if len(r.Body) > MaxLoggedBody {
+		r.Body = slices.Clone(r.Body[:MaxLoggedBody])
 	}
 	// The strings are copied, because substrings would keep the whole request
 	// line in memory.

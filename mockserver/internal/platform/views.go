@@ -148,6 +148,9 @@ func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 	}
 }
 
+// Rendered returns a message with its parts.
+func (p *Platform) Rendered(m Sent) model.Message { return m.rendered(p.BaseURL()) }
+
 // Member is a contact in search results.
 type Member struct {
 	ID           int64     `json:"id,string" doc:"the id of the contact"`

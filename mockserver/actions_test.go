@@ -1,0 +1,198 @@
+package mockserver_test
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// acted is the response of POST /_mock/outbox/actions.
+type acted struct {
+	IDs    []string
+	Failed int
+	Error  string
+	Events []struct {
+		Event     string
+		MessageID string `json:"message_id"`
+	}
+}
+
+func (p probe) act(query, body string) (out acted) {
+	p.t.Helper()
+	require.NoError(p.t, json.Unmarshal([]byte(p.must("POST", "/_mock/outbox/actions"+query, body).text), &out))
+	return out
+}
+
+// sixty is a server with a campaign to 60 contacts and an email to another address.
+func sixty(t *testing.T, seed uint64) (p probe, campaign string) {
+	t.Helper()
+	p = newProbe(t, mockserver.Config{FaultSeed: seed, RecordEvents: true})
+	list := p.list()
+	var contacts []string
+	for i := range 60 {
+		contacts = append(contacts, fmt.Sprintf(`{"email":"reader%d@example.org"}`, i))
+	}
+	p.must("POST", list+"/contacts/import", `{"contacts":[`+strings.Join(contacts, ",")+`]}`)
+	campaign = p.campaign(list, `"subject":"Sale","html":"<a href=\"https://shop.example/\">x</a>"`)
+	p.must("POST", campaign+"/schedule", nil)
+	require.NoError(t, p.Wait(t.Context()))
+	p.email("other@example.org")
+	return p, "?campaign_id=" + strings.TrimPrefix(campaign, "/campaigns/")
+}
+
+// A part of the recipients acts. The same seed chooses the same recipients, and each further call chooses others.
+func TestActionOnPercent(t *testing.T) {
+	chosen := func(seed uint64) (all [][]string) {
+		p, campaign := sixty(t, seed)
+		to := map[string]string{}
+		for _, m := range p.Outbox() {
+			to[m.ID] = m.To
+		}
+		for action, want := range map[string]int{`{"action":"bounce","category":"bounce_sb","percent":5}`: 3, `{"action":"complain","percent":0.5}`: 0} {
+			if got := p.act(campaign+"&status=delivered", action); len(got.IDs) != want || len(got.Events) != want || got.Failed != 0 {
+				t.Errorf("%s: %+v, want %d", action, got, want)
+			}
+		}
+		for range 2 {
+			var names []string
+			for _, id := range p.act(campaign, `{"action":"click","percent":50}`).IDs {
+				names = append(names, to[id])
+			}
+			slices.Sort(names)
+			all = append(all, names)
+		}
+		for _, m := range p.Outbox() {
+			if m.To == "other@example.org" && (m.Status == "bounced" || m.Clicks > 0) || m.BounceCategory != "" && m.BounceCategory != mockserver.SoftBounce {
+				t.Errorf("changed %+v", m)
+			}
+		}
+		return all
+	}
+	first := chosen(7)
+	assert.Equal(t, first, chosen(7))
+	assert.NotEqual(t, first, chosen(8))
+	assert.NotEqual(t, first[0], first[1])
+	assert.Len(t, first[0], 30)
+}
+
+// An action applies to the given messages or to all that match. A deletion can be undone. The events do not include earlier ones.
+func TestActionOnMessages(t *testing.T) {
+	p, campaign := sixty(t, 1)
+	other := p.OutboxTo("other@example.org")[0].ID
+	require.NoError(t, p.Open(other))
+	got := p.act("?search=reader59", `{"action":"open"}`)
+	assert.Equal(t, []string{p.OutboxTo("reader59@example.org")[0].ID}, got.IDs)
+	require.Len(t, got.Events, 1)
+	assert.Equal(t, "Email.Opened", got.Events[0].Event)
+	assert.Equal(t, got.IDs[0], got.Events[0].MessageID)
+
+	got = p.act("", `{"action":"unsubscribe","ids":["`+other+`","nothing"]}`)
+	assert.Equal(t, 2, got.Failed)
+	assert.Equal(t, "email "+other+" was not sent to a list contact", got.Error)
+	assert.Empty(t, got.IDs)
+	assert.Equal(t, 1, p.act("", `{"action":"click","ids":["`+other+`"]}`).Failed, "the message has no link")
+	assert.Len(t, p.act("", `{"action":"delete","ids":[]}`).IDs, 0)
+
+	gone := p.act(campaign, `{"action":"delete"}`)
+	assert.Len(t, gone.IDs, 60)
+	assert.Len(t, p.Outbox(), 1)
+	ids, err := json.Marshal(gone.IDs)
+	require.NoError(t, err)
+	assert.Len(t, p.act("", `{"action":"restore","ids":`+string(ids)+`}`).IDs, 60)
+	assert.Len(t, p.Outbox(), 61)
+	assert.Len(t, p.act("", `{"action":"global-unsubscribe"}`).IDs, 61)
+	for body, field := range map[string]string{
+		`{"action":"bounc"}`: "did you mean bounce?", `{}`: "action", `{"action":"bounce","percent":0}`: "percent", `{"action":"bounce","percent":101}`: "percent",
+	} {
+		if a := p.do("POST", "/_mock/outbox/actions", body); a.status != 422 || !strings.Contains(a.text, field) {
+			t.Errorf("%s: %d %s, want 422 with %s", body, a.status, a.text, field)
+		}
+	}
+}
+
+// Both exports contain the messages that match, as the routes of each message return them.
+func TestExport(t *testing.T) {
+	p, campaign := sixty(t, 1)
+	var messages []mockserver.Message
+	text := p.must("GET", "/_mock/outbox.json"+campaign, nil).text
+	require.NoError(t, json.Unmarshal([]byte(text), &messages))
+	assert.Equal(t, 60, strings.Count(text, "\n")-1, "one line for each message")
+	want := map[string]string{}
+	for _, m := range messages {
+		assert.Contains(t, m.HTML, "https://shop.example/")
+		want[m.ID+".eml"] = p.must("GET", "/_mock/outbox/"+m.ID+"/eml", nil).text
+	}
+	require.Len(t, want, 60)
+	packed := p.must("GET", "/_mock/outbox.zip"+campaign, nil).text
+	archive, err := zip.NewReader(strings.NewReader(packed), int64(len(packed)))
+	require.NoError(t, err)
+	got := map[string]string{}
+	for _, f := range archive.File {
+		r, err := f.Open()
+		require.NoError(t, err)
+		content, err := io.ReadAll(r)
+		require.NoError(t, err)
+		got[f.Name] = string(content)
+	}
+	assert.Equal(t, want, got)
+	assert.Equal(t, "[]\n", p.must("GET", "/_mock/outbox.json?to=nobody@example.org", nil).text)
+	assert.Equal(t, 422, p.do("GET", "/_mock/outbox.zip?limit=1", nil).status)
+}
+
+// A request is sent again with a token of its account, and logged. The log does not show the token.
+func TestResend(t *testing.T) {
+	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "reader", AccountID: 2, ReadOnly: true}, {Value: "two-secret", AccountID: 2}}})
+	other := p.as("two-secret")
+	last := func() string { r := p.Requests(); return r[len(r)-1].ID }
+	require.Equal(t, 422, other.do("POST", "/v2/emails?x=1", `{"email":"ada"}`).status)
+	a := p.must("POST", "/_mock/requests/"+last()+"/resend", nil)
+	for name, want := range map[string]any{"status": 422.0, "account_id": 2.0, "path": "/v2/emails", "query": "x=1", "body": `{"email":"ada"}`, "id": last()} {
+		assert.Equal(t, want, a.object[name], name)
+	}
+	assert.NotContains(t, a.text, "two-secret")
+	require.Equal(t, 201, other.do("POST", "/lists", `{"name":"Süd"}`).status)
+	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultStatus, Times: 1})
+	resend := "/_mock/requests/" + last() + "/resend"
+	assert.Equal(t, 503.0, p.must("POST", resend, nil).object["status"], "fault rules apply")
+	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
+	assert.Equal(t, 204, p.must("POST", resend, nil).status, "the connection is lost")
+	assert.Equal(t, "Süd", other.must("GET", "/lists", nil).object["data"].([]any)[1].(map[string]any)["name"])
+	require.Equal(t, 401, p.as("wrong").do("GET", "/lists", nil).status)
+	assert.Equal(t, 401.0, p.must("POST", "/_mock/requests/"+last()+"/resend", nil).object["status"])
+	require.Equal(t, 422, other.do("POST", "/lists", `{"nam":"`+strings.Repeat("x", 70_000)+`"}`).status)
+	assert.Equal(t, 409, p.do("POST", "/_mock/requests/"+last()+"/resend", nil).status)
+	assert.Equal(t, 404, p.do("POST", "/_mock/requests/unknown/resend", nil).status)
+}
+
+// A rule is replaced in its place, with new counts.
+func TestReplaceFault(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	p.inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultStatus, Times: 1}, mockserver.Fault{Action: mockserver.FaultStatus, Status: 500})
+	require.Equal(t, 503, p.do("GET", "/tags", nil).status)
+	a := p.must("PUT", "/_mock/faults/fault-1", `{"operation":"listTags","action":"status","status":429,"times":1,"delay_ms":1}`)
+	for name, want := range map[string]any{"id": "fault-1", "status": 429.0, "calls": 0.0, "hits": 0.0, "enabled": true, "delay_ms": 1.0} {
+		assert.Equal(t, want, a.object[name], name)
+	}
+	assert.Equal(t, 429, p.do("GET", "/tags", nil).status)
+	assert.Equal(t, 500, p.do("GET", "/tags", nil).status)
+	for path, body := range map[string]string{"fault-9": `{"action":"status"}`, "fault-1": `{"action":"status","event":"Email.Open","method":"PSOT"}`} {
+		want := map[string]int{"fault-9": 404, "fault-1": 422}[path]
+		if a := p.do("PUT", "/_mock/faults/"+path, body); a.status != want || want == 422 && strings.Count(a.text, "did you mean") != 2 {
+			t.Errorf("%s: %d %s, want %d", path, a.status, a.text, want)
+		}
+	}
+	assert.Equal(t, []int{429, 500}, slices.Collect(func(yield func(int) bool) {
+		for _, f := range p.Faults() {
+			yield(f.Status)
+		}
+	}))
+}
