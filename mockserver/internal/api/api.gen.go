@@ -11,7 +11,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/oapi-codegen/runtime"
+	runtime "example.com/emailplatform/mockserver/internal/params"
 )
 
 // Defines values for EmailType.

@@ -44,7 +44,7 @@ func Tokens(markup string) iter.Seq[html.Token] {
 func Attribute(tag html.Token, name string) (value string, ok bool) {
 	for _, a := range tag.Attr {
 		if a.Key == name {
-			return a.Val, true
+			return strings.ReplaceAll(a.Val, "\x00", "\ufffd"), true // as in the HTML specification
 		}
 	}
 	return "", false
