@@ -317,7 +317,7 @@ func TestFieldTypeMismatch(t *testing.T) {
 		path string // path of the field in the error; empty: no error
 	}{
 		"optional integer":     {`{"list_id":7,"created_on":"in May","name":"n"}`, List{ID: 7, Name: "n"}, ""},
-		"optional boolean":     {`{"list_id":7,"name":"n","policy_accepted":1}`, List{ID: 7, Name: "n"}, ""},
+		"optional boolean":     {`{"list_id":7,"name":"n","policy_accepted":2}`, List{ID: 7, Name: "n"}, ""},
 		"integer as a string":  {`{"list_id":"7","created_on":"8","name":"n"}`, List{ID: 7, CreatedOn: time.Unix(8, 0).UTC(), Name: "n"}, ""},
 		"required string":      {`{"name":5,"list_id":7,"created_on":8}`, List{ID: 7, CreatedOn: time.Unix(8, 0).UTC()}, ""},
 		"required integer":     {`{"list_id":"x7","name":"n"}`, List{Name: "n"}, "list_id"},

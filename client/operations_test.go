@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"iter"
 	"net/http"
@@ -20,6 +21,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
+var quirks = flag.String("quirks", "", "quirks of the platform in the tests, separated by commas")
+
 // platform is a mock server without a socket. The client clean has no faulty transport and no lookup limit.
 type platform struct {
 	*mockserver.Server
@@ -32,7 +35,9 @@ type platform struct {
 func newPlatform(t testing.TB) *platform {
 	t.Helper()
 	receiver := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	names := strings.FieldsFunc(*quirks, func(r rune) bool { return r == ',' })
 	p := &platform{t: t, Server: mockserver.New(mockserver.Config{
+		Quirks:  names,
 		Targets: map[string]http.Handler{"hooks.test": receiver}, RejectUnknownFields: true, OnViolation: func(err error) { t.Error(err) },
 	})}
 	p.clean = p.client(p.Transport())
