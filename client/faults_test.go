@@ -81,6 +81,7 @@ func unsafe(op operation) bool { return op.count != nil && op.id != "addSuppress
 
 // TestFaultMatrix: each operation runs with each fault for its first one, two or three requests.
 func TestFaultMatrix(t *testing.T) {
+	notWith(t, "strict-parameters", "no-retry-after")
 	t.Parallel()
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
