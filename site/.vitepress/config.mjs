@@ -25,7 +25,7 @@ const sidebar = [
     text: 'Mock server',
     items: [
       page('docs/mockserver.md', 'Any language, CI'), page('docs/control-api.md', 'Control API'), page('docs/quirks.md', 'Quirks'),
-      page('npm/README.md', 'npm package'), page('docs/debugging.md', 'Debugging'),
+      page('npm/README.md', 'npm package'),
     ],
   },
   {

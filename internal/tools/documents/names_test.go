@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	qualified = regexp.MustCompile(`(?:^|[^\w./])(client|events|webhook|mockserver)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
+	qualified = regexp.MustCompile(`(?:^|[^\w./])(client|events|webhook|mockserver|mailroom)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
 	member    = regexp.MustCompile(`(?:^|[^\w.])([A-Z]\w+)\.([A-Z]\w+)`)
 	firstCell = regexp.MustCompile(`(?m)^\|[^|]*\|`)
 )
@@ -22,7 +22,7 @@ var (
 // applications import.
 func TestNames(t *testing.T) {
 	packages := map[string]*types.Package{}
-	paths := []string{known()["client"], known()["events"], known()["webhook"], known()["mockserver"]}
+	paths := []string{known()["client"], known()["events"], known()["webhook"], known()["mockserver"], known()["mailroom"]}
 	load := loader(t, ".", paths)
 	for _, path := range paths {
 		p, err := load.Import(path)
