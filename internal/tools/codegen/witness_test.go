@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// TestWitness runs the tests of the folder witness. They test the mock server with a client that oapi-codegen generates
+// with its own templates, so the client shares no code with the SDK. The client has 23,000 lines and is not in the repository. The
+// generated code for the control API must compile.
+func TestWitness(t *testing.T) {
+	_, err := os.ReadFile("witness/witness_test.go") // the test cache observes the files that the test opens
+	require.NoError(t, err)
+	dir := t.TempDir()
+	generated := func(name, document string) string {
+		path := filepath.Join(dir, name)
+		goCommand(t, "tool", "oapi-codegen", "-package", "witness", "-generate", "types,client,std-http-server", "-o", path, document)
+		return path
+	}
+	here, err := filepath.Abs("witness")
+	require.NoError(t, err)
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		filepath.Join(here, "client.gen.go"):         generated("client.gen.go", filepath.Join(root, "openapi.yaml")),
+		filepath.Join(here, "control", "api.gen.go"): generated("control.gen.go", controlDocument(t, dir)),
+	}})
+	require.NoError(t, err)
+	path := filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(path, overlay, 0o600))
+	goCommand(t, "test", "-vet=off", "-tags", "witness", "-overlay", path, "./witness/...")
+}
+
+func goCommand(t *testing.T, args ...string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// controlDocument writes the mock server's document of its control API into a file.
+func controlDocument(t *testing.T, dir string) string {
+	t.Helper()
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL()+"/_mock/openapi.json", http.NoBody)
+	require.NoError(t, err)
+	res, err := srv.HTTPClient().Do(request)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	path := filepath.Join(dir, "control.json")
+	require.NoError(t, os.WriteFile(path, body, 0o600))
+	return path
+}
