@@ -25,7 +25,7 @@ import (
 // request from a page with another origin. If the token is missing or invalid,
 // the response is 401. Requests larger than 64 KiB are rejected with 413, and
 // batches of more than 50 messages with 400. If more requests than
-// [Options.MaxConcurrent] are in progress, the response is 503. The results of
+// [Options.MaxConcurrent] are in progress for one second, the response is 503. The results of
 // a request are limited to 1 MiB. The handler closes the connection if the body
 // does not arrive within 10 s (after a 400), or the caller does not read the
 // response within 10 s. The platform checks the token only when a

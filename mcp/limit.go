@@ -18,6 +18,7 @@ const (
 	maxBatch          = 50               // messages in a JSON-RPC batch
 	maxResults        = 1 << 20          // total bytes of the results of all calls in a request
 	defaultConcurrent = 64               // requests in progress
+	slotWait          = time.Second      // until another request ends
 	peerTimeout       = 10 * time.Second // for reading the body, and for writing the response
 )
 
@@ -40,7 +41,7 @@ func limit(concurrent int, next http.Handler) http.Handler {
 		response := &response{header: w.Header(), status: http.StatusOK}
 		select {
 		case slots <- struct{}{}:
-		default:
+		case <-time.After(slotWait):
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, fmt.Sprintf("%d requests are in progress; try again later", concurrent), http.StatusServiceUnavailable)
 			return

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -69,33 +71,37 @@ func TestBatchLimit(t *testing.T) {
 	}
 }
 
+// TestMaxConcurrent: a request waits for up to one second until another request ends.
 func TestMaxConcurrent(t *testing.T) {
 	t.Parallel()
-	arrived, release := make(chan struct{}), make(chan struct{})
-	platform := roundTripper(func(r *http.Request) (*http.Response, error) {
-		arrived <- struct{}{}
-		<-release
-		return respondWith(200, nil, `{"data":[]}`).RoundTrip(r)
-	})
-	cfg := client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}
-	handler, err := mcp.NewHandler(cfg, mcp.Options{MaxConcurrent: 2})
-	require.NoError(t, err)
-	call := toolCall("contacts", `{"operation":"list","list_id":1}`)
-	done := make(chan int)
-	for range 2 {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		platform := roundTripper(func(r *http.Request) (*http.Response, error) {
+			<-release
+			return respondWith(200, nil, `{"data":[]}`).RoundTrip(r)
+		})
+		cfg := client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}
+		handler, err := mcp.NewHandler(cfg, mcp.Options{MaxConcurrent: 2})
+		require.NoError(t, err)
+		call := toolCall("contacts", `{"operation":"list","list_id":1}`)
+		done := make(chan int)
+		for range 2 {
+			go func() { done <- post(t, handler, "unknown-token", call).Code }()
+		}
+		synctest.Wait()
+		start := time.Now()
+		w := post(t, handler, "unknown-token", call)
+		if retry := w.Header().Get("Retry-After"); w.Code != http.StatusServiceUnavailable || retry != "1" {
+			t.Errorf("the third request: status %d, Retry-After %q", w.Code, retry)
+		}
+		assert.Equal(t, time.Second, time.Since(start))
 		go func() { done <- post(t, handler, "unknown-token", call).Code }()
-		<-arrived
-	}
-	w := post(t, handler, "unknown-token", call)
-	if retry := w.Header().Get("Retry-After"); w.Code != http.StatusServiceUnavailable || retry != "1" {
-		t.Errorf("the third request: status %d, Retry-After %q", w.Code, retry)
-	}
-	close(release)
-	for range 2 {
-		assert.Equal(t, http.StatusOK, <-done, "status")
-	}
-	go func() { <-arrived }()
-	assert.Equal(t, http.StatusOK, post(t, handler, "unknown-token", call).Code, "after the others: status")
+		time.Sleep(time.Second / 2)
+		close(release)
+		for range 3 {
+			assert.Equal(t, http.StatusOK, <-done, "status")
+		}
+	})
 }
 
 // TestLargeResults: the limit of 1 MiB applies to all results of an HTTP request, or to each result without HTTP.
