@@ -88,9 +88,7 @@ func (r *Room) lookUp(ctx context.Context, key string) (wait time.Duration, err 
 // platform may provide an email or a bounce only after its event.
 func (l *lookup) abandon(email client.Email, failure error) bool {
 	switch {
-	case errors.Is(failure, client.ErrValidation): // not an id of the platform
-		return true
-	case errors.Is(failure, client.ErrNotFound):
+	case errors.Is(failure, client.ErrNotFound), errors.Is(failure, client.ErrValidation): // perhaps not an id of the platform
 	case failure == nil && slices.ContainsFunc(l.Notices, func(n Notice) bool { return n.lacksBounce(email) }):
 	default:
 		return false
