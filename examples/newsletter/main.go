@@ -1,11 +1,12 @@
 // Command newsletter is a newsletter service with double opt-in, imports, an
-// export, campaigns and their results, order confirmations, a webhook receiver
-// with a suppression list, background lookups and metrics.
+// export, campaigns and their results, order confirmations with package mailroom,
+// and metrics.
 //
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… HOOK_URL=https://…/hook go run ./examples/newsletter
 //
-// Ctrl-C or SIGTERM ends it after the requests in progress. Without the
-// variables it sends one issue with the mock server.
+// Ctrl-C or SIGTERM ends it after the requests in progress. Its outbox and its
+// suppression list are in memory; module contrib/sqlstore keeps them in a database.
+// Without the variables it sends one issue with the mock server.
 package main
 
 import (
@@ -22,6 +23,7 @@ import (
 	"syscall"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -47,7 +49,7 @@ func run(ctx context.Context, addr, internal string) error {
 	if cfg.BaseURL == "" {
 		return demonstrate(ctx)
 	}
-	s, err := open(ctx, cfg, os.Getenv("HOOK_URL"))
+	s, err := open(ctx, cfg, os.Getenv("HOOK_URL"), mailroom.NewMemoryStore())
 	if err != nil {
 		return err
 	}
@@ -59,17 +61,24 @@ func run(ctx context.Context, addr, internal string) error {
 	return s.run(ctx, public, private)
 }
 
-// demonstrate sends one issue to one subscriber, who opens every email.
+// demonstrate confirms an order and sends one issue to one subscriber, who opens every email.
 func demonstrate(ctx context.Context) error {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
 	cfg := client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()}
-	s, err := open(ctx, cfg, "http://shop.test/hook")
+	s, err := open(ctx, cfg, "http://shop.test/hook", mailroom.NewMemoryStore())
 	if err != nil {
 		return err
 	}
+	defer s.room.Close() //nolint:errcheck // always nil
 	platform.SetTarget("shop.test", s.public())
 	contact := client.ContactCreate{Email: "open@" + mockserver.MagicDomain}
+	if err := s.confirm(ctx, "A-1", contact.Email); err != nil {
+		return err
+	}
+	if err := platform.WaitFor(ctx, func() bool { return len(platform.Outbox()) > 0 }); err != nil { // the Room has connected
+		return err
+	}
 	if _, err := s.platform.Contacts.Create(ctx, s.listID, contact); err != nil {
 		return err
 	}

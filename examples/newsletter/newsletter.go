@@ -7,21 +7,20 @@ import (
 	"expvar"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
-	"slices"
 	"strings"
-	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mailroom"
+	"example.com/emailplatform/webhook"
 )
 
 // signUp requests a confirmation email for the address. It does not reveal
 // whether the address is already known, so that case is a success too.
 func (s *service) signUp(ctx context.Context, email string) error {
-	if s.isSuppressed(email) {
-		return nil
+	if reason, err := s.room.Suppression(ctx, email); err != nil || reason != "" {
+		return err
 	}
 	_, err := s.platform.Contacts.Create(ctx, s.listID, client.ContactCreate{Email: email, Resubscribe: true, DoubleOptIn: true})
 	if errors.Is(err, client.ErrOutcomeUnknown) { // a list contains an address once, so repeating is safe
@@ -47,9 +46,16 @@ func (s *service) importContacts(ctx context.Context, file io.Reader) (summary s
 			return nil
 		},
 	})
+	var failed error // of the suppression list; the contact is then not sent
 	report, err := s.platform.Contacts.Import(ctx, s.listID, rows, client.ImportOptions{
 		Concurrency: 4,
-		Filter:      func(c client.ImportContact) bool { return !s.isSuppressed(c.Email) },
+		Filter: func(c client.ImportContact) bool {
+			reason, err := s.room.Suppression(ctx, c.Email)
+			if err != nil {
+				failed = err
+			}
+			return reason == "" && err == nil
+		},
 		OnRejected: func(r client.ImportRejection) {
 			slog.Warn("row rejected", "line", r.Contact.Line, "reason", r.Detail.Msg)
 		},
@@ -57,7 +63,7 @@ func (s *service) importContacts(ctx context.Context, file io.Reader) (summary s
 	done := report.Imported + report.Updated + report.Accepted
 	s.counts.Add("contacts imported", done)
 	summary = fmt.Sprintf("%d imported, %d suppressed, %d rejected, %d skipped", done, report.Filtered, report.Rejected, skipped)
-	if err == nil && done+report.Filtered == 0 && (report.Rejected > 0 || skipped > 0) {
+	if err = errors.Join(err, failed); err == nil && done+report.Filtered == 0 && (report.Rejected > 0 || skipped > 0) {
 		err = errors.New("no row was imported: " + summary)
 	}
 	return summary, err
@@ -83,35 +89,24 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 	return w.Error()
 }
 
-var errSuppressed = errors.New("the address does not want email, or does not exist")
-
-// confirm sends the confirmation of an order at most once. After
-// ErrOutcomeUnknown it does not send again; examples/unknown-outcome finds out
-// whether the email was sent. After any other error, which includes
-// ErrNotQueued, nothing was sent and confirm can be called again.
+// confirm sends the confirmation of an order at most once. It can be called again after an
+// error, and returns before the email is sent; notice gets the outcome.
 func (s *service) confirm(ctx context.Context, order, address string) error {
-	if s.isSuppressed(address) {
-		return errSuppressed
-	}
-	if _, tried := s.orders.LoadOrStore(order, ""); tried {
-		return nil
-	}
-	email, err := s.platform.Emails.Send(ctx, client.EmailSubmission{
+	return s.room.Enqueue(ctx, order, client.EmailSubmission{
 		To:     address,
-		ListID: s.ordersID,
 		Sender: s.sender,
 		Content: client.EmailContent{
 			Subject: "Your order {{order}}", Text: "Thank you for order {{order}}.", Type: client.EmailTypeTransactional,
 		},
 		CustomAttributes: client.Attributes{{Name: "order", Value: order}},
 	})
-	switch {
-	case err == nil:
-		s.orders.Store(order, email.ID)
-	case !errors.Is(err, client.ErrOutcomeUnknown): // certainly not sent
-		s.orders.Delete(order)
-	}
-	return err
+}
+
+// notice gets the outcome of each order's email, and bounces, complaints and unsubscriptions. Write
+// them to the order or to the customer, in the transaction that ctx carries.
+func (s *service) notice(_ context.Context, n mailroom.Notice) error {
+	s.counts.Add("notice "+string(n.Reason), 1)
+	return nil
 }
 
 // publish sends an issue to all active contacts now, at most once for each name. It
@@ -157,66 +152,11 @@ func (s *service) result(ctx context.Context, campaignID int64) (map[string]stri
 	return result, nil
 }
 
-// handle gets each event once, and queues lookups.
-func (s *service) handle(_ context.Context, ev *events.Event) error {
-	if id := ev.CampaignID(); !id.IsZero() {
-		s.counts.Add(fmt.Sprintf("campaign %s %s", id, ev.Name), 1)
+// countDelivery counts deliveries by status, and the events of campaigns.
+func (s *service) countDelivery(_ context.Context, o webhook.Outcome) {
+	s.counts.Add(fmt.Sprintf("delivery %d", o.Status), 1)
+	if o.Err != nil || o.Duplicate || o.Event.CampaignID().IsZero() {
+		return
 	}
-	bounce, hasBounce := ev.Bounce()
-	complaint := ev.Name == events.NameEmailReportedAsSpam
-	switch address, id := ev.Recipient(), ev.EmailID(); {
-	case address != "" && (bounce.Category.Hard() || complaint || ev.Name == events.NameSuppressedEmailAdded):
-		s.suppress(address)
-	case id != "" && (ev.Name == events.NameEmailBounced && !hasBounce || complaint): // Email API events lack the reason or the address
-		s.lookups.Store(id, false)
-	}
-	return nil
-}
-
-// suppress stops all further email to an address.
-func (s *service) suppress(address string) { s.suppressed.Store(strings.ToLower(address), nil) }
-
-func (s *service) isSuppressed(address string) bool {
-	address = strings.ToLower(address)
-	local, domain, _ := strings.Cut(address, "@")
-	return slices.ContainsFunc([]string{address, "*@" + domain, local + "@*"}, func(entry string) bool {
-		_, found := s.suppressed.Load(entry)
-		return found
-	})
-}
-
-// lookUp looks up emails until ctx ends. The platform allows one per second.
-func (s *service) lookUp(ctx context.Context) error {
-	for email, err := range s.platform.Emails.GetAll(ctx, s.queue(ctx)) {
-		switch {
-		case errors.Is(err, client.ErrNotFound): // perhaps another account's email
-		case err != nil:
-			slog.Warn("lookup failed; retrying later", "error", err)
-			continue
-		case email.ReportedAsSpam, email.Bounce != nil && email.Bounce.Hard():
-			s.suppress(email.To)
-		}
-		s.lookups.CompareAndDelete(email.ID, true) // unless handle has queued it again
-	}
-	return nil
-}
-
-// queue yields the ids to look up. Once per minute it yields the ids that handle has
-// added and those whose lookup failed.
-func (s *service) queue(ctx context.Context) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for {
-			for id := range s.lookups.Range {
-				s.lookups.Store(id, true)
-				if !yield(id.(string)) {
-					return
-				}
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(time.Minute):
-			}
-		}
-	}
+	s.counts.Add(fmt.Sprintf("campaign %s %s", o.Event.CampaignID(), o.Event.Name), 1)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,8 +12,8 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -24,8 +23,9 @@ func inBubble(t *testing.T, f func(t *testing.T, s *service, platform *mockserve
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})
-		defer platform.Close()
+		t.Cleanup(platform.Close)
 		s := opened(t, platform)
+		time.Sleep(time.Second) // the Room creates its webhook in the background
 		f(t, s, platform)
 	})
 }
@@ -33,27 +33,14 @@ func inBubble(t *testing.T, f func(t *testing.T, s *service, platform *mockserve
 func opened(t *testing.T, platform *mockserver.Server) *service {
 	t.Helper()
 	cfg := client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()}
-	s, err := open(t.Context(), cfg, "http://shop.test/hook")
+	s, err := open(t.Context(), cfg, "http://shop.test/hook", mailroom.NewMemoryStore())
 	check(t, err)
+	t.Cleanup(func() { check(t, s.room.Close()) })
 	platform.SetTarget("shop.test", s.public())
 	return s
 }
 
 var check = recipes.Check
-
-// background runs a part of the service until the test ends.
-func background(t *testing.T, part func(context.Context) error) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- part(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-}
 
 // loseResponse makes the mock server process an operation and lose its
 // response, once.
@@ -107,7 +94,7 @@ func TestSignUp(t *testing.T) {
 		if got := active(t, s); !slices.Equal(got, []string{"ada@example.org"}) {
 			t.Errorf("active after the confirmation: %v", got)
 		}
-		s.suppress("Gone@example.org")
+		check(t, s.room.Suppress(t.Context(), "Gone@example.org"))
 		for _, email := range []string{"ada@example.org", "gone@example.org", "new@example.org"} {
 			if status, text := post(t, s, email); status != http.StatusOK || text != first {
 				t.Errorf("%s: got %d %q, want %q", email, status, text, first)
@@ -129,7 +116,7 @@ func TestSignUp(t *testing.T) {
 // TestImport: an operator can post a file again after a failure. Unsubscribed and suppressed contacts stay inactive.
 func TestImport(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
-		s.suppress("*@example.net")
+		check(t, s.room.Suppress(t.Context(), "*@example.net"))
 		post := func(file string, want int, addresses ...string) {
 			t.Helper()
 			w := httptest.NewRecorder()
@@ -194,51 +181,12 @@ func TestOperatorsPort(t *testing.T) {
 func TestPendingBuyer(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
 		check(t, s.signUp(t.Context(), "ada@example.org"))
-		err := s.confirm(t.Context(), "A-1", "ada@example.org")
-		again := s.confirm(t.Context(), "A-1", "ada@example.org")
-		if n := len(platform.OutboxTo("ada@example.org")); n != 2 {
-			t.Errorf("%d emails, want the opt-in and the order; confirm: %v, again %v", n, err, again)
+		for range 2 {
+			check(t, s.confirm(t.Context(), "A-1", "ada@example.org"))
+			time.Sleep(time.Minute)
 		}
-	})
-}
-
-// TestComplaintDuringLookup: an email that is looked up because of a soft bounce is
-// looked up again if the recipient complains before the response arrives.
-func TestComplaintDuringLookup(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
-		check(t, s.confirm(t.Context(), "A-1", "ada@example.org"))
-		id := platform.Outbox()[0].ID
-		complained := false
-		background(t, func(ctx context.Context) error {
-			return s.lookUp(client.WithResponseHook(ctx, func(r client.Response) {
-				if r.Op == "getEmail" && !complained {
-					complained = true
-					check(t, platform.Complain(id, ""))
-					check(t, platform.Wait(ctx))
-				}
-			}))
-		})
-		check(t, platform.Bounce(id, events.BounceCategoryMailboxFull))
-		time.Sleep(3 * time.Minute)
-		if !s.isSuppressed("ada@example.org") {
-			t.Error("the recipient complained but is not suppressed")
-		}
-	})
-}
-
-// TestUnknownBounce: an event without an address and an email id causes no
-// lookup.
-func TestUnknownBounce(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
-		for _, data := range []string{
-			`{"bounce":{},"campaign":{"id":1}}`, `{"bounce":{"category":"bounce_hb"},"campaign":{"id":1}}`, `{}`, `[]`,
-		} {
-			ev, err := events.Parse([]byte(`{"event":"Email.Bounced","data":` + data + `}`))
-			check(t, err)
-			check(t, s.handle(t.Context(), ev))
-		}
-		for _, table := range []*sync.Map{&s.lookups, &s.suppressed} {
-			table.Range(func(key, _ any) bool { t.Errorf("noted %q", key); return true })
+		if n := len(platform.OutboxTo("ada@example.org")); n != 2 || s.counts.Get("notice sent").String() != "1" {
+			t.Errorf("%d emails, want the opt-in and the order; notices: %s", n, &s.counts)
 		}
 	})
 }
@@ -270,8 +218,8 @@ func TestResult(t *testing.T) {
 			t.Errorf("%d emails to %d readers", n, len(addresses))
 		}
 		for _, gone := range addresses[2:] {
-			if !s.isSuppressed(gone) {
-				t.Errorf("%s is not suppressed", gone)
+			if reason, err := s.room.Suppression(t.Context(), gone); err != nil || reason == "" {
+				t.Errorf("%s is not suppressed: %v", gone, err)
 			}
 		}
 	})

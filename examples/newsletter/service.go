@@ -9,84 +9,46 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"sync"
 	"time"
 
 	"example.com/emailplatform/client"
-	"example.com/emailplatform/events"
+	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/webhook"
 )
 
 // service is a newsletter on one list, with the emails of a shop.
 type service struct {
 	platform *client.Client
-	listID   int64 // readers
-	ordersID int64 // no contacts: emails of the shop, which readers get in any status
+	room     *mailroom.Room // sends the emails of the shop, and handles the platform's events
+	listID   int64          // readers
 	sender   client.Sender
-	hook     http.Handler // handles the platform's events
-	counts   expvar.Map   // metrics: calls, deliveries, events of campaigns
-
-	// This state must survive a restart. Store it in database tables, and write
-	// them in the transaction of contrib/pgstore. Then each event counts
-	// exactly once, even after a crash.
-	suppressed sync.Map // addresses and patterns such as *@example.com
-	orders     sync.Map // order to id of its email, "" while it is unknown
-	lookups    sync.Map // ids of emails to look up, and whether that has begun
+	counts   expvar.Map // metrics: calls, deliveries, notices, events of campaigns
 }
 
-// open finds the list, and the webhook at hookURL, or creates them.
-func open(ctx context.Context, cfg client.Config, hookURL string) (s *service, err error) {
+// open finds or creates the list, and starts the Room, which the platform reaches at hookURL. The
+// store keeps the state of the Room.
+func open(ctx context.Context, cfg client.Config, hookURL string, store mailroom.Store) (s *service, err error) {
 	s = &service{sender: client.Sender{Email: "shop@example.com"}}
 	cfg.Observe = s.countCall
 	if s.platform, err = client.New(cfg); err != nil {
 		return nil, err
 	}
-	if s.listID, err = s.list(ctx, "Readers"); err != nil {
-		return nil, err
-	}
-	if s.ordersID, err = s.list(ctx, "Orders"); err != nil {
-		return nil, err
-	}
-	s.hook, err = s.subscribe(ctx, hookURL)
-	return s, err
-}
-
-// list returns the id of a list with an accepted policy.
-func (s *service) list(ctx context.Context, name string) (int64, error) {
-	list, err := s.platform.Lists.Ensure(ctx, client.ListCreate{Name: name})
-	if err != nil {
-		return 0, err
-	}
-	return list.ID, s.platform.Lists.AcceptPolicy(ctx, list.ID)
-}
-
-// subscribe creates the webhook if necessary and returns its handler. The
-// handler accepts the secrets of all active webhooks of the URL, so a rotation
-// or a change of the events needs no downtime.
-func (s *service) subscribe(ctx context.Context, url string) (http.Handler, error) {
-	if _, err := s.platform.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: []events.Name{
-		events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced,
-		events.NameEmailReportedAsSpam, events.NameSuppressedEmailAdded,
-	}}); err != nil {
-		return nil, err
-	}
-	verifier, err := webhook.NewVerifierFunc(ctx, func(ctx context.Context) (secrets []webhook.Secret, err error) {
-		hooks, err := s.platform.Webhooks.Active(ctx, url)
-		for _, hook := range hooks {
-			secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
-			if err != nil {
-				return nil, err
-			}
-			secrets = append(secrets, secret)
-		}
-		return secrets, err
-	}, webhook.SourceOptions{})
+	list, err := s.platform.Lists.Ensure(ctx, client.ListCreate{Name: "Readers"})
 	if err != nil {
 		return nil, err
 	}
-	return webhook.NewHandler(verifier, s.handle, webhook.Options{
-		Observe: func(_ context.Context, o webhook.Outcome) { s.counts.Add(fmt.Sprintf("delivery %d", o.Status), 1) },
-	}), nil
+	if err := s.platform.Lists.AcceptPolicy(ctx, list.ID); err != nil {
+		return nil, err
+	}
+	s.listID = list.ID
+	s.room, err = mailroom.New(s.platform, store, mailroom.Options{
+		URL: hookURL, List: "Orders", OnNotice: s.notice, Webhook: webhook.Options{Observe: s.countDelivery},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.room.Start()
+	return s, nil
 }
 
 // countCall counts calls by operation and status, and retries.
@@ -100,7 +62,7 @@ func (s *service) countCall(ctx context.Context, call client.Call) (context.Cont
 // public returns the handler for subscribers and the platform.
 func (s *service) public() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/hook", s.hook)
+	mux.Handle("/hook", s.room)
 	mux.HandleFunc("POST /signup", func(w http.ResponseWriter, r *http.Request) {
 		switch err := s.signUp(r.Context(), r.FormValue("email")); {
 		case errors.Is(err, client.ErrValidation):
@@ -152,18 +114,17 @@ func checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// run serves until ctx ends or a part fails. It then stops lookups, which can be
-// resumed, and gives the requests in progress 15 s to complete.
+// run serves until ctx ends or a part fails. It then gives the requests in progress 15 s to
+// complete, and waits for the emails that are being sent.
 func (s *service) run(ctx context.Context, public, internal net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error)
 	go func() { ended <- serve(ctx, public, s.public(), time.Minute) }()
 	go func() { ended <- serve(ctx, internal, s.internal(), time.Hour) }() // for imports and exports
-	go func() { ended <- s.lookUp(ctx) }()
 	err := <-ended
 	stop() // if one part ends, all end
-	return errors.Join(err, <-ended, <-ended)
+	return errors.Join(err, <-ended, s.room.Close())
 }
 
 // serve closes connections whose request or response takes longer than the limit.

@@ -9,6 +9,7 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/internal/tests/slowpeers"
+	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -47,10 +48,12 @@ func TestSlowPeers(t *testing.T) {
 				platform := mockserver.New(mockserver.Config{})
 				defer platform.Close()
 				cfg := client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()}
-				s, err := open(ctx, cfg, "http://shop.test/hook")
+				s, err := open(ctx, cfg, "http://shop.test/hook", mailroom.NewMemoryStore())
 				if err != nil {
 					return err
 				}
+				check(t, s.confirm(ctx, "A-1", "ada@example.org"))
+				check(t, platform.WaitFor(ctx, func() bool { return len(platform.Outbox()) > 0 })) // the Room has connected
 				return tt.run(s, ctx, l, idle(make(chan struct{})))
 			}, tt.requests...)
 		})

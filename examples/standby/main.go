@@ -1,18 +1,13 @@
-// Command webhook-receiver is an HTTP server that receives the platform's
-// events.
+// Command standby stores the deliveries of a webhook in a file, for example while the
+// database of the receiver is down for maintenance. -replay posts them to the receiver
+// afterwards:
 //
-//	WEBHOOK_SECRETS=secret go run ./examples/webhook-receiver -addr 127.0.0.1:8080
+//	WEBHOOK_SECRETS=secret go run ./examples/standby -store deliveries.jsonl
+//	go run ./examples/standby -replay deliveries.jsonl -to http://127.0.0.1:8080/hook
 //
-// WEBHOOK_SECRETS contains one or more secrets, separated by commas: the old
-// and the new secret during a rotation, or the secrets of all webhooks that
-// deliver to this address. Without it a demonstration runs: the mock server
-// delivers three events, and the server shuts down.
-//
-// With -store the server only appends deliveries to a file, for example while the
-// database is down for maintenance. -replay posts them to the receiver afterwards:
-//
-//	WEBHOOK_SECRETS=secret go run ./examples/webhook-receiver -store deliveries.jsonl
-//	go run ./examples/webhook-receiver -replay deliveries.jsonl -to http://127.0.0.1:8080/hook
+// WEBHOOK_SECRETS contains the secrets of all active webhooks of the URL, separated by
+// commas, so a secret can be rotated. Ctrl-C or SIGTERM ends the command after the
+// requests in progress. Without flags, it demonstrates both steps with the mock server.
 package main
 
 import (
@@ -36,29 +31,28 @@ import (
 )
 
 func main() {
-	addr := flag.String("addr", "127.0.0.1:8080", "`address` to listen on")
-	storeIn := flag.String("store", "", "append deliveries to this `file` instead of handling them")
+	addr := flag.String("addr", "127.0.0.1:8080", "`address` to listen on, for -store")
+	storeIn := flag.String("store", "", "append deliveries to this `file`")
 	replayFrom := flag.String("replay", "", "post the deliveries of this `file` to a receiver, and exit")
 	to := flag.String("to", "http://127.0.0.1:8080/hook", "`URL` of the receiver, for -replay")
 	flag.Parse()
 	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "webhook-receiver: unexpected argument %q\n", flag.Arg(0))
+		fmt.Fprintf(os.Stderr, "standby: unexpected argument %q\n", flag.Arg(0))
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	secrets := os.Getenv("WEBHOOK_SECRETS")
 	var err error
 	switch {
 	case *replayFrom != "":
 		err = replayFile(ctx, *replayFrom, *to)
-	case secrets == "":
-		err = demonstrate(ctx)
+	case *storeIn != "":
+		err = listenAndServe(ctx, *addr, strings.Split(os.Getenv("WEBHOOK_SECRETS"), ","), *storeIn)
 	default:
-		err = listenAndServe(ctx, *addr, strings.Split(secrets, ","), *storeIn)
+		err = demonstrate(ctx)
 	}
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "webhook-receiver:", err)
+		fmt.Fprintln(os.Stderr, "standby:", err)
 		os.Exit(1)
 	}
 }
@@ -68,20 +62,16 @@ func listenAndServe(ctx context.Context, addr string, secrets []string, storeIn 
 	if err != nil {
 		return err
 	}
-	hook := webhook.NewHandler(verifier, handle, webhook.Options{})
-	if storeIn != "" {
-		file, err := os.OpenFile(storeIn, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return err
-		}
-		defer file.Close() //nolint:errcheck // each delivery was synced
-		hook = store(verifier, file)
+	file, err := os.OpenFile(storeIn, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
 	}
+	defer file.Close() //nolint:errcheck // each delivery was synced
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, listener, hook)
+	return serve(ctx, listener, store(verifier, file))
 }
 
 func replayFile(ctx context.Context, name, to string) error {
@@ -140,46 +130,16 @@ func serve(ctx context.Context, listener net.Listener, hook http.Handler) error 
 	return <-stopped
 }
 
-// handle is called once for every event. When it returns an error the platform
-// delivers the event again later.
-func handle(_ context.Context, ev *events.Event) error {
-	log := slog.With("event", ev.Name, "id", ev.ID, "address", ev.Recipient())
-	unknown, isUnknown := ev.Data.(*events.Unknown)
-	bounce, hasReason := ev.Bounce()
-	switch {
-	case isUnknown:
-		log.Warn("unknown event", "data", string(unknown.Raw))
-		return unknown.Err // nil if only the name is unknown; otherwise the platform retries, so an update can read the event
-	case hasReason:
-		log.Info("bounced", "hard", bounce.Category.Hard())
-	case ev.Name == events.NameEmailBounced:
-		log.Info("email bounced; a lookup returns the reason", "email", ev.EmailID())
-	case ev.Name == events.NameSuppressedEmailAdded:
-		log.Info("address suppressed; send no more email")
-	default:
-		log.Info("received")
-	}
-	return nil
-}
-
-// demonstrate runs the server with the mock server until three events were
-// delivered.
+// demonstrate stores an event of the mock server, and replays it to a receiver.
 func demonstrate(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	platform := mockserver.Start(mockserver.Config{})
+	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
-	if err != nil {
-		return err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
 	if err != nil {
 		return err
 	}
 	hook, err := c.Webhooks.Create(ctx, client.WebhookCreate{
-		URL:    "http://" + listener.Addr().String() + "/hook",
-		Events: []events.Name{events.NameEmailBounced, events.NameSuppressedEmailAdded, events.NameEmailOpened},
+		URL: "http://shop.test/hook", Events: []events.Name{events.NameSuppressedEmailAdded},
 	})
 	if err != nil {
 		return err
@@ -188,26 +148,30 @@ func demonstrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	file, err := os.CreateTemp("", "deliveries-*.jsonl")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) //nolint:errcheck // a temporary file
+	platform.SetTarget("shop.test", store(verifier, file))
+	_, err = c.SuppressedEmails.Add(ctx, "bob@example.org")
+	if err := errors.Join(err, platform.Wait(ctx), file.Close()); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)
 	go func() { served <- serve(ctx, listener, webhook.NewHandler(verifier, handle, webhook.Options{})) }()
-	err = makeEvents(ctx, c, platform)
+	err = replayFile(ctx, file.Name(), "http://"+listener.Addr().String()+"/hook")
 	stop()
 	return errors.Join(err, <-served)
 }
 
-// makeEvents sends an email that is opened and an email that bounces, and suppresses an address.
-func makeEvents(ctx context.Context, c *client.Client, platform *mockserver.Server) error {
-	for _, address := range []string{"open@mock.test", "bounce+hb@mock.test"} {
-		if _, err := c.Emails.Send(ctx, client.EmailSubmission{
-			To:      address,
-			Sender:  client.Sender{Email: "hello@shop.example"},
-			Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
-		}); err != nil {
-			return err
-		}
-	}
-	if _, err := c.SuppressedEmails.Add(ctx, "bob@example.org"); err != nil {
-		return err
-	}
-	return platform.Wait(ctx)
+// handle is the function of the receiver that gets the stored deliveries.
+func handle(_ context.Context, ev *events.Event) error {
+	slog.Info("received", "event", ev.Name, "address", ev.Recipient())
+	return nil
 }

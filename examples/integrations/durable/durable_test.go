@@ -217,19 +217,6 @@ func TestInvalidEvent(t *testing.T) {
 	}
 }
 
-// TestShop: each order gets one confirmation, even if a response is lost or an order is repeated; see
-// demonstrateShop.
-func TestShop(t *testing.T) {
-	pool := newDatabase(t)
-	check(t, demonstrateShop(t.Context(), pool))
-	if n := mustCount(t, pool, "orders"); n != orders {
-		t.Errorf("%d orders, want %d", n, orders)
-	}
-	if n := mustCount(t, pool, "emailplatform_sends WHERE state = 'sent' AND email_id IS NOT NULL"); n != orders {
-		t.Errorf("%d emails with an id, want %d", n, orders)
-	}
-}
-
 func TestDemonstration(t *testing.T) {
 	pool := newDatabase(t)
 	check(t, demonstrate(t.Context(), pool))

@@ -3,12 +3,8 @@
 // committed as a job of River. Workers in this or other processes run the jobs,
 // retry failed jobs, and keep jobs that failed permanently.
 //
-//	POSTGRES_URL=postgres://… go run -C examples/integrations/durable .          # a demonstration that ends
-//	POSTGRES_URL=… WEBHOOK_SECRET=… go run -C examples/integrations/durable . receive -addr 127.0.0.1:8080
-//	POSTGRES_URL=… go run -C examples/integrations/durable . work                # any number of workers
-//	POSTGRES_URL=… EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… go run -C examples/integrations/durable . shop   # workers that send, too
-//
-// The shop sends emails as jobs: see shop.go.
+//	POSTGRES_URL=postgres://… go run -C examples/integrations/durable .      # a demonstration that ends
+//	POSTGRES_URL=… WEBHOOK_SECRET=… go run -C examples/integrations/durable . -addr 127.0.0.1:8080   # in any number of processes
 //
 // Its tables are created in the first schema of the search path. To run the
 // demonstration with a temporary PostgreSQL:
@@ -17,7 +13,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -26,21 +21,21 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"example.com/emailplatform/client"
-	"example.com/emailplatform/contrib/riverjobs"
 )
 
 func main() {
-	mode, addr := arguments(os.Args[1:])
+	addr := flag.String("addr", "127.0.0.1:8080", "`address` to listen on")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "durable: unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, mode, addr)
+	err := run(ctx, *addr)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "durable:", err)
@@ -48,23 +43,7 @@ func main() {
 	}
 }
 
-// arguments returns the mode, and the address of the mode receive.
-func arguments(args []string) (mode, addr string) {
-	mode = "demo"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		mode, args = args[0], args[1:]
-	}
-	f := flag.NewFlagSet("durable [demo|receive|work|shop]", flag.ExitOnError)
-	f.StringVar(&addr, "addr", "127.0.0.1:8080", "`address` that receive listens on")
-	_ = f.Parse(args)
-	if f.NArg() > 0 || !slices.Contains([]string{"demo", "receive", "work", "shop"}, mode) {
-		fmt.Fprintf(os.Stderr, "durable: unexpected argument %q; see -h\n", cmp.Or(f.Arg(0), mode))
-		os.Exit(2)
-	}
-	return mode, addr
-}
-
-func run(ctx context.Context, mode, addr string) error {
+func run(ctx context.Context, addr string) error {
 	url := os.Getenv("POSTGRES_URL")
 	if url == "" {
 		return errors.New("POSTGRES_URL is not set")
@@ -77,36 +56,11 @@ func run(ctx context.Context, mode, addr string) error {
 	if err := migrate(ctx, pool); err != nil {
 		return err
 	}
-	switch mode {
-	case "receive":
-		return receive(ctx, pool, addr)
-	case "work":
-		return work(ctx, pool, noteEvent)
-	case "shop":
-		return runShop(ctx, pool)
+	secret := os.Getenv("WEBHOOK_SECRET")
+	if secret == "" {
+		return demonstrate(ctx, pool)
 	}
-	if err := demonstrate(ctx, pool); err != nil {
-		return err
-	}
-	return demonstrateShop(ctx, pool)
-}
-
-// runShop sends emails and works on their events until the context ends.
-func runShop(ctx context.Context, pool *pgxpool.Pool) error {
-	c, err := client.New(client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")})
-	if err != nil {
-		return err
-	}
-	s, err := newShop(pool, c, riverjobs.Options{})
-	if err != nil {
-		return err
-	}
-	return s.run(ctx)
-}
-
-// receive serves the webhook until the context ends.
-func receive(ctx context.Context, pool *pgxpool.Pool, addr string) error {
-	h, err := newReceiver(pool, os.Getenv("WEBHOOK_SECRET"), 0)
+	h, err := newReceiver(pool, secret, 0)
 	if err != nil {
 		return err
 	}
@@ -114,7 +68,14 @@ func receive(ctx context.Context, pool *pgxpool.Pool, addr string) error {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, l, h)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error)
+	go func() { ended <- serve(ctx, l, h) }()
+	go func() { ended <- work(ctx, pool, noteEvent) }()
+	err = <-ended
+	stop() // if one part ends, both end
+	return errors.Join(err, <-ended)
 }
 
 // serve completes the requests in progress before it returns.

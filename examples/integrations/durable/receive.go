@@ -13,7 +13,6 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"example.com/emailplatform/contrib/pgstore"
-	"example.com/emailplatform/contrib/riverjobs"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/webhook"
 )
@@ -47,9 +46,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return err
 	}
-	_, err = conn.Exec(ctx, pgstore.Schema+";"+riverjobs.Schema+`;
-		CREATE TABLE IF NOT EXISTS event_log (key text NOT NULL, name text NOT NULL, recipient text NOT NULL);
-		CREATE TABLE IF NOT EXISTS orders (id text PRIMARY KEY, email_status text)`)
+	_, err = conn.Exec(ctx, pgstore.Schema+`;
+		CREATE TABLE IF NOT EXISTS event_log (key text NOT NULL, name text NOT NULL, recipient text NOT NULL)`)
 	return err
 }
 

@@ -62,8 +62,7 @@ const (
 	// the default is an hour. It must be longer than jobTimeout. Otherwise another
 	// worker can start a job that is still running.
 	rescueAfter = 20 * time.Second
-	// stopTimeout is more than jobTimeout and riverjobs.Options.SendTimeout.
-	stopTimeout = 30 * time.Second
+	stopTimeout = 15 * time.Second // more than jobTimeout
 )
 
 // newWorkers returns a River client that runs up to 16 jobs concurrently.
@@ -89,10 +88,6 @@ func work(ctx context.Context, pool *pgxpool.Pool, handle handler, change ...fun
 	if err != nil {
 		return err
 	}
-	return runQueue(ctx, jobs)
-}
-
-func runQueue(ctx context.Context, jobs *river.Client[pgx.Tx]) error {
 	if err := jobs.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
