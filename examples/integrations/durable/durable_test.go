@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/webhook"
@@ -80,6 +82,11 @@ func deliverOne(t *testing.T, pool *pgxpool.Pool, id string) (status int) {
 	t.Helper()
 	h, err := newReceiver(pool, secret, 0)
 	check(t, err)
+	return deliverTo(t, h, id)
+}
+
+func deliverTo(t *testing.T, h http.Handler, id string) (status int) {
+	t.Helper()
 	parsed, err := webhook.ParseSecret(secret, "")
 	check(t, err)
 	body := `{"id":"` + id + `","event":"SuppressedEmail.Added","created_on":1700000000,"data":{"suppressedEmail":{"email":"a@example.com"}}}`
@@ -111,7 +118,7 @@ func mustCount(t *testing.T, pool *pgxpool.Pool, what string) int {
 }
 
 // startWorkers runs workers in this process until the test ends.
-func startWorkers(t *testing.T, pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) {
+func startWorkers(t *testing.T, pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) *river.Client[pgx.Tx] {
 	t.Helper()
 	jobs, err := newWorkers(pool, handle, change...)
 	check(t, err)
@@ -121,6 +128,7 @@ func startWorkers(t *testing.T, pool *pgxpool.Pool, handle handler, change ...fu
 		defer cancel()
 		_ = jobs.StopAndCancel(ctx)
 	})
+	return jobs
 }
 
 // TestAcknowledgedBeforeWork: the receiver acknowledges events even if no worker runs. Duplicate deliveries add no
@@ -217,13 +225,56 @@ func TestInvalidEvent(t *testing.T) {
 	}
 }
 
-func TestDemonstration(t *testing.T) {
+// TestDeadLetter: an event that fails on each attempt is discarded, and handled when its job is retried.
+func TestDeadLetter(t *testing.T) {
 	pool := newDatabase(t)
-	check(t, demonstrate(t.Context(), pool))
-	if n := mustCount(t, pool, "event_log"); n != addresses {
-		t.Errorf("%d rows, want %d", n, addresses)
+	h, err := newReceiver(pool, secret, 3)
+	check(t, err)
+	deliverTo(t, h, "event")
+	var fixed atomic.Bool
+	jobs := startWorkers(t, pool, func(ctx context.Context, j job) error {
+		if !fixed.Load() {
+			return errors.New("a bug")
+		}
+		return noteEvent(ctx, j)
+	}, trySoon)
+	check(t, workedOff(t.Context(), pool))
+	discarded, err := jobs.JobList(t.Context(), river.NewJobListParams().States(rivertype.JobStateDiscarded))
+	check(t, err)
+	if len(discarded.Jobs) != 1 || discarded.Jobs[0].Attempt != 3 {
+		t.Fatalf("%d dead letters, want 1 after 3 attempts", len(discarded.Jobs))
 	}
-	if n := mustCount(t, pool, "event_log WHERE recipient = '"+failingAddress+"'"); n != 1 {
-		t.Errorf("%d dead letters, want 1", n)
+	fixed.Store(true)
+	_, err = jobs.JobRetry(t.Context(), discarded.Jobs[0].ID)
+	check(t, err)
+	check(t, becomes(t.Context(), pool, 1, "event_log"))
+}
+
+// trySoon retries immediately.
+func trySoon(cfg *river.Config) { cfg.RetryPolicy = soon{} }
+
+type soon struct{}
+
+func (soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now() }
+
+// workedOff waits until no job is queued or running.
+func workedOff(ctx context.Context, pool *pgxpool.Pool) error {
+	return becomes(ctx, pool, 0, "river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled')")
+}
+
+func count(ctx context.Context, pool *pgxpool.Pool, what string) (n int, err error) {
+	err = pool.QueryRow(ctx, "SELECT count(*) FROM "+what).Scan(&n)
+	return n, err
+}
+
+// becomes waits up to a minute until the table contains this number of rows.
+func becomes(ctx context.Context, pool *pgxpool.Pool, want int, what string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		if n, err := count(ctx, pool, what); n == want || err != nil {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }

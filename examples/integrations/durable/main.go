@@ -3,13 +3,10 @@
 // committed as a job of River. Workers in this or other processes run the jobs,
 // retry failed jobs, and keep jobs that failed permanently.
 //
-//	POSTGRES_URL=postgres://… go run -C examples/integrations/durable .      # a demonstration that ends
-//	POSTGRES_URL=… WEBHOOK_SECRET=… go run -C examples/integrations/durable . -addr 127.0.0.1:8080   # in any number of processes
+//	POSTGRES_URL=postgres://… WEBHOOK_SECRET=… go run -C examples/integrations/durable . -addr 127.0.0.1:8080
 //
-// Its tables are created in the first schema of the search path. To run the
-// demonstration with a temporary PostgreSQL:
-//
-//	go run -C internal/tests/chaos ./cmd/withservers go run -C ../../../examples/integrations/durable .
+// Start it in any number of processes. Its tables are created in the first schema of the
+// search path.
 package main
 
 import (
@@ -44,9 +41,9 @@ func main() {
 }
 
 func run(ctx context.Context, addr string) error {
-	url := os.Getenv("POSTGRES_URL")
-	if url == "" {
-		return errors.New("POSTGRES_URL is not set")
+	url, secret := os.Getenv("POSTGRES_URL"), os.Getenv("WEBHOOK_SECRET")
+	if url == "" || secret == "" {
+		return errors.New("POSTGRES_URL and WEBHOOK_SECRET must be set")
 	}
 	pool, err := pgxpool.New(ctx, url)
 	if err != nil {
@@ -55,10 +52,6 @@ func run(ctx context.Context, addr string) error {
 	defer pool.Close()
 	if err := migrate(ctx, pool); err != nil {
 		return err
-	}
-	secret := os.Getenv("WEBHOOK_SECRET")
-	if secret == "" {
-		return demonstrate(ctx, pool)
 	}
 	h, err := newReceiver(pool, secret, 0)
 	if err != nil {

@@ -74,7 +74,7 @@ func newWorkers(pool *pgxpool.Pool, handle handler, change ...func(*river.Config
 		Workers:              workers,
 		JobTimeout:           jobTimeout,
 		RescueStuckJobsAfter: rescueAfter,
-		Logger:               slog.New(slog.DiscardHandler), // this program prints; yours logs
+		Logger:               slog.New(slog.DiscardHandler), // River logs each job; use your logger
 	}
 	for _, c := range change {
 		c(cfg)
