@@ -15,10 +15,10 @@ import (
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/riverjobs"
+	"example.com/emailplatform/mailroom"
 )
 
-// A program that commits an order together with the job of its email. The tables of River, of
-// riverjobs.Schema and of the shop exist.
+// A program that commits an order together with its email. The tables of River, of Store.Create and of the shop exist.
 func Example() {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, os.Getenv("POSTGRES_URL"))
@@ -30,34 +30,47 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	jobs, err := riverjobs.New(pool, c, riverjobs.Options{})
+	store, err := riverjobs.NewStore(pool, "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	room, err := mailroom.New(c, store, mailroom.Options{
+		URL:      "https://shop.example.com/hook",
+		External: true,
+		OnNotice: func(ctx context.Context, n mailroom.Notice) error {
+			_, err := store.Tx(ctx).Exec(ctx, "UPDATE orders SET email = $2 WHERE id = $1", n.Key, n.Reason)
+			return err
+		},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	workers := river.NewWorkers()
-	jobs.Register(workers)
+	riverjobs.Register(workers, room)
 	queue, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Workers: workers,
 		Queues: map[string]river.QueueConfig{
 			riverjobs.SendQueue:   {MaxWorkers: 8},
 			riverjobs.LookupQueue: {MaxWorkers: 1},
+			riverjobs.NoticeQueue: {MaxWorkers: 4},
 		},
-		RescueStuckJobsAfter: 2 * time.Minute, // when the jobs of a crashed process are released
+		RescueStuckJobsAfter: 5 * time.Minute, // when other processes get the jobs of a crashed process
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Until it ends, the program works on jobs between queue.Start(ctx) and queue.Stop(ctx).
+	// The program serves room as the handler of the webhook. It works between room.Start() and queue.Start(ctx), and
+	// queue.Stop(ctx) and room.Close().
+	_ = queue
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO orders (id) VALUES ('17')"); err != nil {
 			return err
 		}
-		_, err := queue.InsertTx(ctx, tx, riverjobs.SendArgs{Key: "order-17", Submission: client.EmailSubmission{
+		return room.Enqueue(store.With(ctx, tx), "17", client.EmailSubmission{
 			To:      "ada@example.org",
 			Sender:  client.Sender{Name: "Shop", Email: "orders@shop.example"},
 			Content: client.EmailContent{Type: client.EmailTypeTransactional, Subject: "Your order 17", Text: "Thank you."},
-		}}, nil)
-		return err
+		})
 	})
 	if err != nil {
 		slog.Error(err.Error()) // a program would end here

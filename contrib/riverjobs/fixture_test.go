@@ -2,7 +2,6 @@ package riverjobs_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,12 +19,12 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
-	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/contrib/riverjobs"
+	"example.com/emailplatform/mailroom"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -85,7 +84,10 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 	require.NoError(t, err)
 	_, err = migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil)
 	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), riverjobs.Schema)
+	store, err := riverjobs.NewStore(pool, "")
+	require.NoError(t, err)
+	require.NoError(t, store.Create(t.Context()))
+	_, err = pool.Exec(t.Context(), "CREATE TABLE told (what text)")
 	require.NoError(t, err)
 	return pool
 }
@@ -105,62 +107,55 @@ func (s *shop) client(change ...func(*client.Config)) *client.Client {
 	return c
 }
 
-// jobs returns Jobs with short pauses unless opts sets them.
-func (s *shop) jobs(c *client.Client, opts riverjobs.Options) *riverjobs.Jobs {
-	s.t.Helper()
-	if opts.Pause == 0 {
-		opts.Pause, opts.MaxPause = 50*time.Millisecond, 50*time.Millisecond
-	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
-	j, err := riverjobs.New(s.pool, c, opts)
-	require.NoError(s.t, err)
-	return j
+// replica is a process with a Room and a River client.
+type replica struct {
+	store *riverjobs.Store
+	room  *mailroom.Room
+	queue *river.Client[pgx.Tx]
 }
 
-// inserter returns a River client that only inserts jobs.
-func (s *shop) inserter() *river.Client[pgx.Tx] {
+// start works on all jobs until the test ends. The pauses are short unless change sets them.
+func (s *shop) start(change ...func(*mailroom.Options)) *replica {
 	s.t.Helper()
-	c, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{})
+	store, err := riverjobs.NewStore(s.pool, "")
 	require.NoError(s.t, err)
-	return c
-}
-
-// start works on all jobs until the test ends.
-func (s *shop) start(j *riverjobs.Jobs) *river.Client[pgx.Tx] {
-	s.t.Helper()
+	opts := mailroom.Options{
+		URL: "http://app.test/hook", External: true, Logger: slog.New(slog.DiscardHandler),
+		Pause: 50 * time.Millisecond, MaxPause: 50 * time.Millisecond, Poll: 50 * time.Millisecond,
+		OnNotice: func(ctx context.Context, n mailroom.Notice) error {
+			_, err := store.Tx(ctx).Exec(ctx, "INSERT INTO told VALUES ($1)", string(n.Reason)+" "+n.Key)
+			return err
+		},
+	}
+	for _, c := range change {
+		c(&opts)
+	}
+	room, err := mailroom.New(s.client(), store, opts)
+	require.NoError(s.t, err)
+	s.platform.SetTarget("app.test", room)
 	workers := river.NewWorkers()
-	j.Register(workers)
-	c, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{
-		Workers:           workers,
-		Queues:            map[string]river.QueueConfig{riverjobs.SendQueue: {MaxWorkers: 4}, riverjobs.LookupQueue: {MaxWorkers: 1}},
+	riverjobs.Register(workers, room)
+	queue, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{
+		Workers: workers,
+		Queues: map[string]river.QueueConfig{
+			riverjobs.SendQueue: {MaxWorkers: 4}, riverjobs.LookupQueue: {MaxWorkers: 1}, riverjobs.NoticeQueue: {MaxWorkers: 2},
+		},
 		FetchCooldown:     5 * time.Millisecond,
 		FetchPollInterval: 20 * time.Millisecond,
-		RetryPolicy:       atOnce{},
 		TestOnly:          true,
 		Logger:            slog.New(slog.DiscardHandler),
 	})
 	require.NoError(s.t, err)
-	require.NoError(s.t, c.Start(s.t.Context()))
+	room.Start()
+	require.NoError(s.t, queue.Start(s.t.Context()))
 	s.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		_ = c.StopAndCancel(ctx)
+		_ = queue.StopAndCancel(ctx)
+		_ = room.Close()
 	})
-	return c
+	return &replica{store, room, queue}
 }
-
-// work processes all jobs with a new client until the test ends.
-func (s *shop) work(opts riverjobs.Options) (*riverjobs.Jobs, *river.Client[pgx.Tx]) {
-	s.t.Helper()
-	j := s.jobs(s.client(), opts)
-	return j, s.start(j)
-}
-
-type atOnce struct{}
-
-func (atOnce) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(10 * time.Millisecond) }
 
 // order is the email about an order.
 func order(key string) client.EmailSubmission {
@@ -171,75 +166,36 @@ func order(key string) client.EmailSubmission {
 	}
 }
 
-// insert inserts the job of an order and returns its id.
-func (s *shop) insert(key string) int64 {
-	s.t.Helper()
-	res, err := s.inserter().Insert(s.t.Context(), riverjobs.SendArgs{Key: key, Submission: order(key)}, nil)
-	require.NoError(s.t, err)
-	return res.Job.ID
-}
-
-// until waits until the job meets a condition.
-func (s *shop) until(id int64, what string, met func(*rivertype.JobRow) bool) *rivertype.JobRow {
-	s.t.Helper()
-	jobs := s.inserter()
-	var row *rivertype.JobRow
-	s.wait(what, func() bool {
-		var err error
-		row, err = jobs.JobGet(s.t.Context(), id)
-		require.NoError(s.t, err)
-		return met(row)
-	})
-	return row
-}
-
-// reaches waits until the job has the given state.
-func (s *shop) reaches(id int64, state rivertype.JobState) *rivertype.JobRow {
-	s.t.Helper()
-	return s.until(id, string(state), func(row *rivertype.JobRow) bool { return row.State == state })
+func (r *replica) enqueue(t *testing.T, key string) {
+	t.Helper()
+	require.NoError(t, r.room.Enqueue(t.Context(), key, order(key)))
 }
 
 func (s *shop) wait(what string, met func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !met(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); !met(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("after 30 s: not %s", what)
+			s.t.Fatalf("after 60 s: not %s", what)
 		}
 	}
-}
-
-// ended waits until the job is completed, canceled or unknown.
-func (s *shop) ended(id int64) (*rivertype.JobRow, riverjobs.Output) {
-	s.t.Helper()
-	var out riverjobs.Output
-	row := s.until(id, "ended", func(row *rivertype.JobRow) bool {
-		out = riverjobs.Output{}
-		if row.Output() != nil {
-			require.NoError(s.t, json.Unmarshal(row.Output(), &out))
-		}
-		return row.State == rivertype.JobStateCompleted || row.State == rivertype.JobStateCancelled ||
-			row.State == rivertype.JobStateScheduled && out.State == riverjobs.StateUnknown
-	})
-	return row, out
 }
 
 func (s *shop) inject(f mockserver.Fault) {
 	s.t.Helper()
-	if f.Action != mockserver.FaultInternalError { // which is about emails
-		f.Operation = "submitEmail"
-	}
+	f.Operation = "submitEmail"
 	_, err := s.platform.Inject(f)
 	require.NoError(s.t, err)
 }
 
-// hold makes requests wait until the returned function is called. arrived gets a
-// value for each.
+// hold makes requests to send wait until the returned function is called. arrived gets a value for each.
 func (s *shop) hold() (arrived <-chan struct{}, release func()) {
 	s.t.Helper()
 	came, free := make(chan struct{}, 100), make(chan struct{})
 	front := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		came <- struct{}{}
-		<-free
+		if r.Method == http.MethodPost && r.URL.Path == "/v2/emails" {
+			came <- struct{}{}
+			<-free
+		}
 		s.platform.ServeHTTP(w, r)
 	})
 	s.front.Store(&front)
@@ -248,16 +204,16 @@ func (s *shop) hold() (arrived <-chan struct{}, release func()) {
 	return came, release
 }
 
-func (s *shop) exec(sql string, args ...any) {
-	s.t.Helper()
-	_, err := s.pool.Exec(s.t.Context(), sql, args...)
-	require.NoError(s.t, err)
-}
-
 func (s *shop) count(what string, args ...any) (n int) {
 	s.t.Helper()
 	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), "SELECT count(*) FROM "+what, args...).Scan(&n))
 	return n
+}
+
+// told returns the number of notices with a reason. Their rows are written in the transactions of the notices.
+func (s *shop) told(reason mailroom.Reason) int {
+	s.t.Helper()
+	return s.count("told WHERE what LIKE $1", string(reason)+" %")
 }
 
 // requests returns the number of emails that were submitted, or attempted.

@@ -21,6 +21,9 @@ const (
 	SQLite             // from version 3.35
 )
 
+// Schema returns the statements of [Store.Create], for migrations. They end in semicolons.
+func (d Dialect) Schema() string { return strings.Join(d.schema(), ";\n") + ";\n" }
+
 func (d Dialect) schema() []string {
 	text, lock := "text", "SELECT 1"
 	if d == PostgreSQL {

@@ -48,8 +48,10 @@ type settings struct {
 	Addr                  string        // replica, nats: the address that it listens on
 	Dir                   string        // nats: the directory of the streams
 	Sync                  bool          // nats: sync each message to the disk before the response
-	Store                 string        // replica: see open
-	File                  string        // replica, worker: its handler appends a line for each call; empty: the handler of a replica does nothing
+	Store                 string        // replica: see open; sender: see openEngine
+	Release               int           // sender: its URL and events; 0 is release 1 with all events
+	Skew                  time.Duration // sender: by how much its clock is wrong
+	File                  string        // sender: the database of SQLite; replica, worker: its handler appends a line for each call; empty: the handler of a replica does nothing
 	Work                  time.Duration // replica, worker: duration of the handler
 	Lease                 time.Duration // replica: lease of an event in Redis
 	Rows                  bool          // replica: write a row with the key of each event
@@ -115,10 +117,18 @@ var groups = []struct {
 	{"events: replicas are killed, redisstore", killedReplicas("redis")},
 	{"events: PostgreSQL is killed", killedPostgres},
 	{"events: Redis is killed and comes back empty", killedRedis},
-	{"sends: an outage", outage},
-	{"sends: replicas are killed", killedSenders},
-	{"sends: replicas end by SIGTERM", stoppedSenders},
-	{"sends: PostgreSQL is killed", killedQueue},
+	{"mail: an outage, sqlite", outage(onSQLite)},
+	{"mail: an outage, postgres", outage(onPostgreSQL)},
+	{"mail: an outage, river", outage(onRiver)},
+	{"mail: replicas are killed, sqlite", killedSenders(onSQLite)},
+	{"mail: replicas are killed, postgres", killedSenders(onPostgreSQL)},
+	{"mail: replicas are killed, river", killedSenders(onRiver)},
+	{"mail: replicas end by SIGTERM, sqlite", stoppedSenders(onSQLite)},
+	{"mail: replicas end by SIGTERM, postgres", stoppedSenders(onPostgreSQL)},
+	{"mail: replicas end by SIGTERM, river", stoppedSenders(onRiver)},
+	{"mail: PostgreSQL is killed, postgres", killedQueue(onPostgreSQL)},
+	{"mail: PostgreSQL is killed, river", killedQueue(onRiver)},
+	{"mail: speed", mailSpeed},
 	{"stream: receivers, workers and the server are killed", killedStream},
 	{"stream: throughput", streamThroughput},
 	{"speed: one replica", oneReplica},

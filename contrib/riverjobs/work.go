@@ -1,0 +1,68 @@
+package riverjobs
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"example.com/emailplatform/mailroom"
+)
+
+const queuePrefix = "emailplatform_"
+
+// The names of the job queues. The configuration of the River client must contain all.
+const (
+	// SendQueue contains the jobs that send emails. The queue's MaxWorkers is the maximum
+	// number of concurrent requests in each replica.
+	SendQueue = queuePrefix + "send"
+	// LookupQueue contains the jobs that look up emails. One worker per replica is enough,
+	// because the platform allows one lookup per second.
+	LookupQueue = queuePrefix + "lookup"
+	// NoticeQueue contains the jobs that call OnNotice.
+	NoticeQueue = queuePrefix + "notice"
+)
+
+// args are the arguments of a job for an item.
+type args struct {
+	Item string `json:"item"` // the kind of the item
+	Key  string `json:"key"`
+}
+
+// Kind implements river.JobArgs.
+func (args) Kind() string { return "emailplatform_item" }
+
+// Register adds the worker of this package, which calls [mailroom.Room.Work]. The option
+// [mailroom.Options].External of the Room must be true. Register panics if the worker is
+// already registered.
+func Register(workers *river.Workers, room *mailroom.Room) {
+	river.AddWorker(workers, &worker{room: room})
+}
+
+type worker struct {
+	river.WorkerDefaults[args]
+	room *mailroom.Room
+}
+
+// Timeout implements river.Worker. It exceeds the time of a lookup with its wait for the
+// rate limit.
+func (*worker) Timeout(*river.Job[args]) time.Duration { return 3 * time.Minute }
+
+// failurePause is the time after which a job runs again if the database failed or the Room
+// was closed.
+const failurePause = 5 * time.Second
+
+// Work implements river.Worker. A job that has to wait is snoozed, because an error would
+// count as an attempt, and River discards a job after 25 attempts.
+func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
+	wait, err := w.room.Work(ctx, job.Args.Item, job.Args.Key)
+	if err != nil {
+		slog.WarnContext(ctx, "riverjobs: job runs again later", "item", job.Args.Item, "key", job.Args.Key, "error", err)
+		wait = failurePause
+	}
+	if wait > 0 {
+		return river.JobSnooze(wait)
+	}
+	return nil
+}
