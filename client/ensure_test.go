@@ -65,6 +65,27 @@ func TestEnsureWebhook(t *testing.T) {
 	})
 }
 
+// TestEnsureOtherEvents: events that the specification lacks are sent and compared as they are.
+func TestEnsureOtherEvents(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	c, err := New(Config{BaseURL: srv.URL(), Token: srv.Token()})
+	require.NoError(t, err)
+	in := subscription("List.Archived", events.NameCampaignSent, "list.archived")
+	hook, err := c.Webhooks.Ensure(t.Context(), in)
+	if err != nil || !slices.Equal(hook.Events, in.Events) {
+		t.Errorf("got %v, %v", hook.Events, err)
+	}
+	again, err := c.Webhooks.Ensure(t.Context(), in)
+	if err != nil || again.ID != hook.ID {
+		t.Errorf("got another webhook, %v", err)
+	}
+	other, err := c.Webhooks.Ensure(t.Context(), subscription("List.Archived", events.NameCampaignSent))
+	if err != nil || other.ID == hook.ID {
+		t.Errorf("got the webhook with other events, %v", err)
+	}
+}
+
 // TestEnsureOddWebhook: Ensure, Active and Rotate do not decide on values that they cannot read.
 func TestEnsureOddWebhook(t *testing.T) {
 	const hook = `{"webhook_id":"1","url":"http://hooks.test/ensured","events":["Email.Bounced"],"status":"active","secret":"s","rate_limit":5,"rate_limit_period":"hour"}`

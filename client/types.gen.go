@@ -687,7 +687,7 @@ type Webhook struct {
 
 // WebhookCreate is a subscription to create.
 type WebhookCreate struct {
-	// The names of the subscribed events.
+	// The names of the subscribed events. EventName lists the known names. The platform may support others.
 	Events []events.Name `json:"events"`
 
 	// The maximum number of deliveries per period; omitted if there is no limit.

@@ -29,7 +29,7 @@ type Request struct {
 	Fault             string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
 	Body              Text          `json:"body,omitzero" doc:"the body of the request, up to 64 KiB"`
 	Response          Text          `json:"response,omitzero" doc:"the body of an error response, up to 4 KiB"`
-	UnknownFields     []string      `json:"unknown_fields,omitzero" doc:"fields of the body that the API does not define, such as contacts[].emial; at most 20"`
+	UnknownFields     []string      `json:"unknown_fields,omitzero" doc:"fields of the body that the API does not define, such as contacts[].emial, and unknown events, such as events[]: Email.Bouncd; at most 20"`
 	UnknownParameters []string      `json:"unknown_parameters,omitzero" doc:"query parameters that the API does not define; at most 20"`
 }
 

@@ -1396,7 +1396,7 @@ export interface components {
              * @description the time of the request
              */
             time: string;
-            /** @description fields of the body that the API does not define, such as contacts[].emial; at most 20 */
+            /** @description fields of the body that the API does not define, such as contacts[].emial, and unknown events, such as events[]: Email.Bouncd; at most 20 */
             unknown_fields?: string[];
             /** @description query parameters that the API does not define; at most 20 */
             unknown_parameters?: string[];
@@ -1425,7 +1425,7 @@ export interface components {
              * @description the time of the request
              */
             time: string;
-            /** @description fields of the body that the API does not define, such as contacts[].emial; at most 20 */
+            /** @description fields of the body that the API does not define, such as contacts[].emial, and unknown events, such as events[]: Email.Bouncd; at most 20 */
             unknown_fields?: string[];
             /** @description query parameters that the API does not define; at most 20 */
             unknown_parameters?: string[];

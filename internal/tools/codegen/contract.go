@@ -104,6 +104,7 @@ func (c *contract) schema(ref *openapi3.SchemaRef, description string) string {
 
 // literal writes a schema. A schema without rules allows any value.
 func (c *contract) literal(s *openapi3.Schema, description string) string {
+	var needs []string
 	kind, fields := c.kind(s)
 	if kind == "integer" && s.Min == nil {
 		fields = append(fields, "Min: math.MinInt64")
@@ -139,7 +140,9 @@ func (c *contract) literal(s *openapi3.Schema, description string) string {
 		case "string format":
 			if s.Format == "date-time" {
 				fields = append(fields, "Time: true")
-			} else if !slices.Contains([]string{"email", "uri", "uuid", "password"}, s.Format) {
+			} else if s.Format == "email" || s.Format == "uri" {
+				fields = append(fields, fmt.Sprintf("Format: %q", s.Format))
+			} else if s.Format != "uuid" && s.Format != "password" {
 				c.fail(s.Origin, "the mock server validates no format %s", s.Format)
 			}
 		case " oneOf":
@@ -152,6 +155,13 @@ func (c *contract) literal(s *openapi3.Schema, description string) string {
 					c.fail(s.Origin, "%s is required, but not among the properties", name)
 				}
 			}
+		case "string x-event-name":
+			fields = append(fields, "Event: true")
+		case "object x-needs":
+			for _, name := range s.Extensions["x-needs"].([]any) {
+				needs = append(needs, name.(string))
+			}
+			fields = append(fields, fmt.Sprintf("Needs: %#v", needs))
 		case "integer format": // has no effect
 		default:
 			if !slices.Contains([]string{"type", "description", "default", "discriminator"}, keyword) && !strings.HasPrefix(keyword, "x-") {

@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/webhook"
 )
 
@@ -156,7 +156,7 @@ func (t triggering) print(out io.Writer, body []byte) error {
 
 // send makes one attempt. Any response except 2xx is an error.
 func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error {
-	target, err := delivery.ParseURL(t.url)
+	target, err := contract.ParseURL(t.url)
 	if err != nil {
 		return fmt.Errorf("--url %w", err)
 	}

@@ -775,8 +775,8 @@ type Webhook struct {
 
 // WebhookCreate A subscription to create.
 type WebhookCreate struct {
-	// Events The names of the subscribed events.
-	Events []EventName `json:"events"`
+	// Events The names of the subscribed events. EventName lists the known names. The platform may support others.
+	Events []string `json:"events"`
 
 	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`

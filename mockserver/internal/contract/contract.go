@@ -78,8 +78,11 @@ type Schema struct {
 	Unsigned   bool     // an integer can exceed the range of int64
 	Enum       []string // valid values of a string
 	Pattern    *regexp.Regexp
-	Expected   string // description of the strings that Pattern matches
-	Time       bool   // a string must be a time in the format of RFC 3339
+	Expected   string   // description of the strings that Pattern matches
+	Time       bool     // a string must be a time in the format of RFC 3339
+	Format     string   // email or uri, of a string
+	Event      bool     // a string is the name of an event; unknown names are recorded
+	Needs      []string // an object must contain at least one of these fields
 	AllOf      []*Schema
 	OneOf      []*Schema
 
@@ -219,7 +222,7 @@ func (k Kind) String() string {
 // anyString reports whether the schema allows every string, except possibly the
 // empty string.
 func (s *Schema) anyString() bool {
-	return s.Min <= 1 && s.Max == 0 && s.Enum == nil && s.Pattern == nil && !s.Time
+	return s.Min <= 1 && s.Max == 0 && s.Enum == nil && s.Pattern == nil && !s.Time && s.Format == ""
 }
 
 // stringError returns "" if the string is valid.
@@ -239,7 +242,7 @@ func (s *Schema) stringError(value string) string {
 	case s.Time && !isTime(value):
 		return "must be a time in the format of RFC 3339"
 	}
-	return ""
+	return formatError(s.Format, value)
 }
 
 func isTime(value string) bool {

@@ -23,7 +23,7 @@ type Findings struct {
 	// the entry. The server imports only the valid entries.
 	BadEntries map[int]api.ProblemDetail
 	// UnknownFields contains the paths of unknown fields, such as
-	// contacts[].emial. UnknownParameters contains the names of unknown query
+	// contacts[].emial, and unknown names of events. UnknownParameters contains the names of unknown query
 	// parameters. Each list has at most 20 elements and no duplicates.
 	UnknownFields, UnknownParameters []string
 }

@@ -68,7 +68,7 @@ func table() document {
 		{Name: "value", Required: true, Schema: &Schema{Kind: String}},
 	}}
 	schemaContactCreate := &Schema{Kind: Object, Properties: []Property{
-		{Name: "email", Required: true, Schema: &Schema{Kind: String}},
+		{Name: "email", Required: true, Schema: &Schema{Kind: String, Format: "email"}},
 		{Name: "custom_attributes", Schema: &Schema{Kind: Array, Items: schemaCustomAttribute}},
 		{Name: "tags", Schema: &Schema{Kind: Array, Items: &Schema{Kind: String, Min: 1}}},
 		{Name: "interests", Schema: &Schema{Kind: Array, Items: &Schema{Kind: String, Min: 1}}},
@@ -133,7 +133,7 @@ func table() document {
 	}}
 	schemaSender := &Schema{Kind: Object, Properties: []Property{
 		{Name: "name", Schema: &Schema{Kind: String}},
-		{Name: "email", Required: true, Schema: &Schema{Kind: String}},
+		{Name: "email", Required: true, Schema: &Schema{Kind: String, Format: "email"}},
 	}}
 	schemaEmailType := &Schema{Kind: String, Enum: []string{"marketing", "transactional"}}
 	schemaEmailContent := &Schema{Kind: Object, Properties: []Property{
@@ -142,9 +142,9 @@ func table() document {
 		{Name: "html", Schema: &Schema{Kind: String}},
 		{Name: "text", Schema: &Schema{Kind: String}},
 		{Name: "type", Schema: schemaEmailType},
-	}}
+	}, Needs: []string{"template_id", "html", "text"}}
 	schemaEmailSubmission := &Schema{Kind: Object, Properties: []Property{
-		{Name: "email", Required: true, Schema: &Schema{Kind: String}},
+		{Name: "email", Required: true, Schema: &Schema{Kind: String, Format: "email"}},
 		{Name: "sender", Required: true, Schema: schemaSender},
 		{Name: "content", Required: true, Schema: schemaEmailContent},
 		{Name: "custom_attributes", Schema: &Schema{Kind: Object, Values: &Schema{Kind: String}}},
@@ -193,7 +193,7 @@ func table() document {
 		{Name: "value", Required: true, Schema: &Schema{Kind: String}},
 	}}
 	schemaTransactionalSubmission := &Schema{Kind: Object, Properties: []Property{
-		{Name: "email", Required: true, Schema: &Schema{Kind: String}},
+		{Name: "email", Required: true, Schema: &Schema{Kind: String, Format: "email"}},
 		{Name: "sender", Required: true, Schema: schemaSender},
 		{Name: "content", Required: true, Schema: schemaMessageContent},
 		{Name: "custom_attributes", Schema: &Schema{Kind: Object, Values: &Schema{Kind: String}}},
@@ -271,11 +271,10 @@ func table() document {
 	schemaSuppressedEmailCreate := &Schema{Kind: Object, Properties: []Property{
 		{Name: "email", Required: true, Schema: &Schema{Kind: String, Min: 3}},
 	}}
-	schemaEventName := &Schema{Kind: String, Enum: []string{"Contact.Added", "Contact.Unsubscribed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Campaign.Sent", "Campaign.Scheduled", "Email.ReportedAsSpam", "Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "Contact.Removed", "SuppressedEmail.Added"}}
 	schemaRateLimitPeriod := &Schema{Kind: String, Enum: []string{"second", "minute", "hour", "day"}}
 	schemaWebhookCreate := &Schema{Kind: Object, Properties: []Property{
-		{Name: "url", Required: true, Schema: &Schema{Kind: String}},
-		{Name: "events", Required: true, Schema: &Schema{Kind: Array, Min: 1, Items: schemaEventName}},
+		{Name: "url", Required: true, Schema: &Schema{Kind: String, Format: "uri"}},
+		{Name: "events", Required: true, Schema: &Schema{Kind: Array, Min: 1, Items: &Schema{Kind: String, Min: 1, Event: true}}},
 		{Name: "rate_limit", Schema: &Schema{Kind: Integer, Min: 1}},
 		{Name: "rate_limit_period", Schema: schemaRateLimitPeriod},
 	}}
@@ -301,6 +300,7 @@ func table() document {
 		{Name: "data", Required: true, Schema: &Schema{Kind: Array, Items: schemaWebhookSummary}},
 		{Name: "pagination", Required: true, Schema: schemaPagination},
 	}}
+	schemaEventName := &Schema{Kind: String, Enum: []string{"Contact.Added", "Contact.Unsubscribed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Campaign.Sent", "Campaign.Scheduled", "Email.ReportedAsSpam", "Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "Contact.Removed", "SuppressedEmail.Added"}}
 	schemaGeneralEvent := &Schema{Kind: Object, Properties: []Property{
 		{Name: "event", Required: true, Schema: schemaEventName},
 		{Name: "timestamp", Required: true, Schema: &Schema{Kind: String, Time: true}},

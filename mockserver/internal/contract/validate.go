@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ type validator struct {
 	errors        []api.ProblemDetail
 	badEntries    map[int]api.ProblemDetail // errors in import entries; nil for other bodies
 	request       bool                      // the body is from a request, so unknown fields are recorded
-	unknown       []string                  // locations of unknown fields
+	unknown       []string                  // locations of unknown fields, and unknown names of events
 	rejectUnknown bool
 }
 
@@ -82,8 +83,12 @@ func (v *validator) value(s *Schema, at *location) {
 	case kind == Array:
 		v.array(s, at)
 	case kind == String:
-		if raw := v.quoted(); !s.anyString() || len(raw) < int(s.Min) {
+		raw := v.quoted()
+		if !s.anyString() || len(raw) < int(s.Min) {
 			v.fail(at, "value_error", s.stringError(string(unescaped(raw))))
+		}
+		if s.Event && v.request {
+			v.event(at, string(unescaped(raw)))
 		}
 	case kind == Integer:
 		v.fail(at, "value_error", s.integerError(string(v.word())))
@@ -116,6 +121,10 @@ func (v *validator) object(s *Schema, at *location) {
 			field.name = []byte(s.Properties[i].Name)
 			v.fail(&field, "missing", "required")
 		}
+	}
+	if s.Needs != nil && !slices.ContainsFunc(s.Needs, func(name string) bool { return seen>>s.property([]byte(name))&1 == 1 }) {
+		last := len(s.Needs) - 1
+		v.fail(at, "value_error", "must contain "+strings.Join(s.Needs[:last], ", ")+" or "+s.Needs[last])
 	}
 }
 
@@ -193,6 +202,19 @@ func (v *validator) unknownField(s *Schema, field *location) {
 	v.unknown = note(v.unknown, field.pattern())
 	if v.rejectUnknown && !v.full() && !v.knownEntry(field) { // skip slow suggestions if the error is not stored
 		v.fail(field, "value_error", suggest.Unknown("field", name, known))
+	}
+}
+
+// event records the name of an unknown event. The list of names in the specification is
+// incomplete, so the name is an error only if unknown fields are errors.
+func (v *validator) event(at *location, name string) {
+	known := slices.Sorted(maps.Keys(load().events))
+	if name == "" || slices.Contains(known, name) {
+		return
+	}
+	v.unknown = note(v.unknown, at.pattern()+": "+name)
+	if v.rejectUnknown {
+		v.fail(at, "value_error", suggest.Unknown("value", name, known))
 	}
 }
 

@@ -90,7 +90,7 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 		}
 		return c.delivery(id)
 	}
-	if _, err := delivery.ParseURL(in.URL); err != nil {
+	if _, err := contract.ParseURL(in.URL); err != nil {
 		return nil, apierror.Invalid(err.Error(), "body", "url")
 	}
 	secret, err := webhook.ParseSecret(in.Secret, string(cmp.Or(in.HashFunction, c.Platform.Hash)))

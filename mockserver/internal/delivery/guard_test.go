@@ -281,33 +281,3 @@ func TestTargetsByHost(t *testing.T) {
 		assert.Equal(t, fmt.Sprintf("%T", exact), fmt.Sprintf("%T", both.handler(&url.URL{Scheme: "http", Host: host})), "%s: got the handler of another host", host)
 	}
 }
-
-func TestParseURL(t *testing.T) {
-	for s, want := range map[string]string{
-		"http://127.0.0.1:8080/hook":    "",
-		"https://example.org":           "",
-		"HTTP://example.org":            "",
-		"http://bücher.example/é":       "", // package http encodes the host and the path
-		"http://a.test/hook?name=a%20b": "",
-		"/hook":                         "absolute http or https URL",
-		"http:///hook":                  "absolute http or https URL",
-		"http://:80/":                   "absolute http or https URL",
-		"ftp://example.org/":            "absolute http or https URL",
-		"http://example.org:port/":      "absolute http or https URL",
-		"":                              "absolute http or https URL",
-		"http://a.test/hook?name=a b":   "white space",
-		"http://a.test/a b":             "white space",
-		"http://a.test/hook ":           "white space",
-		"http://a.test/hook\u00a0":      "white space",
-		"http://a.test/#a b":            "white space",
-		"http://a.test/hook?name=é":     "ASCII query",
-		"http://a.test/hook?name=\xe9":  "ASCII query",
-	} {
-		_, err := ParseURL(s)
-		if want == "" {
-			assert.NoError(t, err, "ParseURL(%q)", s)
-		} else {
-			assert.ErrorContains(t, err, want, "ParseURL(%q)", s)
-		}
-	}
-}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/model"
@@ -64,23 +63,6 @@ func (t *target) set(host string, handler http.Handler) {
 	} else {
 		t.handlers[host] = handler
 	}
-}
-
-// ParseURL returns the URL of a receiver, or an error if a request to the URL would be
-// invalid or would reach another URL. Package url accepts white space, and package http
-// sends it unchanged in a query and encoded in a path.
-func ParseURL(s string) (*url.URL, error) {
-	to, err := url.Parse(s)
-	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {
-		return nil, errors.New("must be an absolute http or https URL")
-	}
-	if strings.ContainsFunc(s, unicode.IsSpace) {
-		return nil, errors.New("must be an absolute http or https URL without white space; a space in a URL is %20")
-	}
-	if strings.ContainsFunc(to.RawQuery, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return nil, errors.New("must be an absolute http or https URL with an ASCII query; percent-encode other characters")
-	}
-	return to, nil
 }
 
 // post makes one attempt. It returns the status and the beginning of the

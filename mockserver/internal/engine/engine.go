@@ -70,7 +70,7 @@ func (e *Engine) Restore(r io.Reader) error {
 
 // SendEventTo signs a body and makes one attempt to deliver it to a URL.
 func (e *Engine) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
-	if _, err := delivery.ParseURL(to); err != nil {
+	if _, err := contract.ParseURL(to); err != nil {
 		return "", fmt.Errorf("mockserver: url: %w", err)
 	}
 	if _, err := webhook.NewVerifier(secret); err != nil {

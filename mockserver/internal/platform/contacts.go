@@ -10,6 +10,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/contract"
 )
 
 func (t *tx) contact(listID, id int64) (*list, *contact, error) {
@@ -38,7 +39,7 @@ func (t *tx) member(listID, id int64) (*list, *contact, error) {
 }
 
 func (t *tx) createContact(r api.CreateContactRequestObject) (api.CreateContactResponseObject, error) {
-	if !isEmail(r.Body.Email) {
+	if !contract.IsEmail(r.Body.Email) {
 		return nil, apierror.Invalid("not an email address", "body", "email")
 	}
 	l, err := t.list(r.ListID)
@@ -216,7 +217,7 @@ func readEntries(
 		case err != nil:
 			p := apierror.OfJSON(err).Details[0] // only if request validation is off
 			d, bad = apierror.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...), true
-		case !isEmail(entry.Email):
+		case !contract.IsEmail(entry.Email):
 			d, bad = apierror.At("value_error", "not an email address", "body", "contacts", i, "email"), true
 		}
 		if !bad {

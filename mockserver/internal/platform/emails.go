@@ -7,6 +7,7 @@ import (
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/contract"
 )
 
 // submitEmail implements POST /v2/emails. If the email is rejected, the HTTP status
@@ -41,7 +42,7 @@ func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailRespons
 }
 
 func (t *tx) checkEmail(to string, from api.Sender, content api.MessageContent) error {
-	if !isEmail(to) {
+	if !contract.IsEmail(to) {
 		return apierror.Invalid("not an email address", "body", "email")
 	}
 	return cmp.Or(checkSender(from, true), t.checkContent(content, true))

@@ -115,9 +115,9 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 		_, _ = p.AddSuppressedEmail(ctx, api.AddSuppressedEmailRequestObject{Body: &api.SuppressedEmailCreate{Email: email}})
 		_, _ = p.RemoveSuppressedEmail(ctx, api.RemoveSuppressedEmailRequestObject{Email: fmt.Sprintf("u%d@example.org", r.IntN(40))})
 	case 13:
-		in := api.WebhookCreate{URL: "http://receiver.example/", Events: []api.EventName{api.EventNameEmailOpened}}
+		in := api.WebhookCreate{URL: "http://receiver.example/", Events: []string{string(api.EventNameEmailOpened)}}
 		if r.IntN(2) == 0 {
-			in.Events = append(in.Events, api.EventNameEmailClicked)
+			in.Events = append(in.Events, string(api.EventNameEmailClicked))
 		}
 		_, _ = p.CreateWebhook(ctx, api.CreateWebhookRequestObject{Body: &in})
 		name := slices.Collect(a.Webhooks.all())[r.IntN(a.Webhooks.len())].Name()

@@ -14,7 +14,7 @@
 //	platform, ids                                 the lock and transactions
 //	render                                        the content of messages
 //	account, resources, message, contact, status  the records and their rules
-//	collection, address                           what the records consist of
+//	collection                                    what the records consist of
 package platform
 
 import (

@@ -12,6 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/table"
 )
@@ -191,7 +192,7 @@ func (r *restoring) account(in *accountState) error {
 			return cmp.Or(r.id(h.ID, a.ID), a.checkHook(h))
 		}),
 		each("suppressed_emails", in.Suppressed, func(e *api.SuppressedEmail) error {
-			if !isPattern(e.Email) || !a.Suppression.suppress(*e) {
+			if !contract.IsPattern(e.Email) || !a.Suppression.suppress(*e) {
 				return fmt.Errorf("email %q must be a unique address or pattern", e.Email)
 			}
 			return nil
@@ -213,7 +214,7 @@ func (a *account) checkHook(h *delivery.Webhook) error {
 	case h.RateLimit < 0:
 		return fmt.Errorf("rate_limit must be 0 or more, got %d", h.RateLimit)
 	}
-	if _, err := delivery.ParseURL(h.URL); err != nil {
+	if _, err := contract.ParseURL(h.URL); err != nil {
 		return fmt.Errorf("url %w", err)
 	}
 	return checkSecret(h.Secret, h.Hash)

@@ -12,6 +12,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/model"
 )
 
@@ -251,7 +252,7 @@ func TestEmailAndPattern(t *testing.T) {
 		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 57) + ".de": {true, true},
 		"a@" + strings.Repeat(label+".", 3) + strings.Repeat("b", 58) + ".de": {false, false},
 	} {
-		assert.Equal(t, want.email, isEmail(s), "isEmail(%q)", s)
-		assert.Equal(t, want.pattern, isPattern(s), "isPattern(%q)", s)
+		assert.Equal(t, want.email, contract.IsEmail(s), "IsEmail(%q)", s)
+		assert.Equal(t, want.pattern, contract.IsPattern(s), "IsPattern(%q)", s)
 	}
 }

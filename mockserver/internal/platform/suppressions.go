@@ -6,6 +6,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/contract"
 )
 
 func (t *tx) suppress(email string) bool {
@@ -14,7 +15,7 @@ func (t *tx) suppress(email string) bool {
 
 func (t *tx) addSuppressedEmail(r api.AddSuppressedEmailRequestObject) (api.AddSuppressedEmailResponseObject, error) {
 	email := r.Body.Email
-	if !isPattern(email) {
+	if !contract.IsPattern(email) {
 		return nil, apierror.Invalid("must be an address, *@domain or local@*", "body", "email")
 	}
 	if t.suppress(email) {

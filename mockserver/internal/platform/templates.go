@@ -7,6 +7,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/mail"
 )
 
@@ -104,7 +105,7 @@ func (html renderedTemplate) VisitRenderTemplateResponse(w http.ResponseWriter) 
 // checkSender returns an error unless the sender has a valid address. An optional
 // sender may be empty.
 func checkSender(in api.Sender, required bool) error {
-	if !isEmail(in.Email) && (required || in != api.Sender{}) {
+	if !contract.IsEmail(in.Email) && (required || in != api.Sender{}) {
 		return apierror.Invalid("not an email address", "body", "sender", "email")
 	}
 	return nil

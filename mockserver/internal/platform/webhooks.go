@@ -7,6 +7,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/apierror"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
@@ -29,7 +30,7 @@ func (t *tx) createWebhook(r api.CreateWebhookRequestObject) (api.CreateWebhookR
 }
 
 func (t *tx) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
-	if _, err := delivery.ParseURL(in.URL); err != nil {
+	if _, err := contract.ParseURL(in.URL); err != nil {
 		return nil, apierror.Invalid(err.Error(), "body", "url")
 	}
 	h := &delivery.Webhook{
@@ -42,8 +43,8 @@ func (t *tx) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
 		Hash:      cmp.Or(t.fixed.Hash, t.p.Hash),
 	}
 	for _, name := range in.Events {
-		if !slices.Contains(h.Events, string(name)) {
-			h.Events = append(h.Events, string(name))
+		if !slices.Contains(h.Events, name) {
+			h.Events = append(h.Events, name)
 		}
 	}
 	if h.RateLimit != 0 && h.Period == "" {
