@@ -8,7 +8,7 @@
 //	views, restore, decodestate, snapshot         the control API: results for tests, and the state
 //	contacts, emails, campaigns, webhooks         the operations of the API, one file per resource
 //	subscribe, workflows                          automatic actions of the platform
-//	recipients                                    delivery of messages, and recipient actions
+//	recipients, address                           delivery of messages, and recipient actions
 //	suppressions, lists, templates                operations that others use
 //	events                                        events of messages
 //	platform, ids                                 the lock and transactions
