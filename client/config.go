@@ -45,13 +45,17 @@ type Config struct {
 	// account of a request. If your platform needs a header for it, see [WithHeader].
 	Account string
 
-	// HTTPClient sends the requests. The client does not change HTTPClient and does
-	// not follow redirects. The transport of HTTPClient must not add an
-	// Idempotency-Key header, because net/http resends failed HTTP/1 requests that
-	// have this header. The default is a new http.Client with [NewTransport]. An
-	// HTTPClient keeps its own settings. If its transport uses HTTP/2, set
-	// SendPingTimeout and PingTimeout in [http.Transport].HTTP2, or use NewTransport.
-	// Otherwise, net/http uses a dead connection for up to 15 minutes.
+	// HTTPClient sends the requests. The default is a new http.Client with
+	// [NewTransport]. The client does not change an HTTPClient, and never lets it follow
+	// redirects.
+	//
+	// Your own HTTPClient needs two settings:
+	//
+	//   - Its transport must not add an Idempotency-Key header, because net/http resends
+	//     failed HTTP/1 requests that have this header.
+	//   - If its transport uses HTTP/2, set SendPingTimeout and PingTimeout in
+	//     [http.Transport].HTTP2, or use NewTransport. Otherwise, net/http keeps using a
+	//     dead connection for up to 15 minutes.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
@@ -71,17 +75,22 @@ type Config struct {
 	// process with the same BaseURL, Account and first token share their slots.
 	LookupLimiter LookupLimiter `json:"-"`
 
-	// Logger receives a "platform request" record at debug level for each request,
-	// and a "retrying platform request" record at info level for each retry. Both
-	// records contain op, method, path, attempt and status (0 without a response),
-	// and, if known, request_id and error. The request record also contains duration,
-	// and the retry record contains delay. Paths and errors may contain the address
-	// of a recipient. If a response contains a value of the wrong type, which becomes the
-	// zero value, Logger receives a "response value ignored" record at warn level, once for
-	// each operation. If a call continues without a parameter that the platform refused,
-	// Logger receives a "refused parameter omitted" record in the same way.
-	// [Webhooks.Ensure] logs each webhook to archive at warn level. The default is
-	// slog.Default; slog.New(slog.DiscardHandler) disables logging.
+	// Logger receives these records:
+	//
+	//   - "platform request" at debug level for each request, with op, method, path,
+	//     attempt, status (0 without a response) and duration
+	//   - "retrying platform request" at info level for each retry, with the same
+	//     attributes, but delay instead of duration
+	//   - "response value ignored" at warn level if a response contains a value of the
+	//     wrong type, which becomes the zero value
+	//   - "refused parameter omitted" at warn level if a call continues without a
+	//     parameter that the platform refused
+	//   - each webhook to archive at warn level, from [Webhooks.Ensure].
+	//
+	// The first two records also contain request_id and error, if known. The two about
+	// responses and parameters appear once for each operation. Paths and errors may
+	// contain the address of a recipient. The default is slog.Default;
+	// slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called at the start of each call, for traces and metrics. The
@@ -159,15 +168,20 @@ const maxConns = 100
 // HTTP/2 ping, and the time that it waits for the response.
 const pingTimeout = 5 * time.Second
 
-// NewTransport returns a new transport, which is the default for
-// [Config.HTTPClient]. The transport is a copy of [http.DefaultTransport] with two
-// changes. It opens up to 100 HTTP/1 connections, which can all be idle (see
-// [Client.CloseIdleConnections]). Additional concurrent calls wait for a connection, and
-// [Config.Timeout] includes this wait. Over HTTP/2, many requests share one connection.
-// If an HTTP/2 connection receives nothing for 5 s, the transport sends a ping. If the
-// connection receives no response to the ping within 5 s, the transport closes the
-// connection. If http.DefaultTransport sends pings, the copy keeps these settings. If
-// http.DefaultTransport is not an [*http.Transport], NewTransport returns it.
+// NewTransport returns a new transport, which is the default for [Config.HTTPClient]. It
+// is a copy of [http.DefaultTransport] with two changes:
+//
+//   - It opens up to 100 HTTP/1 connections, which can all be idle (see
+//     [Client.CloseIdleConnections]). Additional concurrent calls wait for a connection,
+//     and [Config.Timeout] includes this wait. Over HTTP/2, many requests share one
+//     connection.
+//   - It detects a dead HTTP/2 connection: if the connection receives nothing for 5 s,
+//     the transport sends a ping, and if no response arrives within another 5 s, it
+//     closes the connection. If http.DefaultTransport has its own settings for pings,
+//     the copy keeps them.
+//
+// If http.DefaultTransport is not an [*http.Transport], NewTransport returns it
+// unchanged.
 func NewTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -187,11 +201,13 @@ func NewTransport() http.RoundTripper {
 // RetryConfig configures retries. The zero value is a good default.
 type RetryConfig struct {
 	// MaxAttempts is the maximum number of attempts. The default is 3; 1 disables
-	// retries. MaxAttempts does not limit the retry with a new token after a 401. If
-	// MaxAttempts is not 1, two kinds of retries do not count, unless [WithMaxAttempts]
-	// is set: a lookup that the platform rejects with 429 is retried up to 60 times, and
-	// any other request that it rejects with 429 and a Retry-After header is retried until
-	// the delays of the call, each at least 100 ms, exceed MaxRetryAfter.
+	// retries. The retry with a new token after a 401 never counts.
+	//
+	// Two kinds of responses do not count, because other calls may have used up the
+	// platform's rate limit. Unless MaxAttempts is 1 or [WithMaxAttempts] is set, the
+	// client retries a lookup after up to 60 responses with 429. It retries any other
+	// request after a 429 with a Retry-After header until the delays of the call, each at
+	// least 100 ms, exceed MaxRetryAfter.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. The maximum
@@ -217,12 +233,14 @@ type RetryConfig struct {
 	Unprocessed503WithRetryAfter bool
 
 	// Budget is the retry budget that all calls of the client share. It limits the
-	// additional load during an outage: when the budget is exhausted, calls fail without
-	// a retry. A retry costs 1, except after a 429 with a Retry-After header, because such
-	// a platform works and limits the load itself. A call that succeeds on the first
-	// attempt adds 0.2 to the budget. A call that succeeds after a retry adds 1 to the
-	// budget. The value of Budget is both the initial and the maximum budget. The
+	// additional load during an outage, because calls fail without a retry when the
+	// budget is exhausted. The value is both the initial and the maximum budget. The
 	// default is 100; a negative value means no limit.
+	//
+	// A retry costs 1. The exception is a retry after a 429 with a Retry-After header,
+	// which costs nothing, because such a platform works and limits the load itself. A
+	// call adds 0.2 to the budget if its first attempt succeeds, and 1 if a retry
+	// succeeds.
 	Budget int
 }
 

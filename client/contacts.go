@@ -14,14 +14,18 @@ import (
 // once. (Specification: Lists and contacts.)
 type Contacts struct{ handler handler }
 
-// Create adds a contact to a list. A deleted contact becomes active again and keeps
-// its id. However, a contact that has unsubscribed becomes active again only if
-// contact.Resubscribe is set, even if it is deleted. If the list contains
-// the address with any other status, the error is [ErrContactExists]. If
-// contact.DoubleOptIn is set, the contact is pending until the recipient confirms
-// the subscription. If DoubleOptIn is set and the list's policy has not been
-// accepted, the error is [ErrPolicyNotAccepted]. If DoubleOptIn is set, the platform
-// must confirm it (see "Confirmed writes" in the package documentation).
+// Create adds a contact to a list. If the list already contains the address, the result
+// depends on the status of the contact:
+//
+//   - A deleted contact becomes active again and keeps its id.
+//   - A contact that has unsubscribed, even if it was deleted later, becomes active only
+//     if contact.Resubscribe is set.
+//   - For any other status, the error is [ErrContactExists].
+//
+// If contact.DoubleOptIn is set, the contact is pending until the recipient confirms the
+// subscription. The platform must confirm this setting (see "Confirmed writes" in the
+// package documentation). If the list's policy has not been accepted, the error is
+// [ErrPolicyNotAccepted].
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{SendDoubleOptIn: contact.DoubleOptIn}
 	if !contact.Resubscribe { // the default of the platform is true

@@ -38,12 +38,14 @@
 // [Config.AllowPlainHTTP]. For many accounts, create one Client, and call
 // [Client.WithToken] for each account.
 //
-// Printed and logged values of this package's types do not contain a token or a webhook's
-// secret, except in three cases. An [Error] can contain a token that you pass as an id.
-// Package fmt does not call the methods of unexported fields, so it prints the token if a
-// [Config] or a [Token] is in an unexported field. Give your type a Format or String
-// method, or store a [Client] instead. Package fmt also prints the token for the verb %p,
-// which go vet reports.
+// Values of this package's types do not reveal a token or a webhook's secret when they
+// are printed or logged, except in three cases:
+//
+//   - An [Error] contains the token if you pass the token as an id.
+//   - Package fmt prints the token if a [Config] or a [Token] is in an unexported field,
+//     because fmt does not call the methods of unexported fields. Give your type a
+//     Format or String method, or store a [Client] instead.
+//   - Package fmt prints the token for the verb %p, which go vet reports.
 //
 // # Errors
 //
@@ -65,26 +67,31 @@
 // yields as many items as the platform reports. Fields that the specification does not
 // require may be zero.
 //
-// [ErrInvalidResponse] means that the client cannot use the response. Examples
-// are a redirect, HTML, a truncated body, a body larger than
-// [Config.MaxResponseBytes], unexpected JSON, and a 2xx response that lacks a
-// required field. The error names the field, for example "data[3].list_id". A page,
-// the result of an import, or the response to a write without required fields is
-// also invalid if it contains an error. The client returns the readable fields together with the
-// error, so the id of a new resource is not lost:
+// [ErrInvalidResponse] means that the client cannot use the response. Examples are a
+// redirect, HTML, a truncated body, a body larger than [Config.MaxResponseBytes],
+// unexpected JSON, and a 2xx response that lacks a required field. The error names the
+// field, for example "data[3].list_id". A page, the result of an import, and the response
+// to a write without required fields are also invalid if they contain an error, because
+// they would otherwise look like an empty list or a success.
+//
+// The client returns the readable fields together with the error, so the id of a new
+// resource is not lost:
 //
 //	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "News"})
 //	if errors.Is(err, client.ErrInvalidResponse) && list.ID != 0 {
 //		// the platform created the list
 //	}
 //
-// Any 2xx status counts as a success, not only the status that the specification
-// names. If the body cannot be used, the error is ErrInvalidResponse. The client
-// ignores unknown fields. An id or an integer may be encoded as text or a number, and a
-// time as Unix seconds, milliseconds or ISO 8601. A known status may be in another letter
-// case. Any other value of the wrong type becomes the zero value, unless it is the id of
-// the resource, a field of a webhook, or the status in the response to [Emails.Send].
-// [Config.Logger] and [Observation].Ignored report such values.
+// Any 2xx status counts as a success, not only the status that the specification names.
+// If the body cannot be used, the error is ErrInvalidResponse.
+//
+// The client accepts the forms that platforms use. It ignores unknown fields. An id or an
+// integer may be text or a number, and a time may be Unix seconds, milliseconds or ISO
+// 8601. A known status may be in another letter case. Any other value of the wrong type
+// becomes the zero value, and [Config.Logger] and [Observation].Ignored report it.
+// However, it is an error if the value is the id of the resource, a field of a webhook,
+// or the status in the response to [Emails.Send], because a zero value would hide a loss
+// there.
 //
 // # Confirmed writes
 //
@@ -148,11 +155,14 @@
 // differs from the rejected token. This request does not count toward MaxAttempts.
 //
 // [RetryConfig.MaxAttempts] limits the attempts, and [WithMaxAttempts] overrides it for
-// individual calls. Other calls can use up the platform's rate limit at each attempt of a
-// call. Therefore, after a 429 with a Retry-After header, the client retries until the
-// delays of the call, each at least 100 ms, exceed [RetryConfig.MaxRetryAfter]. Between attempts, the client waits for a random time (exponential
-// backoff with full jitter) plus the delay in a Retry-After header. The client does not
-// retry in these cases:
+// individual calls. A 429 with a Retry-After header does not count, because other calls
+// can use up the platform's rate limit again and again. Instead, the client retries after
+// such responses until the delays of the call, each at least 100 ms, exceed
+// [RetryConfig.MaxRetryAfter].
+//
+// Between attempts, the client waits for a random time (exponential backoff with full
+// jitter) plus the delay in a Retry-After header. The client does not retry in these
+// cases:
 //
 //   - Retry-After is longer than [RetryConfig.MaxRetryAfter].
 //   - The context's deadline is before the end of the delay.
@@ -167,12 +177,13 @@
 // [ImportOptions].NoRepeat), and a repeated SuppressedEmails.Remove removes an address that
 // was added again. To prevent this, limit the call to one attempt with [WithMaxAttempts].
 //
-// By default, net/http resends some requests, and over HTTP/2 even requests that the
-// platform may have processed. The client prevents this for every [Config.HTTPClient], so
-// one attempt is one request. Over HTTP/1, net/http still resends a request if the
-// platform has closed the idle connection. It resends a request with a body only if no
-// byte was written. If the server rejects an unprocessed HTTP/2 request that has no body,
-// the client treats the rejection as a lost connection.
+// One attempt is one request. By default, net/http itself resends some requests, over
+// HTTP/2 even requests that the platform may have processed. The client prevents this for
+// every [Config.HTTPClient]. Only one case is left: over HTTP/1, net/http resends a
+// request if the platform has closed the idle connection, but a request with a body only
+// if no byte was written, so the platform has received nothing. If the server rejects an
+// unprocessed HTTP/2 request that has no body, the client treats the rejection as a lost
+// connection.
 //
 // # Pagination
 //
@@ -192,17 +203,19 @@
 //
 // The client checks that the list is complete. If the responses contain the total number
 // of items, the list ends after this number. Otherwise, the client requests pages until a
-// page is empty, repeats an earlier page or is refused (see "Pages" in docs/decisions.md).
-// The error is [ErrInvalidResponse] if the list has fewer items than the platform reports,
-// or if a page number is wrong. If the platform refuses WithCount or the page size, the
-// iteration continues without it, and the client logs a warning.
+// page is empty, repeats an earlier page or is refused (see "Pages" in
+// docs/decisions.md). If the list has fewer items than the platform reports, or a page
+// number is wrong, the error is [ErrInvalidResponse].
 //
-// If an item is removed from the list during an iteration, later items move to earlier
-// pages, so another item may be missing. To detect removals, set WithCount: if the total
-// number of items decreases, the iteration ends with [ErrListChanged]. Then iterate again.
-// The client cannot detect a removal if another item is added at the same time. If an item
-// is added during an iteration, other items may be duplicated, or the iteration ends with
-// ErrListChanged. [Contacts.All] describes how to read all contacts.
+// If the platform refuses WithCount or the page size, the iteration continues without it,
+// and the client logs a warning.
+//
+// A list can change while you iterate. If an item is removed, later items move to earlier
+// pages, so the iteration may miss an item. To detect removals, set WithCount: if the
+// total number of items decreases, the iteration ends with [ErrListChanged]. Then iterate
+// again. The client cannot detect a removal if another item is added at the same time. If
+// an item is added, the iteration may yield items again, or end with ErrListChanged.
+// [Contacts.All] describes how to read all contacts.
 //
 // # Import
 //

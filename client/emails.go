@@ -32,12 +32,12 @@ type Emails struct{ handler handler }
 // accepted the email.
 //
 // If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
-// platform does not send the email. Send returns the id of the unsent email together
-// with an error that matches [ErrNotQueued], and does not retry. The error of a rejected
-// email also matches [ErrRejected], and [Emails.Get] returns the reason. Send treats every
-// other status as a success, except a status that is not text, which is an
-// [ErrInvalidResponse] with an unknown outcome. [ResultOfSend] reports whether you can send the email
-// again.
+// platform does not send the email. Send then returns the id of the unsent email together
+// with an error that matches [ErrNotQueued], and does not retry. For a rejected email,
+// the error also matches [ErrRejected], and [Emails.Get] returns the reason. Every other
+// status is a success, even an unknown one. A status that is not text is an
+// [ErrInvalidResponse] with an unknown outcome. [ResultOfSend] reports whether you can
+// send the email again.
 //
 // The client never sends an email again if the platform may have processed it. The
 // error then matches [ErrOutcomeUnknown], and the file docs/errors.md describes how to

@@ -111,16 +111,16 @@ type ImportFailure struct {
 	Err      error // an *Error; if it matches ErrOutcomeUnknown, the list may contain the contacts
 }
 
-// Import adds any number of contacts to a list, in batches of up to 1,000 contacts and
-// 4 MiB. If the platform rejects a batch as too large ([ErrTooLarge]), Import divides the
-// batch and makes later batches smaller. A contact larger than 4 MiB is a batch of its own.
+// Import adds any number of contacts to a list, in batches of up to 1,000 contacts and 4
+// MiB. A contact larger than 4 MiB is a batch of its own. If the platform rejects a batch
+// as too large ([ErrTooLarge]), Import divides the batch and makes later batches smaller.
 //
 // Importing a contact again does not create a duplicate; see [Contacts.ImportBatch].
-// However, it activates a contact that was deleted in the meantime. This also applies to
-// a batch that the client sends again after a lost response, unless
-// [ImportOptions].NoRepeat is set. Import sends contacts with the same address, ignoring
-// letter case, in source order. For each field, the last imported value replaces earlier
-// values.
+// However, it activates a contact that was deleted in the meantime. This can happen
+// without a second import, because the client sends a batch again after a lost response,
+// unless [ImportOptions].NoRepeat is set. If the source yields an address several times,
+// ignoring letter case, Import keeps the order, so the last imported value of each field
+// replaces earlier values.
 //
 // An import holds at most 16 MiB of contacts in flight and their JSON, 4 MiB in the next
 // batch and one more contact. Only a single contact can exceed these limits. A contact
@@ -130,13 +130,12 @@ type ImportFailure struct {
 // The report stores one entry for each group of consecutive contacts with the same
 // status, and the rejected contacts unless [ImportOptions].OnRejected is set.
 //
-// The report is never nil. If an option is invalid, the error is [ErrValidation], and
-// Import does not read the source. The error is nil if Import read the whole source
-// and all batches succeeded, even if the platform rejected some contacts. If a
-// running import fails, the error wraps the errors from the source, the first failed
-// batch and the context, if any. An error from a running import is not an [*Error].
-// If the source yields an error, Import sends the contacts before the error and then
-// returns.
+// The error is nil if Import read the whole source and all batches succeeded, even if the
+// platform rejected some contacts. If an option is invalid, the error is [ErrValidation],
+// and Import does not read the source. If a running import fails, the error wraps the
+// errors from the source, the first failed batch and the context, if any; it is not an
+// [*Error]. If the source yields an error, Import sends the contacts before the error and
+// then returns. The report is never nil.
 //
 // If the context is canceled, Import returns as soon as the source returns.
 // After a cancellation, the outcome of the batches in flight is unknown.

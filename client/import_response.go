@@ -17,12 +17,16 @@ import (
 // the client from sending the batch again after a lost response, use
 // [WithMaxAttempts].
 //
-// If the list contains the contact, the platform updates it and keeps omitted
-// attributes, tags and interests. A contact that has unsubscribed or is pending
-// becomes active only if batch.Resubscribe is set. Contacts that complained or
-// bounced never become active. If a contact was deleted, its status before the
-// deletion determines whether it becomes active. If batch.ImportTo is a status
-// other than active, all contacts get that status.
+// If the list contains the contact, the platform updates it and keeps omitted attributes,
+// tags and interests. The status of the contact after an import with the status active
+// depends on the status before:
+//
+//   - If it has unsubscribed or is pending, it becomes active only if batch.Resubscribe
+//     is set.
+//   - If it complained or bounced, it never becomes active.
+//   - If it was deleted, its status before the deletion decides in the same way.
+//
+// If batch.ImportTo is a status other than active, all contacts get that status.
 //
 // The result counts each contact in Imported, Updated, Accepted or Errors. If
 // the response does not account for each contact, the error is

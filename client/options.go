@@ -34,13 +34,16 @@ func optionsOf(ctx context.Context) options {
 // The new header replaces any header with the same name in ctx. An empty value
 // removes the header.
 //
-// A call fails with [ErrValidation] and sends nothing if the name is invalid or
-// reserved. The same applies if the value contains characters other than visible
-// ASCII and inner spaces. Three groups of headers are reserved. The client sets
-// headers such as Authorization and User-Agent. The transport sets headers such as
-// Host and Content-Length. Headers such as Idempotency-Key and Range would
-// interfere with retries or with the decoding of responses. The error does not
-// contain the value. The headers do not apply to calls that a [TokenSource] makes.
+// A call fails with [ErrValidation] and sends nothing if the name is invalid or reserved,
+// or if the value contains characters other than visible ASCII and inner spaces. The
+// error does not contain the value. Three groups of headers are reserved:
+//
+//   - headers that the client sets, such as Authorization and User-Agent
+//   - headers that the transport sets, such as Host and Content-Length
+//   - headers that would interfere with retries or with the decoding of responses, such
+//     as Idempotency-Key and Range.
+//
+// The headers do not apply to calls that a [TokenSource] makes.
 func WithHeader(ctx context.Context, name, value string) context.Context {
 	o := optionsOf(ctx)
 	if o.header = o.header.Clone(); o.header == nil {

@@ -22,13 +22,16 @@ const maxPerPage = 100
 // IterOption configures an iterator over a list.
 type IterOption func(*iterOptions)
 
-// Prefetch sets the number of pages that an iterator requests in advance. The
-// default is 0. An iteration with n prefetched pages can be n+1 times as fast.
-// The iterator stores up to n+1 pages in memory, and may send up to n
-// unnecessary requests at the end. Prefetching starts after the first page. At the end, the
-// iterator requests the first page again, and ends with [ErrListChanged] if items were
-// added in front of the list. If the Sort parameter is set, Prefetch has no effect, because
-// an item that is added during the iteration could otherwise hide another item.
+// Prefetch sets the number of pages that an iterator requests in advance, so an iteration
+// with n prefetched pages can be n+1 times as fast. The default is 0. Prefetching starts
+// after the first page. The iterator stores up to n+1 pages in memory, and may send up to
+// n unnecessary requests at the end.
+//
+// The platform may handle prefetched requests in any order, so an item that is added in
+// the meantime could hide another item. Therefore the iterator requests the first page
+// again at the end, and ends with [ErrListChanged] if items were added in front of the
+// list. If the Sort parameter is set, items may be added anywhere, so Prefetch has no
+// effect.
 func Prefetch(n int) IterOption { return func(o *iterOptions) { o.lookahead = max(n, 0) } }
 
 type iterOptions struct {
@@ -153,12 +156,14 @@ func mayHavePages(c jsonscan.Cursor) (more bool) {
 }
 
 // isAfterLast reports whether f, the response to the request for page n, shows that the
-// previous page was the last page. Most platforms return an empty page after the last page,
-// which isLast handles. Other platforms refuse the request, or return the last page or the
-// first page again. Items that were added at the beginning of the list can have the same
-// effect, and a proxy may have refused the request. If the number of items is unknown,
-// isAfterLast therefore requests the previous page again, and a refused page again or the
-// page after a repeated page.
+// previous page was the last page. Most platforms return an empty page after the last
+// page, which isLast handles. Other platforms refuse the request, or return the last page
+// or the first page again.
+//
+// Such a response can have another cause: a proxy may have refused the request, or items
+// may have been added at the beginning of the list. Therefore, if the number of items is
+// unknown, isAfterLast checks again. It requests the previous page, and then either the
+// refused page or the page after the repeated page.
 func (i *iteration[P, T]) isAfterLast(n int64, f *fetched[P]) (bool, error) {
 	items, _ := f.page.items()
 	w, refused := &i.checker, isRejection(f.err)
@@ -347,13 +352,15 @@ func (c *pageChecker[T]) check(n int64, items []T, p Pagination) error {
 	return nil
 }
 
-// isLast reports whether a page is the last page. A short page has fewer items
-// than a full page. A short page is the last page if all counted items were
-// seen. If the responses do not contain a count, the iterator also requests the
-// page after a short page. An empty first page is the last page. Any other
-// empty page is the last page if it follows a short or empty page, or if all
-// counted items were seen. Empty pages before the last page are possible,
-// because a platform may filter the items of a page.
+// isLast reports whether a page is the last page. Three kinds of pages are the last page:
+//
+//   - a short page, which has fewer items than a full page, if all counted items were
+//     seen. If the responses contain no count, the iterator also requests the page after
+//     a short page.
+//   - an empty first page
+//   - any other empty page, if it follows a short or empty page, or if all counted items
+//     were seen. Otherwise, other pages may follow, because a platform may filter the
+//     items of a page.
 func (c *pageChecker[T]) isLast(items []T, p Pagination) bool {
 	c.pages++
 	c.seen += len(items)

@@ -125,10 +125,11 @@ func (o *resendGuard) reason(err error) error {
 	return err
 }
 
-// attempt returns the result of a request that failed with err. The platform cannot
-// have processed the request if no connection was established, or if HTTP/2 reports that
-// the stream was refused or not processed. If the transport does not support tracing,
-// attempt can check only the error.
+// attempt reports whether the platform may have processed a request that failed with err.
+// The platform cannot have processed the request if no connection was established, or if
+// HTTP/2 reports that the stream was refused or not processed. The trace of the request
+// shows whether there was a connection. Without a trace, because the transport does not
+// support tracing, attempt can check only the error.
 func (o *resendGuard) attempt(err error) attempt {
 	if o.informational.Load() > maxInformational {
 		return unreadable

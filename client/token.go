@@ -82,27 +82,30 @@ func (e tokenExpiry) extended(now time.Time) tokenExpiry {
 //		return client.Token{Value: t.AccessToken, Expiry: t.Expiry}, nil
 //	}
 //
-// The client calls the source before the first request, and caches the token. It
-// replaces a token when a tenth of its lifetime remains, or one minute before the
-// expiry, whichever is later. The client also calls the source after a 401 response,
-// because a platform can revoke a token early. The source must fetch a new token in
-// each call and must not cache tokens. If the source returns an expired token, the
-// calls that waited still use this token, because the local clock may be wrong. The
-// next call requests a new token.
+// The client calls the source before the first request, and caches the token. It calls
+// the source again when a tenth of the token's lifetime remains, or one minute before the
+// expiry, whichever is later. It also calls the source after a 401 response, because a
+// platform can revoke a token early. Therefore the source must fetch a new token in each
+// call and must not cache tokens.
+//
+// If the source returns an expired token, the calls that waited still use this token,
+// because the local clock may be wrong. The next call requests a new token.
 //
 // While the current token is valid, calls use it and do not wait for its replacement.
 // If the source fails, the client waits for half of the token's remaining lifetime,
 // but at least one second, and calls the source again. If the source still fails
 // after the token has expired, calls return the error from the source.
 //
-// The client calls the source concurrently only if the source ignores its context. Calls that wait for a token share
-// the result: the token, the error or the panic. If the source panics while no call
-// waits, the next call panics with the same value. The source runs on its own
-// goroutine. The source's context contains the values from a caller's context. The
-// client cancels the source's context after [Config.Timeout], or when all calls that
-// waited for the token have ended. If the source does not return within one second
-// after Timeout, the calls that wait return an error, and the client ignores the result.
-// The next call calls the source again, unless ten calls to the source have not returned.
+// Calls that wait for a token share the result: the token, the error or the panic. If the
+// source panics while no call waits, the next call panics with the same value.
+//
+// The source runs on its own goroutine. Its context contains the values from a caller's
+// context. The client cancels this context after [Config.Timeout], or when all calls that
+// waited for the token have ended. If the source ignores its context and does not return
+// within one second after Timeout, the calls that wait return an error, and the client
+// ignores the result. Only then can calls to the source be concurrent, because the next
+// call calls the source again. The client stops doing so while ten calls have not
+// returned.
 //
 // The source must not use its context for calls to the same client. A call that
 // uses the source's context fails if it must wait for a new token. Use a separate

@@ -56,14 +56,15 @@ type Webhooks struct {
 // therefore get the same webhook.
 //
 // The API cannot change a webhook. If a release changes the events or the rate limit,
-// Ensure creates a webhook alongside the old webhook, so processes of both releases
-// keep their webhooks, also after a rollback. Until you archive the old webhook, both
-// webhooks deliver each common event, with different signatures. The receiver must
-// therefore accept the secrets of all webhooks that [Webhooks.Active] returns, and
-// deduplicate. Each call to Ensure logs the old webhooks. Archive them 8 hours after the
-// last process of the old release has ended (see "Late deliveries" in
-// docs/production.md). [Webhooks.Replace] is like Ensure, and returns the
-// old webhooks.
+// Ensure therefore creates a webhook alongside the old webhook. Processes of both
+// releases keep their webhooks, also after a rollback. Until you archive the old webhook,
+// both webhooks deliver each common event, with different signatures, so the receiver
+// must accept the secrets of all webhooks that [Webhooks.Active] returns, and
+// deduplicate.
+//
+// Each call to Ensure logs the old webhooks. Archive them 8 hours after the last process
+// of the old release has ended (see "Late deliveries" in docs/production.md).
+// [Webhooks.Replace] is like Ensure, but returns the old webhooks.
 //
 // If the platform returns no secret, or lists the new webhook with other events or
 // another rate limit, the error is [ErrInvalidResponse]. Ensure may return the known fields of the webhook together with an error. If a request fails,
@@ -111,10 +112,10 @@ func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor
 	return old, successor, err
 }
 
-// Active returns the webhooks that have the given URL and are not archived, with
-// their secrets and in list order. During a rotation, or after a change of the events,
-// the URL has several active webhooks. If the URL has no active webhook, the error is
-// [ErrNotFound].
+// Active returns the webhooks that have the given URL and are not archived, with their
+// secrets and in list order. There are several during a rotation, and after a change of
+// the events, because [Webhooks.Rotate] and [Webhooks.Ensure] create a webhook beside the
+// old one. If there is none, the error is [ErrNotFound].
 func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
 	if !utf8.ValidString(url) {
 		return nil, newBadRequest(listWebhooksRequest(ListWebhooksParams{}), errors.New("url must be valid UTF-8"))

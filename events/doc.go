@@ -34,9 +34,10 @@
 //
 // # Null, absent and zero
 //
-// A field that can be null is a [Null], an [ID], a [time.Time] or a slice. Null becomes
-// the field's zero value. An optional field is a pointer or a slice, which is nil if
-// the field is absent. All fields of other types are required.
+// The Go type of a field shows whether it can be null or absent. A field that can be null
+// is a [Null], an [ID], a [time.Time] or a slice, and null becomes its zero value. A
+// field that can be absent is a pointer or a slice, and is nil if it is absent. Fields of
+// all other types are always present and never null.
 //
 // Times are Unix seconds or ISO 8601 in JSON, and [time.Time] in Go. Each field can have
 // either form. Seconds can be a string, have a fraction or be milliseconds. Unix seconds

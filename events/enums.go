@@ -58,9 +58,10 @@ func (c BounceCategory) Soft() bool {
 
 // Hard reports whether the bounce is permanent; see [BounceCategory.Hard].
 //
-// The category decides, not the bounce type of an email or contact, because the platform
-// can report an automatic reply as a soft bounce. For the bounce of an Email API message,
-// the event contains no BounceDetail. There, look up the email with [Event.EmailID].
+// Decide by the category whether a bounce is permanent, not by the bounce type of an
+// email or contact, because the platform can report an automatic reply as a soft bounce.
+// The event for the bounce of an Email API message contains no BounceDetail. For it, look
+// up the email with [Event.EmailID].
 func (b BounceDetail) Hard() bool { return b.Category.Hard() }
 
 // Soft reports whether the reason of the bounce is temporary; see [BounceCategory.Soft].

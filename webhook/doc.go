@@ -60,18 +60,19 @@
 // # Duplicate deliveries
 //
 // The platform delivers each event at least once. The signature does not include a
-// timestamp, so a recorded delivery stays valid. A [Once] is a deduplication store,
-// which records the ids of handled events. Events in the general envelope have no id.
-// For these events the handler uses the SHA-256 of the body, so two events with
-// identical bodies count as one.
+// timestamp, so a recorded delivery stays valid. Therefore the handler deduplicates with
+// a [Once], a store of the ids of handled events. Events in the general envelope have no
+// id. For them, the handler uses the SHA-256 of the body, so two events with identical
+// bodies count as one.
 //
-// The handler never calls the function concurrently for the same event. The handler
-// calls the function for each delivery of an event until a call succeeds. It skips
-// later duplicates. The default store, [MemoryOnce], works within one process. To
-// share handled events between processes, or to keep them after a restart, use an
-// external store, such as a database. If a process crashes between a call to the
-// function and the write to the store, the event is handled again. A store that
-// shares a transaction with the function prevents duplicate writes.
+// The handler calls the function for each delivery of an event until a call succeeds, and
+// skips later duplicates. It never calls the function concurrently for the same event.
+//
+// The default store, [MemoryOnce], works within one process. To share handled events
+// between processes, or to keep them after a restart, use an external store, such as a
+// database. If a process crashes between a call to the function and the write to the
+// store, the event is handled again. Only a store that shares a transaction with the
+// function prevents duplicate writes.
 //
 // After 10 seconds without a response, the platform closes the connection, which
 // cancels the function's context. Some servers do not cancel it; see [Options].Timeout.

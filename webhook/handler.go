@@ -55,12 +55,15 @@ type Options struct {
 	// client disconnects, for example with Fiber. 0 or a negative value means no limit.
 	Timeout time.Duration
 
-	// Logger receives one record for each delivery. The level is warn for a
-	// rejected delivery, or for a field with an unexpected type (see
-	// [events.Event.Mismatch]), error for a failure of the function or the store, and
-	// debug for all other deliveries. Records never contain a body, a signature or
-	// a secret. The default is slog.Default; slog.New(slog.DiscardHandler)
-	// disables logging.
+	// Logger receives one record for each delivery, at one of three levels:
+	//
+	//   - warn for a rejected delivery, and for a field with an unexpected type (see
+	//     [events.Event.Mismatch])
+	//   - error for a failure of the function or the store
+	//   - debug for all other deliveries.
+	//
+	// Records never contain a body, a signature or a secret. The default is slog.Default;
+	// slog.New(slog.DiscardHandler) disables logging.
 	Logger *slog.Logger
 
 	// Observe, if not nil, is called with the outcome of each request before the

@@ -219,13 +219,14 @@ func (rc *receiver) fresh(event *events.Event) error {
 	return nil
 }
 
-// Middleware verifies deliveries for your own handler. It rejects the same requests
-// as [NewHandler]. The next handler gets the [Delivery] with [FromContext], and can
-// read the body again. The next handler must respond, and must deduplicate with a
-// [Once] and Delivery.Key. If it panics before it responds, the response is 500, and the
-// panic continues. Middleware panics if [Options].Once is set or v is nil.
-// [Options].Observe receives only rejected requests. [Options].Logger also receives deliveries with fields of an
-// unexpected type.
+// Middleware verifies deliveries for your own handler, and rejects the same requests as
+// [NewHandler]. The next handler gets the [Delivery] with [FromContext], and can read the
+// body again. It must respond, and must deduplicate with a [Once] and Delivery.Key. If it
+// panics before it responds, the response is 500, and the panic continues.
+//
+// [Options].Observe receives only rejected requests, and [Options].Logger also deliveries
+// with fields of an unexpected type. Middleware panics if [Options].Once is set or v is
+// nil.
 //
 // Middleware does not call the next handler after it has rejected a request. Some
 // frameworks, such as Gin, call the next handler themselves. There, stop the chain if

@@ -58,11 +58,11 @@ func (o SourceOptions) withDefaults() SourceOptions {
 // older than [SourceOptions].MaxAge or if no secret matches a signature.
 //
 // Each call to secrets() runs on its own goroutine, with a context that expires after
-// [SourceOptions].Timeout. During a call, other verifications use the last valid
-// secrets. If a signature matches no valid secret, Verify waits up to Timeout for new
-// secrets. If the function fails, panics, exceeds Timeout, or returns no secret or an
-// invalid secret, the Verifier calls [SourceOptions].OnError and keeps the last valid
-// secrets.
+// [SourceOptions].Timeout. During a call, the Verifier verifies with the last valid secrets.
+// Only for a signature that matches none of them, Verify waits for the new secrets, up to
+// Timeout. A call fails if the function returns an error, panics, exceeds Timeout, or
+// returns no secret or an invalid secret. The Verifier then calls [SourceOptions].OnError
+// and keeps the last valid secrets.
 //
 // Calls to secrets() are concurrent only if a call exceeds Timeout. The Verifier
 // ignores the result of such a call. If ten calls have not returned, the Verifier

@@ -13,10 +13,10 @@ import (
 // TestCrash tests a store that several processes share. Each subtest closes the
 // store's connection at a different moment.
 //
-// The function newOnce() returns the store of one process and a function that
-// permanently closes the store's connections. Closing the connections must not
-// delete the shared data. The store must release the keys of a crashed process
-// within 30 seconds, so use a short lease.
+// Each call to newOnce() stands for a process. It returns the store of this process, and
+// a function that simulates a crash by closing the store's connections permanently. The
+// stores share their data, so closing must not delete it. The store must release the keys
+// of a crashed process within 30 seconds, so use a short lease.
 //
 // TestCrash does not apply to stores without a connection, such as
 // [webhook.MemoryOnce].
