@@ -156,7 +156,7 @@ func TestFaults(t *testing.T) {
 		platform.ClearFaults()
 		s, stop = process(t, platform, dir)
 		defer stop()
-		time.Sleep(time.Hour)
+		time.Sleep(5 * time.Minute)
 		for i, order := range orders {
 			address := fmt.Sprintf("bounce+hb+%d@mock.test", i)
 			reason, err := s.room.Suppression(t.Context(), address)
