@@ -113,7 +113,7 @@ func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, er
 // the body to an absolute http or https URL, without a webhook. The limits in
 // [Config.AllowTargets] apply to the URL.
 func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
-	return s.engine.SendEventTo(to, secret, body)
+	return s.engine.SendEventTo(0, to, secret, body)
 }
 
 // Redeliver queues a delivery again with the same bytes, regardless of its

@@ -137,7 +137,7 @@ func TestWaitForOneAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		p := newProbe(t, mockserver.Config{
-			Tokens:         []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
+			Tokens:         []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}, {Value: "three", UserID: 3, AccountID: 3}},
 			RetrySchedule:  []time.Duration{20 * time.Second},
 			AttemptTimeout: time.Hour,
 			Targets:        map[string]http.Handler{"app.test": says(""), "stuck.test": hang},
@@ -147,12 +147,19 @@ func TestWaitForOneAccount(t *testing.T) {
 		p.as("two").must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
 		_, err := p.SendEventTo("http://stuck.test/", parsedSecret(t, "s3cr3t"), []byte(`{}`))
 		require.NoError(t, err)
+		const send = `{"url":"http://stuck.test/","secret":"s3cr3t","body":{},"account_id":`
+		p.must("POST", "/_mock/events", send+`3}`)
+		p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s3cr3t","body":{},"account_id":1}`)
+		assert.Equal(t, 404, p.do("POST", "/_mock/events", send+`5}`).status, "an unknown account")
+		assert.Equal(t, 422, p.do("POST", "/_mock/events", `{"webhook_id":"1","body":{},"account_id":1}`).status, "the webhook has an account")
 		for body, status := range map[string]int{
+			`{"account_id":3,"timeout_ms":5}`:                                                  504,
+			`{"for":"delivery","account_id":3,"search":"stuck.test","count":2,"timeout_ms":5}`: 200,
 			`{"account_id":1}`:                204,
 			`{"account_id":1,"drain":true}`:   204,
 			`{"account_id":2,"timeout_ms":5}`: 504,
 			`{"timeout_ms":5}`:                504,
-			`{"account_id":3}`:                404,
+			`{"account_id":5}`:                404,
 			`{"account_id":0}`:                422,
 		} {
 			if a := p.do("POST", "/_mock/wait", body); a.status != status {
@@ -161,6 +168,6 @@ func TestWaitForOneAccount(t *testing.T) {
 		}
 		require.NoError(t, p.WaitAccount(t.Context(), 1))
 		require.NoError(t, p.DrainAccount(t.Context(), 1))
-		assert.Error(t, p.WaitAccount(t.Context(), 3), "WaitAccount accepts an unknown account")
+		assert.Error(t, p.WaitAccount(t.Context(), 5), "WaitAccount accepts an unknown account")
 	})
 }

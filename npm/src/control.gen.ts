@@ -199,7 +199,7 @@ export interface paths {
         /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. */
         get: operations["getEvents"];
         put?: never;
-        /** Sends an event with the given body. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. */
+        /** Sends an event with the given body. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. With `account_id`, the delivery belongs to the account, so a wait of the account covers it. */
         post: operations["postEvents"];
         delete?: never;
         options?: never;
@@ -2439,6 +2439,8 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description the account of the delivery, if url is set; by default it has no account */
+                    account_id?: number;
                     /** @description the body of the event; any JSON */
                     body: unknown;
                     /**

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/engine"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/inprocess"
 	"example.com/emailplatform/mockserver/internal/samples"
@@ -77,6 +79,7 @@ type eventBody struct {
 	URL          string               `json:"url,omitzero" doc:"the http or https URL that receives the event; not valid with webhook_id"`
 	Secret       string               `json:"secret,omitzero" doc:"the signing secret; required if url is set"`
 	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function for the signature, if url is set; by default the server's configured hash function"`
+	AccountID    int64                `json:"account_id,omitzero" min:"1" doc:"the account of the delivery, if url is set; by default it has no account"`
 }
 
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {
@@ -84,6 +87,9 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 		return nil, apierror.Invalid("must contain either webhook_id, or url and secret", "body", "webhook_id")
 	}
 	if in.WebhookID != "" {
+		if in.AccountID != 0 {
+			return nil, apierror.Invalid("must not be set with webhook_id", "body", "account_id")
+		}
 		id, err := c.Deliveries.Send(in.WebhookID, in.Body)
 		if err != nil {
 			return nil, apierror.NotFound("webhook", in.WebhookID, "body", "webhook_id")
@@ -97,7 +103,10 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 	if err != nil {
 		return nil, apierror.Invalid(strings.TrimPrefix(err.Error(), "webhook: "), "body", "secret")
 	}
-	id, err := c.SendEventTo(in.URL, secret, in.Body)
+	id, err := c.SendEventTo(in.AccountID, in.URL, secret, in.Body)
+	if errors.Is(err, engine.ErrNoAccount) {
+		return nil, apierror.NotFound("account", in.AccountID, "body", "account_id")
+	}
 	if err != nil {
 		return nil, err
 	}

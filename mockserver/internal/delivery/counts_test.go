@@ -115,7 +115,7 @@ func TestStats(t *testing.T) {
 		if _, err := e.Faults.Add([]model.Fault{{Event: "*", Action: model.FaultDelay, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
-		e.SendTo(hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret
+		e.SendTo(0, hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot does not contain its secret
 		sameAsWalked(t, "one to a URL", e)
 		before := read(t, e)
 		e.Replace([]Webhook{included, other, limited}, before)

@@ -231,23 +231,24 @@ func (d *Dispatcher) Send(webhookID string, body []byte) (string, error) {
 	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)), nil
 }
 
-// SendTo makes one attempt to deliver a body to a URL that has no webhook.
-func (d *Dispatcher) SendTo(url string, secret webhook.Secret, body []byte) string {
+// SendTo makes one attempt to deliver a body to a URL that has no webhook. Account 0
+// means that the delivery belongs to no account.
+func (d *Dispatcher) SendTo(account int64, url string, secret webhook.Secret, body []byte) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body))
+	return d.pushLocked(d.targetLocked(account, url, secret), ownEvent(account, body))
 }
 
 // targetLocked returns the queue for a URL without a webhook. The queue's id is
 // negative, so it differs from the ids of webhooks.
-func (d *Dispatcher) targetLocked(to string, secret webhook.Secret) *queue {
+func (d *Dispatcher) targetLocked(account int64, to string, secret webhook.Secret) *queue {
 	for _, q := range d.queues {
-		if q.once && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {
+		if q.once && q.hook.AccountID == account && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {
 			return q
 		}
 	}
 	d.lastTarget--
-	q := newQueue(Webhook{ID: d.lastTarget, URL: to, Secret: secret.Reveal(), Hash: secret.HashFunction()}, d.history)
+	q := newQueue(Webhook{ID: d.lastTarget, AccountID: account, URL: to, Secret: secret.Reveal(), Hash: secret.HashFunction()}, d.history)
 	q.once = true
 	d.addLocked(q)
 	return q

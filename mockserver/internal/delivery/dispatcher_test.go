@@ -121,7 +121,7 @@ func TestSendTo(t *testing.T) {
 			{hook.URL + "path", parsed("other", webhook.SHA512)},
 			{hook.URL + "path", parsed("other", webhook.SHA512)},
 		} {
-			ids = append(ids, e.SendTo(to.url, to.secret, body))
+			ids = append(ids, e.SendTo(0, to.url, to.secret, body))
 			signature, err := webhook.Sign(to.secret, body)
 			require.NoError(t, err)
 			want = append(want, to.url[len("http://receiver.example"):]+" "+signature)
@@ -149,8 +149,8 @@ func TestRecordWithoutQueue(t *testing.T) {
 		respond := make(chan bool)
 		e := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { <-respond })
 		e.Open(hook)
-		id := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
-		queued := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
+		id := e.SendTo(0, hook.URL, parsed("s", ""), []byte("own"))
+		queued := e.SendTo(0, hook.URL, parsed("s", ""), []byte("own"))
 		synctest.Wait()
 		state := read(t, e)
 		other := dispatcherTo(t, func(http.ResponseWriter, *http.Request) { t.Error("a delivery without a secret was attempted") })

@@ -68,15 +68,19 @@ func (e *Engine) Restore(r io.Reader) error {
 	return nil
 }
 
-// SendEventTo signs a body and makes one attempt to deliver it to a URL.
-func (e *Engine) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
+// SendEventTo signs a body and makes one attempt to deliver it to a URL. Account 0 means no
+// account.
+func (e *Engine) SendEventTo(account int64, to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
+	if account != 0 && !e.hasAccount(account) {
+		return "", ErrNoAccount
+	}
 	if _, err := contract.ParseURL(to); err != nil {
 		return "", fmt.Errorf("mockserver: url: %w", err)
 	}
 	if _, err := webhook.NewVerifier(secret); err != nil {
 		return "", fmt.Errorf("mockserver: secret: %w", errors.Unwrap(err))
 	}
-	return e.Deliveries.SendTo(to, secret, body), nil
+	return e.Deliveries.SendTo(account, to, secret, body), nil
 }
 
 type baseline struct {
