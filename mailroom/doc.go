@@ -3,9 +3,11 @@
 // packages client and webhook: an outbox, a queue of lookups, the resolution of unknown
 // outcomes, a suppression list, the webhook with its secrets, and a shutdown that waits.
 //
-// The state of a [Room] is in a [Store]. Module contrib/sqlstore implements Store for
-// PostgreSQL and SQLite with database/sql, and several processes can share it.
-// [MemoryStore] is for tests and for the following example, a complete shop:
+// The state of a [Room] is in a [Store]. Package contrib/sqlstore implements Store for
+// PostgreSQL and SQLite with database/sql, and several processes can share it. It is meant
+// for up to 10 emails per second (measured in docs/performance.md). To distribute more emails
+// to several machines, module contrib/riverjobs runs a Room with the
+// job queue River. [MemoryStore] is for tests and for the following example, a complete shop:
 //
 //	package main
 //

@@ -1,6 +1,8 @@
 // Package sqlstore keeps the state of package mailroom in PostgreSQL or SQLite, with
 // database/sql and any driver, in the application's own transactions. It requires no
-// driver, so it changes no version in the application:
+// driver, so it changes no version in the application. It is meant for up to 10 emails per
+// second (measured in docs/performance.md). To distribute more emails to several
+// machines, module contrib/riverjobs continues with the same table and the job queue River:
 //
 //	store := sqlstore.New(sqlstore.SQLite, db)
 //	if err := store.Create(ctx); err != nil {

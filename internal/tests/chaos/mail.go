@@ -415,21 +415,22 @@ func stoppedSenders(store string) func(context.Context, *fixture) []figure {
 }
 
 // mailSpeed measures the emails per second of one replica. Each email bounces and is looked up, and has two notices.
-func mailSpeed(ctx context.Context, s *fixture) (figures []figure) {
-	if s.short {
-		return nil
-	}
-	for _, store := range []string{onSQLite, onPostgreSQL, onRiver} {
-		best := 0.0
-		for range 3 {
-			best = max(best, sendAll(ctx, s, store, 2000))
+func mailSpeed(store string) func(context.Context, *fixture) []figure {
+	return func(ctx context.Context, s *fixture) []figure {
+		if s.short {
+			return nil
 		}
-		figures = append(figures, figure{name: "emails with " + store, value: best, unit: "/s"})
+		sent, all := 0.0, 0.0
+		for range 2 {
+			a, b := sendAll(ctx, s, store, 1000)
+			sent, all = max(sent, a), max(all, b)
+		}
+		return []figure{{name: "emails sent", value: sent, unit: "/s"}, {name: "emails with bounce, lookup and notices", value: all, unit: "/s"}}
 	}
-	return figures
 }
 
-func sendAll(ctx context.Context, s *fixture, store string, emails int) (perSecond float64) {
+// sendAll returns the rates of sent emails, and of emails with both notices.
+func sendAll(ctx context.Context, s *fixture, store string, emails int) (sent, all float64) {
 	p := newPost(ctx, s, store, func(*settings) {})
 	defer p.close()
 	for i := range p.senders[1:] {
@@ -441,8 +442,10 @@ func sendAll(ctx context.Context, s *fixture, store string, emails int) (perSeco
 	}
 	p.senders[0].restart()
 	start := time.Now()
+	p.until(ctx, "emailplatform_items WHERE kind = 'send' AND value LIKE '{\"state\":\"sent\"%'", emails)
+	sent = float64(emails) / time.Since(start).Seconds()
 	p.until(ctx, "told", 2*emails)
-	return float64(emails) / time.Since(start).Seconds()
+	return sent, float64(emails) / time.Since(start).Seconds()
 }
 
 // released is the time after which River gives the jobs of a killed replica to another.
