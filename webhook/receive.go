@@ -228,9 +228,8 @@ func (rc *receiver) fresh(event *events.Event) error {
 // with fields of an unexpected type. Middleware panics if [Options].Once is set or v is
 // nil.
 //
-// Middleware does not call the next handler after it has rejected a request. Some
-// frameworks, such as Gin, call the next handler themselves. There, stop the chain if
-// FromContext returns false.
+// Middleware does not call the next handler after it has rejected a request. Gin calls
+// the next handler itself, so abort the chain as docs/how-do-i.md does.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
 		panic("webhook: Middleware does not support Options.Once")
