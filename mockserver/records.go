@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Types for the data of a server. Package record declares these types and
+// Types for the data of a server. Package model declares these types and
 // documents their fields.
 type (
 	// Request is a request to the API.

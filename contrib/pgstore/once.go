@@ -10,14 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"example.com/emailplatform/contrib/pgstore/internal/handled"
 	"example.com/emailplatform/webhook"
 )
-
-// Schema creates the table emailplatform_handled in the first schema of the
-// search path, if the table does not exist. Run Schema before the first event,
-// or copy the statements into your migrations.
-const Schema = handled.Schema
 
 // DB contains the methods of *pgxpool.Pool that a [Once] needs. SendBatch must
 // support [pgx.Batch.BeginTx].
@@ -88,20 +82,20 @@ func commit(ctx context.Context, tx pgx.Tx) error {
 	case failed:
 		return fmt.Errorf("a statement in the handler failed: %w", pgx.ErrTxCommitRollback)
 	}
-	return handled.Explain(tx.Commit(ctx))
+	return explain(tx.Commit(ctx))
 }
 
-// begin acquires the lock before it searches for the key; see [handled.Lock].
+// begin acquires the lock before it searches for the key; see [lockKey].
 // The caller must roll back the transaction even after an error.
 func (o *Once) begin(ctx context.Context, key string) (tx pgx.Tx, known bool, err error) {
-	sum, lock := handled.Key(key)
+	sum, lock := hashKey(key)
 	guard := rand.Text()
 	b := &pgx.Batch{}
-	b.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted, CommitQuery: handled.RememberAndCommit(sum, guard)})
+	b.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted, CommitQuery: insertAndCommit(sum, guard)})
 	var locked bool
 	var obstacle string
-	b.Queue(handled.Lock, lock, guard).QueryRow(func(row pgx.Row) error { return row.Scan(&locked, &obstacle) })
-	b.Queue(handled.Known, sum).QueryRow(func(row pgx.Row) error { return row.Scan(&known) })
+	b.Queue(lockKey, lock, guard).QueryRow(func(row pgx.Row) error { return row.Scan(&locked, &obstacle) })
+	b.Queue(knowsKey, sum).QueryRow(func(row pgx.Row) error { return row.Scan(&known) })
 	results := o.db.SendBatch(ctx, b)
 	if err := results.Close(); err != nil {
 		return results.Tx(), false, fmt.Errorf("pgstore: %w", err)
@@ -118,10 +112,18 @@ func (o *Once) begin(ctx context.Context, key string) (tx pgx.Tx, known bool, er
 
 // rollback frees the key even if ctx has ended.
 func rollback(ctx context.Context, tx pgx.Tx) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handled.CleanUp)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	_ = tx.Rollback(ctx)
 }
+
+const (
+	batch = 5000 // rows that forgetBatch deletes, so the locks last only milliseconds
+	// least is the minimum age of a key that can be deleted. The platform's last
+	// attempt to deliver an event is 7 hours and 13 minutes after its first
+	// attempt.
+	least = 8 * time.Hour
+)
 
 // Forget deletes the keys of events that were handled more than olderThan ago.
 // A good value for olderThan is one week. The minimum is 8 hours (see
@@ -129,21 +131,27 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 // 5,000, so it does not block handlers for long. Forget returns the number of
 // deleted keys, even if an error occurs. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
-	deleted, err = handled.ForgetAll(olderThan, func(seconds float64) (int64, error) {
-		tag, err := o.db.Exec(ctx, handled.Forget, seconds)
-		return tag.RowsAffected(), err
-	})
-	if err != nil {
-		return deleted, fmt.Errorf("pgstore: Forget: %w", err)
+	if olderThan < least {
+		return 0, fmt.Errorf("pgstore: Forget: olderThan must be at least %v, got %v, because the platform retries deliveries for more than 7 hours",
+			least, olderThan)
 	}
-	return deleted, nil
+	for {
+		tag, err := o.db.Exec(ctx, forgetBatch, olderThan.Seconds())
+		deleted += tag.RowsAffected()
+		if err != nil {
+			return deleted, fmt.Errorf("pgstore: Forget: %w", err)
+		}
+		if tag.RowsAffected() < batch {
+			return deleted, nil
+		}
+	}
 }
 
 // ErrTxManaged means that a handler tried to end the transaction itself. The
 // transaction's Commit and Rollback methods return ErrTxManaged and have no
 // effect. [Once.Do] returns ErrTxManaged if the handler ended the transaction
 // with SQL or through the connection.
-var ErrTxManaged = handled.ErrManaged
+var ErrTxManaged = errors.New("the handler must not end the transaction: return nil to commit, or an error to roll back")
 
 type txKey struct{}
 

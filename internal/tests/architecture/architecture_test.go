@@ -20,7 +20,7 @@ import (
 
 const root = "../../.."
 
-// aside lists programs and test packages. No package imports them, so they have no row.
+// aside lists programs, tests and their helpers. No package with a row imports them.
 var aside = []string{
 	"contrib/pgstore/internal/testdb", "examples", "internal/tests/canary", "internal/tests/chaos", "internal/tools/codegen",
 	"internal/tools/documents", "internal/benchmarks", "internal/tools/rename",

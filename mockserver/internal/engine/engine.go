@@ -1,5 +1,5 @@
 // Package engine implements operations on all parts of the mock server:
-// waiting, fault rules, snapshots and seeds.
+// waiting, snapshots, seeds and resets.
 package engine
 
 import (
