@@ -100,7 +100,7 @@ func TestActionOnMessages(t *testing.T) {
 	assert.Equal(t, "email "+other+" was not sent to a list contact", got.Error)
 	assert.Empty(t, got.IDs)
 	assert.Equal(t, 1, p.act("", `{"action":"click","ids":["`+other+`"]}`).Failed, "the message has no link")
-	assert.Len(t, p.act("", `{"action":"delete","ids":[]}`).IDs, 0)
+	assert.Empty(t, p.act("", `{"action":"delete","ids":[]}`).IDs)
 
 	gone := p.act(campaign, `{"action":"delete"}`)
 	assert.Len(t, gone.IDs, 60)
@@ -162,12 +162,12 @@ func TestResend(t *testing.T) {
 	require.Equal(t, 201, other.do("POST", "/lists", `{"name":"Süd"}`).status)
 	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultStatus, Times: 1})
 	resend := "/_mock/requests/" + last() + "/resend"
-	assert.Equal(t, 503.0, p.must("POST", resend, nil).object["status"], "fault rules apply")
+	assert.Contains(t, p.must("POST", resend, nil).text, `"status":503`, "fault rules apply")
 	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
 	assert.Equal(t, 204, p.must("POST", resend, nil).status, "the connection is lost")
 	assert.Equal(t, "Süd", other.must("GET", "/lists", nil).object["data"].([]any)[1].(map[string]any)["name"])
 	require.Equal(t, 401, p.as("wrong").do("GET", "/lists", nil).status)
-	assert.Equal(t, 401.0, p.must("POST", "/_mock/requests/"+last()+"/resend", nil).object["status"])
+	assert.Contains(t, p.must("POST", "/_mock/requests/"+last()+"/resend", nil).text, `"status":401`)
 	require.Equal(t, 422, other.do("POST", "/lists", `{"nam":"`+strings.Repeat("x", 70_000)+`"}`).status)
 	assert.Equal(t, 409, p.do("POST", "/_mock/requests/"+last()+"/resend", nil).status)
 	assert.Equal(t, 404, p.do("POST", "/_mock/requests/unknown/resend", nil).status)

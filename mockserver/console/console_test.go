@@ -83,7 +83,7 @@ func TestHandlerNotModified(t *testing.T) {
 }
 
 // TestActionsPassTheAccount: api.js adds the selected account to every action whose route has the parameter account_id. The pages
-// have no other action on all accounts than the confirmation of faults.js.
+// have no other action on all accounts than the confirmation of state.js.
 func TestActionsPassTheAccount(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
@@ -117,7 +117,7 @@ func TestActionsPassTheAccount(t *testing.T) {
 		source, err := static.ReadFile(page)
 		require.NoError(t, err)
 		// The only action on all accounts is in a confirmation that names them.
-		if n := strings.Count(string(source), "callForAll)("); (n == 1) != (page == "static/faults.js") || strings.Contains(string(source), "callForAll('") {
+		if n := strings.Count(string(source), "callForAll)("); (n == 1) != (page == "static/state.js") || strings.Contains(string(source), "callForAll('") {
 			t.Errorf("%s calls callForAll %d times", page, n)
 		}
 	}

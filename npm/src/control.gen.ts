@@ -3327,7 +3327,7 @@ export interface operations {
                      * @description the action
                      * @enum {string}
                      */
-                    action: "bounce" | "complain" | "open" | "click" | "unsubscribe" | "global-unsubscribe" | "delete" | "restore";
+                    action: "bounce" | "complain" | "open" | "click" | "unsubscribe" | "global-unsubscribe" | "confirm" | "delete" | "restore";
                     /**
                      * @description the category of the bounce; bounce_hb (hard bounce) by default
                      * @enum {string}

@@ -45,7 +45,7 @@ func generate(root string) {
 	oapiCodegen(root, filepath.Join(mock, "api"), "mock.yaml", nil)
 	writeAll(mock, mockFiles(doc))
 	writeAll(root, referenceFile(root, doc))
-	writeAll(root, operationsFile(doc))
+	writeAll(root, operationsFile(root, doc))
 }
 
 func generateEvents(root string, doc *document) {

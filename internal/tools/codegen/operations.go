@@ -2,7 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/types"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"example.com/emailplatform/internal/tools/must"
@@ -23,6 +27,54 @@ type consoleOperation struct {
 	Body        string           `json:"body,omitempty"`
 	Fields      []row            `json:"fields,omitempty"`
 	Examples    []consoleExample `json:"examples,omitempty"`
+	Go          goCall           `json:"go"`
+}
+
+// goCall is a method of package client that sends the requests of an operation.
+type goCall struct {
+	Method    string   `json:"method"`
+	Arguments []string `json:"arguments"` // the types of the arguments after the context
+	Result    bool     `json:"result"`    // whether the method returns more than an error
+}
+
+// argumentType matches the types that the console can write as Go: values of paths and of bodies.
+var argumentType = regexp.MustCompile(`^(int64|string|time\.Time|[A-Z]\w*)$`)
+
+// goCalls returns a method for each operation. A method that builds the request itself comes first.
+func goCalls(dir string) map[string]goCall {
+	calls, direct := map[string]goCall{}, map[string][]string{}
+	for _, file := range parseFiles(dir, "types.gen.go", "requests.gen.go", "encode.gen.go", "decode.gen.go") {
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil {
+				continue
+			}
+			service := strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*") + "."
+			call := goCall{service + fn.Name.Name, []string{}, fn.Type.Results.NumFields() > 1}
+			for _, p := range fn.Type.Params.List {
+				for range p.Names {
+					call.Arguments = append(call.Arguments, types.ExprString(p.Type))
+				}
+			}
+			if len(call.Arguments) > 0 && call.Arguments[0] == "context.Context" {
+				call.Arguments = call.Arguments[1:]
+				calls[call.Method], direct[call.Method] = call, callsIn(fn, service)
+			}
+		}
+	}
+	out := map[string]goCall{}
+	for op, methods := range clientMethods(dir) {
+		builds := func(name string) bool { return slices.Contains(direct[name], op) }
+		not := func(name string) bool { return !builds(name) }
+		for _, name := range append(slices.DeleteFunc(slices.Clone(methods), not), slices.DeleteFunc(methods, builds)...) {
+			call, known := calls[name]
+			other := func(typ string) bool { return !argumentType.MatchString(typ) }
+			if known && out[op].Method == "" && !strings.HasSuffix(name, ".Find") && !slices.ContainsFunc(call.Arguments, other) {
+				out[op] = call
+			}
+		}
+	}
+	return out
 }
 
 type consoleExample struct {
@@ -31,8 +83,8 @@ type consoleExample struct {
 }
 
 // operationsFile returns the operations for the console, as JSON.
-func operationsFile(doc *document) map[string][]byte {
-	w := writer{doc: doc}
+func operationsFile(root string, doc *document) map[string][]byte {
+	w, calls := writer{doc: doc}, goCalls(filepath.Join(root, "client"))
 	out := []consoleOperation{}
 	for _, op := range doc.operations {
 		e := w.endpoint(op)
@@ -40,6 +92,7 @@ func operationsFile(doc *document) map[string][]byte {
 			ID: op.id, Method: op.method, Path: op.path, Tag: strings.Join(op.Tags, ", "),
 			Summary: e.Summary, Description: unmarked(e.Description), Repeatable: op.repeatable,
 			Parameters: unmarkedRows(e.Parameters), Body: unmarked(e.Body),
+			Go: calls[op.id],
 		}
 		if body := op.body(); body != nil {
 			o.Fields = unmarkedRows(w.members(body.Schema.Value))

@@ -21,10 +21,10 @@ func TestActionsOfOneAccount(t *testing.T) {
 	p.click("button", "Yes, remove").says(".toasts", "Rules removed.")
 	w.equal(len(w.srv.Faults()), 2)
 	for _, action := range [][3]string{
-		{"Delete everything", "Yes, delete everything", "Everything deleted."}, {"Reset", "Yes, reset", "Baseline restored."},
+		{"Delete everything", "Yes, delete everything", "Everything deleted."}, {"Reset to baseline", "Yes, reset", "Baseline restored."},
 	} {
-		p.click("button", "Duplicate deliveries").says(".rules", "Deliveries of account 77")
-		p.click("button", action[0]).says(".scope", "This applies to account 77: ", "0 messages, 1 rule.")
+		p.goTo("#/faults").click("button", "Duplicate deliveries").says(".rules", "Deliveries of account 77")
+		p.goTo("#/overview").click("button", action[0]).says(".scope", "This applies to account 77: ", "0 messages, 1 rule.")
 		p.click("button", action[1]).says(".toasts", action[2])
 		w.equal(lists(w, other), 0)
 		w.equal(lists(w, w.sdk), 1)
@@ -43,7 +43,7 @@ func TestActionsOfAllAccounts(t *testing.T) {
 	p.click(".choice label", "All 4 accounts").says(".scope", "all 4 accounts")
 	p.click("button", "Yes, remove").says(".page", "No faults")
 	w.equal(len(w.srv.Faults()), 0)
-	p.click("button", "Delete everything").says(".scope", "This applies to account 77: 1 list, 0 messages, 0 rules.")
+	p.goTo("#/overview").click("button", "Delete everything").says(".scope", "This applies to account 77: 1 list, 0 messages, 0 rules.")
 	p.click(".choice label", "All 4 accounts").says(".scope", "This applies to all 4 accounts: 2 lists, 0 messages, 0 rules.")
 	p.click("button", "Yes, delete everything").says(".toasts", "Everything deleted.")
 	w.equal(lists(w, w.sdk), 0)
@@ -77,7 +77,7 @@ func lists(w *world, c *client.Client) int {
 // TestConfirmation: the confirmation is accessible on a desktop and on a phone.
 func TestConfirmation(t *testing.T) {
 	w, _, _ := startFourAccounts(t)
-	audit(t, w, []view{{1280, "light"}, {400, "dark"}}, "#/faults?account=77", func(a *auditor) {
+	audit(t, w, []view{{1280, "light"}, {400, "dark"}}, "#/overview?account=77", func(a *auditor) {
 		a.click("button", "Delete everything").says(".scope", "This applies to account 77: ", "0 rules")
 		a.fine(".card:has(.scope)")
 	})

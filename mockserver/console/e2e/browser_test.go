@@ -116,7 +116,7 @@ func (t test) contains(text, part string) {
 type page struct {
 	test
 	ctx     context.Context
-	actions int // clicks, key presses, and typed or pasted texts
+	actions int // clicks, key presses, choices, and typed or pasted texts
 }
 
 // view is the size and theme for a test of the console.
@@ -345,6 +345,7 @@ func (p *page) fill(selector, text string) *page {
 // pick chooses an option of the select with a label.
 func (p *page) pick(label, value string) *page {
 	p.Helper()
+	p.actions++
 	p.until(fmt.Sprintf(`choose([...document.querySelectorAll('.pick')].find(e => e.textContent.startsWith(%q))?.querySelector('select'), %q)`, label, value))
 	return p
 }
@@ -352,6 +353,7 @@ func (p *page) pick(label, value string) *page {
 // pickIn chooses an option of the first select of a selector.
 func (p *page) pickIn(selector, value string) *page {
 	p.Helper()
+	p.actions++
 	p.until(fmt.Sprintf(`choose(document.querySelector(%q), %q)`, selector, value))
 	return p
 }

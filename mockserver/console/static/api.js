@@ -46,15 +46,14 @@ let account = ''; // the selected account, if there are several
 export const limitTo = selected => { account = selected; };
 
 /**
- * Calls a control route and returns its JSON. Actions and new fault rules apply to the selected account.
+ * Calls a control route and returns its JSON. Actions apply to the selected account.
  * @param {'GET'|'POST'|'PUT'|'PATCH'|'DELETE'} method
  * @param {string} path below /_mock
- * @param {object|string} [body] a string is sent unchanged
+ * @param {object|string} [body] a string or a file is sent unchanged
  * @returns {Promise<any>}
  */
 export function call(method, path, body) {
   if (account && ofOneAccount.has(`${method} ${path}`)) path += `?account_id=${account}`;
-  if (account && method === 'POST' && path === '/faults') body = { account_id: Number(account), .../** @type {object} */ (body) };
   return callForAll(method, path, body);
 }
 
@@ -63,7 +62,7 @@ export async function callForAll(method, path, body) {
   const res = await request(path, {
     method,
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
-    body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+    body: body === undefined || typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
   });
   const text = await res.text();
   if (!res.ok) throw new RequestError(res.status, text);
@@ -222,11 +221,22 @@ export function useRecord(path, summary) {
 /** @param {string} path */
 const once = path => call('GET', path);
 
-/** All pages of a list of the API. @param {string} path without a query @returns {Promise<{data: any[]}>} */
+/** All pages of a list of the API. @param {string} path @returns {Promise<{data: any[]}>} */
 export async function everyPage(path) {
   const most = 100, data = [];
-  for (let page = 1; data.length === (page - 1) * most; page++) data.push(...(await once(`${path}?per_page=${most}&page=${page}`)).data);
+  for (let page = 1; data.length === (page - 1) * most; page++) data.push(...(await once(`${path}${path.includes('?') ? '&' : '?'}per_page=${most}&page=${page}`)).data);
   return { data };
+}
+
+/** All records of a list route. @param {string} path with a query @returns {Promise<any[]>} */
+export async function everyRecord(path) {
+  const data = [];
+  for (let more = true; more;) {
+    const page = await once(`${path}&limit=1000&offset=${data.length}`);
+    data.push(...page.data);
+    more = page.has_more;
+  }
+  return data;
 }
 
 /**

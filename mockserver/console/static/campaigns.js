@@ -5,9 +5,11 @@ import { Shares, percent } from './chart.js';
 import { Create } from './create.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
+import { resultText } from './recipients.js';
 import { Rows } from './rows.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { Filled, mergeTags } from './templates.js';
+import { Named } from './why.js';
 import { Countdown, local, now, when } from './time.js';
 import { Choice, Copy, Doing, Heading, Search, Split, attempt, chip, counted, empty, icon, key, seen, tags } from './ui.js';
 /**
@@ -77,12 +79,13 @@ function Opened({ kind, id, tab }) {
       p({ class: 'who' }, seen(s.subject || '(no subject)'), s.from_email && span({ class: 'dim' }, ' from ', seen(s.from_email))),
       p({ class: 'meta' }, state(s),
         s.scheduled_for && span(s.status === 'scheduled' ? ['is sent in ', h(Countdown, { to: s.scheduled_for }), ', ', when(s.scheduled_for)] : ['sent ', when(s.scheduled_for)]),
-        s.list_id ? a({ href: `#/contacts/${s.list_id}` }, 'list ', seen(s.list_name)) : span('no list'), s.template_id ? a({ href: `#/templates/${s.template_id}` }, `template ${s.template_id}`) : null,
+        s.list_id ? h(Named, { kind: 'list', id: s.list_id }) : span('no list'), s.template_id ? h(Named, { kind: 'template', id: s.template_id }) : null,
         span({ class: 'id' }, `${kind} ${id}`, h(Copy, { value: id, label: `Copy ${kind} id` }))),
       div({ class: 'actions' },
         s.status === 'incomplete' && [h(Doing, { label: 'Send' }, button({ type: 'button', class: 'button main', onClick: sendNow }, icon('send'), 'Send now')), h(Schedule, { s, reload }), h(Draft, { id })],
         kind === 'workflow' && h(Doing, { label: 'State' }, s.status === 'active' ? button({ type: 'button', class: 'button', onClick: () => act('deactivate', 'activate') }, icon('pause'), 'Deactivate')
           : button({ type: 'button', class: 'button main', onClick: () => act('activate', 'deactivate') }, icon('play'), 'Activate')),
+        s.outcome.sent > 0 && h(Simulate, { kind, s }),
         a({ class: 'button', href: '#/events?q=' + id }, icon('pulse'), 'Events'))),
     s.outcome.sent > 0 && h(CameOf, { o: s.outcome }),
     h(Got, { kind, id, sent: s.outcome.sent }),
@@ -106,6 +109,21 @@ function Got({ kind, id, sent }) {
   return section({ class: 'part' }, h3('Recipients', span({ class: 'count' }, sent.toLocaleString('en'))),
     data && ul({ class: 'links' }, data.data.map(m => li({ key: m.id }, a({ href: `#/inbox/${m.id}` }, icon('mail'), span({ class: 'cut' }, seen(m.to)), acts(m).map(x => chip(...x)), when(m.time))))),
     data && data.total > data.data.length && p({ class: 'dim' }, `The latest ${data.data.length} of ${counted(data.total, 'message')}.`));
+}
+
+/** Simulates an action of a share of the recipients. @param {{kind: Kind, s: Sending}} props */
+function Simulate({ kind, s }) {
+  const { info } = useSession();
+  return h(Create, {
+    label: 'Simulate', sign: 'dice', title: `Simulate recipients of ${s.name}`, ok: 'Simulate',
+    parts: [
+      { name: 'percent', label: 'Percent of the delivered messages', kind: 'number', start: 5, read: Number, note: 'Chosen at random with the seed on the page Faults.' },
+      { name: 'action', label: 'Action', kind: 'select', start: 'bounce', options: [['bounce', 'Bounce'], ['open', 'Open'], ['click', 'Click the first link'], ['complain', 'Report spam'], ['unsubscribe', 'Unsubscribe']] },
+      { name: 'category', label: 'Category', kind: 'select', start: 'bounce_hb', options: (info?.bounce_categories ?? []).map(c => /** @type {[string, string]} */ ([c.category, c.description])), when: v => v.action === 'bounce' },
+    ],
+    send: async body => [body.action, await call('POST', `/outbox/actions?${kind}_id=${s.id}&status=delivered`, body)],
+    done: ([action, acted]) => resultText(action, acted),
+  });
 }
 
 /** @param {{s: Sending, reload: () => void}} props */

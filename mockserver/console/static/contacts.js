@@ -1,6 +1,6 @@
 // The contacts in the lists of the account.
-import { h, useEffect, useRef } from './vendor/preact.js';
-import { call, everyPage, useFetch } from './api.js';
+import { h, useEffect, useRef, useState } from './vendor/preact.js';
+import { call, everyPage, everyRecord, useFetch } from './api.js';
 import { Create, words } from './create.js';
 import { Import, pasted } from './import.js';
 import { setParams, go, link, useParam, useSearch } from './place.js';
@@ -23,7 +23,8 @@ const most = 200;
 
 /** @type {Record<string, [string, string]>} */
 const tones = { active: ['ok', 'check'], pending: ['warn', 'clock'], unsubscribed: ['', 'exit'], deleted: ['', 'trash'], spam: ['bad', 'warn'], bounced: ['bad', 'cross'] };
-const state = (/** @type {Contact} */ c) => chip(...(tones[c.status] ?? ['info', '']), c.status);
+/** The status of a contact. @param {{status: string}} c */
+export const state = c => chip(...(tones[c.status] ?? ['info', '']), c.status);
 
 /** @type {[string, string][]} */
 const sorts = [['', 'Oldest first'], ['id:desc', 'Newest first'], ['email:asc', 'Address A–Z'], ['email:desc', 'Address Z–A'], ['status:asc', 'Status'], ['subscribed_on:desc', 'Last subscribed']];
@@ -72,7 +73,8 @@ function useMembers(list, contact) {
   const path = part ? `/lists/${list.list_id}/contacts?${query}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
   const { data, error } = /** @type {ReturnType<typeof useFetch<Page>>} */ (useFetch(path, ['records'], part ? found : undefined));
   useSought(list, contact, !part && !filter && !sort, pages, data);
-  return { search, status: fielded(q) ? '' : status, sort, part, filtered: !!(q || filter), pages, data, error };
+  const every = async () => part ? (await everyRecord(path)).map(c => ({ ...c, id: Number(c.id) })) : (await everyPage(ofAccount(`/lists/${list.list_id}/contacts?${new URLSearchParams(filter && { filter })}`))).data;
+  return { search, status: fielded(q) ? '' : status, sort, part, every, filtered: !!(q || filter), pages, data, error };
 }
 
 /** @param {{id?: string, tab?: string}} props the list's id and the contact's */
@@ -98,7 +100,8 @@ const pickList = (lists, list) => h(Select, {
 /** @param {{list: List, lists: List[], contact?: string, reload: () => void}} props */
 function Members({ list, lists, contact, reload }) {
   const { info } = useSession();
-  const { search, status, sort, part, filtered, pages, data, error } = useMembers(list, contact);
+  const { search, status, sort, part, every, filtered, pages, data, error } = useMembers(list, contact);
+  const [all, setAll] = useState(/** @type {Contact[]} */ ([])); // of the whole list, when they were selected
   const count = data?.pagination?.count;
   const shown = page(data, `${pages.page} ${search.query} ${status} ${sort}`);
   const ranOut = useRanOut(pages, data);
@@ -116,7 +119,8 @@ function Members({ list, lists, contact, reload }) {
         h(Select, { label: 'Order', value: sort, onChange: v => setParams({ sort: v }), options: sorts }))),
     list: [h(Rows, { select: { selection, name: (/** @type {Contact} */ c) => c.email }, list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
       none: filtered ? empty('people', 'No matching contacts', 'Enter part of an address, or a complete tag or interest.') : empty('people', 'No contacts on this list', 'Import contacts or add one with the buttons above, or paste addresses here.') }),
-    h(Selected, { selection, rows: shown.rows, noun: 'contact', children: h(Acts, { list, contacts: (data?.data ?? []).filter(c => selection.has(String(c.id))), after: () => selection.set([]) }) }),
+    h(Selected, { selection, total: count ?? 0, onAll: () => every().then(found => { setAll(found); selection.set(found.map(c => String(c.id))); }), noun: 'contact',
+      children: h(Acts, { list, contacts: [...new Map([...all, ...data?.data ?? []].map(c => [c.id, c])).values()].filter(c => selection.has(String(c.id))), after: () => selection.set([]) }) }),
     part ? (count ?? 0) > most && div({ class: 'pager dim' }, `Only the latest ${most} contacts are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'No contact selected', 'Choose a contact to see its attributes and tags.'),
   });

@@ -3,7 +3,7 @@
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { RequestError } from './api.js';
 import { useSession } from './session.js';
-import { Doing, icon, seen, tags, toast, usePaste } from './ui.js';
+import { Doing, FileButton, icon, seen, tags, toast, usePaste } from './ui.js';
 /** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed @typedef {import('./api.js').FieldError} FieldError */
 const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, span, textarea } = tags;
 
@@ -132,7 +132,7 @@ function Field({ part: x, value, wrong, onChange }) {
       : x.kind === 'area' ? textarea({ ...common, class: 'mono', rows: 5, spellcheck: false, placeholder: x.hint, value, onInput: typed })
       : input({ ...common, type: x.kind === 'number' ? 'number' : x.kind === 'time' ? 'datetime-local' : 'text', step: x.kind === 'time' ? 1 : undefined, placeholder: x.hint, value, autocomplete: 'off', onInput: typed }),
     note,
-    x.file && label({ class: 'button file' }, icon('page'), 'Choose file', input({ type: 'file', accept: x.file, 'aria-label': `${x.label} from a file`, onChange: async (/** @type {Typed} */ e) => { const [file] = e.target.files ?? []; if (file) onChange(await file.text()); } })));
+    x.file && h(FileButton, { text: 'Choose file', label: `${x.label} from a file`, accept: x.file, onFile: async file => onChange(await file.text()) }));
 }
 
 /** The number in a field, if any. @param {string} v */

@@ -8,7 +8,7 @@ import { Webhooks, useWebhooks } from './webhooks.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { Countdown, between, took, when } from './time.js';
-import { Choice, Copy, Doing, Heading, Search, Select, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, seen, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Search, Select, Split, Tabs, attempt, chip, code, counted, curl, empty, icon, json, pairs, quote, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
@@ -34,8 +34,11 @@ export function state(d) {
   return chip('info', 'clock', 'waiting');
 }
 
-/** One square per attempt: succeeded, failed, or not made yet. @param {{d: Delivery, most: number}} props */
-export const Track = ({ d, most }) => span({ class: 'track', 'aria-hidden': 'true' }, Array.from({ length: Math.min(12, Math.max(most, d.attempts.length)) }, (_, n) =>
+/** The number of attempts, including the attempts to come. A redelivery restarts the schedule. @param {Delivery} d @param {number} each of one schedule */
+const most = (d, each) => ['delivered', 'failed', 'dropped'].includes(d.state) ? d.attempts.length : Math.max(0, d.attempts.findLastIndex(t => t.manual)) + each;
+
+/** One square per attempt: succeeded, failed, or not made yet. @param {{d: Delivery}} props */
+export const Track = ({ d }) => span({ class: 'track', 'aria-hidden': 'true' }, Array.from({ length: Math.min(12, most(d, (useSession().info?.retry_schedule_ms.length ?? 0) + 1)) }, (_, n) =>
   i({ key: n, class: !d.attempts[n] ? '' : good(d.attempts[n]) ? 'ok' : 'bad' })));
 
 /** @param {Delivery} d */
@@ -48,10 +51,10 @@ function path(url) {
 /** The recipient of an event, and the subject of the message. @param {{recipient?: string, subject?: string}} e */
 export const about = e => (e.recipient || e.subject) && p({ class: 'who' }, seen(e.recipient), e.subject && span({ class: 'dim' }, e.recipient && ' · ', seen(e.subject)));
 
-/** @param {Delivery} d @param {boolean} current @param {number} most */
-const row = (d, current, most) => a({ href: link(`deliveries/${d.id}`), 'aria-current': current ? 'true' : undefined },
+/** @param {Delivery} d @param {boolean} current */
+const row = (d, current) => a({ href: link(`deliveries/${d.id}`), 'aria-current': current ? 'true' : undefined },
   span({ class: 'line' }, strong({ class: 'what' }, d.event || '(not an event)'), span({ class: 'cut' }, seen(d.recipient)), when(d.created_at)),
-  span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut more', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)), d.state === 'delivered' ? span({ class: 'dim num' }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : 'delivered') : state(d)));
+  span({ class: 'line' }, h(Track, { d }), span({ class: 'dim cut more', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)), d.state === 'delivered' ? span({ class: 'dim num' }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : 'delivered') : state(d)));
 
 /** @type {[string, string][]} */
 const states = [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Failed']];
@@ -70,7 +73,6 @@ export function Deliveries({ id, tab }) {
   const [event, setEvent] = useParam('event');
   const [hook, setHook] = useParam('webhook');
   const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search: search.query, state: only, event, webhook_id: hook, account_id: accountFilter() }, { open: id === 'webhooks' ? '' : id, also: ['records'] }));
-  const most = (info?.retry_schedule_ms.length ?? 0) + 1;
   return h(Split, {
     title: 'Deliveries', count: list.total, open: !!id, home: link('deliveries'),
     side: a({ class: 'button quiet', href: link('deliveries/webhooks'), 'aria-current': id === 'webhooks' ? 'true' : undefined }, 'Webhooks'),
@@ -78,7 +80,7 @@ export function Deliveries({ id, tab }) {
       h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
       div({ class: 'tools pair' }, h(PickWebhook, { value: hook, onChange: setHook }),
         h(Select, { label: 'Event', value: event, onChange: setEvent, options: [['', 'All'], ...(info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e]))] }))],
-    list: h(Rows, { list, current: id, filtered: !!(search.query || only || event || hook), row: (/** @type {Delivery} */ d, /** @type {boolean} */ current) => row(d, current, most), none: empty('hook', 'No deliveries yet', a({ href: '#/deliveries/webhooks' }, 'Create a webhook'), ', then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.') }),
+    list: h(Rows, { list, current: id, filtered: !!(search.query || only || event || hook), row, none: empty('hook', 'No deliveries yet', a({ href: '#/deliveries/webhooks' }, 'Create a webhook'), ', then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.') }),
     detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d?.id === id) }) : h(Webhooks, {}),
   });
 }
@@ -95,11 +97,11 @@ function Opened({ id, tab, summary }) {
       h(Heading, { text: d.event || '(not an event)' }),
       p({ class: 'who' }, span({ class: 'dim' }, Number(d.webhook_id) > 0 ? `to webhook ${d.webhook_id} ` : 'to '), span({ class: 'mono' }, d.url)),
       about(d),
-      p({ class: 'meta' }, state(d), h(Track, { d, most: d.max_attempts }), span(`${d.attempts.length} of ${d.max_attempts} attempts`), d.waiting && span(reasons[d.waiting] ?? d.waiting),
+      p({ class: 'meta' }, state(d), h(Track, { d }), span(d.waiting || d.next_attempt ? `${d.attempts.length} of ${d.max_attempts} attempts` : counted(d.attempts.length, 'attempt')), d.waiting && span(reasons[d.waiting] ?? d.waiting),
         d.fault && a({ href: '#/faults' }, `fault ${d.fault}`), d.event_id && span({ class: 'id' }, d.event_id, h(Copy, { value: d.event_id, label: 'Copy event id' }))),
       h(Doing, { label: 'Actions', class: 'actions' },
         button({ type: 'button', class: 'button main', onClick: () => attempt(() => call('POST', `/deliveries/${id}/redeliver`, {}), () => ['Redelivery queued, with the same id and bytes.']) }, icon('retry'), 'Redeliver'),
-        h(Copy, { value: curl(d), label: 'Copy a curl command that sends the same bytes', text: 'Copy as curl' }),
+        h(Copy, { value: curl('POST', d.url, [quote('X-Service-Signature: ' + d.signature)], d.body), label: 'Copy a curl command that sends the same bytes', text: 'Copy as curl' }),
         a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'),
         message && a({ class: 'button', href: `#/inbox/${message}/history` }, icon('inbox'), 'Message'))),
     h(Tabs, {
@@ -145,4 +147,3 @@ export function Body({ raw, bytes }) {
   ];
 }
 
-const curl = (/** @type {FullDelivery} */ d) => `curl -X POST ${quote(d.url)} -H 'Content-Type: application/json' -H ${quote('X-Service-Signature: ' + d.signature)} --data-binary ${quote(d.body)}`;

@@ -58,5 +58,5 @@ function Heard({ id }) {
   const { data: d, error } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (useFetch('/deliveries/' + id, ['delivery']));
   if (error) return li(span({ class: 'dim' }, `${id}: ${error}`));
   if (!d) return li(div({ class: 'dim' }, id));
-  return li(a({ href: `#/deliveries/${id}` }, icon('hook'), span({ class: 'cut' }, `webhook ${d.webhook_id} `, span({ class: 'dim mono' }, d.url)), h(Track, { d, most: d.max_attempts }), state(d)));
+  return li(a({ href: `#/deliveries/${id}` }, icon('hook'), span({ class: 'cut' }, `webhook ${d.webhook_id} `, span({ class: 'dim mono' }, d.url)), h(Track, { d }), state(d)));
 }

@@ -6,10 +6,10 @@ import { link, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { useSession } from './session.js';
 import { took } from './time.js';
-import { Copy, Doing, Field, Heading, Search, Select, Split, chip, code, empty, icon, json, pairs, quote, seen, tags } from './ui.js';
+import { Copy, Doing, Field, Heading, Search, Select, Split, chip, code, curl, empty, icon, json, pairs, quote, seen, tags } from './ui.js';
 /**
  * @typedef {{name: string, in?: string, type: string, description: string, optional?: boolean}} Parameter
- * @typedef {{id: string, method: string, path: string, tag: string, summary: string, description: string, repeatable?: boolean, parameters?: Parameter[], body?: string, fields?: Parameter[], examples?: {name: string, value: string}[]}} Operation
+ * @typedef {{id: string, method: string, path: string, tag: string, summary: string, description: string, repeatable?: boolean, go: {method: string, arguments: string[], result: boolean}, parameters?: Parameter[], body?: string, fields?: Parameter[], examples?: {name: string, value: string}[]}} Operation
  * @typedef {{method: string, url: string, token: string, body: string}} Request
  * @typedef {{status: number, statusText: string, ms: number, headers: [string, string][], body: string}} Result
  */
@@ -120,7 +120,7 @@ const Fields = ({ title, rows }) => section({ class: 'part' }, h3(title), table(
 
 /** A request as a program or a command. @type {Record<string, (r: Request) => string>} */
 const programs = {
-  curl: ({ method, url, token, body }) => [`curl -i -X ${method} ${quote(url)}`, `-H ${quote(`Authorization: Bearer ${token}`)}`, ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : [])].join(' \\\n  '),
+  curl: ({ method, url, token, body }) => curl(method, url, [quote(`Authorization: Bearer ${token}`)], body),
   Go: ({ method, url, token, body }) => `package main
 
 import (
@@ -156,3 +156,36 @@ ${body && `  body: ${JSON.stringify(body)},\n`}});
 console.log(response.status, await response.text());
 `,
 };
+
+/** Text as a Go string. @param {string} text */
+const literal = text => /[`\r\ufeff]/.test(text) ? JSON.stringify(text) : '`' + text + '`';
+
+/** A logged request as a Go program with the SDK. @param {{operation?: string, path: string, body?: string}} r */
+export async function goOf({ operation, path, body = '{}' }) {
+  const o = /** @type {Operation} */ ((await load()).find((/** @type {Operation} */ x) => x.id === operation)), segments = path.split('/');
+  const ids = o.path.split('/').flatMap((part, n) => part[0] === '{' ? [decodeURIComponent(segments[n])] : []);
+  let typed = ''; // the type of the body
+  const values = o.go.arguments.map(type => {
+    if (type === 'int64') return ids.shift() ?? '0';
+    if (type === 'string') return JSON.stringify(ids.shift() ?? JSON.parse(body).email ?? '');
+    if (type === 'time.Time') return JSON.parse(body).scheduled_for ? `time.Unix(${JSON.parse(body).scheduled_for}, 0)` : 'time.Now()';
+    if (type.endsWith('Params')) return `client.${type}{}`;
+    typed = type;
+    return 'body';
+  });
+  const imports = ['context', typed && 'encoding/json', o.go.result && 'fmt', 'log', 'os', values.some(v => v.startsWith('time.')) && 'time'].filter(Boolean);
+  const fails = ' err != nil {\n\t\tlog.Fatal(err)\n\t}\n';
+  return `package main
+
+import (
+${imports.map(name => `\t"${name}"\n`).join('')}
+	"example.com/emailplatform/client"
+)
+
+func main() {
+	c, err := client.New(client.Config{BaseURL: ${JSON.stringify(base)}, Token: os.Getenv("TOKEN")})
+	if${fails}${typed && `	var body client.${typed}
+	if err := json.Unmarshal([]byte(${literal(body)}), &body);${fails}`}	${o.go.result ? 'result, err :=' : 'err ='} c.${o.go.method}(${['context.Background()', ...values].join(', ')})
+	if${fails}${o.go.result ? '	fmt.Printf("%+v\\n", result)\n' : ''}}
+`;
+}

@@ -6,24 +6,28 @@ import { ofAccount } from './session.js';
 import { counted, tags } from './ui.js';
 /**
  * @typedef {{email: string, tags?: string[], interests?: string[], custom_attributes?: {name: string, value: string}[]}} Entry
- * @typedef {{imported: number, updated: number, errors: {email?: string, msg: string}[]}} Result
+ * @typedef {{imported: number, updated: number, errors: {index: number, email?: string, msg: string, line?: number}[]}} Result
  */
 const { li, p, ul } = tags;
 
 /** The maximum number of contacts in a request. */
 const most = 1000;
 
-/** The cells of CSV. The first separator outside quotes is the separator of the file. @param {string} text @returns {string[][]} */
+const newlines = (/** @type {string} */ text) => text.match(/\r?\n|\r/g)?.length ?? 0;
+
+/** The cells of CSV, with the line of each row. The first separator outside quotes is the separator of the file. @param {string} text @returns {{line: number, row: string[]}[]} */
 function cells(text) {
   const separator = /^(?:"(?:[^"]|"")*"|[^",;\t\n])*([,;\t])/.exec(text)?.[1] ?? ',';
   const cell = new RegExp(`("(?:[^"]|"")*"|[^"${separator}\\r\\n][^${separator}\\r\\n]*|)(${separator}|\\r?\\n|\\r|$)`, 'gy');
-  const rows = [/** @type {string[]} */ ([])];
+  const rows = [{ line: 1, row: /** @type {string[]} */ ([]) }];
+  let line = 1;
   for (const [all, value, end] of text.matchAll(cell)) {
-    /** @type {string[]} */ (rows.at(-1)).push((value[0] === '"' ? value.slice(1, -1).replaceAll('""', '"') : value).trim());
+    /** @type {typeof rows[0]} */ (rows.at(-1)).row.push((value[0] === '"' ? value.slice(1, -1).replaceAll('""', '"') : value).trim());
     if (!all) break;
-    if (end !== separator) rows.push([]);
+    line += newlines(all);
+    if (end !== separator) rows.push({ line, row: [] });
   }
-  return rows.filter(row => row.some(Boolean));
+  return rows.filter(({ row }) => row.some(Boolean));
 }
 
 /** The contact in a row of CSV. Columns that the API does not define are attributes. @param {string[]} names @param {string[]} row @returns {Entry} */
@@ -34,11 +38,11 @@ function entry(names, row) {
   return { email: of('email'), ...(list('tags').length && { tags: list('tags') }), ...(list('interests').length && { interests: list('interests') }), ...(own.length && { custom_attributes: own }) };
 }
 
-/** The contacts in a text, which is CSV with a column email or any text with addresses. @param {string} text @returns {Entry[]} */
+/** The contacts in a text and their lines. The text is CSV with a column email, or any text with addresses. @param {string} text @returns {{line: number, contact: Entry}[]} */
 export function contactsIn(text) {
-  const [names = [], ...rows] = cells(text.replace(/^\ufeff/, ''));
-  if (names.some(n => n.toLowerCase() === 'email')) return rows.map(row => entry(names, row));
-  return (text.match(/[^\s,;<>()"]+@[^\s,;<>()"]+/g) ?? []).map(email => ({ email }));
+  const [names, ...rows] = cells(text.replace(/^\ufeff/, ''));
+  if (names?.row.some(n => n.toLowerCase() === 'email')) return rows.map(({ line, row }) => ({ line, contact: entry(names.row, row) }));
+  return text.split(/\r?\n|\r/).flatMap((part, n) => (part.match(/[^\s,;<>()"]+@[^\s,;<>()"]+/g) ?? []).map(email => ({ line: n + 1, contact: { email } })));
 }
 
 /** @param {string} text */
@@ -55,8 +59,8 @@ export async function importInto(list, text) {
   const all = contactsIn(text), result = { imported: 0, updated: 0, errors: /** @type {Result['errors']} */ ([]) };
   if (!all.length) throw new Error('No address found. Paste addresses, or CSV with an email column.');
   for (let at = 0; at < all.length; at += most) {
-    const { imported, updated, errors } = /** @type {Result} */ (await call('POST', ofAccount(`/lists/${list}/contacts/import`), { contacts: all.slice(at, at + most) }));
-    result.imported += imported, result.updated += updated, result.errors.push(...errors);
+    const { imported, updated, errors } = /** @type {Result} */ (await call('POST', ofAccount(`/lists/${list}/contacts/import`), { contacts: all.slice(at, at + most).map(x => x.contact) }));
+    result.imported += imported, result.updated += updated, result.errors.push(...errors.map(e => ({ ...e, line: all[at + e.index].line })));
   }
   return result;
 }
@@ -65,7 +69,7 @@ export async function importInto(list, text) {
 export const imported = (name, r) => `${counted(r.imported, 'contact')} imported to ${name}` + (r.updated ? `, ${r.updated} updated` : '') + (r.errors.length ? `, ${r.errors.length} rejected.` : '.');
 
 /** The entries that were rejected, if any. @param {Result} [r] */
-export const rejected = r => r?.errors.length ? [p('All contacts were imported except these entries:'), ul({ class: 'how' }, r.errors.slice(0, 100).map((e, n) => li({ key: n }, `${e.email || '(no address)'}: ${e.msg}`)))] : null;
+export const rejected = r => r?.errors.length ? [p('All contacts were imported except these entries:'), ul(r.errors.slice(0, 100).map((e, n) => li({ key: n }, `Line ${e.line}: ${e.email || '(no address)'}: ${e.msg}`)))] : null;
 
 /** @param {{list: {id: string, name: string}, paste?: typeof pasted}} props */
 export const Import = ({ list, paste }) => h(Create, {

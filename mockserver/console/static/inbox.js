@@ -1,15 +1,17 @@
 // The inbox: all sent messages, and buttons that simulate recipient actions.
 import { h, useEffect, useMemo, useState } from './vendor/preact.js';
-import { call, href, text, useChanges, useRecord } from './api.js';
+import { href, text, useChanges, useRecord } from './api.js';
 import { Checks, useChecks } from './checks.js';
 import { First } from './first.js';
 import { useList } from './list.js';
 import { go, link, useSearch } from './place.js';
+import { act } from './recipients.js';
 import { Rows } from './rows.js';
-import { Selected, actOnEach, useSelection } from './selection.js';
+import { Selected, useSelection } from './selection.js';
 import { when } from './time.js';
 import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, chip, code, counted, empty, icon, key, pairs, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
+import { Named, Why } from './why.js';
 import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
@@ -40,6 +42,8 @@ const row = (m, current, unread) => a({ href: link(`inbox/${m.id}`), 'aria-curre
   span({ class: 'line' }, span({ class: 'cut whom' }, span({ class: 'from' }, seen(m.from_name || m.from_email), ' → '), seen(m.to)), marks(m), (m.status !== 'delivered' || m.reported_as_spam || m.confirmed) && state(m)),
   span({ class: 'line snippet' }, span({ class: 'dim cut more' }, seen(m.snippet)), m.sent_by !== 'email_api' && span({ class: 'dim kind' }, kind(m))));
 
+const exports = [{ value: 'json', label: 'All messages as JSON' }, { value: 'zip', label: 'All messages as .eml files', note: 'zip' }];
+
 /** The unread messages. Their number is updated only if the rows are all messages. @param {(Message|undefined)[]|null} rows @param {boolean} all */
 function useMarks(rows, all) {
   const { version } = useUnread();
@@ -53,21 +57,24 @@ function useMarks(rows, all) {
 export function Inbox({ id, tab }) {
   useSession();
   const search = useSearch();
-  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.query, account_id: accountFilter() }, { open: id === 'latest' ? '' : id }));
+  const filter = { search: search.query, account_id: accountFilter() };
+  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', filter, { open: id === 'latest' ? '' : id }));
   const open = id === 'latest' ? list.rows?.[0]?.id : id;
   const opened = list.rows?.find(m => m?.id === open);
   const unread = useMarks(list.rows, !search.query);
   useEffect(() => { if (opened) markRead(opened); }, [opened?.id]);
   const selection = useSelection(list.key, list.rows);
+  const query = '?' + new URLSearchParams(Object.entries(filter).filter(([, v]) => v));
   return h(Split, {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
-    side: [a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the latest message' }, 'Follow'), unread.markAll],
+    side: [a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the latest message' }, 'Follow'), unread.markAll, list.total > 0 && h(Menu, { label: 'Export', sign: 'out', bare: true, items: exports, onPick: kind => Object.assign(document.createElement('a'), { href: href(`/outbox.${kind}${query}`), download: '' }).click() })],
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
-    list: [h(Rows, { list, current: open, filtered: !!search.query, tall: true, none: h(First, {}),
+    list: [h(Rows, { list, current: open, filtered: !!search.query, unmatched: h(Why, { q: search.query }), tall: true, none: h(First, {}),
       select: { selection, name: (/** @type {Message} */ m) => `${m.subject} to ${m.to}` },
       row: (/** @type {Message} */ m, /** @type {boolean} */ current, /** @type {number} */ n) => row(m, current, unread.is(m, n)) }),
-    h(Selected, { selection, rows: list.rows, noun: 'message', children: h(Acts, { ids: selection.ids, onList: true, after: () => selection.set([]) }) })],
+    h(Selected, { selection, total: list.total, onAll: () => selection.set([], true), noun: 'message', children: h(Acts, { ...(selection.all ? { query } : { ids: selection.ids }), onList: true, after: () => selection.set([]) }) })],
     detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: opened, next: id === 'latest' ? 'latest' : adjacent(list.rows, open) })
+      : search.query.includes('@') && list.total ? h(Why, { q: search.query })
       : empty('inbox', 'No message selected', 'Choose a message, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
 }
@@ -93,8 +100,8 @@ function Opened({ id, at, tab, summary, next }) {
     header({ class: 'head' },
       h(Heading, { text: m.subject || '(no subject)' }),
       p({ class: 'who' }, seen(m.from_name), ' ', span({ class: 'dim' }, `<${m.from_email}> to `), seen(m.to)),
-      p({ class: 'meta' }, state(m), marks(m), span(kind(m)), m.bounce_category && span({ class: 'mono' }, m.bounce_category),
-        m.list_id ? a({ href: `#/contacts/${m.list_id}/${m.contact_id ?? ''}` }, `list ${m.list_id}`) : null, m.template_id ? span(`template ${m.template_id}`) : null,
+      p({ class: 'meta' }, state(m), marks(m), m.campaign_id ? h(Named, { kind: 'campaign', id: m.campaign_id }) : m.workflow_id ? h(Named, { kind: 'workflow', id: m.workflow_id }) : span(kind(m)), m.bounce_category && span({ class: 'mono' }, m.bounce_category),
+        m.list_id ? h(Named, { kind: 'list', id: m.list_id, at: m.contact_id ? `/${m.contact_id}` : '' }) : null, m.template_id ? h(Named, { kind: 'template', id: m.template_id }) : null,
         span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy message id' }), download(m.id)), when(m.time)),
       h(Actions, { m, next })),
     h(Tabs, {
@@ -119,58 +126,41 @@ const diagnostics = {
 /** Reports whether the recipient is a contact of a list and can unsubscribe from it. @param {Message} m */
 const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
 
-/** @type {Record<string, string>} */
-const past = { bounce: 'bounced', complain: 'reported as spam', open: 'opened', click: 'clicked', unsubscribe: 'unsubscribed', 'global-unsubscribe': 'unsubscribed from all email', confirm: 'confirmed' };
-
-/** The text about actions of recipients and their events. @param {string} what @param {FullFired[][]} events of each message @returns {[string, [string, string]?]} */
-function resultText(what, events) {
-  const subject = events.length === 1 ? 'Message' : counted(events.length, 'message');
-  const all = events.flat(), sent = all.flatMap(e => e.deliveries), names = [...new Set(all.map(e => e.event))].join(' and ');
-  if (!all.length) return [`${subject} ${past[what]}. No event was sent.`];
-  if (!sent.length) return [`${subject} ${past[what]}. ${names} occurred. No webhook is subscribed to it.`, ['Events', `#/events/${all[0].id}`]];
-  return [`${subject} ${past[what]}. ${names}: ${counted(sent.length, 'delivery', 'deliveries')} queued.`, ['Show', `#/deliveries/${sent[0]}`]];
-}
-
-/** Simulates an action of the recipients. @param {string[]} ids @param {string} what @param {object} [body] */
-const actAs = (ids, what, body = {}) => actOnEach(ids, async id => {
-  const before = /** @type {FullMessage} */ (await call('GET', `/outbox/${id}`));
-  const after = /** @type {FullMessage} */ (await call('POST', `/outbox/${id}/${what}`, body));
-  return after.events.slice(before.events.length);
-}, events => resultText(what, events));
-
-/** The actions for one message or for several. @param {{ids: string[], onList: boolean, after?: () => void, gone?: () => void}} props gone is called after a deletion */
-function Acts({ ids, onList, after, gone = after }) {
+/**
+ * The actions for one message or for several.
+ * @param {{ids?: string[], query?: string, links?: string[], onList: boolean, after?: () => void, gone?: () => void}} props query selects the messages if there are no ids; links are choices for a click; gone is called after a deletion
+ */
+function Acts({ ids, query = '', links, onList, after, gone = after }) {
   const { info } = useSession();
-  const act = (/** @type {string} */ what, body = {}) => actAs(ids, what, body).then(after);
-  const remove = () => actOnEach(ids, id => call('DELETE', `/outbox/${id}`), done => [done.length === 1 ? 'Message deleted.' : `${done.length} messages deleted.`, undefined,
-    async () => { for (const id of ids) await call('POST', `/outbox/${id}/restore`); }]).then(gone);
+  const acts = (/** @type {string} */ action, body = {}) => act(query, { action, ids, ...body }).then(action === 'delete' ? gone : after);
   return [
+    button({ type: 'button', class: 'button', onClick: () => acts('open'), ...key('o') }, icon('eye'), 'Open'),
+    links ? links.length > 0 && h(Menu, { label: 'Click', sign: 'hand', keyed: 'c', items: [...new Set(links)].map(l => ({ value: l, label: l })), onPick: url => acts('click', { url }) })
+      : button({ type: 'button', class: 'button', onClick: () => acts('click'), ...key('c') }, icon('hand'), 'Click'),
     h(Menu, {
-      label: 'Bounce', sign: 'cross', keyed: 'b', atOnce: 'bounce_hb', onPick: category => act('bounce', { category, diagnostic: diagnostics[category] ?? '' }),
+      label: 'Bounce', sign: 'cross', keyed: 'b', atOnce: 'bounce_hb', onPick: category => acts('bounce', { category, diagnostic: diagnostics[category] ?? '' }),
       items: (info?.bounce_categories ?? []).map(c => ({ value: c.category, label: c.description, note: diagnostics[c.category] })),
     }),
-    h(Menu, { label: 'Report spam', sign: 'warn', keyed: 's', atOnce: 'Gmail', items: ['Gmail', 'Yahoo', 'Outlook', 'Comcast'].map(v => ({ value: v, label: v })), onPick: provider => act('complain', { provider }) }),
+    h(Menu, { label: 'Report spam', sign: 'warn', keyed: 's', atOnce: 'Gmail', items: ['Gmail', 'Yahoo', 'Outlook', 'Comcast'].map(v => ({ value: v, label: v })), onPick: provider => acts('complain', { provider }) }),
     h(Menu, {
-      label: 'Unsubscribe', sign: 'exit', keyed: 'u', onPick: what => act(what),
+      label: 'Unsubscribe', sign: 'exit', keyed: 'u', onPick: what => acts(what),
       items: [...(onList ? [{ value: 'unsubscribe', label: 'From this list', note: 'List-Unsubscribe' }] : []), { value: 'global-unsubscribe', label: 'From all email', note: 'suppression list' }],
     }),
-    button({ type: 'button', class: 'button', onClick: remove, ...key('Delete') }, icon('trash'), 'Delete'),
+    button({ type: 'button', class: 'button', onClick: () => acts('delete'), ...key('Delete') }, icon('trash'), 'Delete'),
   ];
 }
 
+/** The reason why a message was not sent. @param {FullMessage} m */
+const notSent = m => p({ class: 'actions dim' }, span(m.status === 'error' ? `The message was not sent: ${m.error}.`
+  : ['The message was rejected, because ', m.reason === 'suppressed' ? ['its recipient is ', a({ href: '#/suppressed?q=' + encodeURIComponent(m.to) }, 'suppressed'), '.']
+    : ['the status of its contact is ', a({ href: `#/contacts/${m.list_id ?? ''}/${m.contact_id ?? ''}` }, m.reason), '.']]));
+
 /** The actions for the open message. @param {{m: FullMessage, next: string}} props */
-function Actions({ m, next }) {
-  if (m.status !== 'delivered' && m.status !== 'bounced') {
-    return p({ class: 'actions dim' }, `The message was not delivered. Its status is ${m.status}.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
-  }
-  const act = (/** @type {string} */ what, body = {}) => actAs([m.id], what, body);
-  return h(Doing, { label: 'Recipient actions', class: 'actions' },
+const Actions = ({ m, next }) => m.status !== 'delivered' && m.status !== 'bounced' ? notSent(m)
+  : h(Doing, { label: 'Recipient actions', class: 'actions' },
     span({ class: 'dim', 'aria-hidden': 'true' }, 'Recipient:'),
-    m.confirmation && !m.confirmed && button({ type: 'button', class: 'button main', onClick: () => act('confirm') }, icon('check'), 'Confirm'),
-    button({ type: 'button', class: 'button', onClick: () => act('open'), ...key('o') }, icon('eye'), 'Open'),
-    m.links.length > 0 && h(Menu, { label: 'Click', sign: 'hand', keyed: 'c', items: [...new Set(m.links)].map(l => ({ value: l, label: l })), onPick: url => act('click', { url }) }),
-    h(Acts, { ids: [m.id], onList: onList(m), gone: () => go(link(next ? `inbox/${next}` : 'inbox')) }));
-}
+    m.confirmation && !m.confirmed && button({ type: 'button', class: 'button main', onClick: () => act('', { action: 'confirm', ids: [m.id] }) }, icon('check'), 'Confirm'),
+    h(Acts, { ids: [m.id], links: m.links, onList: onList(m), gone: () => go(link(next ? `inbox/${next}` : 'inbox')) }));
 
 /** The HTML in a frame with its own origin, without scripts and without network access. @param {{id: string, subject: string}} props */
 function Preview({ id, subject }) {

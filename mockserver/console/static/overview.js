@@ -6,6 +6,7 @@ import { Bars, legend, percent } from './chart.js';
 import { pass } from './clock.js';
 import { First } from './first.js';
 import { useParam } from './place.js';
+import { State } from './state.js';
 import { accountFilter, useSession } from './session.js';
 import { Countdown, useNow, when } from './time.js';
 import { Choice, Doing, Page, counted, empty, icon, seen, tags } from './ui.js';
@@ -31,7 +32,7 @@ export function Overview() {
   const { data: view, error } = /** @type {ReturnType<typeof useFetch<View>>} */ (useFetch('/overview?' + query, ['message', 'delivery', 'event', 'records', 'clock', 'fault']));
   const shown = error ? empty('warn', 'Loading failed', error)
     : !view ? div({ class: 'loading', 'aria-busy': 'true' })
-    : [untouched(view) && h(First, {}), h(Counted, { view }), h(Timeline, { view, minutes, words, pick: h(Choice, { label: 'Period', value: span, onChange: setSpan, options: spans.map(([v, , , short]) => [v, short]) }) }), h(WaitingList, { all: view.waiting })];
+    : [untouched(view) && h(First, {}), h(Counted, { view }), h(State, {}), h(Timeline, { view, minutes, words, pick: h(Choice, { label: 'Period', value: span, onChange: setSpan, options: spans.map(([v, , , short]) => [v, short]) }) }), h(WaitingList, { all: view.waiting })];
   return h(Page, { title: 'Overview', children: div({ class: 'overview' }, shown) });
 }
 

@@ -1,14 +1,14 @@
 // Requests to the API, with their responses and errors.
 import { h } from './vendor/preact.js';
-import { base, errorsIn, useRecord } from './api.js';
+import { base, call, errorsIn, useRecord } from './api.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { took, when } from './time.js';
-import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Search, Split, Tabs, attempt, chip, curl, empty, icon, json, pairs, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
-const { a, article, div, header, p, span, strong, table, tbody, td, th, thead, tr } = tags;
+const { a, article, button, div, header, p, span, strong, table, tbody, td, th, thead, tr } = tags;
 
 /** @param {Request} r */
 function outcome(r) {
@@ -42,11 +42,18 @@ function Opened({ id, tab, summary }) {
   if (error) return empty('warn', 'Not found', error);
   if (!r) return div({ class: 'loading', 'aria-busy': 'true' });
   const target = r.path + (r.query ? '?' + r.query : '');
+  const resend = () => attempt(() => call('POST', `/requests/${id}/resend`), again => again ? [`Sent again. The response has the status ${again.status}.`, ['Request', `#/requests/${again.id}`]] : ['Sent again. The connection was lost.']);
+  const rule = new URLSearchParams(r.operation ? { operation: r.operation } : { method: r.method, path: r.path });
   return article(
     header({ class: 'head' },
       h(Heading, { sign: span({ class: 'method ' + r.method.toLowerCase() }, r.method), text: target }),
       p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('unknown operation'), when(r.time, true), span(took(r.duration_ms)),
-        r.fault && a({ href: '#/faults' }, `fault rule ${r.fault}`), span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy request id' })))),
+        r.fault && a({ href: '#/faults' }, `fault rule ${r.fault}`), span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy request id' }))),
+      h(Doing, { label: 'Actions', class: 'actions' },
+        h(Copy, { value: curl(r.method, base + target, ['"Authorization: Bearer $TOKEN"'], r.body), label: 'Copy as a curl command, with the token in $TOKEN', text: 'Copy as curl' }),
+        r.operation && h(Copy, { value: () => import('./explorer.js').then(m => m.goOf(r)), label: 'Copy as a Go program with the SDK, with the token in $TOKEN', text: 'Copy as Go' }),
+        button({ type: 'button', class: 'button', title: 'Send with a token of its account', onClick: resend }, icon('retry'), 'Send again'),
+        a({ class: 'button', href: `#/faults?${rule}`, title: 'Make a fault rule for requests like this one' }, icon('bolt'), 'Make a rule'))),
     wrong(r),
     unread(r),
     h(Tabs, {

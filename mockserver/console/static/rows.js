@@ -15,12 +15,12 @@ const reach = 200_000;
 /**
  * The rows of a list, or the reason why there are none.
  * @template {Row} T
- * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, tall?: boolean, select?: Select}} props none is shown if the list has no records
+ * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, unmatched?: VNode, tall?: boolean, select?: Select}} props none is shown if the list has no records, unmatched if none match
  */
-export function Rows({ list, current, filtered, row, none, tall, select }) {
+export function Rows({ list, current, filtered, row, none, unmatched, tall, select }) {
   if (list.error) return empty('warn', 'Loading failed', list.error);
   if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
-  if (!list.rows.length) return filtered ? empty('search', 'No matches', 'Try fewer words, or another filter.') : none;
+  if (!list.rows.length) return !filtered ? none : [empty('search', 'No matches', 'Try fewer words, or another filter.'), unmatched];
   return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall, select });
 }
 

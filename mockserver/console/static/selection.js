@@ -5,9 +5,12 @@ import { Doing, counted, icon, tags, toast } from './ui.js';
 const { button, input, label, span } = tags;
 
 /**
- * @typedef {{ids: string[], has: (id: string) => boolean, toggle: (id: string, through?: boolean) => void, set: (ids: string[]) => void}} Selection
- *   through selects all rows from the last toggled one
+ * @typedef {{ids: string[], all: boolean, has: (id: string) => boolean, toggle: (id: string, through?: boolean) => void, set: (ids: string[], all?: boolean) => void}} Selection
+ *   through selects all rows from the last toggled one; all means every record of the list, and ids are the loaded ones
  */
+
+/** The ids of the loaded rows. @param {(Row|undefined)[]|null} rows */
+const loaded = rows => (rows ?? []).flatMap(r => r ? [r.id] : []);
 
 /**
  * The selected records of a list. A new list or filter starts with none.
@@ -16,18 +19,19 @@ const { button, input, label, span } = tags;
  * @returns {Selection}
  */
 export function useSelection(key, rows) {
-  const [kept, keep] = useState({ key, ids: /** @type {Set<string>} */ (new Set()) });
+  const [kept, keep] = useState({ key, ids: /** @type {Set<string>} */ (new Set()), all: false });
   const last = useRef('');
-  const ids = kept.key === key ? kept.ids : new Set();
-  const set = (/** @type {Iterable<string>} */ next) => keep({ key, ids: new Set(next) });
+  const all = kept.all && kept.key === key;
+  const ids = all ? new Set(loaded(rows)) : kept.key === key ? kept.ids : new Set();
+  const set = (/** @type {Iterable<string>} */ next, all = false) => keep({ key, ids: new Set(next), all });
   const at = (/** @type {string} */ id) => rows?.findIndex(r => r?.id === id) ?? -1;
   const toggle = (/** @type {string} */ id, through = false) => {
     const [from, to] = [at(last.current), at(id)].sort((a, b) => a - b);
     last.current = id;
-    if (through && from >= 0) return set([...ids, ...(rows ?? []).slice(from, to + 1).flatMap(r => r ? [r.id] : [])]);
+    if (through && from >= 0) return set([...ids, ...loaded((rows ?? []).slice(from, to + 1))]);
     set(ids.has(id) ? [...ids].filter(other => other !== id) : [...ids, id]);
   };
-  return { ids: [...ids], has: id => ids.has(id), toggle, set };
+  return { ids: [...ids], all, has: id => ids.has(id), toggle, set };
 }
 
 /** The checkbox that selects a row. If Shift is pressed, browsers do not forward a click from the label to the checkbox. @param {Selection} selection @param {string} id @param {string} name */
@@ -40,13 +44,13 @@ export const tickOf = (selection, id, name) => label({
   },
 }, input({ type: 'checkbox', 'aria-label': `Select ${name}`, checked: selection.has(id) }));
 
-/** The actions for the selected records, below the list. @param {{selection: Selection, rows: (Row|undefined)[]|null, noun: string, children: Child}} props */
-export function Selected({ selection, rows, noun, children }) {
+/** The actions for the selected records, below the list. @param {{selection: Selection, total: number, onAll: () => void, noun: string, children: Child}} props */
+export function Selected({ selection, total, onAll, noun, children }) {
   if (!selection.ids.length) return null;
-  const loaded = (rows ?? []).flatMap(r => r ? [r.id] : []);
+  const n = selection.all ? total : selection.ids.length;
   return h(Doing, { label: 'Selected', class: 'selected' },
-    span({ class: 'line' }, span({ class: 'cut', role: 'status' }, `${counted(selection.ids.length, noun)} selected`),
-      selection.ids.length < loaded.length && button({ type: 'button', class: 'button quiet', onClick: () => selection.set(loaded) }, `Select all ${loaded.length}`),
+    span({ class: 'line' }, span({ class: 'cut', role: 'status' }, `${counted(n, noun)} selected`),
+      n < total && button({ type: 'button', class: 'button quiet', onClick: onAll }, `Select all ${total.toLocaleString('en')}`),
       button({ type: 'button', class: 'bare clear', 'aria-label': 'Clear selection', title: 'Clear selection', onClick: () => selection.set([]) }, icon('cross'))),
     children);
 }

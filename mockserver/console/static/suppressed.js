@@ -1,6 +1,7 @@
 // Suppressed addresses, which receive no email.
 import { h, useState } from './vendor/preact.js';
 import { call, useFetch, useRested } from './api.js';
+import { useParam } from './place.js';
 import { when } from './time.js';
 import { Doing, Field, Page, Pager, attempt, empty, icon, tags, usePages, useRanOut } from './ui.js';
 import { ofAccount, useSession } from './session.js';
@@ -16,7 +17,7 @@ function forms(address) {
 }
 
 /** The entries that match an address. The API finds one per request. @param {string} address @returns {Promise<Entries>} */
-async function matching(address) {
+export async function matching(address) {
   const found = await Promise.all(forms(address).map(form => call('GET', ofAccount('/suppressed-emails?filter=email:' + encodeURIComponent(form)))));
   return { data: found.flatMap(f => f.data) };
 }
@@ -26,7 +27,7 @@ const remover = (/** @type {string} */ email) => call('DELETE', ofAccount('/supp
 
 export function Suppressed() {
   useSession();
-  const [q, setQ] = useState('');
+  const [q, setQ] = useParam('q');
   const [email, setEmail] = useState('');
   const filter = useRested(q.trim());
   const pages = usePages(filter, perPage);

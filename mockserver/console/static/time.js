@@ -31,7 +31,7 @@ export function useNow() {
 }
 
 const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 const whole = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
@@ -56,7 +56,7 @@ function isToday(ms) {
 /** A time of today without the date, another time with it. The tooltip has both. @param {string} at @param {boolean} [ms] */
 export function when(at, ms) {
   const d = new Date(at);
-  const s = isToday(d.getTime()) ? hours.format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '') : days.format(d);
+  const s = (isToday(d.getTime()) ? hours : days).format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '');
   return h('time', { datetime: at, title: d.toISOString() }, s);
 }
 

@@ -93,5 +93,5 @@ function Sent({ id }) {
   const { data: d } = /** @type {ReturnType<typeof useFetch<FullDelivery>>} */ (useFetch('/deliveries/' + id, ['delivery']));
   if (!d) return null;
   const last = d.attempts.at(-1);
-  return div({ class: 'sent', role: 'status' }, h(Track, { d, most: d.max_attempts }), state(d), span({ class: 'dim cut' }, last?.error || last?.response || ''), a({ href: `#/deliveries/${id}` }, 'Delivery'));
+  return div({ class: 'sent', role: 'status' }, h(Track, { d }), state(d), span({ class: 'dim cut' }, last?.error || last?.response || ''), a({ href: `#/deliveries/${id}` }, 'Delivery'));
 }

@@ -44,11 +44,11 @@ async function copy(value) {
   box.remove();
 }
 
-/** @param {{value: string, label: string, text?: string}} props */
+/** @param {{value: string | (() => Promise<string>), label: string, text?: string}} props */
 export function Copy({ value, label, text }) {
   const [done, setDone] = useState(false);
   const onClick = async () => {
-    await copy(value);
+    await copy(typeof value === 'string' ? value : await value());
     setDone(true);
     setTimeout(() => setDone(false), 1200);
   };
@@ -97,9 +97,9 @@ export const key = name => name && { 'data-key': name, 'aria-keyshortcuts': name
 
 /**
  * A button that opens a menu. The browser closes the menu on Escape and on a click elsewhere.
- * @param {{label: string, sign: string, keyed?: string, atOnce?: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props atOnce is the item that the button picks; a second button then opens the menu
+ * @param {{label: string, sign: string, keyed?: string, atOnce?: string, bare?: boolean, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props atOnce is the item that the button picks; a second button then opens the menu
  */
-export function Menu({ label, sign, keyed, atOnce, items, onPick }) {
+export function Menu({ label, sign, keyed, atOnce, bare, items, onPick }) {
   const id = useId();
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const buttons = () => [...(box.current?.querySelectorAll('button') ?? [])];
@@ -118,6 +118,7 @@ export function Menu({ label, sign, keyed, atOnce, items, onPick }) {
   return [
     atOnce ? span({ class: 'split' }, button({ type: 'button', class: 'button', onClick: () => onPick(atOnce), ...key(keyed) }, icon(sign), label),
       button({ type: 'button', class: 'button', popovertarget: id, 'aria-label': `${label}: more`, title: 'More' }, icon('down')))
+      : bare ? button({ type: 'button', class: 'bare', popovertarget: id, 'aria-label': label, title: label }, icon(sign))
       : button({ type: 'button', class: 'button', popovertarget: id, ...key(keyed) }, icon(sign), label, icon('down')),
     div({ popover: 'auto', id, class: 'menu', ref: box, onKeyDown, onToggle },
       items.map(it => button({ type: 'button', key: it.value, onClick: () => pick(it.value) }, span(it.label), it.note && small(it.note)))),
@@ -186,6 +187,10 @@ export function useNarrow() {
 
 /** The selector of the controls that take keys and pasted text. */
 export const fields = 'input:not([type=radio], [type=checkbox]), textarea, select';
+
+/** A button that chooses a file. @param {{text: string, label: string, accept: string, onFile: (file: File) => unknown}} props */
+export const FileButton = ({ text, label: name, accept, onFile }) => label({ class: 'button file' }, icon('page'), text,
+  input({ type: 'file', accept, 'aria-label': name, onChange: (/** @type {Typed} */ e) => { const [file] = e.target.files ?? []; e.target.value = ''; if (file) onFile(file); } }));
 
 /** Calls f with text that is pasted outside fields, dialogs and menus. @param {(text: string) => void} [f] */
 export function usePaste(f) {
@@ -299,6 +304,9 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
 
 /** A word quoted for a shell. @param {string} s */
 export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
+
+/** A request as a curl command. @param {string} method @param {string} url @param {string[]} headers quoted for a shell @param {string} [body] */
+export const curl = (method, url, headers, body) => [`curl -i -X ${method} ${quote(url)}`, ...headers.map(h => `-H ${h}`), ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : [])].join(' \\\n  ');
 
 /** A number with its noun. @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;

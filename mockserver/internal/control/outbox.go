@@ -179,6 +179,7 @@ func (c *Control) action(in actionBody) func(id string) error {
 		"click":              func(id string) error { return c.click(id, in.clickBody) },
 		"unsubscribe":        p.Unsubscribe,
 		"global-unsubscribe": p.GlobalUnsubscribe,
+		"confirm":            p.Confirm,
 		"delete":             p.DeleteMessage,
 		"restore":            p.RestoreMessage,
 	}[in.Action]

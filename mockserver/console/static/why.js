@@ -1,0 +1,47 @@
+// Why an address got no email: rejected and failed emails, the suppression list, and the status of its contacts. Also names of records.
+import { call, useFetch } from './api.js';
+import { state } from './contacts.js';
+import { accountFilter, ofAccount } from './session.js';
+import { matching } from './suppressed.js';
+import { when } from './time.js';
+import { chip, empty, icon, seen, tags } from './ui.js';
+const { a, h3, li, p, section, span, ul } = tags;
+
+/** @type {Record<string, string>} */
+const places = { list: 'contacts', template: 'templates', campaign: 'campaigns', workflow: 'workflows' };
+
+/** A record with its name and its id. @param {{kind: 'list'|'template'|'campaign'|'workflow', id: number, at?: string}} props at: the rest of the address */
+export function Named({ kind, id, at = '' }) {
+  const { data } = /** @type {ReturnType<typeof useFetch<any>>} */ (useFetch(kind === 'template' ? ofAccount(`/templates/${id}`) : `/${kind}s?around=${id}&limit=1`, ['records']));
+  const name = (kind === 'template' ? data : data?.data.find((/** @type {{id: string}} */ r) => r.id === String(id)))?.name;
+  return a({ href: `#/${places[kind]}/${id}${at}` }, kind, ' ', name && [seen(name), ' '], span({ class: 'dim' }, id));
+}
+
+/** @typedef {{failed: import('./api.js').FullMessage[], contacts: {id: string, email: string, status: string, list: import('./lists.js').List}[], suppressed: {email: string, created_on?: number}[]}} Found */
+
+/** Everything about the words of a search that explains a missing email. @param {string} q @returns {Promise<Found>} */
+async function look(q) {
+  const of = accountFilter() && `&account_id=${accountFilter()}`, words = encodeURIComponent(q);
+  const fired = Promise.all(['Email.Rejected', 'Email.Error'].map(name => call('GET', `/events?event=${name}&limit=5&search=${words}${of}`)));
+  const ids = (await fired).flatMap(list => list.data.map((/** @type {{message_id: string}} */ e) => e.message_id)).filter(Boolean);
+  const { data: lists } = await call('GET', `/lists?limit=200${of}`);
+  const contacts = Promise.all(lists.map(async (/** @type {import('./lists.js').List} */ list) => (await call('GET', `/lists/${list.id}/contacts?limit=5&search=${words}`)).data.map((/** @type {object} */ c) => ({ ...c, list }))));
+  const address = q.split(/\s+/).find(word => word.includes('@'));
+  return { failed: await Promise.all(ids.map(id => call('GET', `/outbox/${id}`))), contacts: (await contacts).flat(), suppressed: address ? (await matching(address)).data : [] };
+}
+
+/** @param {{q: string}} props */
+export function Why({ q }) {
+  const { data, error } = /** @type {ReturnType<typeof useFetch<Found>>} */ (useFetch(q && `why ${q} ${accountFilter()}`, ['event', 'records'], () => look(q)));
+  if (error) return empty('warn', 'Loading failed', error);
+  if (!data) return null;
+  const { failed, contacts, suppressed } = data;
+  const none = !failed.length && !contacts.length && !suppressed.length;
+  return section({ class: 'why', 'aria-label': 'Why no email' },
+    h3('Why no email?'),
+    none && p({ class: 'dim' }, 'No email was rejected or failed, no contact matches, and the address is not suppressed. Check ', a({ href: `#/requests?q=${encodeURIComponent(q)}` }, 'the requests'), '.'),
+    ul({ class: 'links' },
+      failed.map(m => li({ key: m.id }, a({ href: `#/inbox/${m.id}` }, icon('mail'), chip('bad', m.status === 'error' ? 'warn' : 'block', m.status), span({ class: 'cut' }, seen(m.reason || m.error), ' · ', seen(m.subject)), when(m.time)))),
+      suppressed.map(s => li({ key: s.email }, a({ href: '#/suppressed?q=' + encodeURIComponent(s.email) }, icon('block'), chip('bad', '', 'suppressed'), span({ class: 'cut' }, s.email), s.created_on && when(new Date(s.created_on * 1000).toISOString())))),
+      contacts.map(c => li({ key: c.list.id + c.id }, a({ href: `#/contacts/${c.list.id}/${c.id}` }, icon('people'), state(c), span({ class: 'cut' }, seen(c.email), ' on list ', seen(c.list.name)))))));
+}
