@@ -9,22 +9,23 @@ import (
 // Now returns the time of the virtual clock in UTC. The virtual clock is equal
 // to time.Now until it is advanced, set or frozen.
 //
-// The clock determines the times of records and logs, and when scheduled work
-// is due: retries, rate limits, delayed deliveries, campaigns and the lookup
-// rate limit. The durations of requests and attempts, attempt timeouts, delays
-// from fault rules, and [Server.Drain] use real time.
+// The clock determines the times of records and logs, and when scheduled work is due:
+// retries, rate limits, delayed deliveries, campaigns and the lookup rate limit. All
+// other durations are in real time: requests, attempts and their timeouts, delays from
+// fault rules, and [Server.Drain].
 func (s *Server) Now() time.Time { return s.engine.Clock.Now() }
 
-// Advance advances the clock by d. It runs due work in chronological order,
-// each item at its scheduled time. During a call to Advance, the clock moves
-// only from one scheduled time to the next. When Advance returns, no work is in
-// progress. Concurrent calls run one after the other.
+// Advance advances the clock by d, and runs the work that becomes due. The clock moves
+// from one scheduled time to the next, so each item runs at its own time and in
+// chronological order. When Advance returns, no work is in progress. Concurrent calls run
+// one after the other.
 //
-// Advance returns an error if d is negative, if the new time is after the year
-// 2199, if ctx is canceled, or if a concurrent call, for example to
-// [Server.Reset], sets the clock. After an error, the clock remains at the time
-// that it has reached. Advance waits in real time for the responses of
-// receivers, up to [Config.AttemptTimeout] for each attempt.
+// Advance returns an error if d is negative, if the new time is after the year 2199, if
+// ctx is canceled, or if a concurrent call, for example to [Server.Reset], sets the
+// clock. The clock then remains at the time that it has reached.
+//
+// Work that is due can include deliveries, so Advance waits for the responses of
+// receivers. This takes real time, up to [Config.AttemptTimeout] for each attempt.
 func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.engine.Advance(ctx, d) }
 
 // AdvanceTo advances the clock to t; see [Server.Advance]. It returns an error
@@ -36,10 +37,10 @@ func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.en
 // work is scheduled.
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.engine.AdvanceToNext(ctx) }
 
-// SetNow sets the clock. It returns an error if the year is outside the range
-// 1970–2199. All work that becomes due runs at the new time, in no particular
-// order. If t is in the past, completed work is not undone, and the times of
-// scheduled work do not change.
+// SetNow sets the clock to t. If t is later than the current time, all work that becomes
+// due runs at t and in no particular order, unlike with [Server.Advance]. If t is in the
+// past, completed work is not undone, and the times of scheduled work do not change.
+// SetNow returns an error if the year of t is outside the range 1970–2199.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.engine.SetNow(t); err != nil {
 		return fmt.Errorf("mockserver: set the clock: %w", err)
@@ -47,10 +48,9 @@ func (s *Server) SetNow(t time.Time) error {
 	return nil
 }
 
-// FreezeClock freezes the clock until [Server.ResumeClock] is called. Methods
-// such as [Server.Advance] still change the time. While the clock is frozen, a
-// rate limit never resets, so a client that waits for Retry-After and retries
-// is rejected again.
+// FreezeClock freezes the clock until [Server.ResumeClock] is called, but methods such as
+// [Server.Advance] still change the time. While the clock is frozen, a rate limit never
+// resets. A client that waits for Retry-After and retries is therefore rejected again.
 func (s *Server) FreezeClock() { s.engine.Clock.Freeze(true) }
 
 // ResumeClock resumes a frozen clock.

@@ -40,16 +40,14 @@ type Config struct {
 	// AttemptTimeout is the maximum duration of a delivery attempt, including the
 	// response, in real time. The default is 10 s.
 	AttemptTimeout time.Duration
-	// Targets maps hosts to handlers that receive deliveries in process,
-	// without a socket. The host includes the port, unless it is the default
-	// port of the scheme. When an attempt times out or the server is closed,
-	// the request's context is canceled, and the server does not wait for the
-	// handler.
+	// Targets maps hosts to handlers that receive deliveries in process, without a
+	// socket. The host includes the port, unless it is the default port of the scheme.
+	// When an attempt times out or the server is closed, the server cancels the request's
+	// context and does not wait for the handler.
 	Targets map[string]http.Handler
-	// AllowTargets allows deliveries to public addresses. By default only
-	// loopback addresses are allowed. Private, link-local and other special
-	// addresses are blocked unless AllowTargetHosts or AllowTargetNetworks
-	// contains them.
+	// AllowTargets allows deliveries to public addresses. By default the server delivers
+	// only to loopback addresses. Private, link-local and other special addresses stay
+	// blocked, unless AllowTargetHosts or AllowTargetNetworks contains them.
 	AllowTargets bool
 	// AllowTargetHosts allows deliveries to hosts with these names, without a
 	// port, such as "host.docker.internal". The server does not check the IP
@@ -82,19 +80,24 @@ type Config struct {
 	// document, for benchmarks. It does not disable the checks in the request
 	// handlers. The location of an error can omit the indexes of array elements.
 	SkipValidation bool
-	// RejectUnknownFields enables 422 responses to all requests that contain unknown
-	// fields or parameters. By default, only the operations with x-reject-unknown in
-	// openapi.yaml reject them, because an ignored field could send an unwanted email.
-	// The other operations ignore them. [Request] lists them.
-	// RejectUnknownFields has no effect with SkipValidation, which disables both.
+	// RejectUnknownFields rejects every request that contains an unknown field or
+	// parameter with 422. By default, only the operations with x-reject-unknown in
+	// openapi.yaml do this, because an ignored field there could send an unwanted email.
+	// All other operations ignore unknown fields, and [Request] lists them.
+	// RejectUnknownFields has no effect with SkipValidation.
 	RejectUnknownFields bool
 	// Quirks are the names of deviations that the client accepts, such as "null-lists" or
 	// "max-page=50"; see [Quirks]. Use them to test your application against platforms
-	// that differ from the mock server. By default there are none. [New] panics if a name is
-	// unknown. Quirks do not change deliveries, control routes or the methods of Server, so
-	// the ids there can differ from the ids in responses. The request log and OnRequest
-	// contain the changed parameters and the requests for further pages. Fault rules count
-	// these requests. OnViolation checks responses before they are changed.
+	// that differ from the mock server. By default there are none. [New] panics if a name
+	// is unknown.
+	//
+	// Quirks change only the requests and responses of the API:
+	//
+	//   - Deliveries, control routes and the methods of Server stay unchanged, so their
+	//     ids can differ from the ids in responses.
+	//   - The request log and OnRequest contain the changed parameters, and the requests
+	//     for further pages that some quirks make. Fault rules count these requests.
+	//   - OnViolation gets a response before a quirk changes it.
 	Quirks []string
 	// OnViolation, if not nil, is called for every response and delivery that
 	// violates the OpenAPI document, possibly concurrently. OnViolation must not
@@ -140,8 +143,8 @@ func Quirks() []string { return quirk.Names() }
 func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedule() }
 
 // LookupLimit is an algorithm for the lookup rate limit, which allows each user and
-// account one lookup per second. Rejected lookups do not count toward the limit. In
-// flags and JSON, the values are min_interval, token_bucket, fixed_window and unlimited.
+// account one lookup per second. Rejected lookups do not count toward the limit. In flags
+// and JSON, the values are min_interval, token_bucket, fixed_window and unlimited.
 type LookupLimit = platform.LookupLimit
 
 // The algorithms for the lookup rate limit.

@@ -20,11 +20,11 @@
 //		}
 //	}
 //
-// The server implements every operation of the API and validates every request
-// against the OpenAPI document. It stores contacts, messages and webhooks, and
-// delivers signed events. [Server.Outbox], [Server.Deliveries] and [Server.Requests]
-// return the messages, deliveries and requests. Command mockserver runs the server
-// as a separate process.
+// The server implements every operation of the API, and validates every request against
+// the OpenAPI document. It stores contacts, messages and webhooks, and delivers signed
+// events. A test can then check what the application did: [Server.Outbox] returns the
+// messages, [Server.Deliveries] the deliveries, and [Server.Requests] the requests.
+// Command mockserver runs the server as a separate process.
 //
 // In this documentation, "Specification" refers to the file docs/specification.md in
 // the repository. If the specification does not define a behavior,
@@ -32,40 +32,45 @@
 //
 // # Accounts
 //
-// Every request needs an access token from [Config.Tokens] or [Server.Seed]. A
-// token belongs to a user and an account. Accounts are isolated, so a request
-// with an id from another account fails with 404. All ids come from one
-// sequence, so each id identifies one resource.
+// Every request needs an access token, which [Config.Tokens] or [Server.Seed] defines. A
+// token belongs to a user and an account, and gives access only to this account. If a
+// request contains an id from another account, the response is 404. Ids are unique even
+// across accounts and kinds of resources, because all ids come from one sequence.
 //
 // # Messages
 //
-// The server sends no real email. When the response to a submission arrives, the
-// outbox already contains the message. [Server.Bounce], [Server.Complain],
-// [Server.Open], [Server.Click], [Server.Unsubscribe], [Server.GlobalUnsubscribe] and
-// [Server.Confirm] simulate recipient actions. Recipients in the domain [MagicDomain]
-// react to messages automatically.
+// The server sends no real email, but puts each message into the outbox before it
+// responds to the submission. Your test then plays the recipient: [Server.Bounce],
+// [Server.Complain], [Server.Open], [Server.Click], [Server.Unsubscribe],
+// [Server.GlobalUnsubscribe] and [Server.Confirm] simulate recipient actions. Recipients
+// in the domain [MagicDomain] react to messages automatically.
 //
-// The server serves the links in messages under /_mail/: the confirmation link, the
-// merge tags {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the
-// List-Unsubscribe link (RFC 8058). A GET request for a link simulates a click in a
-// browser. The links need no token, because they contain the message's random id.
+// The server also serves the links in messages, under /_mail/: the confirmation link, the
+// merge tags {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the List-Unsubscribe
+// link (RFC 8058). A GET request for a link simulates a click in a browser. It needs no
+// token, because each link contains the message's random id.
 //
 // # Deliveries
 //
-// Each webhook has its own queue. If there is no 2xx response within
-// [Config.AttemptTimeout], the server retries the delivery according to
-// [Config.RetrySchedule], with the same bytes and signature. The webhook's rate
-// limit is a sliding window that counts attempts. The queue of an archived
-// webhook is paused. By default, the server delivers only to loopback addresses
-// and to handlers in [Config.Targets]; see [Config.AllowTargets].
+// The server delivers events to webhooks by these rules:
+//
+//   - Each webhook has its own queue, which is paused while the webhook is archived.
+//   - If there is no 2xx response within [Config.AttemptTimeout], the server retries the
+//     delivery according to [Config.RetrySchedule], with the same bytes and signature.
+//   - The webhook's rate limit is a sliding window. It counts attempts, so retries count
+//     too.
+//   - By default, the server delivers only to loopback addresses and to handlers in
+//     [Config.Targets]; see [Config.AllowTargets].
 //
 // # Time
 //
-// [Server.Wait] waits until all due work is done, and [Server.Drain] also for
-// retries and rate limits. [Server.Advance] advances the virtual clock, so hours
-// of retries take milliseconds. In a testing/synctest bubble, a server that is
-// created by [New] and used through [Server.Transport] uses the bubble's clock.
-// Create, use and close such a server in the same bubble.
+// The server has a virtual clock, so a test needs no real time for hours of retries:
+// [Server.Advance] advances the clock and runs what becomes due. [Server.Wait] waits
+// until all due work is done. [Server.Drain] waits for retries and rate limits too.
+//
+// In a testing/synctest bubble, the server uses the bubble's clock if you create it with
+// [New] and send requests through [Server.Transport]. Create, use and close such a server
+// in the same bubble.
 //
 // # Fault injection
 //
@@ -75,9 +80,9 @@
 //
 // # State
 //
-// [Server.Seed] adds records from JSON. [Server.Reset] restores the baseline,
-// which [Server.SetBaseline] sets. [Server.Snapshot] writes the whole state as
-// JSON, and [Server.Restore] restores it.
+// [Server.Seed] adds records from JSON. To return to them after each test, set a baseline
+// with [Server.SetBaseline], which [Server.Reset] restores. [Server.Snapshot] writes the
+// whole state as JSON, and [Server.Restore] restores it.
 //
 // # Control API
 //

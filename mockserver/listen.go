@@ -28,8 +28,8 @@ type listening struct {
 }
 
 // Start returns a server that listens on a free port of 127.0.0.1, or of ::1 if the
-// machine has no IPv4. Clients must use a loopback name, such as localhost. Start
-// panics if it can listen on neither 127.0.0.1 nor ::1.
+// machine has no IPv4. It panics if it can listen on neither address. Clients must use a
+// loopback name, such as localhost.
 func Start(cfg Config) *Server {
 	listener, err := listenLoopback(new(net.ListenConfig).Listen)
 	if err != nil {
@@ -54,10 +54,12 @@ func listenLoopback(listen func(ctx context.Context, network, address string) (n
 // listener. If the address is not a loopback address, the control routes require an
 // access token, so set Config.Tokens to secret values.
 //
-// The server limits slow clients. At most 1,000 connections can wait for a request, each
-// for up to 10 minutes. Above 1,000, the server closes the connection that has waited
-// longest. A request body must arrive within 30 s, plus 1 s for each 64 KiB. A client must
-// accept each part of a response within 30 s.
+// Slow clients cannot exhaust the server, because it limits their connections:
+//
+//   - At most 1,000 connections can wait for a request, each for up to 10 minutes. Above
+//     1,000, the server closes the connection that has waited longest.
+//   - A request body must arrive within 30 s, plus 1 s for each 64 KiB.
+//   - A client must accept each part of a response within 30 s.
 func StartOn(listener net.Listener, cfg Config) *Server {
 	s := New(cfg)
 	s.serve = listening{
@@ -85,12 +87,12 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	return s
 }
 
-// Shutdown stops listening and waits for the requests in flight. It ends the delays of
-// fault rules, and closes the connections of requests that a rule hangs. If ctx is
-// canceled or expires, Shutdown closes the connections of the unfinished requests, and
-// the error lists them. Therefore, a [Server.Snapshot] after Shutdown contains the changes
-// of all requests whose clients received a response. Call [Server.Close] afterwards,
-// because Shutdown does not stop deliveries.
+// Shutdown stops listening and waits for the requests in flight, so a [Server.Snapshot]
+// after Shutdown contains the changes of all requests whose clients received a response.
+// To finish, Shutdown ends the delays of fault rules, and closes the connections of
+// requests that a rule hangs. If ctx is canceled or expires, Shutdown closes the
+// connections of the unfinished requests and returns an error that lists them. Shutdown
+// does not stop deliveries, so call [Server.Close] afterwards.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.engine.Faults.Close()
 	s.engine.Changes.Close()

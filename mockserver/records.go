@@ -122,9 +122,10 @@ func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (del
 // in progress.
 func (s *Server) Redeliver(deliveryID string) error { return s.engine.Deliveries.Redeliver(deliveryID) }
 
-// DiagnoseSignature explains why a signature or the secret is invalid. If no
-// common cause was detected, the result states this. If the signature is valid,
-// the result is "". The result contains neither the secret nor a signature.
+// DiagnoseSignature explains why a signature or the secret is invalid. It detects common
+// causes; if it detects none, the result states this. If the signature is valid, the
+// result is "". You can log the result, because it contains neither the secret nor a
+// signature.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
 	return signature.Diagnose(secret, body, given)
 }

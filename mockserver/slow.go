@@ -12,10 +12,10 @@ import (
 
 // The limits for slow clients.
 const (
-	// waitTimeout limits the time between requests, and the time until a new
-	// connection sends a request header. Clients may open connections in advance.
-	// If the server closes such a connection during a POST, the client cannot
-	// retry the POST. A short timeout would make long tests flaky.
+	// waitTimeout limits the time between requests, and the time until a new connection
+	// sends a request header. Clients may open connections in advance. If the server
+	// closes such a connection during a POST, the client cannot retry the POST, so a
+	// short timeout would make long tests flaky.
 	waitTimeout = 10 * time.Minute
 	maxWaiting  = 1000 // connections that wait for a request
 

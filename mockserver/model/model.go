@@ -165,16 +165,16 @@ type Token struct {
 	AccountID int64
 	// ReadOnly means that write requests return 403.
 	ReadOnly bool
-	// ExpiresIn is the lifetime of the token. The lifetime begins when the server
-	// is created or a seed adds the token, and again after each reset or clear.
-	// Requests with an expired token get 401. 0 means that the token does not
-	// expire. A negative value means that it has already expired.
+	// ExpiresIn is the lifetime of the token. It begins when the server is created or a
+	// seed adds the token, and restarts with each reset or clear. After this time,
+	// requests with the token get 401. 0 means that the token does not expire, and a
+	// negative value that it has already expired.
 	ExpiresIn time.Duration
 }
 
-// Fault is a rule for fault injection. It contains conditions for requests,
-// messages or deliveries, and an action. Nth, Every and Probability select some of
-// the matches. Without these fields, the rule selects all matches.
+// Fault is a rule for fault injection. It contains an action, and conditions that select
+// requests, messages or deliveries for the action. By default the rule selects all
+// matches; Nth, Every and Probability select some of them.
 type Fault struct {
 	AccountID int64       `json:"account_id,omitzero" min:"1" doc:"the account of the requests, messages or deliveries; all accounts if omitted"`
 	Operation string      `json:"operation,omitzero" doc:"the operationId of the requests, such as submitEmail"`
@@ -204,9 +204,9 @@ type Fault struct {
 // FaultAction is the action of a fault rule.
 type FaultAction string
 
-// Actions for requests, or for delivery attempts if the rule has Event or
-// WebhookID. A selected attempt fails without a request to the receiver, unless
-// AfterProcessing is set. The server then retries the delivery on the schedule.
+// Actions for requests, or for delivery attempts if the rule has Event or WebhookID. An
+// attempt that the rule selects fails, and the server retries the delivery on the
+// schedule. The receiver gets the request of this attempt only if AfterProcessing is set.
 // The rule counts each attempt.
 const (
 	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. RetryAfter
@@ -231,9 +231,9 @@ const (
 	FaultRedirect FaultAction = "redirect"
 )
 
-// FaultInternalError applies to messages from the Email API. The status in the
-// response is "error", and Email.Error fires. The error text in the event ends
-// with Body, or with a default text if Body is empty.
+// FaultInternalError makes a message from the Email API fail: the status in the response
+// is "error", and Email.Error fires. The error text in the event ends with Body, or with
+// a default text if Body is empty.
 const FaultInternalError FaultAction = "internal_error"
 
 // Actions for deliveries.
