@@ -58,10 +58,10 @@ func (r *Room) findList(ctx context.Context) error {
 	return err
 }
 
-// subscribe finds or creates the webhook, and loads the secrets. The webhooks that the
-// store knows, and older webhooks with the same URL, are archived when no process has used
-// them for the time of the retries. Without a URL, the Room has no webhook, but archives the
-// webhooks of earlier releases.
+// subscribe finds or creates the webhook, and loads the secrets. It also archives old
+// webhooks when no process has used them for the time of the retries: the webhooks that
+// the store knows, and older webhooks with the same URL. Without a URL, the Room has no
+// webhook, but still archives the webhooks of earlier releases.
 func (r *Room) subscribe(ctx context.Context) error {
 	var old []client.WebhookSummary
 	var current client.Webhook

@@ -1,7 +1,8 @@
 // Package mailroom sends emails at most once, and reports what happens to them to one
-// function of the application. It contains what applications otherwise write around
-// packages client and webhook: an outbox, a queue of lookups, the resolution of unknown
-// outcomes, a suppression list, the webhook with its secrets, and a shutdown that waits.
+// function of the application. Applications otherwise write the necessary parts around
+// packages client and webhook themselves: an outbox, a queue of lookups, the resolution
+// of unknown outcomes, a suppression list, the webhook with its secrets, and a shutdown
+// that waits.
 //
 // The state of a [Room] is in a [Store]. Package contrib/sqlstore implements Store for
 // PostgreSQL and SQLite with database/sql, and several processes can share it. It is meant
@@ -59,45 +60,55 @@
 //
 // # Sending
 //
-// [Room.Enqueue] adds an email to the outbox, in the application's transaction if the
-// context carries one. Each email has a key. The Room sends the email of a key at most
-// once. If the platform certainly did not process a request, the Room sends the email
-// again later, for at most [Options].RetryFor. If the platform may have processed the request, the outcome is unknown,
-// and the Room does not send the email again. An event, or the lookup of an email with
-// the same address and subject, resolves an unknown outcome. [Room.Unknown] returns the
-// others, and an operator decides with [Room.Resolve].
+// [Room.Enqueue] adds an email with a key to the outbox, in the application's transaction
+// if the context carries one. The Room sends the email of a key at most once. If a
+// request fails, the next step depends on what the platform did:
+//
+//   - If the platform certainly did not process the request, the Room sends the email
+//     again later, for at most [Options].RetryFor.
+//   - If the platform may have processed the request, the outcome is unknown, and the
+//     Room does not send the email again. The Room then waits for an event, or looks up
+//     an email with the same address and subject, to learn the outcome.
+//   - If the outcome stays unknown, [Room.Unknown] returns the email, and an operator
+//     decides with [Room.Resolve].
 //
 // [Room.Send] sends an email immediately, without a key and without an outbox.
 //
-// After a failed request, no process sends for [Options].Pause, which doubles with each
-// further failure. After the pause, and after 30 s without a success, one request is sent
-// alone. If it succeeds, all workers continue. Therefore each pause of an outage causes at
-// most one unknown outcome, and the start of the outage one for each request in progress.
+// While the platform fails, each request could leave another email with an unknown
+// outcome. Therefore, after a failed request, no process sends for [Options].Pause, which
+// doubles with each further failure. After the pause, and after 30 s without a success,
+// one request is sent alone. If it succeeds, all workers continue. So each pause of an
+// outage causes at most one unknown outcome, and the start of the outage one for each
+// request in progress.
 //
 // # Notices
 //
 // [Options].OnNotice receives the outcome of each email in the outbox, and bounces,
 // complaints and unsubscriptions. The Room stores an event in the transaction that
-// records the event as handled. It then looks up the address, the key and the kind of
-// bounce, if the event does not contain them, with at most one lookup per second. If the
-// platform does not provide them within 4 hours, the notice does not contain them. OnNotice
-// runs in the transaction that deletes the notice. Therefore the writes of
-// OnNotice in this transaction happen exactly once, and other effects at least once.
+// records the event as handled. If the event does not contain the address, the key or the
+// kind of bounce, the Room looks them up, with at most one lookup per second. If the
+// platform does not provide them within 4 hours, the notice does not contain them.
+//
+// OnNotice runs in the transaction that deletes the notice. Therefore its writes in this
+// transaction happen exactly once, and other effects at least once.
 //
 // The outcome of a key precedes all other notices with this key. Other notices have no
 // order.
 //
 // # Start and shutdown
 //
-// [New] sends no request, and [Room.Start] returns immediately. The Room connects in the
-// background: it creates the list and the webhook, unless they exist. Until then, it
-// sends nothing and responds to deliveries with 503, so the platform retries them.
+// A program can start while the platform is down: [New] sends no request, and
+// [Room.Start] returns immediately. The Room connects in the background, and creates the
+// list and the webhook unless they exist. Until then, it sends nothing and responds to
+// deliveries with 503, so the platform retries them.
+//
 // [Room.Close] waits for the requests in progress. If a process ends without Close, the
 // outcomes of these requests are unknown.
 //
 // If a release has another [Options].URL or other [Options].Events, its processes create
-// their own webhook. A webhook that no process has used for 8 hours is archived. Both
-// webhooks deliver in the meantime, and the Room deduplicates. Pass deliveries to the old
-// URL to the Room for 8 hours, too. After a rollback, the processes of the earlier release
-// use the old webhook again.
+// their own webhook beside the old one. After a rollback, the processes of the earlier
+// release therefore use the old webhook again. The Room archives a webhook that no
+// process has used for 8 hours. In the meantime both webhooks deliver, and the Room
+// deduplicates. If the URL changed, pass deliveries to the old URL to the Room for 8
+// hours, too.
 package mailroom

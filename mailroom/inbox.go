@@ -23,8 +23,8 @@ var errIncomplete = errors.New("mailroom: bounce without a category and an email
 
 // Handle stores an event. Use it as the function of [webhook.NewHandler] if the
 // application has its own handler. Otherwise use ServeHTTP, which deduplicates and calls
-// Handle. For data that has an error in [events.Unknown], Handle returns this error, so the
-// platform retries the delivery.
+// Handle. If the data could not be parsed, it is an [events.Unknown] with an error.
+// Handle returns this error, so the platform retries the delivery.
 func (r *Room) Handle(ctx context.Context, e *events.Event) error {
 	if unknown, _ := e.Data.(*events.Unknown); unknown != nil && unknown.Err != nil {
 		return unknown.Err

@@ -25,10 +25,10 @@ const (
 	Suppressed           Reason = "suppressed"            // Address was added to the platform's suppression list
 )
 
-// Outcome reports whether the notice is about the outcome of an email in the outbox.
-// After Rejected and Failed, no other outcome follows, unless the application enqueues the
-// key again. After Sent, Rejected or Failed follows only if the platform reports it in an
-// event.
+// Outcome reports whether the notice is about the outcome of an email in the outbox. An
+// email can have several outcomes, one after the other. Rejected and Failed are the last,
+// unless the application enqueues the key again. Sent is the last too, unless the
+// platform later reports in an event that it rejected the email or failed to send it.
 func (r Reason) Outcome() bool { return r == Sent || r == Rejected || r == Failed || r == Unknown }
 
 // suppresses reports whether the Room must not send to the address again.

@@ -63,9 +63,11 @@ func putMail(ctx context.Context, tx Tx, key, ref string, due time.Time, m mail)
 //
 // The key identifies the email, for example "order-17". It must be 1 to 250 bytes of
 // UTF-8 without NUL. The Room sends the email of a key at most once, so Enqueue does
-// nothing if the key is already in the outbox. If the outcome was [Rejected] or [Failed],
-// Enqueue adds the email again. If the key is part of the subject, an event or a lookup
-// can resolve an unknown outcome even if several emails have the same address.
+// nothing if the key is already in the outbox. Only if the outcome was [Rejected] or
+// [Failed], Enqueue adds the email again.
+//
+// Make the key a part of the subject. An event or a lookup resolves an unknown outcome by
+// address and subject, so it can then tell apart several emails to one address.
 func (r *Room) Enqueue(ctx context.Context, key string, email client.EmailSubmission) error {
 	return r.EnqueueAt(ctx, time.Now(), key, email)
 }
@@ -116,12 +118,16 @@ func checkText(name string, v reflect.Value) error {
 	return nil
 }
 
-// Send sends an email immediately. It waits until the Room has connected. If the Room
-// was not started, or does not connect before ctx ends, the error is [ErrNotConnected].
-// If the suppression list contains the address, the error is [ErrSuppressed]. After
-// Close, the error is [ErrClosed]. In these cases Send sends nothing. Other errors are
-// from [client.Emails.Send], whose call ends after [Options].SendTimeout. The email has no
-// key, so the caller must handle [client.ErrOutcomeUnknown]. Close waits for Send.
+// Send sends an email immediately, without a key, so the caller must handle
+// [client.ErrOutcomeUnknown]. Send sends nothing and returns one of these errors:
+//
+//   - [ErrNotConnected], if the Room was not started, or does not connect before ctx
+//     ends. Send waits until the Room has connected.
+//   - [ErrSuppressed], if the suppression list contains the address.
+//   - [ErrClosed] after Close.
+//
+// Other errors are from [client.Emails.Send], whose call ends after
+// [Options].SendTimeout. Close waits for Send.
 func (r *Room) Send(ctx context.Context, email client.EmailSubmission) (client.SubmittedEmail, error) {
 	if err := r.enter(); err != nil {
 		return client.SubmittedEmail{}, err
@@ -216,9 +222,9 @@ func (r *Room) claim(ctx context.Context, tx Tx, which string) (key string, m ma
 		putMail(ctx, tx, key, refOfAddress(m.Submission.To), time.Time{}, m))
 }
 
-// expire handles an email whose timer has run out: a process ended while it sent the email,
-// or the outcome was known KeepSent ago. These emails have timers, because they would
-// otherwise wait for the emails that were queued earlier.
+// expire handles an email whose timer has run out. Either a process ended while it sent
+// the email, or the outcome was known KeepSent ago. Such an email has a timer, because it
+// would otherwise wait for the emails that were queued earlier.
 func (r *Room) expire(ctx context.Context, _ string) (wait time.Duration, err error) {
 	var due Item
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {

@@ -27,8 +27,9 @@ type pause struct {
 const probeWait = time.Second
 
 // mustWait returns how long a worker must wait, or 0 if it can send. After a pause, and
-// after a time without a success, one worker sends alone, and the others wait for its
-// result. Therefore an outage causes one unknown outcome for each pause.
+// after a time without a success, it permits one worker to send alone, and the others
+// wait for the result of this worker. Therefore an outage causes only one unknown outcome
+// for each pause.
 func (r *Room) mustWait(ctx context.Context, tx Tx, now time.Time) (time.Duration, error) {
 	p, err := peekPause(ctx, tx)
 	if err != nil || p.Proven.After(now) {

@@ -34,9 +34,9 @@ type Options struct {
 	// OnNotice is called for each notice, in a transaction of the store, which ctx
 	// carries. If OnNotice returns an error or panics, the transaction is rolled back,
 	// and OnNotice is called again after a pause of 2 s, which doubles up to one hour.
-	// Writes in the transaction happen exactly once; other effects can happen again.
-	// OnNotice must be safe for concurrent use, and must not call the platform, because
-	// the transaction is open.
+	// Therefore writes in the transaction happen exactly once, but other effects can
+	// happen again. OnNotice must be safe for concurrent use. It must not call the
+	// platform, because the transaction stays open during the call.
 	OnNotice func(ctx context.Context, n Notice) error
 
 	// Observe, if not nil, is called after each call of OnNotice and the end of its
@@ -51,17 +51,18 @@ type Options struct {
 	Events []events.Name
 
 	// List is the name of a list for emails without a ListID. The Room creates the list
-	// and accepts its policy. Do not add contacts to the list, so only the suppression
-	// list causes rejections. By default, emails have no list.
+	// and accepts its policy. Without contacts on the list, only the suppression list
+	// causes rejections, so do not add contacts. By default, emails have no list.
 	List string
 
 	// Workers is the number of concurrent requests to send. The default is 4.
 	Workers int
 
-	// External is for a store with a job queue, such as contrib/riverjobs: Start starts no
-	// workers, and the queue calls [Room.Work]. If an item is overdue for 15 minutes, for
-	// example because it was stored before the application used the queue, the Room
-	// stores it again, so the queue gets another job for it.
+	// External is for a store with a job queue, such as contrib/riverjobs. Start then
+	// starts no workers, because the queue calls [Room.Work]. An item can have no job,
+	// for example because it was stored before the application used the queue. If an item
+	// is overdue for 15 minutes, the Room therefore stores it again, so the queue gets
+	// another job for it.
 	External bool
 
 	// SendTimeout limits each call to send an email, with its retries. The default is
@@ -73,8 +74,8 @@ type Options struct {
 	Pause, MaxPause time.Duration
 
 	// RetryFor is how long the Room sends an email again if the platform does not accept
-	// it for a reason that may end. After this time since the first request, the outcome
-	// is [Failed]. The default is 24 hours.
+	// it for a reason that may end. The time begins with the first request. After it, the
+	// outcome is [Failed]. The default is 24 hours.
 	RetryFor time.Duration
 
 	// Poll is the interval at which the Room searches the store for work of other
@@ -202,11 +203,12 @@ func (r *Room) Start() {
 	}
 }
 
-// Work sends an email, looks up an email or calls OnNotice, if the item is still due. A job
-// queue calls it when the time of an [Item] has come, if [Item.IsWork] returns true for it;
-// see [Options].External. If wait is positive, call Work again after this time. Work
-// waits until the Room has connected. An error is from the store, [ErrClosed] or the end of
-// ctx; call Work again.
+// Work does the work of one [Item] if the item is still due: it sends an email, looks up
+// an email or calls OnNotice. A job queue calls Work when the time of the item has come,
+// if [Item.IsWork] returns true for it; see [Options].External. Before Work sends an
+// email, it waits until the Room has connected. If wait is positive, call Work again
+// after this time. After an error, call Work again too: the error is from the store,
+// [ErrClosed] or the end of ctx.
 func (r *Room) Work(ctx context.Context, kind, key string) (wait time.Duration, err error) {
 	if err := r.enter(); err != nil {
 		return 0, err
@@ -238,8 +240,8 @@ func (r *Room) await(ctx context.Context) error {
 }
 
 // Close stops the Room and waits for the requests in progress, for at most SendTimeout
-// and 30 s. A later Room continues with the remaining work, also in another process. The
-// error is always nil.
+// and 30 s. The remaining work stays in the store, and a later Room continues with it,
+// also in another process. The error is always nil.
 func (r *Room) Close() error {
 	r.mu.Lock()
 	if !r.closed {

@@ -96,8 +96,8 @@ type Tx interface {
 type Store interface {
 	// Update calls fn in a transaction, which the context for fn carries. Update commits
 	// if fn returns nil, and rolls back if fn returns an error or panics, or if ctx is
-	// canceled. If ctx carries an outer transaction of the store, Update uses this
-	// transaction and does not end it. Update does not call fn again.
+	// canceled. If ctx already carries an outer transaction of the store, Update uses the
+	// outer transaction and does not end it. Update never calls fn again.
 	Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
 	// AfterCommit calls f after the transaction in ctx has been committed, and not after
 	// a rollback. If the store cannot observe the commit, it does not call f.

@@ -6,9 +6,9 @@ import (
 )
 
 // Suppress adds an address, or a pattern such as *@example.com or local@*, to the Room's
-// suppression list. The Room then does not send to the address. The Room adds the
-// addresses of hard bounces, complaints and global unsubscriptions, and the additions to
-// the platform's suppression list.
+// suppression list, so the Room does not send to the address. You need it only for your
+// own entries, because the Room itself adds the addresses of hard bounces, complaints and
+// global unsubscriptions, and the additions to the platform's suppression list.
 func (r *Room) Suppress(ctx context.Context, pattern string) error {
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error { return suppress(ctx, tx, pattern, Suppressed) })
 }

@@ -43,8 +43,9 @@ func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
 }
 
 // Resolve records the decision of an operator about an email whose outcome is unknown. If
-// wasSent is true, the outcome is [Sent]. Otherwise, the Room sends the email again.
-// Resolve reports whether the outcome of the key was unknown.
+// wasSent is true, the outcome becomes [Sent]. Otherwise, the Room sends the email again.
+// The result found reports whether the outcome of the key was unknown; if not, Resolve
+// changes nothing.
 func (r *Room) Resolve(ctx context.Context, key string, wasSent bool) (found bool, err error) {
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		it, _, err := tx.Get(ctx, kindSend, key)

@@ -22,10 +22,10 @@ import (
 	"example.com/emailplatform/mailroom"
 )
 
-// TestStore runs a subtest for each rule of [mailroom.Store]. The function newStore
-// returns the store of another process with the same data. The store may contain other
-// items, because each subtest uses its own kind. TestStore then runs a [mailroom.Room] in
-// each of two processes.
+// TestStore runs a subtest for each rule of [mailroom.Store], and then a [mailroom.Room]
+// in each of two processes. To simulate processes, it calls newStore several times; each
+// call returns another store with the same data. The data may contain other items,
+// because each subtest uses its own kind.
 func TestStore(t *testing.T, newStore func(t *testing.T) mailroom.Store) {
 	t.Helper()
 	for _, r := range rules {

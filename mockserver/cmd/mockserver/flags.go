@@ -104,11 +104,11 @@ func isBool(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// variable returns the environment variable of a flag. Environment variables are for
-// containers, because an image has fixed flags, and for secrets, because other users can
-// read the flags of a process. Commands share the variables of the flags that they share.
-// A flag that prints something has no variable, because MOCKSERVER_VERSION often
-// contains the release to install.
+// variable returns the environment variable that sets a flag. Containers need variables,
+// because an image has fixed flags. Secrets need them too, because other users can read
+// the flags of a process. Commands share the variables of the flags that they share. A
+// flag that prints something has no variable, because MOCKSERVER_VERSION often contains
+// the release to install.
 func (f *flagSet) variable(name string) string {
 	switch name {
 	case "version", "list":

@@ -10,9 +10,9 @@ const (
 	flagDeleteOnClose = 0x04000000
 )
 
-// lock locks a file for this process until the returned function is called or
-// the process ends. It opens the file without sharing, and Windows deletes the
-// file when it is closed. It does not follow a symbolic link.
+// lock locks a file for this process until the returned function is called or the process
+// ends. The lock consists of opening the file without sharing, and Windows deletes the
+// file when it is closed. lock does not follow a symbolic link.
 func lock(name string) (unlock func() error, err error) {
 	path, err := syscall.UTF16PtrFromString(name)
 	if err != nil {

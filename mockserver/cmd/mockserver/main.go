@@ -71,10 +71,10 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 // smallHeap is the maximum number of bytes of live data in a small heap.
 const smallHeap = 16 << 20
 
-// raiseGCPercent makes garbage collection less frequent, which saves a tenth of
-// the processor time. While the live data is small, the heap can grow to five
-// times its size between collections instead of twice its size. The environment
-// variable GOGC takes precedence.
+// raiseGCPercent makes garbage collection less frequent, which saves a tenth of the
+// processor time. To keep memory use low, this applies only while the live data is small:
+// the heap then grows to five times its size between collections, instead of twice its
+// size. The environment variable GOGC takes precedence.
 func raiseGCPercent() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

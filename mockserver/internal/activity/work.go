@@ -48,9 +48,8 @@ func (w *PendingWork) Done(account int64) {
 // Finish waits until no work is in progress. It has no timeout.
 func (w *PendingWork) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
-// Wait waits until the account has no work in progress. Account 0 means all accounts.
-// If the account has no work when Wait is called, busy is false. Wait returns an error
-// if ctx is canceled.
+// Wait waits until the account has no work in progress; account 0 means all accounts. The
+// result busy reports whether Wait had to wait. Wait returns an error if ctx is canceled.
 func (w *PendingWork) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	for {
 		less := w.watch(account)

@@ -122,9 +122,9 @@ func (s *Set) tokens(wanted func(known) bool) (out []model.Token) {
 	return out
 }
 
-// Of returns a token for an account, even if the token has expired. A user id
-// other than 0 selects only tokens of that user. Of returns the first token
-// with write access, or the first token if all selected tokens are read-only.
+// Of returns a token for an account, even if the token has expired. A user id other than
+// 0 selects only tokens of that user. If there are several tokens, Of prefers the first
+// token with write access, and otherwise returns the first.
 func (s *Set) Of(account, user int64) (model.Token, bool) {
 	all := s.tokens(func(k known) bool { return k.AccountID == account && (user == 0 || k.UserID == user) })
 	if len(all) == 0 {

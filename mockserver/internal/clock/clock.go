@@ -1,7 +1,6 @@
-// Package clock implements the virtual clock of the mock server. The clock runs
-// at an offset from time.Now, or is frozen. All times are in UTC. Alarms
-// represent scheduled work, so a caller can advance the clock from one alarm to
-// the next.
+// Package clock implements the virtual clock of the mock server, which runs at an offset
+// from time.Now or is frozen. Scheduled work is an alarm of the clock, so a caller can
+// advance the clock from one alarm to the next. All times are in UTC.
 package clock
 
 import (
@@ -341,9 +340,9 @@ type Alarm struct {
 	ring  func()
 }
 
-// At sets an alarm. When the clock reaches the time, the alarm calls ring() in a new
-// goroutine. The alarm counts as work in progress until ring() returns. The parameter
-// what is the description of the work that ring() does.
+// At sets an alarm, which calls ring() in a new goroutine when the clock reaches the
+// time. Until ring() returns, the alarm counts as work in progress. The parameter what
+// describes the work that ring() does.
 func (c *Clock) At(at time.Time, what string, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -40,9 +40,9 @@ func decodeBody[T any](r *http.Request, s *contract.Schema) (in T, err error) {
 	return in, nil
 }
 
-// limited returns a reader for a request body with a size limit. The reader returns
-// an [http.MaxBytesError] if the body exceeds the limit. If the Content-Length
-// exceeds the limit, or the body is compressed, limited returns an error immediately.
+// limited returns a reader for a request body that returns an [http.MaxBytesError] if the
+// body exceeds the size limit. If the Content-Length already exceeds the limit, or the
+// body is compressed, limited itself returns an error.
 func limited(r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)

@@ -1,11 +1,13 @@
 // Package control serves the control routes under /_mock/ for tests, on the same port as
-// the API. The file manual.tmpl describes the routes. The generated file
-// docs/control-api.md also contains the parameters and types of each route.
+// the API. Their description is docs/control-api.md. go generate writes this file: the
+// text comes from manual.tmpl, and the tables of parameters and types come from the
+// routes.
 //
-// The files form three layers. The highest layer contains all routes (this file) and
-// their OpenAPI document (openapi.go). The middle layer contains files for groups of
-// routes, and wait.go for POST /_mock/wait. The lowest layer contains list.go,
-// route.go, body.go, schema.go and guard.go.
+// The files form three layers, from the highest to the lowest:
+//
+//   - Routes: this file contains all routes, and openapi.go their OpenAPI document.
+//   - Groups of routes: one file for each group, and wait.go for POST /_mock/wait.
+//   - Common parts: list.go, route.go, body.go, schema.go and guard.go.
 package control
 
 import (

@@ -72,10 +72,10 @@ type Waiting struct {
 	Name       string    `json:"name,omitzero" doc:"the name of the campaign or list"`
 }
 
-// Stats returns the counts for an account, in total and for each minute from the first
-// to the last, inclusive. Account 0 means all accounts. Deliveries without an account
-// count toward every account. The running time depends on the number of webhooks, not
-// on the number of deliveries.
+// Stats returns the counts for an account, in total and for each minute from the first to
+// the last, inclusive. Account 0 means all accounts. Deliveries without an account are
+// included in the counts for every account. The running time depends on the number of
+// webhooks, not on the number of deliveries.
 func (d *Dispatcher) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -99,9 +99,9 @@ func (g *guard) rejectReason(host string, addr netip.Addr) string {
 }
 
 // special reports whether an address is shared, reserved or for documentation, or
-// contains an IPv4 address. The address blocks come from the IANA special-purpose
-// registries, because package netip has no methods for these blocks. In IPv6, only
-// 2000::/3 contains public addresses.
+// contains an IPv4 address. Package netip has no methods for such addresses, so the
+// blocks come from the IANA special-purpose registries. Every IPv6 address outside
+// 2000::/3 is special, because only this block contains public addresses.
 func special(addr netip.Addr) bool {
 	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
 		return true
@@ -114,10 +114,10 @@ func special(addr netip.Addr) bool {
 	return slices.ContainsFunc(blocks, func(block string) bool { return netip.MustParsePrefix(block).Contains(addr) })
 }
 
-// Metadata reports whether addr is a cloud metadata address, which serves credentials,
-// or an IPv6 address that maps to such an address. Deliveries to metadata addresses
-// are never allowed. Other link-local addresses can be allowed, because some container
-// engines use them for the host.
+// Metadata reports whether addr is a cloud metadata address, or an IPv6 address that maps
+// to such an address. Deliveries to metadata addresses are never allowed, because these
+// addresses serve credentials. Other link-local addresses can be allowed, because some
+// container engines use them for the host.
 func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
 		return metadata4(addr)
@@ -150,12 +150,14 @@ func metadata4(addr netip.Addr) bool {
 
 // embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from an IPv6
 // address. Network operators choose the prefixes, so only the position of the IPv4
-// address is relevant. In 6to4 addresses (RFC 3056), the IPv4 address follows the first
-// two bytes. In translated addresses (RFC 6052), the IPv4 address follows a prefix of 4
-// to 8 or 12 bytes. The ninth byte of a translated address is skipped. In IPv4-mapped
-// and IPv4-compatible addresses, the IPv4 address is at the end. Clouds use similar
-// addresses, such as fd00:a9fe:a9fe::1 (Akamai), fd00:c1::a9fe:a9fe (Oracle) and
-// fe80::a9fe:a9fe (OpenStack).
+// address is known:
+//
+//   - In 6to4 addresses (RFC 3056), it follows the first two bytes.
+//   - In translated addresses (RFC 6052), it follows a prefix of 4 to 8 or 12 bytes,
+//     without counting the ninth byte, which is skipped.
+//   - In IPv4-mapped and IPv4-compatible addresses, it is at the end.
+//   - Clouds use similar addresses, such as fd00:a9fe:a9fe::1 (Akamai),
+//     fd00:c1::a9fe:a9fe (Oracle) and fe80::a9fe:a9fe (OpenStack).
 func embedded4(addr netip.Addr) []netip.Addr {
 	b := addr.As16()
 	without := append(append([]byte{}, b[:8]...), b[9:]...)

@@ -135,9 +135,8 @@ func oneContent() object {
 	}}}
 }
 
-// oneList rejects an object with both the id and the name of a list. A workflow
-// requires a list id or a list name. The content of a workflow requires a template,
-// HTML or text.
+// oneList rejects an object with both the id and the name of a list. A workflow must have
+// one of them, and its content must have a template, HTML or text.
 func oneList(workflow bool) object {
 	if !workflow {
 		return object{"not": required("list_id", "list")}

@@ -164,9 +164,9 @@ func Actions() (names []model.FaultAction) {
 	return names
 }
 
-// Apply applies a fault to a request. Apply calls act() to process the request and
-// write the response. To close the connection, Apply panics with
-// [http.ErrAbortHandler]. Closing the plan ends all delays and aborts hanging requests.
+// Apply applies a fault to a request. To process the request and write the response, it
+// calls act(). To close the connection, it panics with [http.ErrAbortHandler]. When the
+// plan is closed, delays end and hanging requests are aborted.
 func (p *Plan) Apply(f model.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Read the body first, because net/http detects a closed connection only
 	// after the body is read.

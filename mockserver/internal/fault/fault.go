@@ -289,9 +289,9 @@ func (p *Plan) Add(faults []model.Fault) ([]model.FaultRule, error) {
 	return added, nil
 }
 
-// beginLocked assigns the next random stream to a rule. Stream numbers restart from 1
-// when the seed is set or the plan becomes empty. Therefore adding the same rules to an
-// empty plan always assigns the same streams.
+// beginLocked assigns the next random stream to a rule. The numbers of the streams
+// restart from 1 when the seed is set or the plan becomes empty, so adding the same rules
+// to an empty plan always assigns the same streams.
 func (p *Plan) beginLocked(r *rule) {
 	p.streams++
 	r.Calls, r.Hits = 0, 0

@@ -13,10 +13,10 @@ import (
 const maxForm = 64 << 10
 
 // MailPages returns the handler for the links in emails, under /_mail/. A GET request for
-// a link in the text of an email changes the contact. A GET request for the link in the
-// List-Unsubscribe header only shows a button, because programs follow this link too (RFC
-// 8058). The pages require no token, because recipients have no token and cannot guess
-// the id of a message.
+// a link in the text of an email changes the contact. The link in the List-Unsubscribe
+// header is different, because programs follow it too (RFC 8058): a GET request for this
+// link only shows a button. The pages require no token, because recipients have no token
+// and cannot guess the id of a message.
 func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 	const unsubscribed = "You are unsubscribed from the list."
 	mux := http.NewServeMux()

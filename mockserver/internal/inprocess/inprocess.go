@@ -15,10 +15,13 @@ import (
 )
 
 // Transport passes requests to a handler in the same process. It uses no sockets and
-// leaves no goroutines running, so it supports tests with testing/synctest. Transport
-// behaves like a network connection. If the request is canceled, the handler's context
-// is canceled. If the handler aborts, the client receives a connection error. If the
-// body is shorter than its Content-Length, the client receives an unexpected EOF.
+// leaves no goroutines running, so it supports tests with testing/synctest. Otherwise it
+// behaves like a network connection:
+//
+//   - If the request is canceled, the handler's context is canceled.
+//   - If the handler aborts, the client receives a connection error.
+//   - If the body is shorter than its Content-Length, the client receives an unexpected
+//     EOF.
 type Transport struct{ Handler http.Handler }
 
 // RoundTrip implements [http.RoundTripper].

@@ -14,9 +14,9 @@ const (
 	snippetSource = 1000 // maximum number of bytes of text that are read
 )
 
-// Snippet returns the beginning of a message as a line of up to 140 characters, for
-// lists of messages. It uses the text or, if the text is empty, the visible text of the
-// HTML. It replaces merge tags.
+// Snippet returns the beginning of a message for lists of messages, as a line of up to
+// 140 characters with replaced merge tags. It uses the text or, if the text is empty, the
+// visible text of the HTML.
 func Snippet(text, document string, value func(name string) string) string {
 	source := text
 	if strings.TrimSpace(source) == "" {

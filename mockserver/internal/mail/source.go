@@ -87,10 +87,10 @@ func once(name string) bool {
 	return addressed(name) || slices.Contains([]string{"Date", "Message-Id", "In-Reply-To", "References", "Subject"}, name)
 }
 
-// EML returns the message as a file in the format of RFC 5322 and MIME, with
-// text and HTML as alternatives. The file is ASCII with CRLF line endings,
-// except for non-ASCII addresses (RFC 6532). EML omits invalid header fields
-// and forbidden duplicates.
+// EML returns the message as a file in the format of RFC 5322 and MIME, with text and
+// HTML as alternatives. The file is ASCII with CRLF line endings, except for non-ASCII
+// addresses (RFC 6532). To keep the file valid, EML omits invalid header fields and
+// forbidden duplicates.
 func EML(m model.Message) []byte {
 	var out bytes.Buffer
 	seen := map[string]bool{}

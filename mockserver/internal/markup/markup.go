@@ -9,9 +9,9 @@ import (
 )
 
 // Tokens yields the tags and texts of HTML as an email client reads it, with decoded
-// character references. Names of elements and attributes are in lower case. Tokens omits
-// the content of template elements, which is never shown. It reads the content of
-// noscript elements, because email clients run no scripts.
+// character references and lower-case names of elements and attributes. It reads the
+// content of noscript elements, because email clients run no scripts. It omits the
+// content of template elements, because they never show it.
 func Tokens(markup string) iter.Seq[html.Token] {
 	return func(yield func(html.Token) bool) {
 		tokens := html.NewTokenizer(strings.NewReader(markup))

@@ -1,7 +1,7 @@
-// Package params reads parameters and bodies of requests for the generated routes. It has the
-// names of github.com/oapi-codegen/runtime, because the templates of oapi-codegen call
-// them. The go.mod of that module requires web frameworks, and would raise their versions
-// in applications whose tests import the mock server.
+// Package params reads parameters and bodies of requests for the generated routes. It
+// replaces github.com/oapi-codegen/runtime and has the same names, because the templates
+// of oapi-codegen call them. The go.mod of the original requires web frameworks, and
+// would raise their versions in applications whose tests import the mock server.
 package params
 
 import (

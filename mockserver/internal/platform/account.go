@@ -161,10 +161,9 @@ func (o *outcomes) by(origin int64) Outcome {
 	return *cmp.Or(o.of[origin], &Outcome{})
 }
 
-// addressees maps an address to the contact that receives an email without a list id.
-// Keys are lower-case addresses. If an address is on several lists, the recipient is
-// the contact that was added last. Entries are never removed, because a deleted
-// contact stays on its list.
+// addressees maps a lower-case address to the contact that receives an email without a
+// list id. If an address is on several lists, this is the contact that was added last.
+// Entries are never removed, because a deleted contact stays on its list.
 type addressees map[string]addressee
 
 type addressee struct {

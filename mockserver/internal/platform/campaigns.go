@@ -194,9 +194,9 @@ const (
 	campaignPause = time.Millisecond
 )
 
-// campaignRun returns a function that sends a campaign. If several runs of a campaign
-// overlap, only one run sends emails. A run ends when a restore replaces the campaign,
-// even if the new campaign has the same id.
+// campaignRun returns a function that sends a campaign. Calls of the function can
+// overlap, but only one of them sends emails. A call ends when a restore replaces the
+// campaign, even if the new campaign has the same id.
 func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	return func() {
 		parts, begun := api.MessageContent{}, false

@@ -70,9 +70,10 @@ func setAttribute(attributes []api.CustomAttribute, name, value string) []api.Cu
 	return attributes
 }
 
-// contactTable contains the contacts of a list. The slot of a contact is its index in
-// the table of all contacts. Only contacts that edit() returned may be changed. To change
-// the status or the date, use the methods of the table.
+// contactTable contains the contacts of a list. A slot is the index of a contact in the
+// table of all contacts. Change only contacts that edit() returned. Use the methods of
+// the table to change the status or the date, because counts and sort orders depend on
+// them.
 type contactTable struct {
 	all       table.Table[contact] // in ascending order of ids
 	byAddress map[string]uint32    // slots

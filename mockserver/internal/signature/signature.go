@@ -24,10 +24,10 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Diagnose explains an invalid signature. The returned text describes the
-// detected cause, or states that no common cause was detected. If the signature
-// is valid, Diagnose returns "". The returned text contains neither the secret
-// nor a signature. Diagnose also describes an invalid secret.
+// Diagnose explains an invalid signature or an invalid secret. The returned text
+// describes the detected cause, or states that no common cause was detected. If the
+// signature is valid, Diagnose returns "". The text contains neither the secret nor a
+// signature.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {

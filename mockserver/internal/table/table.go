@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Table is a list of records. Records cannot be removed. The zero value is an empty
-// table. A Table is not safe for concurrent use, but its snapshots are independent of
-// it. Versions of a record share their slices and maps, so replace a slice or map
-// instead of changing it.
+// Table is a list of records, which cannot be removed. The zero value is an empty table.
+// A Table is not safe for concurrent use, but its snapshots are independent of the table.
+// Versions of a record share their slices and maps, so replace a slice or map instead of
+// changing it.
 type Table[T any] struct {
 	records   []*T
 	owned     []uint32 // for each record, the number of snapshots when it was added or copied
