@@ -113,7 +113,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work. If no work is scheduled, a request with `"next"` returns 409. Work that becomes due runs in order, each item at its scheduled time. The response contains the state of the clock after all work is complete. The route returns 504 if the work takes longer than one minute of real time. */
+        /** Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `"next"`, the clock advances to the next scheduled work, and the route returns 409 if no work is scheduled. Work that becomes due runs in order, each item at its scheduled time. When all work is complete, the response contains the state of the clock. If the work takes longer than one minute of real time, the route returns 504. */
         post: operations["postClockAdvance"];
         delete?: never;
         options?: never;
@@ -199,7 +199,7 @@ export interface paths {
         /** Events, with the ids of their deliveries. The `mockserver` command records all events. In a Go test, the server records events without a subscribed webhook only if `Config.RecordEvents` is set. */
         get: operations["getEvents"];
         put?: never;
-        /** Sends an event with the given body. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. With `account_id`, the delivery belongs to the account, so a wait of the account covers it. */
+        /** Sends an event with the given body to a webhook or a URL. With `webhook_id`, the server delivers the event to this webhook. With `url`, the server signs the event with `secret` and makes one attempt to deliver it. If `account_id` is also set, this delivery belongs to the account, so a wait of the account covers it. */
         post: operations["postEvents"];
         delete?: never;
         options?: never;
@@ -441,7 +441,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Performs one action on several messages: on `ids`, or on all messages that match the parameters. The other fields are the fields of the action. With `percent`, the action applies to this share of the messages. The same seed and the same order of calls choose the same positions. The action `restore` requires `ids`, because deleted messages match no parameters. */
+        /** Performs one action on several messages. Select the messages by `ids` or by the parameters. The action `restore` requires `ids`, because deleted messages match no parameters. With `percent`, the server chooses this share of the messages at random: with the same seed and the same order of calls, it chooses the messages at the same positions in the list. The other fields of the body, such as `category`, are those that the single action takes. */
         post: operations["postOutboxActions"];
         delete?: never;
         options?: never;
@@ -491,7 +491,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Likely problems in a message, such as merge tags without a value, links without a valid target, and images without alternative text. The problems also include a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support. For marketing email, the problems include a missing List-Unsubscribe header and a missing unsubscribe link. */
+        /** Likely problems in a message: - merge tags without a value, links without a valid target, and images without alternative text - a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support - in marketing email, a missing List-Unsubscribe header or unsubscribe link. */
         get: operations["getOutboxIdChecks"];
         put?: never;
         post?: never;
@@ -748,7 +748,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a request again, with an access token of its account. Fault rules, rate limits and the request log apply. The response is the record of the new request, or 204 if the connection was lost. The route returns 409 if the log contains only the beginning of the body. */
+        /** Sends a request again, with an access token of its account. Fault rules, rate limits and the request log apply to the new request. The response is its record, or 204 if the connection was lost. If the log contains only the beginning of the original body, the route returns 409. */
         post: operations["postRequestsIdResend"];
         delete?: never;
         options?: never;
@@ -765,7 +765,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. After a reset, the ids, secrets, clock and tokens are the same as in the baseline. A reset also restores tokens from the configuration, and clears fault rules and the request log. With `account_id`, a reset applies to one account, including its logs and fault rules, and does not change shared data. The route returns 409 if another account uses an id from this account's baseline. */
+        /** Restores the baseline: an empty server, the state after `-seed`, or the state from `PUT /_mock/baseline`. After a reset, the ids, secrets, clock and tokens are the same as in the baseline. A reset also restores tokens from the configuration, and clears fault rules and the request log. With `account_id`, a reset applies only to one account, including its logs and fault rules, and does not change shared data. If another account now uses an id from this account's baseline, the route returns 409. */
         post: operations["postReset"];
         delete?: never;
         options?: never;
@@ -799,7 +799,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. Records in a seed have the format of request bodies in the API. Records can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. The route stops at the first error and keeps the records that it has already added. */
+        /** Adds the records in one or more seed objects. The body contains the objects in sequence, without an array. The records have the format of request bodies in the API, and can also contain values that the platform normally chooses, such as ids, statuses and secrets. Ids must be unique across all resources. A seed creates no events. At the first error, the route stops and keeps the records that it has already added. */
         post: operations["postSeed"];
         delete?: never;
         options?: never;
@@ -819,7 +819,7 @@ export interface paths {
         /** Restores a snapshot or a `-state` file, which have the same format. If the snapshot is invalid, for example because of an unknown field, nothing changes. Restoring does not change fault rules, tokens or the request log. */
         put: operations["putState"];
         post?: never;
-        /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route clears only one account and its fault rules. Other fault rules, the clock and the sequence of ids do not change. */
+        /** Deletes all records, logs, fault rules and seeded tokens, and resets the clock to its configured time. The baseline does not change. With `account_id`, the route deletes only the data and the fault rules of one account, and does not change other fault rules, the clock and the sequence of ids. */
         delete: operations["deleteState"];
         options?: never;
         head?: never;
@@ -920,7 +920,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Waits for background work in the application or the mock server. With `for`, the route waits until `count` messages, deliveries, requests or events match the filters. Without `for`, the route returns 204 as soon as no campaign or delivery is due or in progress. With `drain`, the route returns 204 when every delivery has succeeded or failed permanently. With `account_id`, the route ignores the work and records of other accounts. The route returns 504 after the timeout. If a drain would wait for a frozen clock, the route returns 409 immediately. Fields of the body override query parameters. To wait for more than one minute, repeat the request. */
+        /** Waits for background work in the application or the mock server. The request decides when the route responds: - With `for`, it responds when `count` messages, deliveries, requests or events match the filters. - Without `for`, it returns 204 when no campaign or delivery is due or in progress. - With `drain`, it returns 204 when every delivery has succeeded or failed permanently. If a drain would wait for a frozen clock, the route returns 409 immediately. The route returns 504 after the timeout. To wait for more than one minute, repeat the request. With `account_id`, the route ignores the work and records of other accounts. Fields of the body override query parameters. */
         post: operations["postWait"];
         delete?: never;
         options?: never;
