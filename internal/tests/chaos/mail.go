@@ -102,7 +102,7 @@ func newPost(ctx context.Context, s *fixture, store string, change func(*setting
 	p.db = openSQL(with)
 	createTables(ctx, p.db, with)
 	p.room = must.Get(mailroom.New(newClient(with), openEngine(ctx, with).store, mailroom.Options{OnNotice: func(context.Context, mailroom.Notice) error { return nil }}))
-	for _, host := range hosts {
+	for _, host := range hosts() {
 		p.mock.SetTarget(host, http.HandlerFunc(p.deliver))
 	}
 	skew := 20 * time.Second // longer than a lease
@@ -155,10 +155,10 @@ func (p *post) close() {
 // deliver passes a delivery to a random replica that runs.
 func (p *post) deliver(w http.ResponseWriter, r *http.Request) {
 	body := must.Get(io.ReadAll(r.Body))
-	for _, i := range rand.Perm(len(p.senders)) {
+	for _, i := range rand.Perm(len(p.senders)) { //nolint:gosec // not a secret
 		req := must.Get(http.NewRequestWithContext(r.Context(), r.Method, "http://"+p.senders[i].with.Addr+"/hook", bytes.NewReader(body)))
 		req.Header = r.Header.Clone()
-		if resp, err := http.DefaultClient.Do(req); err == nil {
+		if resp, err := http.DefaultClient.Do(req); err == nil { //nolint:gosec // the address of a replica
 			_ = resp.Body.Close()
 			w.WriteHeader(resp.StatusCode)
 			return
@@ -451,8 +451,8 @@ func sendAll(ctx context.Context, s *fixture, store string, emails int) (sent, a
 // released is the time after which River gives the jobs of a killed replica to another.
 const released = 20 * time.Second
 
-// hosts are the hosts of the webhooks of two releases.
-var hosts = []string{"app.test", "new.test"}
+// hosts returns the hosts of the webhooks of two releases.
+func hosts() []string { return []string{"app.test", "new.test"} }
 
 // sender is a replica that sends emails and receives deliveries. After SIGTERM, it completes the emails in progress and
 // exits.
@@ -462,7 +462,7 @@ func sender(with settings) {
 	e := openEngine(ctx, with)
 	names := mailroom.DefaultEvents()
 	room := must.Get(mailroom.New(newClient(with), skewed{e.store, with.Skew}, mailroom.Options{
-		URL: "http://" + hosts[max(with.Release-1, 0)] + "/hook", Events: names[:len(names)-min(with.Release, 1)],
+		URL: "http://" + hosts()[max(with.Release-1, 0)] + "/hook", Events: names[:len(names)-min(with.Release, 1)],
 		SendTimeout: 2 * time.Second, Pause: with.Pause, MaxPause: 10 * with.Pause, Poll: 200 * time.Millisecond, Workers: 8, External: with.Store == onRiver,
 		OnNotice: e.tell, Logger: slog.New(slog.DiscardHandler),
 	}))
@@ -516,7 +516,7 @@ type skewedTx struct {
 	by time.Duration
 }
 
-func (tx skewedTx) move(by time.Duration, items ...mailroom.Item) []mailroom.Item {
+func (skewedTx) move(by time.Duration, items ...mailroom.Item) []mailroom.Item {
 	for i := range items {
 		if !items[i].Due.IsZero() {
 			items[i].Due = items[i].Due.Add(by)
