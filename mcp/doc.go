@@ -12,30 +12,31 @@
 // The file README.md lists the tools and their parameters (specification, "What the
 // service does").
 //
-// A call can omit the operation if the tool has a single operation. The list
-// operation returns one page with 50 items by default, and at most 100. The
-// response also contains the total number of items and the number of the next
-// page. Results contain structured content that matches the tool's output schema.
-// For assistants that read only text, results also contain text with one line per
-// item. This text contains at most 300 characters of each attribute value.
+// A call can omit the operation if the tool has a single operation. The list operation
+// returns one page with 50 items by default and at most 100, the total number of items,
+// and the number of the next page.
+//
+// Results contain structured content that matches the tool's output schema. For
+// assistants that read only text, results also contain text with one line per item, and
+// at most 300 characters of each attribute value.
 //
 // # Errors
 //
-// Errors that an assistant can act on are tool errors, not protocol errors. A tool
-// error describes the next step: correct the arguments, retry later, or contact
-// the account's owner. If any arguments are invalid, a single error lists them,
-// and the server sends no request to the platform. Tool errors contain the platform's
-// error messages, each truncated to 300 characters. If the outcome of a create
-// operation is unknown, the error describes how to check the outcome.
+// Errors that an assistant can act on are tool errors, not protocol errors. A tool error
+// describes the next step: correct the arguments, retry later, or contact the account's
+// owner. If arguments are invalid, the server sends no request to the platform, and a
+// single error lists them all. If the outcome of a create operation is unknown, the error
+// describes how to check the outcome. Tool errors also contain the platform's error
+// messages, each truncated to 300 characters.
 //
 // # Tokens
 //
-// A server from [NewServer] uses its client's token. With [NewHandler], each
-// request contains its own token in the Authorization header. The handler uses
-// only the caller's token, so callers can access only their own account. If the
-// token is missing or the platform rejects it, the response is 401 with the
-// WWW-Authenticate header that the protocol requires. Results and log records
-// never contain a token.
+// A server from [NewServer] serves one account: it uses its client's token. A handler
+// from [NewHandler] serves many: each request contains its own token in the Authorization
+// header, and the handler uses only this token, so callers can access only their own
+// account. If the token is missing or the platform rejects it, the response is 401 with
+// the WWW-Authenticate header that the protocol requires. Results and log records never
+// contain a token.
 //
 // # HTTP
 //

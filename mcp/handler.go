@@ -15,21 +15,24 @@ import (
 )
 
 // NewHandler returns a handler that serves the tools over streamable HTTP, without
-// sessions, on any path. Each request must contain a bearer token in the
-// Authorization header. The handler sends the token to the platform. The parameter
-// cfg configures the client that calls the platform. NewHandler returns an error
-// if cfg contains a token or is invalid.
+// sessions, on any path. Each request must contain a bearer token in the Authorization
+// header, which the handler sends to the platform. The parameter cfg configures the
+// client for the platform. NewHandler returns an error if cfg contains a token or is
+// invalid.
 //
-// The response is 403 if the request's host is neither a loopback name nor in
-// [Options.AllowedHosts]. The response is also 403 if a browser sends the
-// request from a page with another origin. If the token is missing or invalid,
-// the response is 401. Requests larger than 64 KiB are rejected with 413, and
-// batches of more than 50 messages with 400. If more requests than
-// [Options.MaxConcurrent] are in progress for one second, the response is 503. The results of
-// a request are limited to 1 MiB. The handler closes the connection if the body
-// does not arrive within 10 s (after a 400), or the caller does not read the
-// response within 10 s. The platform checks the token only when a
-// tool is called. (Specification: Authentication.)
+// The handler rejects these requests:
+//
+//   - 401: the token is missing or invalid. The platform checks the token only when a
+//     tool is called. (Specification: Authentication.)
+//   - 403: the host is neither a loopback name nor in [Options.AllowedHosts], or a
+//     browser sends the request from a page with another origin.
+//   - 413: the request is larger than 64 KiB.
+//   - 400: a batch contains more than 50 messages.
+//   - 503: more requests than [Options.MaxConcurrent] are in progress for one second.
+//
+// The results of a request are limited to 1 MiB. The handler closes the connection if the
+// body does not arrive within 10 s (after a 400), or if the caller does not read the
+// response within 10 s.
 func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
 		return nil, errors.New("mcp: the client's configuration must not contain a token, because each caller sends its own token")

@@ -22,11 +22,11 @@ const (
 	peerTimeout       = 10 * time.Second // for reading the body, and for writing the response
 )
 
-// limit limits the work for callers whose token the platform has not checked
-// yet. Before the SDK decodes a request, limit responds with 413 to a large
-// body, with 400 to a large batch, and with 503 to too many concurrent
-// requests. A slow caller does not occupy a slot, because limit reads the body
-// before the request takes a slot, and writes the response after it releases the slot.
+// limit limits the work for callers whose token the platform has not checked yet. Before
+// the SDK decodes a request, limit responds with 413 to a large body, with 400 to a large
+// batch, and with 503 if too many requests are in progress, each in a slot. A slow caller
+// does not occupy a slot, because limit reads the body before the request takes a slot,
+// and writes the response after it releases the slot.
 func limit(concurrent int, next http.Handler) http.Handler {
 	if concurrent == 0 {
 		concurrent = defaultConcurrent

@@ -32,10 +32,9 @@ type Options struct {
 	// AllowedHosts.
 	AllowedHosts []string
 
-	// MaxConcurrent is the maximum number of requests that a handler from
-	// [NewHandler] processes at the same time. The handler rejects requests above
-	// the limit with 503 and a Retry-After header. The default is 64. [NewServer]
-	// ignores MaxConcurrent.
+	// MaxConcurrent is the maximum number of requests that a handler from [NewHandler]
+	// processes at the same time. The handler rejects further requests with 503 and a
+	// Retry-After header. The default is 64. [NewServer] ignores MaxConcurrent.
 	MaxConcurrent int
 
 	// Logger receives protocol errors, without tokens, arguments and results. The

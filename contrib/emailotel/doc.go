@@ -51,8 +51,8 @@
 //
 // # Privacy
 //
-// Attributes and statuses do not contain tokens, secrets or recipient
-// addresses. For an error, attributes and statuses contain the type, never the
-// message. Package otelhttp records the URL of each request, and some URLs
-// contain an address. [Transport] removes addresses from URLs.
+// Attributes and statuses do not contain tokens, secrets or recipient addresses. For an
+// error, they contain only the type, because the message could contain an address.
+// Package otelhttp records the URL of each request, and some URLs contain an address, so
+// use [Transport], which removes addresses from URLs.
 package emailotel

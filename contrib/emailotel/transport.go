@@ -16,11 +16,13 @@ const redacted = "REDACTED"
 type urlKey struct{}
 
 // Transport returns an instrumented transport that does not record addresses. The
-// instrument function, such as otelhttp.NewTransport, receives a base transport whose
-// requests have redacted URLs. In redacted URLs, REDACTED replaces addresses in the path,
-// and all query values except page, per_page, sort and with_count. A redacted URL does not
-// contain a user name or a password. The base transport sends requests with their original
-// URLs. If base is nil, Transport uses client.NewTransport().
+// instrument function, such as otelhttp.NewTransport, sees only requests with redacted
+// URLs, but the base transport sends the requests with their original URLs. If base is
+// nil, Transport uses client.NewTransport().
+//
+// In a redacted URL, REDACTED replaces addresses in the path, and all query values except
+// page, per_page, sort and with_count. A redacted URL does not contain a user name or a
+// password.
 //
 // Headers are not redacted, so the instrumentation must not record the
 // Authorization header.

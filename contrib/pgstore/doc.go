@@ -24,33 +24,34 @@
 // request to another service, happen at least once, because the commit can fail
 // afterwards.
 //
-// Each handler holds one connection and an open transaction while it runs. Size
-// the pool for the number of concurrent handlers. Never acquire a second
-// connection from the same pool in a handler, because concurrent handlers can
-// deadlock. For a long task, insert a job into a queue within the transaction.
+// Each handler holds one connection and an open transaction while it runs, so size the
+// pool for the number of concurrent handlers. Never acquire a second connection from the
+// same pool in a handler, because concurrent handlers can deadlock. For a long task,
+// insert a job into a queue within the transaction.
 //
 // The isolation level is always READ COMMITTED. Only the store may end the
 // transaction; see [Tx].
 //
 // # Failures
 //
-// If the handler fails or panics, or if its context is canceled or expires, the
-// store rolls back the transaction. If a process crashes, PostgreSQL rolls back
-// the transaction when it detects the closed connection. If the machine loses
-// its network connection, PostgreSQL by default takes more than two hours to
-// detect the loss. To detect a lost connection sooner, set tcp_keepalives_idle,
-// tcp_keepalives_interval and tcp_keepalives_count on the server.
-// Alternatively, set idle_in_transaction_session_timeout to more than the
-// duration of a handler. Until the rollback, other deliveries of the event
-// receive a 503 response, so the platform retries them.
+// If the handler fails or panics, or if its context is canceled or expires, the store
+// rolls back the transaction. Until the rollback, other deliveries of the event receive a
+// 503 response, so the platform retries them.
+//
+// If a process crashes, PostgreSQL rolls back the transaction when it detects the closed
+// connection. If the machine loses its network connection, the detection takes more than
+// two hours by default. To shorten this time, set tcp_keepalives_idle,
+// tcp_keepalives_interval and tcp_keepalives_count on the server. Alternatively, set
+// idle_in_transaction_session_timeout to more than the duration of a handler.
 //
 // If the store cannot write, because the transaction is read-only or the role
 // has no privilege, Do returns an error and does not call the handler.
 //
-// If the connection is lost during the commit, the platform delivers the event
-// again. If the commit succeeded, the store detects the second delivery as a
-// duplicate. With synchronous_commit off, a database crash can lose
-// acknowledged events. With asynchronous replication, a failover can.
+// If the connection is lost during the commit, the platform delivers the event again. If
+// the commit succeeded, the store detects the second delivery as a duplicate. An
+// acknowledged event is lost if PostgreSQL loses its commit: a database crash with
+// synchronous_commit off can lose commits, and so can a failover with asynchronous
+// replication.
 //
 // # PgBouncer
 //

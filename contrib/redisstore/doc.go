@@ -23,29 +23,34 @@
 //
 // # Leases
 //
-// Redis cannot detect that a process crashed. Therefore each slot and each event
-// in progress has a lease, which the process renews three times in each lease
-// period. After a crash, the slot or event is free when the lease expires. If a
-// process is suspended for longer than its lease, for example in a debugger,
-// another process can take the slot or event. The platform may then reject a
-// lookup, which the client retries, or both processes may handle the event; see
+// Redis cannot detect that a process crashed. Therefore each slot and each event in
+// progress has a lease, which the process renews three times in each lease period. After
+// a crash, the slot or event is free when the lease expires.
+//
+// If a process is suspended for longer than its lease, for example in a debugger, another
+// process can take the slot or event, too. For a slot, the platform may then reject a
+// lookup, which the client retries. For an event, both processes may handle it; see
 // [Once].
 //
 // # If Redis is unavailable
 //
-// If Redis does not respond within 2 seconds, or rejects a connection or a
-// command, the limiter uses [LimiterOptions].Fallback, and [Once] returns an
-// error, so the platform retries the delivery. The timeouts of the go-redis client do not affect this
-// limit. No event is lost. If Redis loses the key of an event, the event is
-// handled again. A failover loses keys that the replica has not received. A
-// Ring loses the keys of a server that it removes.
+// If Redis does not respond within 2 seconds, or rejects a connection or a command, no
+// event is lost: [Once] returns an error, so the platform retries the delivery. The
+// limiter uses [LimiterOptions].Fallback. The timeouts of the go-redis client do not
+// change the 2 seconds.
+//
+// If Redis loses the key of a handled event, the event is handled again. A failover loses
+// keys that the replica has not received, and a Ring loses the keys of a server that it
+// removes.
 //
 // # Server settings
 //
-// Redis must not evict keys (maxmemory-policy noeviction, the default). If Redis
-// evicts keys, events can be handled again without a warning, and lookups lose
-// their order. With noeviction, Redis returns an error when its memory is full,
-// and the package logs the error. Without persistence, a Redis restart deletes
-// all keys. With appendfsync everysec, a Redis crash loses the keys from the
-// last second.
+// Because lost keys cause duplicates, check two settings of Redis:
+//
+//   - Redis must not evict keys (maxmemory-policy noeviction, the default). Otherwise
+//     events can be handled again without a warning, and lookups lose their order. With
+//     noeviction, Redis returns an error when its memory is full, and the package logs
+//     the error.
+//   - Without persistence, a Redis restart deletes all keys. With appendfsync everysec, a
+//     Redis crash loses the keys from the last second.
 package redisstore

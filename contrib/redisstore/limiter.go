@@ -28,9 +28,9 @@ const (
 	// grace is the time after which a waiting process is skipped if it has not
 	// taken its slot.
 	grace = 500 * time.Millisecond
-	// leastLease is the minimum lease. A process renews its lease three times in a
-	// lease period. Therefore, the time from the last renewal of a crashed process
-	// to the next slot is longer than gap.
+	// leastLease is the minimum lease. A process renews its lease three times in a lease
+	// period, so a crash leaves at least two thirds of the lease. With leastLease, the
+	// next slot therefore begins more than gap after the crash.
 	leastLease = 2 * time.Second
 )
 
@@ -40,10 +40,9 @@ type LimiterOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is the time until the slot of a crashed process expires. The default
-	// is 5 seconds, and the minimum is 2 seconds. A longer lease tolerates longer
-	// pauses of a process or of Redis. A shorter lease frees the slot of a crashed
-	// process sooner.
+	// Lease is the time until the slot of a crashed process expires. A shorter lease
+	// frees this slot sooner, but a longer lease tolerates longer pauses of a process or
+	// of Redis. The default is 5 seconds, and the minimum is 2 seconds.
 	Lease time.Duration
 
 	// Key identifies the user and account that all callers of the limiter share. By
@@ -84,12 +83,12 @@ type limiter struct {
 // a first-in, first-out queue across all processes. The first token of a client
 // identifies the user, unless [LimiterOptions].Key is set.
 //
-// A waiting caller calls Redis again when its slot may be free. A lookup needs
-// about four calls to Redis, regardless of the length of the queue. If several
-// callers wait, the process subscribes to notifications about callers that leave
-// the queue. The subscription uses one connection. If a process crashes, its
-// callers lose their places in the queue, and its slot becomes free when the
-// lease expires. NewLookupLimiter panics if rdb is nil.
+// A lookup needs about four calls to Redis, regardless of the length of the queue,
+// because a waiting caller calls Redis again only when its slot may be free. If several
+// callers wait, the process subscribes to notifications about callers that leave the
+// queue, which uses one connection. If a process crashes, its callers lose their places
+// in the queue, and its slot becomes free when the lease expires. NewLookupLimiter panics
+// if rdb is nil.
 //
 // The release function waits until the slot is released. If Redis does not
 // respond within 2 seconds, the function returns, and the slot is released when

@@ -21,11 +21,11 @@ import (
 //go:embed once.lua
 var onceLua string
 
-// ErrLeaseLost means that the lease for an event expired while the function was
-// running, and another process took the event. Two processes may then handle
-// the same event. The context of the function that lost its lease is canceled
-// with the cause ErrLeaseLost ([context.Cause]). If the function succeeds
-// despite the cancellation, [Once] logs ErrLeaseLost at level error.
+// ErrLeaseLost means that the lease for an event expired while the function was running,
+// and that another process took the event. Two processes may then handle the same event.
+// Therefore the context of the function that lost its lease is canceled with the cause
+// ErrLeaseLost ([context.Cause]). If the function succeeds despite the cancellation,
+// [Once] logs ErrLeaseLost at level error.
 var ErrLeaseLost = errors.New("redisstore: lease lost to another process")
 
 // OnceOptions configures [NewOnce]. The zero value is a good default. All
@@ -54,20 +54,19 @@ type OnceOptions struct {
 // Once is a [webhook.Once] for all processes that share a Redis server. It is
 // safe for concurrent use.
 //
-// With a Once, each event is handled at least once. An event can be handled
-// again if a process crashes after the function has returned and before the key
-// is written. An event can also be handled again if a process is suspended for
-// longer than its lease, or if Redis loses keys. If effects must happen exactly
-// once, use the pgstore module or an idempotency key.
+// With a Once, each event is handled at least once. An event can be handled again if a
+// process crashes after the function has returned and before the key is written, if a
+// process is suspended for longer than its lease, or if Redis loses keys. If effects must
+// happen exactly once, use the pgstore module or an idempotency key.
 //
 // # Expired leases
 //
-// If a process is suspended or cannot reach Redis for longer than the lease,
-// another process can take its event. The context of the function in the first
-// process is then canceled with the cause [ErrLeaseLost]. If the function
-// succeeds despite the cancellation, Do returns true and nil. Do also logs
-// ErrLeaseLost, because two processes may have handled the event. If no other
-// process has taken the event, the first process renews its expired lease.
+// If a process is suspended or cannot reach Redis for longer than the lease, another
+// process can take its event. The context of the function in the first process is then
+// canceled with the cause [ErrLeaseLost]. If the function succeeds despite the
+// cancellation, Do returns true and nil, and logs ErrLeaseLost, because two processes may
+// have handled the event. If no other process has taken the event, the first process
+// renews its expired lease and continues.
 type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script

@@ -1,8 +1,8 @@
 // Package riverjobs runs package mailroom with River, a job queue in PostgreSQL
 // (github.com/riverqueue/river). River decides when an email is sent or looked up, when
-// OnNotice is called, and by what process. It retries, and continues after a crash. The
-// rules are those that package mailroom documents: no email is sent again if the platform
-// may have processed it.
+// OnNotice is called, and by what process, and it retries after failures and crashes. The
+// rules of package mailroom still apply: no email is sent again if the platform may have
+// processed it.
 //
 //	store, err := riverjobs.NewStore(pool, "")
 //	…
@@ -34,11 +34,15 @@
 // # Jobs
 //
 // Each item that waits for its time has a job, which the Store inserts in the transaction
-// that stores the item. A job that has to wait, for example because the platform is down, is
-// snoozed, which does not count as an attempt. All replicas share the pause after a failure,
-// and one job sends alone after it. A job whose item was handled in the meantime does
-// nothing. If a job is canceled or deleted in River, the Room inserts another job after 15
-// minutes.
+// that stores the item:
+//
+//   - If a job has to wait, for example because the platform is down, it is snoozed.
+//     This does not count as an attempt.
+//   - If the item of a job was handled in the meantime, the job does nothing.
+//   - If a job is canceled or deleted in River, the Room inserts another job after 15
+//     minutes.
+//
+// All replicas share the pause after a failure, and one job sends alone after it.
 //
 // The outcome of an email is not the output of a job. [mailroom.Options].OnNotice receives
 // it, and [mailroom.Room.Unknown] lists the unknown outcomes.

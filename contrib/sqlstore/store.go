@@ -81,9 +81,9 @@ type transaction struct {
 }
 
 // With returns a context with a transaction, which the Store then uses and does not end.
-// The function afterCommit registers a function to call after the commit. It may be nil.
-// Then the work in the transaction starts after the commit with a delay of up to
-// [mailroom.Options].Poll.
+// The work in the transaction can start only after the commit, so the function
+// afterCommit registers a function to call after the commit. If afterCommit is nil, the
+// work starts with a delay of up to [mailroom.Options].Poll.
 func (s *Store) With(ctx context.Context, tx Querier, afterCommit func(func())) context.Context {
 	return context.WithValue(ctx, key{s}, &transaction{tx, afterCommit})
 }

@@ -3,15 +3,14 @@
 //
 //	go run ./examples/check-platform -base-url https://… -token …
 //
-// By default it only reads. With -write it also creates a list, a contact and a
-// template. It sends nothing and changes only what it created. At the end it
-// deletes the contact and the template, and prints the records that remain,
-// such as the list, because the API cannot delete lists. -email is the id of a submitted
-// email to look up.
+// By default the command only reads. With -write it also creates a list, a contact and a
+// template, but it sends nothing and changes only what it created. At the end it deletes
+// the contact and the template, and prints the records that remain, such as the list,
+// because the API cannot delete lists. -email is the id of a submitted email to look up.
 //
-// Each row of the table is a decision and its result on the platform. A
-// difference is not a failure: the row says whether the client can read the
-// response. Without flags the command checks the mock server.
+// Without flags the command checks the mock server. It prints a table, and each row is a
+// decision and its result on the platform. A difference is not a failure, so the row says
+// whether the client can read the response.
 package main
 
 import (

@@ -5,16 +5,18 @@
 //	go run ./examples/import-csv -list 81 contacts.csv
 //
 // The header row contains the column "email" and optionally "tags", "interests" and
-// "status". Every other column is a custom attribute. Flags change these names, and
-// -h lists them. Invalid rows are reported with their line and skipped. Contacts
-// with a status other than active are skipped too, so importing the file of
-// list-export activates no deleted contact. If no row was imported because all were
-// skipped or rejected, the exit status is 1.
+// "status". Every other column is a custom attribute. Flags change these names, and -h
+// lists them.
 //
-// Ctrl-C stops the import; the checkpoint is in contacts.csv.progress. It is valid
-// only for the same file, flags, platform and list. The file cannot be a pipe,
-// because the command also reads it before the import, to find errors. Memory use
-// does not depend on the number of rows.
+// The command skips invalid rows and reports them with their line. It also skips contacts
+// with a status other than active, so importing the file of list-export activates no
+// deleted contact. If it imported no row, because all were skipped or rejected, the exit
+// status is 1.
+//
+// Ctrl-C stops the import, and the next run continues at the checkpoint in
+// contacts.csv.progress. The checkpoint is valid only for the same file, flags, platform
+// and list. The file cannot be a pipe, because the command first reads all of it to find
+// errors. Memory use does not depend on the number of rows.
 //
 // Without arguments the command uses the mock server and a file of 25,000 rows,
 // and stops once.

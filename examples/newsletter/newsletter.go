@@ -109,10 +109,10 @@ func (s *service) notice(_ context.Context, n mailroom.Notice) error {
 	return nil
 }
 
-// publish sends an issue to all active contacts now, at most once for each name. It
-// can be called again after an error, and by several processes at the same time:
-// after creating a campaign, each looks for the oldest one and sends that. Another
-// campaign with this name is an error.
+// publish sends an issue to all active contacts now, at most once for each name. You can
+// call it again after an error, and from several processes at the same time, because each
+// call looks for the oldest campaign with this name after it has created one, and sends
+// only the oldest. Another campaign with this name is an error.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
 	c, err = s.platform.Campaigns.Find(ctx, issue.Name)
 	if errors.Is(err, client.ErrNotFound) {

@@ -9,10 +9,10 @@
 // another CSV file. Its header row contains the column "email" and optionally
 // "tags"; every other column is a custom attribute.
 //
-// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN it uses that server, and
-// skips simulated actions. It then sends real email, to six contacts of the
-// file. The server must be able to reach the receiver that this program starts;
-// if the printed address is not reachable, set -receiver-url.
+// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN the command uses that server, and
+// skips simulated actions. It then sends real email, to six contacts of the file. The
+// server must be able to reach the receiver that this program starts. If the printed
+// address is not reachable from the server, set -receiver-url.
 package main
 
 import (

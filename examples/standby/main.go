@@ -5,9 +5,10 @@
 //	WEBHOOK_SECRETS=secret go run ./examples/standby -store deliveries.jsonl
 //	go run ./examples/standby -replay deliveries.jsonl -to http://127.0.0.1:8080/hook
 //
+// Without flags, the command demonstrates both steps with the mock server.
 // WEBHOOK_SECRETS contains the secrets of all active webhooks of the URL, separated by
-// commas, so a secret can be rotated. Ctrl-C or SIGTERM ends the command after the
-// requests in progress. Without flags, it demonstrates both steps with the mock server.
+// commas, because there are several during the rotation of a secret. Ctrl-C or SIGTERM
+// ends the command after the requests in progress.
 package main
 
 import (

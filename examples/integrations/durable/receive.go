@@ -51,9 +51,9 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// newReceiver returns a handler that acknowledges an event when its job is
-// committed together with its deduplication key. So the event is never lost, and causes one job.
-// A job runs up to maxAttempts times, or 25 times if maxAttempts is 0.
+// newReceiver returns a handler that acknowledges an event when its job is committed
+// together with its deduplication key. So the event is never lost, and causes exactly one
+// job. Each job runs up to maxAttempts times, or 25 times if maxAttempts is 0.
 func newReceiver(pool *pgxpool.Pool, secret string, maxAttempts int) (http.Handler, error) {
 	parsed, err := webhook.ParseSecret(secret, "")
 	if err != nil {

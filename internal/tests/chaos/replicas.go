@@ -183,9 +183,10 @@ func open(ctx context.Context, with settings) store {
 	panic("no store " + with.Store)
 }
 
-// replica is a receiver of webhooks that prints a line when it is ready. With a file, its handler appends a line to
-// the file for each call, works, and writes a row with the event's key. With a NATS server, it only stores the events in
-// the stream.
+// replica is a receiver of webhooks that prints a line when it is ready. Its handler does
+// one of two things. With a file, it appends a line to the file for each call, works, and
+// writes a row with the event's key. With a NATS server, it only stores the events in the
+// stream.
 func replica(with settings) {
 	ctx := context.Background()
 	v := must.Get(webhook.NewVerifier(must.Get(webhook.ParseSecret(secret, ""))))

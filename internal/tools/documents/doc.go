@@ -1,8 +1,12 @@
-// Package documents tests all documents: every *.md file except the
-// specification, and the code in package documentation. Go code must compile,
-// or be the code of a tested file. Commands, packages and flags must exist,
-// JSON must be valid, and links and anchors must have a target. A list contains
-// the exceptions with their reasons.
+// Package documents tests all documents: every *.md file except the specification, and
+// the code in package documentation. Everything that a document names must exist or work:
+//
+//   - Go code must compile, or be the code of a tested file.
+//   - Commands, packages and flags must exist.
+//   - JSON must be valid.
+//   - Links and anchors must have a target.
+//
+// A list contains the exceptions with their reasons.
 //
 // A code block after a comment such as
 //

@@ -20,9 +20,9 @@ const (
 	maxBatch = 50       // messages
 )
 
-// stdio returns a transport that reads and writes lines of JSON. If a line is
-// invalid, it responds with a JSON-RPC error. The SDK's transport would end
-// instead. At the end of the input, this transport first waits for the pending
+// stdio returns a transport that reads and writes lines of JSON. It differs from the
+// SDK's transport in two ways. If a line is invalid, it responds with a JSON-RPC error
+// instead of ending, and at the end of the input, it first waits for the pending
 // requests. The context ctx is the context of the whole program.
 func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	a := &pending{out: out, open: map[jsonrpc.ID]bool{}}
@@ -61,11 +61,10 @@ func (a *pending) forward(in *bufio.Reader, w io.Writer) error {
 	}
 }
 
-// messages returns the messages in a line. A batch contains several messages.
-// Protocol versions before 2025-06-18 have batches. If the session uses a
-// later version, the SDK stops when it receives a batch. It also never
-// completes a batch that contains a notification. This function splits a
-// batch, so each request gets a response.
+// messages returns the messages in a line. In protocol versions before 2025-06-18, a line
+// can be a batch of several messages. The SDK does not handle every batch: it stops if
+// the session uses a later version, and it never completes a batch that contains a
+// notification. Therefore messages splits a batch, so each request gets a response.
 func messages(line []byte) []json.RawMessage {
 	var batch []json.RawMessage
 	if line[0] == '[' && len(line) <= maxLine && json.Unmarshal(line, &batch) == nil && 0 < len(batch) && len(batch) <= maxBatch {
