@@ -47,10 +47,10 @@ func New(cfg Config) (*Client, error) {
 	return shared.newClient(newTokens(cfg.Token, cfg.TokenSource, shared.cfg.Timeout)), nil
 }
 
-// WithToken returns a client with another fixed token, for another account or user. The
-// new client and c share the connections, the retry budget and all other options. A new
-// client uses about 1 kB, so a program can have a client for each of thousands of accounts.
-// The lookup rate limit applies to each token separately. If the token is not valid in a
+// WithToken returns a client with another fixed token, for another account or user. It
+// shares the connections, the retry budget and all other options with c. It uses only
+// about 1 kB, so a program can have a client for each of thousands of accounts. The
+// lookup rate limit applies to each token separately. If the token is not valid in a
 // header, the error names the violated rule.
 func (c *Client) WithToken(token string) (*Client, error) {
 	if err := checkToken(token); err != nil {

@@ -39,10 +39,11 @@ type Config struct {
 	// Token.
 	TokenSource TokenSource `json:"-"`
 
-	// Account is a name for the lookup limiter; the client does not send it. Clients
-	// with the same base URL and token share one lookup limit, so if they use
-	// different accounts, give each account a name. Usually, the token selects the
-	// account of a request. If your platform needs a header for it, see [WithHeader].
+	// Account is a name for the lookup limiter; the client does not send it. Clients with
+	// the same base URL and token share one lookup limit. If such clients use different
+	// accounts, give each account a name, so each has its own limit. Usually, the token
+	// selects the account of a request. If your platform needs a header for it, see
+	// [WithHeader].
 	Account string
 
 	// HTTPClient sends the requests. The default is a new http.Client with

@@ -33,10 +33,10 @@
 // # Authentication
 //
 // Every request carries an access token, either [Config.Token] or a token from
-// [Config.TokenSource]. The client sends the token only to the host of [Config.BaseURL],
-// and does not follow redirects. An http URL requires a loopback host or
-// [Config.AllowPlainHTTP]. For many accounts, create one Client, and call
-// [Client.WithToken] for each account.
+// [Config.TokenSource]. To protect the token, the client sends it only to the host of
+// [Config.BaseURL], does not follow redirects, and accepts an http URL only with a
+// loopback host or [Config.AllowPlainHTTP]. For many accounts, create one Client, and
+// call [Client.WithToken] for each account.
 //
 // Values of this package's types do not reveal a token or a webhook's secret when they
 // are printed or logged, except in three cases:
@@ -62,10 +62,10 @@
 // context.Cause(ctx). If only an attempt exceeds [Config.Timeout], the error wraps
 // [context.DeadlineExceeded], and ctx.Err() is nil.
 //
-// A nil error means that the result is complete. A resource contains its id, and a page
-// contains its items. The response to an import accounts for each contact. An iteration
-// yields as many items as the platform reports. Fields that the specification does not
-// require may be zero.
+// A nil error means that the result is complete: a resource contains its id, a page
+// contains its items, the response to an import accounts for each contact, and an
+// iteration yields as many items as the platform reports. Fields that the specification
+// does not require may be zero.
 //
 // [ErrInvalidResponse] means that the client cannot use the response. Examples are a
 // redirect, HTML, a truncated body, a body larger than [Config.MaxResponseBytes],

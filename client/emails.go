@@ -147,9 +147,9 @@ func (b EmailBounce) Hard() bool {
 }
 
 // Soft reports whether the bounce is temporary, so a later email to the address may
-// succeed. The category decides, because the platform can report an automatic reply
-// with the type [events.BounceTypeSoft]. Without a category, the type decides. A
-// bounce can be neither hard nor soft.
+// succeed. The category determines the result, because the platform can report an
+// automatic reply with the type [events.BounceTypeSoft]. Without a category, the type
+// determines it. A bounce can be neither hard nor soft.
 func (b EmailBounce) Soft() bool {
 	return !b.Hard() && (b.Category.Soft() || b.Category == "" && b.Type == events.BounceTypeSoft)
 }

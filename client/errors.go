@@ -39,10 +39,10 @@ var (
 
 const maxErrorBody = 4 << 10
 
-// Error describes a failed call to the platform. [Contacts.Import] can also
-// return an error that is not an *Error. Use [errors.As] to get an *Error from
-// an error. An Error does not contain the token, unless you pass the token as
-// an id. Do not change an Error, because several calls may share it.
+// Error describes a failed call to the platform. Use [errors.As] to get an *Error from an
+// error; only [Contacts.Import] can also return an error that is not an *Error. An Error
+// does not contain the token, unless you pass the token as an id. Do not change an Error,
+// because several calls may share it.
 type Error struct {
 	Op         string        // operation, such as "createTemplate"
 	Method     string        // HTTP method

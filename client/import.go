@@ -81,9 +81,9 @@ type ImportOptions struct {
 
 	// OnCheckpoint, if not nil, is called when the number of confirmed contacts
 	// increases. A contact is confirmed if it was imported, rejected, skipped or
-	// filtered. OnCheckpoint must store its argument, the number of consecutive
-	// confirmed contacts at the beginning of the source. After a crash, set Skip
-	// to the stored number. If OnCheckpoint returns an error, the import ends.
+	// filtered. The argument is the number of consecutive confirmed contacts at the
+	// beginning of the source. OnCheckpoint must store it, because after a crash you set
+	// Skip to the stored number. If OnCheckpoint returns an error, the import ends.
 	//
 	// A resumed import repeats the batches that were imported after the
 	// checkpoint. If no batch failed, a resumed import repeats at most
@@ -327,9 +327,9 @@ func (im *importer) batch(from int64) *batch {
 	return b
 }
 
-// start sends a batch on its own goroutine. It first waits until the window has
-// room and no batch with one of the same addresses is in flight. A canceled
-// context ends these batches. If the import must stop, start returns false.
+// start sends a batch on its own goroutine. Before that, it waits until the window has
+// room and no batch with one of the same addresses is in flight. It returns false if the
+// import must stop in the meantime. A canceled context ends the batches.
 func (im *importer) start(ctx context.Context, b *batch) bool {
 	if im.opts.Concurrency > 1 {
 		for _, c := range b.contacts { // different addresses with the same hash only delay a batch

@@ -99,9 +99,9 @@ func (r RetryConfig) isUncounted(c *call, e *Error) bool {
 // minFreeDelay limits the number of free retries after a Retry-After header such as 0.
 const minFreeDelay = 100 * time.Millisecond
 
-// isFree reports whether the retry after e does not use the budget, which keeps retries from
-// adding to the load of a platform that fails. A 429 with a delay, which can be 0, is not a
-// failure, because the platform works and determines the load itself.
+// isFree reports whether the retry after e costs nothing. The budget exists because
+// retries add to the load of a platform that fails. A 429 with a delay, which can be 0,
+// is not a failure, because such a platform works and determines the load itself.
 func (r RetryConfig) isFree(e *Error) bool {
 	return e.StatusCode == http.StatusTooManyRequests && e.attempt == postponed && r.MaxRetryAfter >= 0
 }

@@ -11,10 +11,10 @@ import (
 // additional millisecond allows for differences between clocks.
 const lookupGap = time.Second + time.Millisecond
 
-// LookupLimiter limits the rate at which clients look up submitted emails. The
-// platform allows one lookup per second for each user and account. Clients with
-// the same user and account can share a LookupLimiter. A LookupLimiter must be
-// safe for concurrent use.
+// LookupLimiter limits the rate at which clients look up submitted emails, because the
+// platform allows one lookup per second for each user and account. Clients with the same
+// user and account can share a LookupLimiter. A LookupLimiter must be safe for concurrent
+// use.
 //
 // The key identifies the platform, the account and the user. The client identifies
 // the user by its first token, so a refreshed token does not change the key. If

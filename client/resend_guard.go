@@ -15,11 +15,15 @@ import (
 
 // resendGuard ensures that the transport sends a request only once, and records whether the request was sent.
 //
-// An HTTP/2 transport resends a request after GOAWAY or after a refused or reset stream, even if the platform may have
-// processed the request. The retry layer cannot detect resent requests. If the transport obtains a second HTTP/2
-// connection, gotConn therefore cancels the request's context, which the transport checks before it writes. An HTTP/2
-// request with a body has no GetBody, so the transport returns an error instead of resending the request. The transport
-// sends the same body again only if the connection was unusable before a stream began; see payloadReader.
+// An HTTP/2 transport resends a request after GOAWAY or after a refused or reset stream,
+// even if the platform may have processed the request. The retry layer cannot detect
+// resent requests, so the guard prevents them in two ways:
+//
+//   - If the transport obtains a second HTTP/2 connection, gotConn cancels the request's
+//     context, which the transport checks before it writes.
+//   - An HTTP/2 request with a body has no GetBody, so the transport returns an error
+//     instead of resending the request. It sends the same body again only if the
+//     connection was unusable before a stream began; see payloadReader.
 //
 // Over HTTP/1, net/http resends a body only if the connection was idle and no byte of the request was written. This is
 // safe but requires GetBody. The client therefore sets GetBody only if it expects HTTP/1, for example after an HTTP/1

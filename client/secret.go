@@ -11,10 +11,10 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a string whose value only [Secret.Reveal] returns. In printed text, logs and
-// JSON, a Secret is "[redacted]", even as the key of a map. For a Secret in an
-// unexported field, package fmt prints a memory address. The == operator compares
-// the contents of two Secrets. The zero Secret is the empty string.
+// Secret is a string whose value only [Secret.Reveal] returns, so a program cannot print
+// it by accident. In printed text, logs and JSON, a Secret is "[redacted]", even as the
+// key of a map; in an unexported field, package fmt prints a memory address instead. The
+// == operator compares the contents of two Secrets. The zero Secret is the empty string.
 type Secret struct {
 	text unique.Handle[string] // package fmt prints a pointer as an address if it does not call methods
 }

@@ -39,9 +39,9 @@
 // field that can be absent is a pointer or a slice, and is nil if it is absent. Fields of
 // all other types are always present and never null.
 //
-// Times are Unix seconds or ISO 8601 in JSON, and [time.Time] in Go. Each field can have
-// either form. Seconds can be a string, have a fraction or be milliseconds. Unix seconds
-// become times in UTC, and 0 becomes the zero time.
+// A time is Unix seconds or ISO 8601 in JSON, and a [time.Time] in Go. Each field can
+// have either form. Unix seconds can be a string, have a fraction or be milliseconds.
+// They become times in UTC, and 0 becomes the zero time.
 //
 // # Unknown events and fields
 //

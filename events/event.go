@@ -64,9 +64,9 @@ func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 // returns an [errors.Join] of a [*ParseError] for each field with the wrong type, at most ten
 // for the envelope and ten for the data. For example, a tag may be a number instead of a string.
 //
-// Such a field is zero in e, and MarshalJSON writes its original value. The errors contain no
-// values, so you can log them. Mismatch is fast if there is no error. Otherwise it parses the
-// body again.
+// A field with the wrong type is zero in e, and MarshalJSON writes its original value.
+// You can log the errors, because they contain no values. Mismatch is fast if all types
+// are right, but otherwise it parses the body again.
 func (e *Event) Mismatch() error {
 	if !e.mismatched {
 		return nil
@@ -99,10 +99,10 @@ type Unknown struct {
 	// platform retries the delivery until you have changed the handler.
 	Err error
 
-	// Partial contains the valid fields if only an address, an id or a bounce is invalid.
-	// Invalid fields have their zero values. Partial is nil if the payload
-	// type is unknown. Methods such as [Event.Bounce] use the values in
-	// Partial. MarshalJSON ignores Partial and writes Raw.
+	// Partial contains the valid fields if only an address, an id or a bounce is invalid;
+	// the invalid fields have their zero values. Methods such as [Event.Bounce] use
+	// Partial, but MarshalJSON ignores it and writes Raw. Partial is nil if the payload
+	// type is unknown.
 	Partial Data
 }
 
@@ -145,10 +145,10 @@ func ofCampaign(id ID) SendingType {
 	return SendingTypeCampaign
 }
 
-// Recipient returns the address of the contact, or "" if the event does not
-// contain the address. If the address is missing, look up the email with
-// [Event.EmailID]. For SuppressedEmail.Added, Recipient returns the new entry
-// in the suppression list, which may be a pattern such as *@example.com.
+// Recipient returns the address of the contact, or "" if the event does not contain the
+// address. In this case, look up the email with [Event.EmailID]. For
+// SuppressedEmail.Added, Recipient returns the new entry in the suppression list, which
+// may be a pattern such as *@example.com.
 //
 // Recipient, EmailID, ListID and CampaignID read the usual fields of unknown events:
 // contact, email, list, campaign, email_address, email_id, list_id and campaign_id.
@@ -194,8 +194,8 @@ func (e *Event) CampaignID() ID {
 }
 
 // Bounce returns the bounce, and reports whether the event contains it. Only
-// Email.Bounced events contain a bounce. If the email was sent through the
-// Email API, the event contains no bounce, so look up the email with
+// Email.Bounced events contain a bounce, and only if the email was not sent through the
+// Email API. For the bounce of an Email API message, look up the email with
 // [Event.EmailID].
 func (e *Event) Bounce() (_ BounceDetail, ok bool) {
 	b := bounceOf(known(e.Data))

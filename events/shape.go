@@ -57,10 +57,10 @@ func noShape(c *jsonscan.Cursor) (Data, *Event) {
 	return nil, new(Event)
 }
 
-// sendingTypeOf reads ahead to determine the sending type of a bounce or complaint.
-// Data without bounce or fbl comes from the Email API. Otherwise the names of
-// the other fields determine the sending type. Additional fields do not change
-// the result.
+// sendingTypeOf reads ahead to determine the sending type of a bounce or complaint. Data
+// without bounce or fbl comes from the Email API. For other data, the names of the
+// remaining fields determine the sending type, and additional fields do not change the
+// result.
 func sendingTypeOf(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
 	for name, more := c.First(); more; name, more = c.Next() {

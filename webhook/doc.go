@@ -52,10 +52,10 @@
 // fields or the data have unexpected types, the function can check
 // [events.Event.Mismatch] and [events.Unknown].
 //
-// The handler reports failures to the log and to [Options].Observe, never to the
-// sender. If the function panics with [http.ErrAbortHandler], net/http closes the
-// connection without a response. If a framework recovers from this panic, the
-// response is 500. The handler ignores the content type.
+// The handler reports failures to the log and to [Options].Observe, never to the sender.
+// If the function panics with [http.ErrAbortHandler], net/http closes the connection
+// without a response. If a framework recovers from this panic, the response is 500
+// instead.
 //
 // # Duplicate deliveries
 //
@@ -74,10 +74,10 @@
 // store, the event is handled again. Only a store that shares a transaction with the
 // function prevents duplicate writes.
 //
-// After 10 seconds without a response, the platform closes the connection, which
+// The function has 10 seconds, because the platform then closes the connection, which
 // cancels the function's context. Some servers do not cancel it; see [Options].Timeout.
-// Until the function returns, the response to a retry is 503. Use a queue for work that
-// can exceed 10 seconds.
+// The platform retries the delivery, and the response to a retry is 503 until the
+// function returns. Use a queue for work that can exceed 10 seconds.
 //
 // # Maximum age
 //

@@ -25,16 +25,15 @@ type Options struct {
 	// 1 MiB (1 << 20).
 	MaxBodyBytes int64
 
-	// MaxAge is the maximum age of events. The handler rejects older events, and accepts
-	// events without a readable time. By default there is no limit; see "Maximum age"
-	// in the package documentation. For an old event that has already been
-	// handled, the handler returns success.
+	// MaxAge is the maximum age of events. The handler rejects older events, unless they
+	// have already been handled, and accepts events without a readable time. By default
+	// there is no limit; see "Maximum age" in the package documentation.
 	MaxAge time.Duration
 
-	// Once deduplicates events. The default is a new MemoryOnce. Several processes
-	// that receive the same webhook need a shared store. If Do returns true and
-	// nil without a successful call to the function, the response is 500, so the
-	// platform retries.
+	// Once deduplicates events. The default is a new MemoryOnce, but several processes
+	// that receive the same webhook need a shared store. If Do returns true and nil
+	// without a successful call to the function, the response is 500, so the platform
+	// retries.
 	Once Once
 
 	// KeyPrefix is the prefix of all deduplication keys. If different handlers share

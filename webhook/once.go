@@ -37,10 +37,10 @@ type Once interface {
 	//   - fn returns nil, but the store cannot record the key: Do returns true and
 	//     an error, and the key is free again.
 	//
-	// The context for fn is ctx or is derived from ctx. A key becomes free even if
-	// ctx has been canceled. A shared store must free the keys of a process that
-	// crashed. It can use a lease that is longer than the longest call to fn, or a
-	// transaction that ends with the process.
+	// The context for fn is ctx or is derived from ctx. A key becomes free even if ctx
+	// has been canceled. A shared store must also free the keys of a process that
+	// crashed. For this, it can use a transaction that ends with the process, or a lease
+	// that is longer than the longest call to fn.
 	Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error)
 }
 

@@ -224,6 +224,10 @@ func (rc *receiver) fresh(event *events.Event) error {
 // body again. It must respond, and must deduplicate with a [Once] and Delivery.Key. If it
 // panics before it responds, the response is 500, and the panic continues.
 //
+// [Options].Observe receives only rejected requests. [Options].Logger also receives
+// deliveries with fields of an unexpected type. Middleware panics if [Options].Once is
+// set or v is nil.
+//
 // [Options].Observe receives only rejected requests, and [Options].Logger also deliveries
 // with fields of an unexpected type. Middleware panics if [Options].Once is set or v is
 // nil.

@@ -15,14 +15,15 @@ import (
 // SourceOptions configures [NewVerifierFunc]. The zero value is a good default.
 type SourceOptions struct {
 	// MaxAge is the maximum age of the loaded secrets. If they are older, the next
-	// verification reloads them. A removed secret stays valid until the
-	// next successful reload. MaxAge has no effect below MinInterval. 0 or a negative value means 1 minute.
+	// verification reloads them. A secret that was removed is therefore valid until the
+	// next successful reload. MaxAge has no effect below MinInterval. 0 or a negative
+	// value means 1 minute.
 	MaxAge time.Duration
 
-	// MinInterval is the minimum time between two calls to the function. If a
-	// signature matches no secret, the Verifier reloads the secrets, so a new
-	// secret is valid after at most MinInterval. MinInterval limits how often invalid signatures
-	// can cause a reload. 0 or a negative value means 5 seconds.
+	// MinInterval is the minimum time between two calls to the function. If a signature
+	// matches no secret, the Verifier reloads the secrets, so a new secret is valid after
+	// at most MinInterval. Invalid signatures can therefore cause one reload per
+	// MinInterval. 0 or a negative value means 5 seconds.
 	MinInterval time.Duration
 
 	// Timeout limits each call to the function, even if the function ignores its

@@ -10,10 +10,12 @@
 //
 // # What is tested
 //
-// The tests check the rules of [client.LookupLimiter] and three further rules.
-// The first slot starts immediately. If the context is canceled or expires
-// after a caller has acquired a slot, the caller still holds the slot. Callers
-// with different keys do not wait for each other.
+// The tests check the rules of [client.LookupLimiter] and three further rules:
+//
+//   - The first slot starts immediately.
+//   - If the context is canceled or expires after a caller has acquired a slot, the
+//     caller still holds the slot.
+//   - Callers with different keys do not wait for each other.
 //
 // # What is not tested
 //

@@ -9,11 +9,13 @@
 //
 // # What is tested
 //
-// [TestOnce] checks the rules of [webhook.Once] and three further rules. While the
-// function runs for a key, the store does not block other keys, unless it has one
-// writer (see [OneWriter]). The store accepts
-// at least 10,000 keys. If several callers use the same key concurrently, only one
-// at a time runs the function, and the function succeeds exactly once.
+// [TestOnce] checks the rules of [webhook.Once] and three further rules:
+//
+//   - While the function runs for a key, the store does not block other keys, unless it
+//     has one writer (see [OneWriter]).
+//   - The store accepts at least 10,000 keys.
+//   - If several callers use the same key concurrently, only one at a time runs the
+//     function, and the function succeeds exactly once.
 //
 // [TestCrash] is for stores that several processes share. TestCrash tests that a
 // store loses no event if the connection fails before the function runs, or before
