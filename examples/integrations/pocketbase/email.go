@@ -94,7 +94,7 @@ func (s *service) Send(m *mailer.Message) (err error) {
 }
 
 // notice records the outcome in the order, and the end of a subscription in the user, in a transaction.
-func (s *service) notice(ctx context.Context, n mailroom.Notice) (err error) {
+func (*service) notice(ctx context.Context, n mailroom.Notice) (err error) {
 	tx, _ := ctx.Value(txKey{}).(core.App)
 	var record *core.Record
 	switch {
