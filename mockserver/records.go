@@ -54,8 +54,9 @@ func (s *Server) OutboxTo(address string) []Message { return s.engine.Platform.O
 
 // Finding is a probable problem in a message, such as a merge tag without a value.
 type Finding struct {
-	// Check is the name of the check: empty_tag, dead_link, no_text, no_unsubscribe,
-	// no_unsubscribe_link, clipped, no_alt or not_supported.
+	// Check is the name of the check: empty_tag, block_tag, dead_link, dead_image,
+	// line_break, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or
+	// not_supported.
 	Check string
 	// Text is a description of the problem.
 	Text string

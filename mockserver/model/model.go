@@ -63,9 +63,21 @@ type Message struct {
 	ReportedAsSpam     bool                  `json:"reported_as_spam" doc:"whether the recipient reported the message as spam"`
 }
 
-// Links returns the targets of the links in the message's HTML.
+// Links returns the targets of the links in the message's HTML, and then the HTTP URLs
+// in its text that are not among them.
 func (m Message) Links() []string {
-	return slices.DeleteFunc(markup.Targets(m.HTML), func(target string) bool { return target == "" })
+	links := slices.DeleteFunc(markup.Targets(m.HTML), func(target string) bool { return target == "" })
+	known := map[string]bool{}
+	for _, link := range links {
+		known[link] = true
+	}
+	for _, link := range markup.URLs(m.Text) {
+		if !known[link] {
+			links = append(links, link)
+		}
+		known[link] = true
+	}
+	return links
 }
 
 // Header is a header field of a message.

@@ -42,6 +42,22 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// The links of the text part follow the links of the HTML part, without duplicates.
+func TestLinksInText(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Pay at https://x.example/pay?a=1&b=2.":                              {"https://x.example/pay?a=1&b=2"},
+		"<HTTP://x.example/a> (http://x.example/b).":                         {"HTTP://x.example/a", "http://x.example/b"},
+		"https://x.example/Ada_(name), \"https://x.example\"":                {"https://x.example/Ada_(name)", "https://x.example"},
+		"https://x.example/\u05d0/#top\r\nhttps://x.example/\u05d0/#top\r\n": {"https://x.example/\u05d0/#top"},
+		"xhttps://x.example https:// mailto:ada@x.example":                   nil,
+		"(see https://x.example/a.)":                                         {"https://x.example/a"},
+	} {
+		assert.Equal(t, want, model.Message{Text: text}.Links(), text)
+	}
+	both := model.Message{HTML: `<a href="https://x.example/b">b</a>`, Text: "https://x.example/a https://x.example/b"}
+	assert.Equal(t, []string{"https://x.example/b", "https://x.example/a"}, both.Links())
+}
+
 // FuzzLinks: escaped text is not a link and does not hide a link.
 func FuzzLinks(f *testing.F) {
 	for _, text := range []string{"", "https://x.example/?a=1&b=2", `<a href="x">`, `'"><!--`, "\x00\n="} {

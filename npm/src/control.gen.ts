@@ -491,7 +491,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Likely problems in a message: - merge tags without a value, links without a valid target, and images without alternative text - a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support - in marketing email, a missing List-Unsubscribe header or unsubscribe link. */
+        /** Likely problems in a message: - merge tags without a value, block tags such as `{{#if vip}}`, and line breaks in header fields - links without a valid target, and images without a valid source or alternative text - a missing text part, HTML larger than 102 kB, and HTML or CSS that common email clients do not support - in marketing email, a missing List-Unsubscribe header or unsubscribe link. */
         get: operations["getOutboxIdChecks"];
         put?: never;
         post?: never;
@@ -1256,7 +1256,7 @@ export interface components {
             html?: string;
             /** @description the id of the message */
             id: string;
-            /** @description the targets of the links in the HTML part */
+            /** @description the targets of the links in the HTML part, then the other URLs in the text part */
             links: string[];
             /** @description the id of the recipient's list */
             list_id?: number;
@@ -3505,7 +3505,7 @@ export interface operations {
                     "application/json": {
                         /** @description the problems; empty if no problem was found */
                         findings: {
-                            /** @description the name of the check: empty_tag, dead_link, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported */
+                            /** @description the name of the check: empty_tag, block_tag, dead_link, dead_image, line_break, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported */
                             check: string;
                             /** @description a description of the problem */
                             text: string;

@@ -22,18 +22,22 @@ const clipped = 102_000
 
 // Finding is a probable problem in a message.
 type Finding struct {
-	Check string `json:"check" doc:"the name of the check: empty_tag, dead_link, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported"`
+	Check string `json:"check" doc:"the name of the check: empty_tag, block_tag, dead_link, dead_image, line_break, no_text, no_unsubscribe, no_unsubscribe_link, clipped, no_alt or not_supported"`
 	Text  string `json:"text" doc:"a description of the problem"`
 }
 
 // Check returns probable problems in a message.
 func Check(m model.Message, tags Tags) []Finding {
 	found := append([]Finding{}, tags.empty()...)
-	found = append(found, invalidLinks(m)...)
+	found = append(found, invalidURLs(m.HTML)...)
 	report := func(is bool, check, text string) {
 		if is {
 			found = append(found, Finding{check, text})
 		}
+	}
+	for _, h := range m.Headers {
+		report(strings.ContainsAny(h.Value, "\r\n"), "line_break",
+			fmt.Sprintf("The value of %s has a line break, which can add a header field. The mock server replaces it with a space.", h.Name))
 	}
 	report(m.HTML != "" && strings.TrimSpace(m.Text) == "", "no_text",
 		"The message has no text part. Some recipients read only text, and spam filters expect a text part.")
@@ -50,19 +54,23 @@ func Check(m model.Message, tags Tags) []Finding {
 	return append(found, notSupported(m.HTML)...)
 }
 
-func invalidLinks(m model.Message) (found []Finding) {
-	targets := markup.Targets(m.HTML)
-	slices.Sort(targets)
-	places := sync.OnceValue(func() map[string]bool { return placesIn(m.HTML) })
-	for _, target := range slices.Compact(targets) {
-		if why := leadsNowhere(target, places); why != "" {
-			found = append(found, Finding{"dead_link", fmt.Sprintf("A link has the invalid target %q, which %s.", target, why)})
+func invalidURLs(document string) (found []Finding) {
+	places := sync.OnceValue(func() map[string]bool { return placesIn(document) })
+	report := func(check, format string, urls []string) {
+		slices.Sort(urls)
+		for _, u := range slices.Compact(urls) {
+			if why := leadsNowhere(u, places); why != "" {
+				found = append(found, Finding{check, fmt.Sprintf(format, u, why)})
+			}
 		}
 	}
+	report("dead_link", "A link has the invalid target %q, which %s.", markup.Targets(document))
+	embedded := func(u string) bool { return len(u) > 5 && strings.EqualFold(u[:5], "data:") } // can contain a % that a URL cannot
+	report("dead_image", "An image has the invalid source %q, which %s.", slices.DeleteFunc(markup.Images(document), embedded))
 	return found
 }
 
-// leadsNowhere returns the reason why an email client cannot follow a link, or "" if
+// leadsNowhere returns the reason why an email client cannot load a URL, or "" if
 // it can. places() returns the anchors in the message.
 func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
@@ -76,7 +84,9 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 			return "matches no anchor in the message"
 		}
 	case to.Scheme == "":
-		return "has no scheme; relative links do not work in messages"
+		return "has no scheme; relative URLs do not work in messages"
+	case to.Scheme == "cid":
+		return "refers to an attachment; the message has no attachments"
 	case strings.EqualFold(to.Scheme, "javascript"):
 		return "is a script; email clients do not run scripts"
 	case (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() == "":
@@ -143,9 +153,18 @@ func (t Tags) names() (names []string) {
 	return names
 }
 
+// blockTag matches the tags of template languages that select or repeat content, such as
+// {{#if vip}}, {{else}} and {{/if}}.
+var blockTag = regexp.MustCompile(`^[#/^]|^(else|end|end ?if|end ?for)$|^(if|else ?if|elif|unless|for|each|range|with)\s`)
+
 func (t Tags) empty() (found []Finding) {
+	var blocks []string
 	for _, name := range t.names() {
 		if t.Value(name) != "" {
+			continue
+		}
+		if blockTag.MatchString(name) && !slices.Contains(t.Known, name) {
+			blocks = append(blocks, "{{"+name+"}}")
 			continue
 		}
 		text := fmt.Sprintf("The merge tag {{%s}} is empty for this recipient.", name)
@@ -155,6 +174,9 @@ func (t Tags) empty() (found []Finding) {
 			}
 		}
 		found = append(found, Finding{"empty_tag", text})
+	}
+	if len(blocks) > 0 {
+		found = append(found, Finding{"block_tag", fmt.Sprintf("The specification has no conditions and no loops. The tags %s become empty, so the recipient gets all branches.", strings.Join(blocks, ", "))})
 	}
 	return found
 }

@@ -107,6 +107,12 @@ func TestCheck(t *testing.T) {
 	link := func(target string) model.Message {
 		return model.Message{Text: "x", HTML: `<a class="b" href="` + target + `">go</a><p id="there">`}
 	}
+	image := func(source string) model.Message {
+		return model.Message{Text: "x", HTML: `<img alt src="` + source + `">`}
+	}
+	header := func(name, value string) model.Message {
+		return model.Message{Text: "x", Headers: []model.Header{{Name: name, Value: value}}}
+	}
 	unsubscribe := []model.Header{{Name: "list-unsubscribe", Value: "<https://shop.example/u>"}}
 	for name, row := range map[string]struct {
 		m    model.Message
@@ -133,6 +139,19 @@ func TestCheck(t *testing.T) {
 		"no address":               {link("mailto:"), "dead_link has no address"},
 		"no address, but an @":     {link("mailto:?subject=a@b.example"), "dead_link has no address"},
 		"no URL":                   {link("https://[x"), "dead_link is not a URL"},
+		"a link to an attachment":  {link("cid:terms"), "dead_link refers to an attachment"},
+		"an attached image":        {image("CID:logo@shop.example"), "dead_image refers to an attachment"},
+		"a relative image":         {image("img/logo.png"), "dead_image has no scheme"},
+		"an image without scheme":  {image("//shop.example/logo.png"), "dead_image has no scheme"},
+		"an image without source":  {image(" "), "dead_image is empty"},
+		"a good image":             {image("https://shop.example/logo.png"), ""},
+		"an embedded image":        {image("Data:image/svg+xml,<svg fill='#fff' width='100%'>"), ""},
+		"a background":             {model.Message{Text: "x", HTML: `<table><td background="bg.png">`}, "dead_image has no scheme"},
+		"a background of a page":   {model.Message{Text: "x", HTML: `<body background=" cid:bg">`}, "dead_image refers to an attachment"},
+		"a subject of two lines":   {header("Subject", "Hello\r\nBcc: eve@example.org"), "line_break The value of Subject"},
+		"a carriage return":        {header("From", "\"Shop\r\" <shop@example.com>"), "line_break The value of From"},
+		"a line feed":              {header("X-Order", "7\n8"), "line_break The value of X-Order"},
+		"a tab":                    {header("Subject", "Hello\tAda"), ""},
 		"HTML alone":               {model.Message{HTML: "<p>", Text: " \n"}, "no_text"},
 		"marketing":                {model.Message{Text: "unsubscribe", Type: "marketing"}, "no_unsubscribe"},
 		"a campaign":               {model.Message{Text: "unsubscribe", SentBy: "campaign"}, "no_unsubscribe"},
@@ -151,8 +170,8 @@ func TestCheck(t *testing.T) {
 		"a property that is text":  {model.Message{Text: "x", HTML: `<p>border-radius: 1px</p><!-- <form> -->`}, ""},
 		"102 kB":                   {model.Message{Text: "x", HTML: strings.Repeat("x", 102_000)}, ""},
 		"a byte more":              {model.Message{Text: "x", HTML: strings.Repeat("x", 102_001)}, "clipped 102 kB"},
-		"a picture without a text": {model.Message{Text: "x", HTML: `<img src="a>b.png">`}, "no_alt An image"},
-		"two of them":              {model.Message{Text: "x", HTML: `<img src=a><IMG src=b><img alt src=c>`}, "no_alt 2 images"},
+		"a picture without a text": {model.Message{Text: "x", HTML: `<img src="https://x.example/a>b.png">`}, "no_alt An image"},
+		"two of them":              {model.Message{Text: "x", HTML: `<img src=x:a><IMG src=x:b><img alt src=x:c>`}, "no_alt 2 images"},
 	} {
 		found := Check(row.m, Tags{})
 		check, text, _ := strings.Cut(row.want, " ")
@@ -167,20 +186,24 @@ func TestCheck(t *testing.T) {
 
 // The check reports each merge tag without a value, and suggests a similar name.
 func TestCheckOfMergeTags(t *testing.T) {
-	values := map[string]string{"name": "Ada", "city": "", "unsubscribe_url": "https://shop.example/u"}
+	values := map[string]string{"name": "Ada", "city": "", "with love": "", "unsubscribe_url": "https://shop.example/u"}
 	for content, want := range map[string]string{
-		"":                           "",
-		"{{name}} {{ name }}":        "",
-		"Hi {{nam}}, {{nam}}":        "The merge tag {{nam}} is empty for this recipient. Did you mean {{name}}?",
-		"{{city}}":                   "The merge tag {{city}} is empty for this recipient.",
-		"{{order}}":                  "The merge tag {{order}} is empty for this recipient.",
-		`<a href="{{unsubscribe}}">`: "The merge tag {{unsubscribe}} is empty for this recipient. Did you mean {{unsubscribe_url}}?",
+		"":                    "",
+		"{{name}} {{ name }}": "",
+		"Hi {{nam}}, {{nam}}": "The merge tag {{nam}} is empty for this recipient. Did you mean {{name}}?",
+		"{{city}}":            "The merge tag {{city}} is empty for this recipient.",
+		"{{order}}":           "The merge tag {{order}} is empty for this recipient.",
+		"{{# if vip}}{{#if vip}}A{{else}}B{{/if}}": "The specification has no conditions and no loops. The tags {{# if vip}}, {{#if vip}}, {{else}}, {{/if}} become empty, so the recipient gets all branches.",
+		"{{if .Vip}}{{end}}{{^vip}}":               "The specification has no conditions and no loops. The tags {{if .Vip}}, {{end}}, {{^vip}} become empty, so the recipient gets all branches.",
+		"{{each item}}{{end date}}":                "The merge tag {{end date}} is empty for this recipient.\nThe specification has no conditions and no loops. The tags {{each item}} become empty, so the recipient gets all branches.",
+		"{{with love}}":                            "The merge tag {{with love}} is empty for this recipient.", // a custom field
+		`<a href="{{unsubscribe}}">`:               "The merge tag {{unsubscribe}} is empty for this recipient. Did you mean {{unsubscribe_url}}?",
 	} {
 		tags := Tags{Content: content, Value: func(name string) string { return values[name] }, Known: slices.Sorted(maps.Keys(values))}
 		unsubscribe := model.Message{Text: "x", Type: "marketing", Headers: []model.Header{{Name: "List-Unsubscribe"}}}
 		var texts []string
 		for _, f := range Check(unsubscribe, tags) {
-			if f.Check == "empty_tag" {
+			if f.Check == "empty_tag" || f.Check == "block_tag" {
 				texts = append(texts, f.Text)
 			} else if strings.Contains(content, "unsubscribe") {
 				t.Errorf("%q: %v, but the tag is only misspelled", content, f)

@@ -1,8 +1,10 @@
-// Package markup reads the HTML of messages.
+// Package markup finds the tags and the links in the HTML and text of messages.
 package markup
 
 import (
 	"iter"
+	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -52,12 +54,37 @@ func Attribute(tag html.Token, name string) (value string, ok bool) {
 
 // Targets returns the target of each link and each area of an image map, even if the
 // target is empty. Like browsers, it removes spaces around a target and line breaks in it.
-func Targets(markup string) (targets []string) {
+func Targets(markup string) []string { return urls(markup, "href", "a", "area") }
+
+// Images returns the URL of each image and each background image, even if the URL is empty.
+func Images(markup string) []string {
+	return append(urls(markup, "src", "img", "input"), urls(markup, "background", "body", "table", "tr", "td", "th")...)
+}
+
+// inText matches a URL in a text, and punctuation after it.
+var inText = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"]+`)
+
+// URLs returns the HTTP URLs in a text. Like email clients, it omits punctuation after a
+// URL, and a closing parenthesis that the URL does not open.
+func URLs(text string) []string {
+	found := inText.FindAllString(text, -1)
+	for i, u := range found {
+		const after = ".,;:!?'*_…»”’]}"
+		u = strings.TrimRight(u, after)
+		for surplus := strings.Count(u, ")") - strings.Count(u, "("); surplus > 0 && strings.HasSuffix(u, ")"); surplus-- {
+			u = strings.TrimRight(u[:len(u)-1], after)
+		}
+		found[i] = u
+	}
+	return found
+}
+
+func urls(markup, attribute string, elements ...string) (found []string) {
 	unbroken := strings.NewReplacer("\t", "", "\n", "", "\r", "")
 	for tag := range Tokens(markup) {
-		if target, ok := Attribute(tag, "href"); ok && (tag.Data == "a" || tag.Data == "area") {
-			targets = append(targets, unbroken.Replace(strings.Trim(target, " \t\n\f\r")))
+		if value, ok := Attribute(tag, attribute); ok && slices.Contains(elements, tag.Data) {
+			found = append(found, unbroken.Replace(strings.Trim(value, " \t\n\f\r")))
 		}
 	}
-	return targets
+	return found
 }

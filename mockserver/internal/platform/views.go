@@ -20,7 +20,7 @@ type Record struct {
 	model.Message
 	Reason string             `json:"reason,omitzero" doc:"the reason why the message was rejected"`
 	Error  string             `json:"error,omitzero" doc:"the error message, if the status is error"`
-	Links  []string           `json:"links" doc:"the targets of the links in the HTML part"`
+	Links  []string           `json:"links" doc:"the targets of the links in the HTML part, then the other URLs in the text part"`
 	Events []model.FiredEvent `json:"events" doc:"the events of the message, oldest first"`
 }
 
