@@ -143,3 +143,57 @@ func (p *page) tabTo(name string) {
 	}
 	p.Fatalf("Tab does not reach %s", name)
 }
+
+// TestRightToLeft: text that is written from right to left begins at the right, next to text from left to right. A message
+// without HTML opens on its text.
+func TestRightToLeft(t *testing.T) {
+	w := newWorld(t)
+	for _, subject := range []string{"طلبك رقم 123 (ABC) جاهز!", "ההזמנה (ABC) מוכנה!", "Your order (ABC)"} {
+		_, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
+			To: "ada@example.org", Sender: client.Sender{Name: subject, Email: "shop@example.com"},
+			Content: client.EmailContent{Subject: subject, Text: subject + "\nSee https://shop.example/42.", Type: client.EmailTypeTransactional},
+		})
+		w.check(err)
+	}
+	directions := func(selector string) string {
+		return `[...document.querySelectorAll('` + selector + `')].map(e => getComputedStyle(e).direction).join(' ')`
+	}
+	p := open(t, w.srv.URL(), "#/inbox/latest", desk)
+	p.rows(3)
+	for _, part := range []string{".rows strong", ".rows .more", ".rows .from bdi"} {
+		p.equal(eval[string](p, directions(part)), "ltr rtl rtl")
+	}
+	p.says("[role=tab][aria-selected=true]", "Text").says(".plain", "See")
+	p.press("c").says(":popover-open", "https://shop.example/42")
+	p.goTo("#/inbox/" + w.srv.Outbox()[0].ID)
+	p.until(directions(".detail h2, .plain, .who bdi:first-child") + ` === 'rtl rtl rtl'`)
+}
+
+// TestLinksOfPreview: a link to a place scrolls in the frame. All other links open in a new tab, and the console stays.
+func TestLinksOfPreview(t *testing.T) {
+	w, evil := newWorld(t), newOutside(t)
+	block := `<a style="display:block;height:50px;background:#ddd" `
+	id := w.send("ada@example.org", "Links", `<body style="margin:0">`+block+`href="#end" target="_top">end</a>`+
+		block+`href="`+evil.URL+`/top" target="_top">top</a>`+block+`href="`+evil.URL+`/self" target=_self>self</a><p style="height:3000px">`+
+		block+`id="end" href="`+evil.URL+`/end">end</a>`)
+	p := open(t, w.srv.URL(), "#/inbox/"+id, desk)
+	for path, down := range map[string]int{"/top": 75, "/self": 125} {
+		p.clickFrame(0, down)
+		p.asked(evil, path)
+	}
+	p.clickFrame(0, 25)
+	p.rest()
+	p.clickFrame(0, 25) // the end is at the top now
+	p.asked(evil, "/end")
+	p.says(".head h2", "Links")
+}
+
+// asked waits until another server received a request.
+func (p *page) asked(o *outside, path string) {
+	p.Helper()
+	for start := time.Now(); !strings.Contains(fmt.Sprint(o.requests()), path); p.do(chromedp.Sleep(50 * time.Millisecond)) {
+		if time.Since(start) > patience/3 {
+			p.Fatalf("no request of %s: %v", path, o.requests())
+		}
+	}
+}

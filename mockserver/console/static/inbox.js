@@ -14,7 +14,7 @@ import { accountFilter, useSession } from './session.js';
 import { Named, Why } from './why.js';
 import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
-const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
+const { a, article, bdi, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
 
 /** @type {Record<string, string>} */
 const kinds = { email_api: 'Email API', campaign: 'Campaign', workflow: 'Workflow', transactional: 'Transactional' };
@@ -38,9 +38,9 @@ const marks = m => /** @type {[unknown, string, string][]} */ ([
 
 /** @param {Message} m @param {boolean} current @param {boolean} unread */
 const row = (m, current, unread) => a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined, class: unread ? 'unread' : '' },
-  span({ class: 'line' }, strong(unread && span({ class: 'hidden' }, 'Unread: '), seen(m.subject || '(no subject)')), when(m.time)),
-  span({ class: 'line' }, span({ class: 'cut whom' }, span({ class: 'from' }, seen(m.from_name || m.from_email), ' → '), seen(m.to)), marks(m), (m.status !== 'delivered' || m.reported_as_spam || m.confirmed) && state(m)),
-  span({ class: 'line snippet' }, span({ class: 'dim cut more' }, seen(m.snippet)), m.sent_by !== 'email_api' && span({ class: 'dim kind' }, kind(m))));
+  span({ class: 'line' }, strong({ dir: 'auto' }, unread && span({ class: 'hidden', dir: 'ltr' }, 'Unread: '), seen(m.subject || '(no subject)')), when(m.time)),
+  span({ class: 'line' }, span({ class: 'cut whom' }, span({ class: 'from' }, bdi(seen(m.from_name || m.from_email)), ' → '), bdi(seen(m.to))), marks(m), (m.status !== 'delivered' || m.reported_as_spam || m.confirmed) && state(m)),
+  span({ class: 'line snippet' }, span({ class: 'dim cut more', dir: 'auto' }, seen(m.snippet)), m.sent_by !== 'email_api' && span({ class: 'dim kind' }, kind(m))));
 
 const exports = [{ value: 'json', label: 'All messages as JSON' }, { value: 'zip', label: 'All messages as .eml files', note: 'zip' }];
 
@@ -99,16 +99,16 @@ function Opened({ id, at, tab, summary, next }) {
   return article(
     header({ class: 'head' },
       h(Heading, { text: m.subject || '(no subject)' }),
-      p({ class: 'who' }, seen(m.from_name), ' ', span({ class: 'dim' }, `<${m.from_email}> to `), seen(m.to)),
+      p({ class: 'who' }, bdi(seen(m.from_name)), ' ', span({ class: 'dim' }, `<${m.from_email}> to `), bdi(seen(m.to))),
       p({ class: 'meta' }, state(m), marks(m), m.campaign_id ? h(Named, { kind: 'campaign', id: m.campaign_id }) : m.workflow_id ? h(Named, { kind: 'workflow', id: m.workflow_id }) : span(kind(m)), m.bounce_category && span({ class: 'mono' }, m.bounce_category),
         m.list_id ? h(Named, { kind: 'list', id: m.list_id, at: m.contact_id ? `/${m.contact_id}` : '' }) : null, m.template_id ? h(Named, { kind: 'template', id: m.template_id }) : null,
         span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy message id' }), download(m.id)), when(m.time)),
       h(Actions, { m, next })),
     h(Tabs, {
-      label: 'Message details', value: tab, onChange: t => go(link(`inbox/${at}/${t}`)),
+      label: 'Message details', value: tab ?? (m.html || !m.text ? 'html' : 'text'), onChange: t => go(link(`inbox/${at}/${t}`)),
       tabs: [
         { id: 'html', label: 'HTML', panel: () => m.html ? h(Preview, { id, subject: m.subject }) : empty('mail', 'No HTML', 'This message has no HTML part, only text.') },
-        { id: 'text', label: 'Text', panel: () => m.text ? pre({ class: 'plain', tabindex: 0 }, m.text) : empty('mail', 'No text', 'This message has no text part, only HTML.') },
+        { id: 'text', label: 'Text', panel: () => m.text ? pre({ class: 'plain', dir: 'auto', tabindex: 0 }, m.text) : empty('mail', 'No text', 'This message has no text part, only HTML.') },
         { id: 'source', label: 'Source', panel: () => h(Source, { id }) },
         { id: 'headers', label: 'Headers', panel: () => pairs(m.headers.map(x => [x.name, x.value])) },
         { id: 'history', label: 'History', count: m.events.length, panel: () => history(m) },

@@ -168,7 +168,7 @@ function Density() {
 export function Heading({ text, sign }) {
   const el = useRef(/** @type {HTMLElement|null} */ (null));
   useEffect(() => { if (narrow()) el.current?.focus(); }, []);
-  return h2({ tabindex: -1, ref: el, title: text }, sign, seen(text));
+  return h2({ tabindex: -1, dir: 'auto', ref: el, title: text }, sign, seen(text));
 }
 const phone = matchMedia('(max-width: 860px)');
 export const narrow = () => phone.matches;

@@ -12,6 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/apierror"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/markup"
 )
 
 // nothing is the type of a request body without fields, or of an empty
@@ -111,8 +112,7 @@ const (
 // beforeHead matches an email's HTML up to the content of its head.
 var beforeHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)?(<head[^>]*>)?`)
 
-// writeMailHTML responds with untrusted HTML and a Content-Security-Policy. Links open
-// in a new tab, because the frame that shows an email must not show another site.
+// writeMailHTML responds with untrusted HTML and a Content-Security-Policy.
 func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -120,7 +120,7 @@ func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	at := beforeHead.FindStringIndex(html)[1]
-	_, _ = io.WriteString(w, html[:at]+`<base target="_blank">`+html[at:])
+	_, _ = io.WriteString(w, html[:at]+`<base target="_blank">`+markup.Retarget(html[at:]))
 }
 
 // conflict returns the error for a call that the current state does not allow.

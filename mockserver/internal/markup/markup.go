@@ -79,6 +79,33 @@ func URLs(text string) []string {
 	return found
 }
 
+// Retarget returns HTML whose links open in a new tab, because the frame that shows an
+// email must not show another site. Links to a place in the email stay in the frame.
+func Retarget(markup string) string {
+	var out strings.Builder
+	tokens := html.NewTokenizer(strings.NewReader(markup))
+	written, read := 0, 0
+	for tokens.Next() != html.ErrorToken {
+		start := read
+		read += len(tokens.Raw())
+		tag := tokens.Token()
+		switch {
+		case tag.Type == html.EndTagToken || tag.Type == html.TextToken:
+		case tag.Data == "noscript":
+			tokens.NextIsNotRawText()
+		case tag.Data == "a" || tag.Data == "area":
+			target := ` target="_blank"`
+			if to, _ := Attribute(tag, "href"); strings.HasPrefix(strings.TrimSpace(to), "#") {
+				target = ` target="_self"`
+			}
+			name := start + len("<") + len(tag.Data)
+			out.WriteString(markup[written:name] + target) // browsers ignore a second target
+			written = name
+		}
+	}
+	return out.String() + markup[written:]
+}
+
 func urls(markup, attribute string, elements ...string) (found []string) {
 	unbroken := strings.NewReplacer("\t", "", "\n", "", "\r", "")
 	for tag := range Tokens(markup) {

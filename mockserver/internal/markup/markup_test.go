@@ -24,3 +24,18 @@ func TestTargets(t *testing.T) {
 		assert.Equal(t, want, Targets(document), document)
 	}
 }
+
+// TestRetarget: only links to a place in the email stay in its frame. All other parts remain.
+func TestRetarget(t *testing.T) {
+	for document, want := range map[string]string{
+		`<a href="x:1" target=_top>a</a>`:              `<a target="_blank" href="x:1" target=_top>a</a>`,
+		`<p>é<A/href=x:1 target=_self>`:                `<p>é<A target="_blank"/href=x:1 target=_self>`,
+		`<area href=" #b" target="_parent">`:           `<area target="_self" href=" #b" target="_parent">`,
+		`<a href="#">top</a><a name="b">b</a>`:         `<a target="_self" href="#">top</a><a target="_blank" name="b">b</a>`,
+		"<noscript><a href='#b'>b</a></noscript>\r\n":  "<noscript><a target=\"_self\" href='#b'>b</a></noscript>\r\n",
+		`<!-- <a href="#b"> --><b>a</b><abbr>b</abbr>`: `<!-- <a href="#b"> --><b>a</b><abbr>b</abbr>`,
+		"a\x00<a href=\"#":                             "a\x00<a href=\"#",
+	} {
+		assert.Equal(t, want, Retarget(document), document)
+	}
+}
