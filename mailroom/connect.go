@@ -174,7 +174,7 @@ func (r *Room) tidy(ctx context.Context, _ string) (wait time.Duration, err erro
 	wait = nothing
 	err = r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
 		n, err := tx.Expire(ctx, kindEvent, time.Now())
-		if n > 0 {
+		if n >= maxExpired {
 			wait = 0
 		}
 		return err

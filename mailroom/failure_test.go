@@ -197,15 +197,18 @@ func TestOutcomeEvents(t *testing.T) {
 
 // TestMissingEmail: a lookup is repeated while the email is missing, and then OnNotice receives what is known.
 func TestMissingEmail(t *testing.T) {
-	for hours, want := range map[int]string{2: "hard_bounce bounce+hb@mock.test 1", 10: "soft_bounce  1"} {
+	for _, tt := range []struct {
+		status, hours int
+		want          string
+	}{{404, 2, "hard_bounce bounce+hb@mock.test 1"}, {404, 10, "soft_bounce  1"}, {403, 10, "soft_bounce  1"}, {401, 10, "soft_bounce  1"}} {
 		inBubble(t, func(t *testing.T, f *fixture) {
 			f.start()
-			f.inject(mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 404})
+			f.inject(mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: tt.status})
 			f.enqueue("1", "bounce+hb@mock.test")
-			time.Sleep(time.Duration(hours) * time.Hour)
+			time.Sleep(time.Duration(tt.hours) * time.Hour)
 			f.platform.ClearFaults()
 			time.Sleep(2 * time.Hour)
-			assert.Equal(t, []string{"sent bounce+hb@mock.test 1", want}, f.inOrder())
+			assert.Equal(t, []string{"sent bounce+hb@mock.test 1", tt.want}, f.inOrder(), "%v", tt)
 		})
 	}
 }

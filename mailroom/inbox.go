@@ -36,15 +36,18 @@ func (r *Room) Handle(ctx context.Context, e *events.Event) error {
 				return errIncomplete
 			}
 		}
-		var err error
-		if n.Key, err = keyOf(ctx, tx, n.EmailID); err != nil {
-			return err
-		}
 		var open openMail
-		if t := e.SendingType(); n.Key == "" && n.EmailID != "" && (t == "" || t == events.SendingTypeEmailAPI) {
+		var err error
+		if t := e.SendingType(); n.EmailID != "" && (t == "" || t == events.SendingTypeEmailAPI) {
 			if open, err = openTo(ctx, tx, n.Address); err != nil {
 				return err
 			}
+		}
+		if n.Key, err = keyOf(ctx, tx, n.EmailID); err != nil { // last, because a response may arrive in between
+			return err
+		}
+		if n.Key != "" {
+			open = openMail{}
 		}
 		if partial || open.any() {
 			return r.lookUpLater(ctx, tx, n, partial, open)
@@ -162,11 +165,11 @@ func (r *Room) tell(ctx context.Context, key string) (wait time.Duration, err er
 		if waits, err := waitForOutcome(ctx, tx, it, p.Notice); err != nil || waits {
 			return err
 		}
-		start = time.Now()
-		if err := r.callback(ctx, p.Notice); err != nil {
+		if err := tx.Delete(ctx, kindNotice, it.Key); err != nil { // first, because OnNotice can cause the next outcome
 			return err
 		}
-		return tx.Delete(ctx, kindNotice, it.Key)
+		start = time.Now()
+		return r.callback(ctx, p.Notice)
 	})
 	if !start.IsZero() {
 		r.opts.Observe(ctx, Observation{p.Notice, time.Since(start), err})
@@ -197,7 +200,9 @@ func waitForOutcome(ctx context.Context, tx Tx, it Item, n Notice) (waits bool, 
 	if err != nil || !found {
 		return false, err
 	}
-	it.Due = outcome.Due.Add(time.Millisecond)
+	if it.Due = time.Now().Add(time.Second); it.Due.Before(outcome.Due) {
+		it.Due = outcome.Due.Add(time.Millisecond)
+	}
 	return true, tx.Put(ctx, it)
 }
 

@@ -89,6 +89,7 @@ func (r *Room) lookUp(ctx context.Context, key string) (wait time.Duration, err 
 func (l *lookup) abandon(email client.Email, failure error) bool {
 	switch {
 	case errors.Is(failure, client.ErrNotFound), errors.Is(failure, client.ErrValidation): // perhaps not an id of the platform
+	case errors.Is(failure, client.ErrForbidden), errors.Is(failure, client.ErrUnauthorized): // perhaps a token without this right
 	case failure == nil && slices.ContainsFunc(l.Notices, func(n Notice) bool { return n.lacksBounce(email) }):
 	default:
 		return false
@@ -140,7 +141,9 @@ func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email cli
 	key, err := keyOf(ctx, tx, l.EmailID)
 	wait := false
 	if key == "" && err == nil && email.To != "" {
-		key, wait, err = r.match(ctx, tx, l.EmailID, email)
+		if key, wait, err = r.match(ctx, tx, l.EmailID, email); key == "" && !wait && err == nil {
+			key, err = keyOf(ctx, tx, l.EmailID) // the response may have arrived in between
+		}
 	}
 	if err != nil {
 		return err
@@ -175,9 +178,12 @@ func (r *Room) lookedUp(ctx context.Context, tx Tx, it Item, l lookup, email cli
 	return tx.Delete(ctx, kindLookup, it.Key)
 }
 
-// match resolves an unknown outcome if the email matches exactly one. If an email to the
-// address is being sent, the caller must wait, because its response can contain the id.
+// match resolves an unknown outcome if the email matches exactly one. If an email that
+// matches is being sent, the caller must wait, because its response can contain the id.
 func (r *Room) match(ctx context.Context, tx Tx, id string, email client.Email) (key string, wait bool, err error) {
+	if _, replaced, err := tx.Get(ctx, kindEvent, replacedKey(id)); err != nil || replaced {
+		return "", false, err
+	}
 	items, err := tx.ByRef(ctx, kindSend, refOfAddress(email.To))
 	if err != nil {
 		return "", false, err
@@ -188,8 +194,11 @@ func (r *Room) match(ctx context.Context, tx Tx, id string, email client.Email) 
 		if err != nil {
 			return "", false, err
 		}
-		wait = wait || m.State == sending
-		if m.State == Unknown && r.sameEmail(m, email) {
+		switch {
+		case m.State != sending && m.State != Unknown || !r.sameEmail(m, email):
+		case m.State == sending:
+			wait = true
+		default:
 			found = append(found, it)
 		}
 	}

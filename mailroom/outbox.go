@@ -87,10 +87,11 @@ func (r *Room) EnqueueAt(ctx context.Context, at time.Time, key string, email cl
 		if err != nil {
 			return err
 		}
-		if m, err := decode[mail](old); err != nil || m.State != Rejected && m.State != Failed {
+		m, err := decode[mail](old)
+		if err != nil || m.State != Rejected && m.State != Failed {
 			return err
 		}
-		return errors.Join(tx.Delete(ctx, kindTimer, key), tx.Put(ctx, it))
+		return errors.Join(r.replace(ctx, tx, m.EmailID), tx.Delete(ctx, kindTimer, key), tx.Put(ctx, it))
 	})
 }
 
@@ -166,8 +167,8 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 	if err != nil || !claimed {
 		return wait, err
 	}
-	ctx = context.WithoutCancel(ctx) // a shutdown does not interrupt the request
-	sendCtx, cancel := context.WithTimeout(ctx, r.opts.SendTimeout)
+	ctx = context.WithoutCancel(ctx)                                                                        // a shutdown does not interrupt the request
+	sendCtx, cancel := context.WithTimeout(ctx, r.opts.SendTimeout+min(0, dbTimeout-time.Since(m.Started))) // within the lease
 	defer cancel()
 	email, sent := r.c.Emails.Send(sendCtx, r.onList(*m.Submission))
 	return 0, r.record(ctx, key, m, email, sent)
@@ -276,6 +277,9 @@ func (r *Room) conclude(ctx context.Context, key string, m mail, email client.Su
 			m.Detail = sent.Error()
 		}
 		m.State = stateAfter(sent)
+		if m.State == Unknown && now.State == Unknown {
+			return nil // the lease ended first
+		}
 		if m.State == queued && time.Since(m.First) < r.opts.RetryFor {
 			return r.queueAgain(ctx, tx, key, m)
 		}
@@ -289,17 +293,18 @@ func (r *Room) conclude(ctx context.Context, key string, m mail, email client.Su
 // queueAgain postpones an email. If the request created an email with the status "error",
 // an event about it is not an outcome.
 func (r *Room) queueAgain(ctx context.Context, tx Tx, key string, m mail) error {
-	if m.EmailID != "" {
-		it := Item{Kind: kindEvent, Key: replacedKey(m.EmailID), Due: time.Now().Add(r.opts.KeepEvents)}
-		if err := tx.Put(ctx, it); err != nil {
-			return err
-		}
+	replaced := r.replace(ctx, tx, m.EmailID)
+	m.Attempt, m.EmailID, m.Later = "", "", m.Later+1
+	due := time.Now().Add(doubled(r.opts.Pause, m.Later, r.opts.MaxPause))
+	return errors.Join(replaced, tx.Delete(ctx, kindTimer, key), putMail(ctx, tx, key, "", due, m))
+}
+
+// replace marks an email, if any, as replaced by another request with its key.
+func (r *Room) replace(ctx context.Context, tx Tx, emailID string) error {
+	if emailID == "" {
+		return nil
 	}
-	m.Attempt, m.Later = "", m.Later+1
-	if err := tx.Delete(ctx, kindTimer, key); err != nil {
-		return err
-	}
-	return putMail(ctx, tx, key, "", time.Now().Add(doubled(r.opts.Pause, m.Later, r.opts.MaxPause)), m)
+	return tx.Put(ctx, Item{Kind: kindEvent, Key: replacedKey(emailID), Due: time.Now().Add(r.opts.KeepEvents)})
 }
 
 // replacedKey returns the key of the item that marks an email as replaced.
@@ -331,7 +336,7 @@ func (r *Room) settle(ctx context.Context, tx Tx, key string, m mail) error {
 	if m.State == Unknown {
 		r.opts.Logger.WarnContext(ctx, "mailroom: email outcome unknown", "key", key, "error", m.Detail)
 		return errors.Join(
-			tx.Put(ctx, Item{Kind: kindTimer, Key: key, Ref: unknownRef}),
+			tx.Put(ctx, Item{Kind: kindTimer, Key: key, Ref: unknownRef, Value: encode(Unresolved{key, m.Submission.To, m.Started, m.Detail})}),
 			putMail(ctx, tx, key, refOfAddress(n.Address), time.Time{}, m),
 			r.notify(ctx, tx, outcomeKey(key), n))
 	}

@@ -13,7 +13,8 @@ type Unresolved struct {
 	Detail string    // the error
 }
 
-// unknownRef is the Ref of the timers of emails whose outcome is unknown.
+// unknownRef is the Ref of the timers of emails whose outcome is unknown. Their values are of
+// the type Unresolved, so Unknown locks no email.
 const unknownRef = "unknown"
 
 // Unknown returns up to 100 emails whose outcome is unknown. If the recipient does
@@ -25,17 +26,11 @@ func (r *Room) Unknown(ctx context.Context) (list []Unresolved, err error) {
 			return err
 		}
 		for _, it := range items {
-			send, _, err := tx.Get(ctx, kindSend, it.Key)
+			u, err := decode[Unresolved](it)
 			if err != nil {
 				return err
 			}
-			m, err := decode[mail](send)
-			if err != nil {
-				return err
-			}
-			if m.State == Unknown {
-				list = append(list, Unresolved{it.Key, m.Submission.To, m.Started, m.Detail})
-			}
+			list = append(list, u)
 		}
 		return nil
 	})

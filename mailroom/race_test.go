@@ -1,0 +1,235 @@
+package mailroom
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+// changed is a store whose transactions a test changes.
+type changed struct {
+	*MemoryStore
+	change func(Tx) Tx
+}
+
+func (s changed) Update(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
+	return s.MemoryStore.Update(ctx, func(ctx context.Context, tx Tx) error { return fn(ctx, s.change(tx)) })
+}
+
+// stored returns the email of a key.
+func (f *fixture) stored(key string) (m mail) {
+	f.t.Helper()
+	require.NoError(f.t, f.store.Update(f.t.Context(), func(ctx context.Context, tx Tx) error {
+		it, _, err := tx.Get(ctx, kindSend, key)
+		require.NoError(f.t, err)
+		m, err = decode[mail](it)
+		return err
+	}))
+	return m
+}
+
+// claimed records that the Room is about to send the email of a key.
+func (f *fixture) claimed(key string) (m mail) {
+	f.t.Helper()
+	require.NoError(f.t, f.store.Update(f.t.Context(), func(ctx context.Context, tx Tx) (err error) {
+		_, m, _, _, err = f.room.claim(ctx, tx, key)
+		return err
+	}))
+	return m
+}
+
+// TestLateEventOfReplacedEmail: an event about an earlier request is not the outcome of a later request, which is unknown.
+func TestLateEventOfReplacedEmail(t *testing.T) {
+	for name, again := range map[string]func(f *fixture) (earlier string){
+		"the Room sends again": func(f *fixture) string {
+			f.inject(mockserver.Fault{Action: mockserver.FaultInternalError, Times: 1})
+			f.enqueue("1", "ada@example.org")
+			time.Sleep(20 * time.Second)
+			f.loseResponses(1)
+			fired := f.platform.Events()
+			return fired[len(fired)-1].MessageID
+		},
+		"the application sends again": func(f *fixture) string {
+			f.enqueue("1", "ada@example.org")
+			time.Sleep(time.Second)
+			require.NoError(f.t, f.room.Handle(f.t.Context(), parse(f.t, `{"id":"a","event":"Email.Error","account_id":1,"created_on":1763652200,
+				"data":{"error":"x","event_time":1763652199,"email":{"id":"%s"}}}`, f.platform.Outbox()[0].ID)))
+			time.Sleep(time.Second)
+			f.loseResponses(1)
+			f.enqueue("1", "ada@example.org")
+			return f.platform.Outbox()[0].ID
+		},
+	} {
+		inBubble(t, func(t *testing.T, f *fixture) {
+			f.start()
+			earlier := again(f)
+			time.Sleep(30 * time.Second)
+			require.Equal(t, Unknown, f.stored("1").State, name)
+			require.NoError(t, f.room.Handle(t.Context(), parse(t, `{"id":"late","event":"Email.Error","account_id":1,"created_on":1763652200,
+				"data":{"error":"x","event_time":1763652199,"email":{"id":"%s","to":"ada@example.org"}}}`, earlier)))
+			time.Sleep(time.Minute)
+			assert.Equal(t, Unknown, f.stored("1").State, name)
+		})
+	}
+}
+
+// TestResolveInOnNotice: OnNotice decides about an unknown outcome in its transaction, and receives the decision.
+func TestResolveInOnNotice(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start(func(o *Options) {
+			o.OnNotice = func(ctx context.Context, n Notice) error {
+				if n.Reason == Unknown {
+					assert.True(t, need(f.room.Resolve(ctx, n.Key, true))(t))
+				}
+				return f.onNotice(ctx, n)
+			}
+		})
+		f.loseResponses(1)
+		f.enqueue("1", "ada@example.org")
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"unknown ada@example.org 1", "sent ada@example.org 1"}, f.inOrder())
+	})
+}
+
+// TestUnknownOnce: the lease of a request ends before its lost response is recorded. OnNotice receives the outcome once.
+func TestUnknownOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		require.NoError(t, f.room.Close())
+		f.enqueue("1", "ada@example.org")
+		m := f.claimed("1")
+		f.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, f.room.conclude(t.Context(), "1", m, client.SubmittedEmail{}, client.ErrOutcomeUnknown))
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"unknown ada@example.org 1"}, f.got())
+	})
+}
+
+// between calls now after a query by Ref.
+type between struct {
+	Tx
+	now func(ctx context.Context, ref string)
+}
+
+func (tx between) ByRef(ctx context.Context, kind, ref string) ([]Item, error) {
+	items, err := tx.Tx.ByRef(ctx, kind, ref)
+	if kind == kindSend {
+		tx.now(ctx, ref)
+	}
+	return items, err
+}
+
+// TestResponseBetweenQueries: a bounce has its key if the response is recorded between two queries about the bounce, which
+// see different states in the isolation level READ COMMITTED.
+func TestResponseBetweenQueries(t *testing.T) {
+	for after := range 4 {
+		inBubble(t, func(t *testing.T, f *fixture) {
+			queries := -1000
+			var m mail
+			var id string
+			f.store = changed{NewMemoryStore(), func(tx Tx) Tx {
+				return between{tx, func(ctx context.Context, _ string) {
+					if queries++; queries == after+1 {
+						assert.NoError(t, f.room.conclude(ctx, "1", m, client.SubmittedEmail{ID: id}, nil))
+					}
+				}}
+			}}
+			f.start()
+			id = need(f.room.Send(t.Context(), email("ada@example.org", "1")))(t).ID
+			require.NoError(t, f.room.Close())
+			f.enqueue("1", "ada@example.org")
+			m = f.claimed("1")
+			f.start()
+			queries = 0
+			require.NoError(t, f.platform.Bounce(id, "bounce_hb"))
+			time.Sleep(25 * time.Second)
+			assert.Equal(t, []string{"hard_bounce ada@example.org 1", "sent ada@example.org 1"}, f.got(), "after %d queries", after+1)
+		})
+	}
+}
+
+// TestBusyAddress: a notice about an email does not wait for another email to its address.
+func TestBusyAddress(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		id := need(f.room.Send(t.Context(), email("ada@example.org", "1")))(t).ID
+		f.use(late{f.platform.Transport(), 18 * time.Second})
+		f.start()
+		f.enqueue("2", "ada@example.org")
+		time.Sleep(time.Second)
+		require.NoError(t, f.platform.Bounce(id, "bounce_hb"))
+		time.Sleep(10 * time.Second)
+		assert.Equal(t, []string{"hard_bounce ada@example.org "}, f.got())
+	})
+}
+
+// TestUnknownLocksNothing: Unknown and Queues lock no email.
+func TestUnknownLocksNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		f.loseResponses(1)
+		f.enqueue("1", "ada@example.org")
+		time.Sleep(time.Minute)
+		hidden := changed{f.store.(*MemoryStore), func(tx Tx) Tx {
+			return planted{Tx: tx, hide: func(kind, _ string) bool { return kind == kindSend }}
+		}}
+		room := need(New(f.c, hidden, f.opts))(t)
+		open := need(room.Unknown(t.Context()))(t)
+		require.Len(t, open, 1)
+		assert.NotEmpty(t, open[0].Detail)
+		assert.Equal(t, "1 ada@example.org", open[0].Key+" "+open[0].To)
+	})
+}
+
+// TestLateClaim: a request does not begin after the time for its claim and for the request.
+func TestLateClaim(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		s := newFaulty()
+		f.store = s
+		f.start()
+		require.NoError(t, f.room.Close())
+		f.enqueue("1", "ada@example.org")
+		slow := true
+		s.ended = func(error) {
+			if slow {
+				slow = false
+				time.Sleep(time.Minute)
+			}
+		}
+		need(f.room.send(t.Context(), "1"))(t)
+		assert.Empty(t, f.platform.Outbox())
+		assert.Equal(t, queued, f.stored("1").State)
+	})
+}
+
+// TestWaitForOverdueOutcome: a notice waits although the time of the outcome before it has come.
+func TestWaitForOverdueOutcome(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
+			require.NoError(t, tx.Put(ctx, Item{Kind: kindNotice, Key: outcomeKey("1"), Due: time.Now().Add(-time.Minute)}))
+			waits, err := waitForOutcome(ctx, tx, Item{Kind: kindNotice, Key: "event:1"}, Notice{Key: "1"})
+			assert.True(t, waits)
+			it, _, _ := tx.Get(ctx, kindNotice, "event:1")
+			assert.Equal(t, time.Second, time.Until(it.Due))
+			return err
+		}))
+	})
+}
+
+// TestTidyWaits: tidy does not continue at once after it has deleted all expired keys.
+func TestTidyWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start()
+		require.NoError(t, f.store.Update(t.Context(), func(ctx context.Context, tx Tx) error {
+			return tx.Put(ctx, Item{Kind: kindEvent, Key: "old", Due: time.Now()})
+		}))
+		assert.Equal(t, nothing, need(f.room.tidy(t.Context(), ""))(t))
+	})
+}
