@@ -102,16 +102,25 @@ func TestActionOnMessages(t *testing.T) {
 	assert.Equal(t, 1, p.act("", `{"action":"click","ids":["`+other+`"]}`).Failed, "the message has no link")
 	assert.Empty(t, p.act("", `{"action":"delete","ids":[]}`).IDs)
 
+	got = p.act(campaign+"&account_id=1", `{"action":"open","ids":["`+other+`"]}`)
+	assert.Empty(t, got.IDs, "the message is not of the campaign")
+	assert.Equal(t, "message "+other+" does not match the parameters", got.Error)
+	got = p.act("?account_id=2", `{"action":"delete","ids":["`+other+`"]}`)
+	assert.Equal(t, 1, got.Failed, "the message is of another account")
+
 	gone := p.act(campaign, `{"action":"delete"}`)
 	assert.Len(t, gone.IDs, 60)
 	assert.Len(t, p.Outbox(), 1)
 	ids, err := json.Marshal(gone.IDs)
 	require.NoError(t, err)
-	assert.Len(t, p.act("", `{"action":"restore","ids":`+string(ids)+`}`).IDs, 60)
+	assert.Equal(t, 60, p.act("?account_id=2", `{"action":"restore","ids":`+string(ids)+`}`).Failed)
+	assert.Len(t, p.act(campaign, `{"action":"restore","ids":`+string(ids)+`}`).IDs, 60)
 	assert.Len(t, p.Outbox(), 61)
 	assert.Len(t, p.act("", `{"action":"global-unsubscribe"}`).IDs, 61)
 	for body, field := range map[string]string{
 		`{"action":"bounc"}`: "did you mean bounce?", `{}`: "action", `{"action":"bounce","percent":0}`: "percent", `{"action":"bounce","percent":101}`: "percent",
+		`{"action":"restore"}`: "ids", `{"action":"open","category":"bounce_sb"}`: "category", `{"action":"bounce","provider":"x"}`: "provider",
+		`{"action":"complain","url":"https://x.example"}`: "url", `{"action":"click","diagnostic":"x"}`: "diagnostic",
 	} {
 		if a := p.do("POST", "/_mock/outbox/actions", body); a.status != 422 || !strings.Contains(a.text, field) {
 			t.Errorf("%s: %d %s, want 422 with %s", body, a.status, a.text, field)
@@ -166,6 +175,20 @@ func TestResend(t *testing.T) {
 	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
 	assert.Equal(t, 204, p.must("POST", resend, nil).status, "the connection is lost")
 	assert.Equal(t, "Süd", other.must("GET", "/lists", nil).object["data"].([]any)[1].(map[string]any)["name"])
+	p.inject(mockserver.Fault{Operation: "createList", Action: mockserver.FaultStatus, Times: 1})
+	long := `{"name":"` + strings.Repeat("x", 70_000) + `"}`
+	for _, c := range []struct {
+		from   probe
+		body   string
+		status int
+	}{{other, `{"name":"fault"}`, 503}, {p.as("reader"), `{"name":"reader"}`, 403}, {p.as("wrong"), `{"name":"wrong"}`, 401}, {other, `{"name":`, 400}} {
+		require.Equal(t, c.status, c.from.do("POST", "/lists", c.body).status)
+		assert.Equal(t, c.body, p.must("POST", "/_mock/requests/"+last()+"/resend", nil).object["body"])
+	}
+	for _, from := range []probe{p.as("reader"), p.as("wrong")} {
+		from.do("POST", "/lists", long)
+		assert.Equal(t, 409, p.do("POST", "/_mock/requests/"+last()+"/resend", nil).status)
+	}
 	require.Equal(t, 401, p.as("wrong").do("GET", "/lists", nil).status)
 	assert.Contains(t, p.must("POST", "/_mock/requests/"+last()+"/resend", nil).text, `"status":401`)
 	require.Equal(t, 422, other.do("POST", "/lists", `{"nam":"`+strings.Repeat("x", 70_000)+`"}`).status)

@@ -441,7 +441,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Performs one action on several messages. Select the messages by `ids` or by the parameters. The action `restore` requires `ids`, because deleted messages match no parameters. With `percent`, the server chooses this share of the messages at random: with the same seed and the same order of calls, it chooses the messages at the same positions in the list. The other fields of the body, such as `category`, are those that the single action takes. */
+        /** Performs one action on several messages. Select the messages by `ids` or by the parameters. If a request has both, the action fails for each message that does not match the parameters. The action `restore` requires `ids`, because the outbox does not contain deleted messages. With `percent`, the server chooses this share of the messages at random: with the same seed and the same order of calls, it chooses the messages at the same positions in the list. The other fields of the body, such as `category`, are those that the single action takes; a field that the action does not read is an error. */
         post: operations["postOutboxActions"];
         delete?: never;
         options?: never;
@@ -3335,7 +3335,7 @@ export interface operations {
                     category?: "bounce_hb" | "bounce_sb" | "bounce_fm" | "bounce_mb" | "bounce_tr" | "bounce_df" | "bounce_ar" | "bounce_cr" | "bounce_ac";
                     /** @description the response of the receiving mail server; the default depends on the category */
                     diagnostic?: string;
-                    /** @description the ids of the messages; by default all messages that match the parameters */
+                    /** @description the ids of the messages, which must also match the parameters; by default all messages that match */
                     ids?: string[];
                     /** @description the share of the messages, chosen at random with the seed for random faults; 100 by default */
                     percent?: number;

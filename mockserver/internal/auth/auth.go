@@ -93,11 +93,13 @@ func (s *Set) Find(secret string) (model.Token, error) {
 	if i < 0 {
 		return model.Token{}, ErrUnknown
 	}
-	if k := s.known[i]; k.expires.IsZero() || s.now().Before(k.expires) {
+	if k := s.known[i]; s.validLocked(k) {
 		return k.Token, nil
 	}
 	return model.Token{}, ErrExpired
 }
+
+func (s *Set) validLocked(k known) bool { return k.expires.IsZero() || s.now().Before(k.expires) }
 
 func (s *Set) findLocked(secret string) int {
 	return slices.IndexFunc(s.known, func(k known) bool {
@@ -122,16 +124,26 @@ func (s *Set) tokens(wanted func(known) bool) (out []model.Token) {
 	return out
 }
 
-// Of returns a token for an account, even if the token has expired. A user id other than
-// 0 selects only tokens of that user. If there are several tokens, Of prefers the first
-// token with write access, and otherwise returns the first.
-func (s *Set) Of(account, user int64) (model.Token, bool) {
-	all := s.tokens(func(k known) bool { return k.AccountID == account && (user == 0 || k.UserID == user) })
-	if len(all) == 0 {
-		return model.Token{}, false
+// Of returns a token for an account. A user id other than 0 selects only tokens of that
+// user. If there are several tokens, Of prefers the first valid token with write access,
+// and then a valid token. Without a valid token, Of returns an expired one.
+func (s *Set) Of(account, user int64) (out model.Token, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	most := -1
+	for _, k := range s.known {
+		rank := 0
+		if s.validLocked(k) {
+			rank += 2
+		}
+		if !k.ReadOnly {
+			rank++
+		}
+		if k.AccountID == account && (user == 0 || k.UserID == user) && rank > most {
+			out, most = k.Token, rank
+		}
 	}
-	writes := slices.IndexFunc(all, func(t model.Token) bool { return !t.ReadOnly })
-	return all[max(0, writes)], true
+	return out, most >= 0
 }
 
 // HasAccount reports whether an account has a token, or would have a token

@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 // A token is valid until it expires. A reset restarts its lifetime. A negative lifetime means that it has expired.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New([]model.Token{{Value: "forever"}, {Value: "an hour", ExpiresIn: time.Hour}, {Value: "old", ExpiresIn: -1}}, time.Now)
+		s := New([]model.Token{{Value: "an hour", AccountID: 1, ExpiresIn: time.Hour}, {Value: "forever", AccountID: 1, ReadOnly: true}, {Value: "old", ExpiresIn: -1}}, time.Now)
 		good := func() bool {
 			_, err := s.Find("an hour")
 			if err != nil && !errors.Is(err, ErrExpired) {
@@ -58,6 +58,9 @@ func TestExpiry(t *testing.T) {
 		}
 		if n := len(s.All()); n != 3 {
 			t.Errorf("got %d tokens, want 3, including the expired ones", n)
+		}
+		if of, ok := s.Of(1, 0); !ok || of.Value != "forever" {
+			t.Errorf("Of returned %+v, want the token that has not expired", of)
 		}
 		if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
 			t.Errorf("got %v, want %v", err, ErrExpired)

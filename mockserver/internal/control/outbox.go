@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"math"
@@ -123,7 +124,7 @@ type messageAction string
 
 type actionBody struct {
 	Action  messageAction `json:"action" doc:"the action"`
-	IDs     []string      `json:"ids,omitzero" doc:"the ids of the messages; by default all messages that match the parameters"`
+	IDs     []string      `json:"ids,omitzero" doc:"the ids of the messages, which must also match the parameters; by default all messages that match"`
 	Percent float64       `json:"percent,omitzero" above:"0" max:"100" doc:"the share of the messages, chosen at random with the seed for random faults; 100 by default"`
 	bounceBody
 	complainBody
@@ -137,8 +138,33 @@ type actionResult struct {
 	Events []delivery.EventSummary `json:"events" doc:"the events of the messages that occurred, newest first, at most 10,000"`
 }
 
+// check returns an error if the action needs an omitted field, or does not read a given one.
+func (in actionBody) check() error {
+	for _, field := range []struct {
+		name   string
+		given  bool
+		action messageAction
+	}{
+		{"category", in.Category != "", "bounce"},
+		{"diagnostic", in.Diagnostic != "", "bounce"},
+		{"provider", in.Provider != "", "complain"},
+		{"url", in.URL != "", "click"},
+	} {
+		if field.given && field.action != in.Action {
+			return apierror.Invalid("must be omitted, because "+string(in.Action)+" does not read it", "body", field.name)
+		}
+	}
+	if in.Action == "restore" && in.IDs == nil {
+		return apierror.Invalid("is required by restore", "body", "ids")
+	}
+	return nil
+}
+
 func (c *Control) actOnMessages(r *request, in actionBody) (actionResult, error) {
-	ids := in.IDs
+	if err := in.check(); err != nil {
+		return actionResult{}, err
+	}
+	ids, search := in.IDs, c.outbox().search(r.query)
 	if ids == nil {
 		for m := range c.outbox().selected(r) {
 			ids = append(ids, m.ID)
@@ -152,7 +178,12 @@ func (c *Control) actOnMessages(r *request, in actionBody) (actionResult, error)
 	out := actionResult{IDs: []string{}, Events: []delivery.EventSummary{}}
 	act, before, done := c.action(in), c.Deliveries.NewestEvents(), map[string]bool{}
 	for _, id := range ids {
-		if err := act(id); err != nil {
+		m, exists := c.Platform.Sent(id)
+		err := errors.New("message " + id + " does not match the parameters")
+		if !exists || search.matches(m) {
+			err = act(id)
+		}
+		if err != nil {
 			out.Failed++
 			out.Error = cmp.Or(out.Error, strings.TrimPrefix(err.Error(), "mockserver: "))
 			continue

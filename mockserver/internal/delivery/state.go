@@ -220,7 +220,7 @@ func (d *Dispatcher) ReplaceAccount(account int64, hooks []Webhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.order = slices.DeleteFunc(slices.Clone(d.order), func(q *queue) bool {
-		deleted := q.hook.AccountID == account && !q.once
+		deleted := q.hook.AccountID == account
 		if deleted {
 			q.close()
 			delete(d.queues, q.hook.ID)

@@ -209,6 +209,33 @@ func TestDeletedDeliveryIsNotPublished(t *testing.T) {
 	}
 }
 
+// A reset of an account also ends its deliveries to URLs, but not the deliveries of other accounts.
+func TestReplaceAccountEndsURLDeliveries(t *testing.T) {
+	attempted, respond := make(chan string), make(chan bool)
+	e := dispatcherTo(t, func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		attempted <- string(body)
+		<-respond
+	})
+	secret, err := webhook.ParseSecret("s", "")
+	require.NoError(t, err)
+	e.SendTo(1, hook.URL, secret, []byte(`"in flight"`))
+	assert.Equal(t, `"in flight"`, <-attempted)
+	e.SendTo(1, hook.URL, secret, []byte(`"pending"`))
+	e.ReplaceAccount(1, nil)
+	e.SendTo(2, hook.URL, secret, []byte(`"other"`))
+	assert.Equal(t, `"other"`, <-attempted)
+	respond <- true
+	respond <- true
+	e.Work.Finish()
+	select {
+	case body := <-attempted:
+		t.Errorf("delivered %s after the reset", body)
+	default:
+	}
+	assert.Len(t, e.Deliveries(), 1)
+}
+
 // Each field of a delivery is saved and restored.
 func TestSnapshotHasEveryField(t *testing.T) {
 	derived := map[string]bool{

@@ -278,9 +278,6 @@ func (p *Plan) Add(faults []model.Fault) ([]model.FaultRule, error) {
 		p.lastID++
 		next := &rule{FaultRule: model.FaultRule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}}
 		p.beginLocked(next)
-		if f.Probability > 0 {
-			p.log.Info("random fault injected", "rule", next.ID, "seed", p.seed)
-		}
 		p.rules = append(p.rules, next)
 		added = append(added, next.FaultRule)
 	}
@@ -296,24 +293,32 @@ func (p *Plan) beginLocked(r *rule) {
 	p.streams++
 	r.Calls, r.Hits = 0, 0
 	r.random = rand.New(rand.NewPCG(p.seed, uint64(p.streams))) //nolint:gosec // it is meant to be repeated
+	if r.Probability > 0 {
+		p.log.Info("random fault injected", "rule", r.ID, "seed", p.seed)
+	}
 }
 
 // ErrNoRule means that a rule does not exist.
 var ErrNoRule = errors.New("the rule does not exist")
 
 // Set replaces a rule and resets its counts, or adds a rule if the id is empty.
-func (p *Plan) Set(id string, f model.Fault) (rule model.FaultRule, err error) {
+func (p *Plan) Set(id string, f model.Fault) (out model.FaultRule, err error) {
 	if id == "" {
 		added, err := p.Add([]model.Fault{f})
-		return append(added, rule)[0], err
+		return append(added, out)[0], err
 	}
 	if errs := check(f); errs != nil {
-		return rule, errs
+		return out, errs
 	}
-	if !p.Change(id, func(r *model.FaultRule) { r.Fault, r.Calls, r.Hits = f, 0, 0; rule = *r }) {
-		return rule, ErrNoRule
+	changed := p.change(id, func(r *rule) {
+		r.Fault = f
+		p.beginLocked(r)
+		out = r.FaultRule
+	})
+	if !changed {
+		return out, ErrNoRule
 	}
-	return rule, nil
+	return out, nil
 }
 
 // Reseed sets the seed and resets all counts. 0 means a random seed.
@@ -350,11 +355,15 @@ func (p *Plan) List() (seed uint64, rules []model.FaultRule) {
 // Change calls f to change the rule with the given id. It reports whether the
 // rule exists.
 func (p *Plan) Change(id string, f func(*model.FaultRule)) bool {
+	return p.change(id, func(r *rule) { f(&r.FaultRule) })
+}
+
+func (p *Plan) change(id string, f func(*rule)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(p.rules, func(r *rule) bool { return r.ID == id })
 	if i >= 0 {
-		f(&p.rules[i].FaultRule)
+		f(p.rules[i])
 		p.changes.Publish(activity.Fault, func() any { return WireOf(p.rules[i].FaultRule) })
 	}
 	return i >= 0
@@ -363,21 +372,24 @@ func (p *Plan) Change(id string, f func(*model.FaultRule)) bool {
 // Remove removes the rule with the given id, or all rules if the id is empty.
 // It returns the number of removed rules.
 func (p *Plan) Remove(id string) int {
-	return p.remove(func(r *rule) bool { return id == "" || r.ID == id })
+	return p.remove(id == "", func(r *rule) bool { return id == "" || r.ID == id })
 }
 
 // RemoveOf removes the rules for one account.
 func (p *Plan) RemoveOf(account int64) {
-	p.remove(func(r *rule) bool { return r.AccountID == account })
+	p.remove(false, func(r *rule) bool { return r.AccountID == account })
 }
 
-func (p *Plan) remove(gone func(*rule) bool) int {
+func (p *Plan) remove(all bool, gone func(*rule) bool) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := len(p.rules)
 	p.rules = slices.DeleteFunc(p.rules, gone)
 	if len(p.rules) == 0 {
-		p.streams, p.choices = 0, 0
+		p.streams = 0
+	}
+	if all { // the choices of one account must not repeat after a reset of another account
+		p.choices = 0
 	}
 	p.count.Store(int64(len(p.rules)))
 	p.changes.Publish(activity.Fault, nil)

@@ -1,8 +1,10 @@
 package fault
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -59,6 +61,27 @@ func TestCounting(t *testing.T) {
 	if _, rules := p.List(); rules[2].Calls != 5 {
 		t.Errorf("a disabled rule counts requests: %d", rules[2].Calls)
 	}
+}
+
+// Set restarts the random stream of a rule, so a replaced rule is a new rule of the same seed. A reset of one account does
+// not repeat the choices of others.
+func TestStreamsRestart(t *testing.T) {
+	var logged bytes.Buffer
+	p := New(1, slog.New(slog.NewTextHandler(&logged, nil)), &activity.Feed{})
+	t.Cleanup(p.Close)
+	random := model.Fault{Action: model.FaultReset, Probability: 0.5}
+	_, err := p.Add([]model.Fault{{Action: model.FaultReset}, random})
+	require.NoError(t, err)
+	_, err = p.Set("fault-1", random)
+	require.NoError(t, err)
+	assert.Contains(t, logged.String(), "rule=fault-1 seed=1")
+	first := p.rules[0].random.Uint64()
+	assert.Equal(t, rand.New(rand.NewPCG(1, 3)).Uint64(), first, "the third stream")
+	choice := p.Random().Uint64()
+	p.RemoveOf(0)
+	assert.NotEqual(t, choice, p.Random().Uint64(), "a reset of an account repeated the choices")
+	p.Remove("")
+	assert.Equal(t, choice, p.Random().Uint64())
 }
 
 func TestMatching(t *testing.T) {

@@ -132,6 +132,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := g.authenticate(c, r); err != nil {
 		if o := Operation(r); o != nil {
 			c.Operation = o.ID // for searches in the log
+			c.readBody(r, MaxLoggedBody)
 		}
 		g.reject(c, r, err)
 		return

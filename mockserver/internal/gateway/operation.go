@@ -19,6 +19,9 @@ import (
 // rule selects the request.
 func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
 	c.Operation = o.ID
+	if o.Body != nil { // also if a fault or an error follows, because the log contains the body
+		c.readBody(r, MaxBody+1)
+	}
 	var rule *model.FaultRule
 	if !c.byControl {
 		rule = g.options.Faults.Request(c.AccountID, o.ID, r)
@@ -77,7 +80,7 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 		return err
 	}
 	if o.Body != nil {
-		if c.Body, err = ReadBody(r, o.BodyRequired, false); err != nil {
+		if err := checkBody(r, c.Body, c.unread, o.BodyRequired, false); err != nil {
 			return err
 		}
 	}
@@ -105,26 +108,34 @@ func Invalid(r *http.Request, err *apierror.Error) *http.Request {
 // omitted. If nul is false, a string with U+0000 is an error.
 func ReadBody(r *http.Request, required, nul bool) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
-	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	switch {
-	case err != nil:
-		return nil, apierror.New(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
-	case len(body) > MaxBody:
-		return nil, apierror.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", MaxBody), "body")
-	case len(body) == 0 && !required:
-		return nil, nil
-	case CheckCompression(r, body) != nil:
-		return nil, CheckCompression(r, body)
-	case !strings.EqualFold(strings.TrimSpace(media), "application/json"):
-		return nil, apierror.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json", "header", "content-type")
-	case !json.Valid(body):
-		var value any
-		return nil, apierror.New(http.StatusBadRequest, "json_invalid", fmt.Sprint(json.Unmarshal(body, &value)), "body")
-	}
-	if err := contract.CheckText(body, nul); err != nil {
+	if err = checkBody(r, body, err, required, nul); err != nil || len(body) == 0 {
 		return nil, err
 	}
 	return body, nil
+}
+
+// checkBody returns an error for an invalid body. The parameter unread is the error of the reader.
+func checkBody(r *http.Request, body []byte, unread error, required, nul bool) error {
+	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	switch {
+	case unread != nil:
+		return apierror.New(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
+	case len(body) > MaxBody:
+		return apierror.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", MaxBody), "body")
+	case len(body) == 0 && !required:
+		return nil
+	case CheckCompression(r, body) != nil:
+		return CheckCompression(r, body)
+	case !strings.EqualFold(strings.TrimSpace(media), "application/json"):
+		return apierror.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json", "header", "content-type")
+	case !json.Valid(body):
+		var value any
+		return apierror.New(http.StatusBadRequest, "json_invalid", fmt.Sprint(json.Unmarshal(body, &value)), "body")
+	}
+	if err := contract.CheckText(body, nul); err != nil {
+		return err
+	}
+	return nil
 }
 
 // CheckCompression returns an error if a body is compressed. It also detects a
@@ -152,7 +163,15 @@ type call struct {
 	context   callContext
 	token     model.Token
 	caller    platform.Caller // the owner of the token
+	unread    error           // of the reader of the body
 	byControl bool            // skips faults and the lookup rate limit, and rejects unknown fields
+}
+
+// readBody reads at most the given number of bytes of the body.
+func (c *call) readBody(r *http.Request, limit int64) {
+	if c.Body, c.unread = io.ReadAll(io.LimitReader(r.Body, limit)); len(c.Body) == 0 {
+		c.Body = nil
+	}
 }
 
 // WriteHeader implements [http.ResponseWriter].

@@ -135,6 +135,18 @@ func (s Sent) AppendText(to []byte) []byte {
 	return append(to, mail.MergeText(mail.Visible(s.Content.HTML, len(s.Content.HTML)), s.value)...)
 }
 
+// Sent returns the message with the given id, even if it was deleted. If ok is false, no
+// message has the id.
+func (p *Platform) Sent(id string) (s Sent, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.message(id)
+	if m == nil {
+		return s, false
+	}
+	return Sent{new(*m)}, true
+}
+
 // NewestSent returns the number of sent messages, and an iterator over the
 // messages, newest first.
 func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
