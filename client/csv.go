@@ -76,13 +76,17 @@ func (e *CSVError) Error() string {
 func (e *CSVError) Unwrap() error { return e.Err }
 
 // ContactsFromCSV returns the rows of a CSV file (RFC 4180) as a source for
-// [Contacts.Import]. The file must be UTF-8, or UTF-16 with a byte order mark. The
-// first row contains the headers of at most 16,384 columns. One column contains the
-// address, and other columns may contain tags, interests and a status. The
-// remaining columns contain custom attributes, with the headers as names. A field
-// that is empty or contains only spaces adds no attribute. Columns without a header,
-// blank lines and rows with only empty fields are ignored. A row may omit fields at
-// its end, and may have additional empty fields.
+// [Contacts.Import]. The file must have this form:
+//
+//   - It is UTF-8, or UTF-16 with a byte order mark.
+//   - The first row contains the headers of at most 16,384 columns.
+//   - One column contains the address, and others may contain tags, interests and a
+//     status; see [CSVOptions].
+//   - Each remaining column contains a custom attribute, whose name is the header. A
+//     field that is empty or contains only spaces adds no attribute.
+//   - A row may omit fields at its end, and may have additional empty fields.
+//
+// Columns without a header, blank lines and rows with only empty fields are ignored.
 //
 // Spaces and invisible characters around an address, a tag or a header are removed.
 // An address with invisible characters inside is invalid. The apostrophes that

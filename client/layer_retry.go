@@ -57,10 +57,11 @@ func (r RetryConfig) attempts(c *call) int {
 	return r.MaxAttempts
 }
 
-// prepare waits for the delay after an attempt, where n is the number of attempts that
-// count. If the delay is too long or
-// the budget is exhausted, prepare returns e. If the context was canceled or
-// has expired, the returned error also wraps the context's error.
+// prepare waits before the next attempt. The parameter e is the error of the last
+// attempt, and n is the number of attempts that count toward the limit. If there must be
+// no further attempt, because the delay is too long or the budget is exhausted, prepare
+// returns e. If the context was canceled or has expired, the returned error also wraps
+// the context's error.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if p.tooLong(e.RetryAfter) {
 		return e.withRetryAfter()

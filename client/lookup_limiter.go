@@ -64,8 +64,9 @@ type processLimiter struct {
 
 // slot limits the lookups of one key. The channel serves its receivers in order, and a
 // receiver that stops waiting does not delay the other receivers. A rate.Limiter of
-// golang.org/x/time is not used, because there such a receiver delays the others, and the
-// interval begins before the response.
+// golang.org/x/time does not fit, because a caller that stops waiting delays the callers
+// behind it, and because its interval begins when a call may start, not when its response
+// has arrived.
 type slot struct {
 	free  chan time.Time // while the slot is free, the earliest time of the next lookup
 	users int            // number of callers that hold the slot or wait for it
