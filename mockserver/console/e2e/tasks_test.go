@@ -218,6 +218,27 @@ func TestCopiedGo(t *testing.T) {
 	}
 }
 
+// TestCopiedText: text of a request from anyone does not become code of a copied program, and copying never fails.
+func TestCopiedText(t *testing.T) {
+	w, p := start(t, "#/requests")
+	w.ask("GET", "/lists/7)%0Aos.RemoveAll(%22x%22)%0A_=(0?page=2", "")
+	p.click("strong", "RemoveAll").actions = 0
+	eval[bool](p, `(Object.defineProperty(navigator, 'clipboard', { value: { writeText: async s => { window.copied = s } } }), true)`)
+	p.click("button", "Copy as Go").until(`window.copied`)
+	p.contains(eval[string](p, `copied`), "(context.Background(), 0)")
+	p.contains(eval[string](p, `copied`), `// The request had the query "page=2", which`)
+	for request, want := range map[string]string{
+		`{ operation: 'deleteContact', path: '/lists/%ff/contacts/-7' }`:                                           `(context.Background(), 0, -7)`,
+		`{ operation: 'scheduleCampaign', path: '/campaigns/7/schedule', body: '{"scheduled_for":"0,0);evil("}' }`: `(context.Background(), 7, time.Now())`,
+		`{ operation: 'scheduleCampaign', path: '/campaigns/7/schedule', body: '{"scheduled_for":1790000000}' }`:   `(context.Background(), 7, time.Unix(1790000000, 0))`,
+		`{ operation: 'scheduleCampaign', path: '/campaigns/7/schedule', body: '{"scheduled_for":' }`:              `(context.Background(), 7, time.Now())`,
+		`{ operation: 'scheduleCampaign', path: '/campaigns/7/schedule', query: 'a\nos.Exit(1)', body: 'null' }`:   `"a\nos.Exit(1)"`,
+	} {
+		p.contains(eval[string](p, `import('./explorer.js').then(m => m.goOf(`+request+`))`), want)
+	}
+	p.equal(eval[string](p, "import('./ui.js').then(m => m.curl('X`id`', 'http://x', []))"), "curl -i -X 'X`id`' 'http://x'")
+}
+
 // TestSelectAll: "Select all" selects the whole list, not only the loaded rows, and an action on it is one request.
 func TestSelectAll(t *testing.T) {
 	w := newWorld(t)

@@ -158,17 +158,21 @@ console.log(response.status, await response.text());
 };
 
 /** Text as a Go string. @param {string} text */
-const literal = text => /[`\r\ufeff]/.test(text) ? JSON.stringify(text) : '`' + text + '`';
+const literal = text => /[`\r\0\ufeff]/.test(text) ? JSON.stringify(text) : '`' + text + '`';
 
-/** A logged request as a Go program with the SDK. @param {{operation?: string, path: string, body?: string}} r */
-export async function goOf({ operation, path, body = '{}' }) {
+/** The result of f, or other if the text that f reads is invalid. @template T @param {() => T} f @param {T} other */
+const or = (f, other) => { try { return f(); } catch { return other; } };
+
+/** A logged request as a Go program with the SDK. The request is untrusted: each part is a Go string or a number. @param {{operation?: string, path: string, query?: string, body?: string}} r */
+export async function goOf({ operation, path, query, body = '{}' }) {
   const o = /** @type {Operation} */ ((await load()).find((/** @type {Operation} */ x) => x.id === operation)), segments = path.split('/');
-  const ids = o.path.split('/').flatMap((part, n) => part[0] === '{' ? [decodeURIComponent(segments[n])] : []);
+  const ids = o.path.split('/').flatMap((part, n) => part[0] === '{' ? [or(() => decodeURIComponent(segments[n]), segments[n])] : []);
+  const given = or(() => JSON.parse(body), null) ?? {}, time = Number(given.scheduled_for);
   let typed = ''; // the type of the body
   const values = o.go.arguments.map(type => {
-    if (type === 'int64') return ids.shift() ?? '0';
-    if (type === 'string') return JSON.stringify(ids.shift() ?? JSON.parse(body).email ?? '');
-    if (type === 'time.Time') return JSON.parse(body).scheduled_for ? `time.Unix(${JSON.parse(body).scheduled_for}, 0)` : 'time.Now()';
+    if (type === 'int64') return (ids.shift() ?? '').match(/^-?\d+$/)?.[0] ?? '0';
+    if (type === 'string') return JSON.stringify(String(ids.shift() ?? given.email ?? ''));
+    if (type === 'time.Time') return Number.isSafeInteger(time) && time ? `time.Unix(${time}, 0)` : 'time.Now()';
     if (type.endsWith('Params')) return `client.${type}{}`;
     typed = type;
     return 'body';
@@ -184,7 +188,7 @@ ${imports.map(name => `\t"${name}"\n`).join('')}
 
 func main() {
 	c, err := client.New(client.Config{BaseURL: ${JSON.stringify(base)}, Token: os.Getenv("TOKEN")})
-	if${fails}${typed && `	var body client.${typed}
+	if${fails}${query ? `	// The request had the query ${JSON.stringify(query)}, which this program does not send.\n` : ''}${typed && `	var body client.${typed}
 	if err := json.Unmarshal([]byte(${literal(body)}), &body);${fails}`}	${o.go.result ? 'result, err :=' : 'err ='} c.${o.go.method}(${['context.Background()', ...values].join(', ')})
 	if${fails}${o.go.result ? '	fmt.Printf("%+v\\n", result)\n' : ''}}
 `;

@@ -306,7 +306,7 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
 export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
 
 /** A request as a curl command. @param {string} method @param {string} url @param {string[]} headers quoted for a shell @param {string} [body] */
-export const curl = (method, url, headers, body) => [`curl -i -X ${method} ${quote(url)}`, ...headers.map(h => `-H ${h}`), ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : [])].join(' \\\n  ');
+export const curl = (method, url, headers, body) => [`curl -i -X ${/^[A-Z]+$/.test(method) ? method : quote(method)} ${quote(url)}`, ...headers.map(h => `-H ${h}`), ...(body ? ["-H 'Content-Type: application/json'", `--data-raw ${quote(body)}`] : [])].join(' \\\n  ');
 
 /** A number with its noun. @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
