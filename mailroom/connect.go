@@ -14,7 +14,7 @@ import (
 // retries is how long the platform retries a delivery.
 const retries = 8 * time.Hour
 
-// ServeHTTP receives deliveries. Until the Room has connected, the response is 503, so
+// ServeHTTP receives deliveries. Until the webhook exists, the response is 503, so
 // the platform retries.
 func (r *Room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if hook := r.hook.Load(); hook != nil {
@@ -77,6 +77,9 @@ func (r *Room) subscribe(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		recent := slices.ContainsFunc(known, func(it Item) bool { // the process was only restarted, or another one runs
+			return it.Key == storable(current.ID) && time.Until(it.Due) > retries-5*time.Minute
+		})
 		for _, hook := range old {
 			known = append(known, hookItem(hook.ID, r.opts.URL))
 		}
@@ -85,7 +88,12 @@ func (r *Room) subscribe(ctx context.Context) error {
 		}
 		for _, it := range known {
 			it.Due = time.Now().Add(retries)
-			if err := tx.Put(ctx, it); err != nil {
+			if recent && it.Key != storable(current.ID) {
+				_, err = tx.Insert(ctx, it)
+			} else {
+				err = tx.Put(ctx, it)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -179,9 +187,6 @@ func (r *Room) tidy(ctx context.Context, _ string) (wait time.Duration, err erro
 		}
 		return err
 	})
-	if err == nil && r.opts.External {
-		err = r.store.Update(ctx, reschedule)
-	}
 	if err != nil || !r.isConnected() {
 		return wait, err
 	}
@@ -238,20 +243,35 @@ func (r *Room) archive(ctx context.Context, hook string) error {
 	return r.store.Update(ctx, func(ctx context.Context, tx Tx) error { return tx.Delete(ctx, kindHook, hook) })
 }
 
-// reschedule stores overdue items again, so an external queue gets jobs for them.
-func reschedule(ctx context.Context, tx Tx) error {
-	now := time.Now()
-	for _, kind := range []string{kindSend, kindLookup, kindNotice} {
-		due, err := tx.Due(ctx, kind, now.Add(-15*time.Minute), 100)
+const (
+	overdue        = 15 * time.Minute
+	maxRescheduled = 1000
+)
+
+// reschedule stores overdue items again, so an external queue gets jobs for them. Their time
+// remains, because it decides about their order and about alerts. While sending is paused,
+// one job is enough to send alone, because the jobs of the other emails wait.
+func (r *Room) reschedule(ctx context.Context, _ string) (wait time.Duration, err error) {
+	return nothing, r.store.Update(ctx, func(ctx context.Context, tx Tx) error {
+		p, err := peekPause(ctx, tx)
 		if err != nil {
 			return err
 		}
-		for _, it := range due {
-			it.Due = now
-			if err := tx.Put(ctx, it); err != nil {
+		for _, kind := range []string{kindSend, kindLookup, kindNotice} {
+			limit := maxRescheduled
+			if kind == kindSend && p.Failures > 0 {
+				limit = 1
+			}
+			due, err := tx.Due(ctx, kind, time.Now().Add(-overdue), limit)
+			if err != nil {
 				return err
 			}
+			for _, it := range due {
+				if err := tx.Put(ctx, it); err != nil {
+					return err
+				}
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

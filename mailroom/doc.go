@@ -75,8 +75,8 @@
 // [Room.Send] sends an email immediately, without a key and without an outbox.
 //
 // While the platform fails, each request could leave another email with an unknown
-// outcome. Therefore, after a failed request, no process sends for [Options].Pause, which
-// doubles with each further failure. After the pause, and after 30 s without a success,
+// outcome. Therefore, after a failed request, no process sends emails of the outbox for
+// [Options].Pause, which doubles with each further failure. After the pause, and after 30 s without a success,
 // one request is sent alone. If it succeeds, all workers continue. So each pause of an
 // outage causes at most one unknown outcome, and the start of the outage one for each
 // request in progress.
@@ -99,8 +99,8 @@
 //
 // A program can start while the platform is down: [New] sends no request, and
 // [Room.Start] returns immediately. The Room connects in the background, and creates the
-// list and the webhook unless they exist. Until then, it sends nothing and responds to
-// deliveries with 503, so the platform retries them.
+// list and the webhook unless they exist. Until then, it sends nothing. Until the webhook
+// exists, it responds to deliveries with 503, so the platform retries them.
 //
 // [Room.Close] waits for the requests in progress. If a process ends without Close, the
 // outcomes of these requests are unknown.

@@ -9,7 +9,7 @@ import (
 // Notice, can contain the address of a recipient.
 type Observation struct {
 	Notice   Notice
-	Duration time.Duration // of the transaction with the call
+	Duration time.Duration // of the call and the end of its transaction
 	Err      error         // nil if the transaction was committed; otherwise OnNotice is called again
 }
 

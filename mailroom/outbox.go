@@ -167,8 +167,9 @@ func (r *Room) send(ctx context.Context, key string) (wait time.Duration, err er
 	if err != nil || !claimed {
 		return wait, err
 	}
-	ctx = context.WithoutCancel(ctx)                                                                        // a shutdown does not interrupt the request
-	sendCtx, cancel := context.WithTimeout(ctx, r.opts.SendTimeout+min(0, dbTimeout-time.Since(m.Started))) // within the lease
+	ctx = context.WithoutCancel(ctx) // a shutdown does not interrupt the request
+	// The request ends within the lease, even if the commit of the claim was slow.
+	sendCtx, cancel := context.WithTimeout(ctx, r.opts.SendTimeout+min(0, dbTimeout-time.Since(m.Started)))
 	defer cancel()
 	email, sent := r.c.Emails.Send(sendCtx, r.onList(*m.Submission))
 	return 0, r.record(ctx, key, m, email, sent)

@@ -233,3 +233,74 @@ func TestTidyWaits(t *testing.T) {
 		assert.Equal(t, nothing, need(f.room.tidy(t.Context(), ""))(t))
 	})
 }
+
+// TestRestarts: the webhook of an earlier release is archived although the process restarts more often than every 8 hours.
+func TestRestarts(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		five := func(o *Options) { o.Events = DefaultEvents()[:5] }
+		f.start()
+		for range 10 {
+			f.start(five)
+			time.Sleep(time.Hour)
+		}
+		assert.Len(t, need(f.c.Webhooks.Active(t.Context(), f.opts.URL))(t), 1)
+	})
+}
+
+// TestWrongClock: the times of a process with a wrong clock do not permit all workers to send, and do not keep a pause.
+func TestWrongClock(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		day := time.Now().Add(24 * time.Hour)
+		p, err := decodePause(Item{Value: encode(pause{Failures: 1, Since: day, Proven: day})})
+		require.NoError(t, err)
+		assert.Equal(t, pause{Failures: 1}, p)
+		exact := pause{Since: time.Now().UTC(), Proven: time.Now().Add(proven).UTC()}
+		p, err = decodePause(Item{Value: encode(exact)})
+		require.NoError(t, err)
+		assert.Equal(t, exact, p)
+	})
+}
+
+// stores counts the items that reschedule stores.
+type stores struct {
+	Tx
+	n *int
+}
+
+func (tx stores) Put(ctx context.Context, it Item) error { *tx.n++; return tx.Tx.Put(ctx, it) }
+
+// TestReschedule: overdue emails get other jobs, and keep their times. In a pause, one job is enough.
+func TestReschedule(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		n := 0
+		memory := NewMemoryStore()
+		f.store = changed{memory, func(tx Tx) Tx { return stores{tx, &n} }}
+		f.room = need(New(f.c, f.store, f.opts))(t)
+		queued := time.Now()
+		for _, key := range []string{"1", "2", "3"} {
+			f.enqueue(key, "ada@example.org")
+		}
+		time.Sleep(20 * time.Minute)
+		for _, want := range []int{3, 1} {
+			n = 0
+			need(f.room.reschedule(t.Context(), ""))(t)
+			assert.Equal(t, want, n)
+			assert.True(t, need(f.room.Queues(t.Context()))(t)[0].Oldest.Equal(queued))
+			require.NoError(t, memory.Update(t.Context(), func(ctx context.Context, tx Tx) error {
+				return tx.Put(ctx, Item{Kind: kindPause, Key: pauseKey, Ref: pauseKey, Value: encode(pause{Failures: 1})})
+			}))
+		}
+	})
+}
+
+// TestEarlyJob: a job waits only if the time of its item comes soon. Otherwise another job comes at that time.
+func TestEarlyJob(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.start(func(o *Options) { o.External = true })
+		for due, want := range map[time.Duration]time.Duration{time.Hour: 0, 30 * time.Second: 30 * time.Second} {
+			key := due.String()
+			require.NoError(t, f.room.EnqueueAt(t.Context(), time.Now().Add(due), key, email("ada@example.org", key)))
+			assert.Equal(t, want, need(f.room.Work(t.Context(), kindSend, key))(t))
+		}
+	})
+}

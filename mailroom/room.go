@@ -36,7 +36,11 @@ type Options struct {
 	// and OnNotice is called again after a pause of 2 s, which doubles up to one hour.
 	// Therefore writes in the transaction happen exactly once, but other effects can
 	// happen again. OnNotice must be safe for concurrent use. It must not call the
-	// platform, because the transaction stays open during the call.
+	// platform, because the transaction stays open during the call, and it must not call
+	// [Room.Close], which waits for OnNotice. It can call [Room.Enqueue] and
+	// [Room.Resolve] with ctx. For the key of the notice itself, PostgreSQL can then
+	// detect a deadlock with another worker, and rolls back one of the two transactions,
+	// which the Room repeats.
 	OnNotice func(ctx context.Context, n Notice) error
 
 	// Observe, if not nil, is called after each call of OnNotice and the end of its
@@ -61,8 +65,8 @@ type Options struct {
 	// External is for a store with a job queue, such as contrib/riverjobs. Start then
 	// starts no workers, because the queue calls [Room.Work]. An item can have no job,
 	// for example because it was stored before the application used the queue. If an item
-	// is overdue for 15 minutes, the Room therefore stores it again, so the queue gets
-	// another job for it.
+	// is overdue for 15 minutes, the Room therefore stores it again every 15 minutes, so
+	// the queue gets another job for it.
 	External bool
 
 	// SendTimeout limits each call to send an email, with its retries. The default is
@@ -190,6 +194,7 @@ func (r *Room) Start() {
 	r.running.Go(func() { r.loop(ctx, nil, r.opts.Poll, r.expire) })
 	r.running.Go(func() { r.loop(ctx, nil, time.Minute, r.tidy) })
 	if r.opts.External {
+		r.running.Go(func() { r.loop(ctx, nil, overdue, r.reschedule) })
 		return
 	}
 	r.running.Go(func() { r.loop(ctx, r.notices, r.opts.Poll, r.tell) })
@@ -240,7 +245,7 @@ func (r *Room) await(ctx context.Context) error {
 }
 
 // Close stops the Room and waits for the requests in progress, for at most SendTimeout
-// and 30 s. The remaining work stays in the store, and a later Room continues with it,
+// and 30 s, and for the calls of OnNotice. The remaining work stays in the store, and a later Room continues with it,
 // also in another process. The error is always nil.
 func (r *Room) Close() error {
 	r.mu.Lock()

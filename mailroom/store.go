@@ -50,7 +50,8 @@ func getOrInsert(ctx context.Context, tx Tx, it Item) (Item, error) {
 const nothing = time.Duration(-1)
 
 // take returns the item with the key, or the earliest item of the kind if key is "". If its
-// time has not come, wait is positive, and if there is no such item, wait is nothing.
+// time comes soon, wait is positive, and if there is no such item, or its time comes later,
+// wait is nothing.
 func take(ctx context.Context, tx Tx, kind, key string) (it Item, wait time.Duration, err error) {
 	now := time.Now()
 	if key == "" {
@@ -64,7 +65,10 @@ func take(ctx context.Context, tx Tx, kind, key string) (it Item, wait time.Dura
 	if err != nil || it.Due.IsZero() {
 		return it, nothing, err
 	}
-	return it, max(it.Due.Sub(now), 0), nil
+	if wait = max(it.Due.Sub(now), 0); wait > skew {
+		wait = nothing // the job of the later time does the work
+	}
+	return it, wait, nil
 }
 
 // Tx is a transaction of a [Store].

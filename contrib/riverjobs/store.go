@@ -76,10 +76,18 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 		return fn(ctx, itemTx{t.Tx, s.jobs})
 	}
 	t := &transaction{own: true}
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		t.Tx = tx
-		return fn(context.WithValue(ctx, key{s}, t), itemTx{tx, s.jobs})
-	})
+	var err error
+	if t.Tx, err = s.pool.Begin(ctx); err != nil {
+		return err
+	}
+	defer func() { _ = end(ctx, t.Rollback) }() // even after a panic; does nothing after the commit
+	err = fn(context.WithValue(ctx, key{s}, t), itemTx{t.Tx, s.jobs})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = end(ctx, t.Commit)
+	}
 	if err != nil {
 		return err
 	}
@@ -87,6 +95,14 @@ func (s *Store) Update(ctx context.Context, fn func(ctx context.Context, tx mail
 		f()
 	}
 	return nil
+}
+
+// end ends a transaction, for at most 10 s. The end of ctx does not interrupt it, because a
+// transaction could then be committed although Update fails.
+func end(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return f(ctx)
 }
 
 // AfterCommit implements [mailroom.Store].

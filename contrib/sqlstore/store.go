@@ -83,7 +83,8 @@ type transaction struct {
 // With returns a context with a transaction, which the Store then uses and does not end.
 // The work in the transaction can start only after the commit, so the function
 // afterCommit registers a function to call after the commit. If afterCommit is nil, the
-// work starts with a delay of up to [mailroom.Options].Poll.
+// work starts with a delay of up to [mailroom.Options].Poll. For SQLite, the transaction must
+// write before it reads, or begin with the write lock, as [NewFunc] requires.
 func (s *Store) With(ctx context.Context, tx Querier, afterCommit func(func())) context.Context {
 	return context.WithValue(ctx, key{s}, &transaction{tx, afterCommit})
 }
