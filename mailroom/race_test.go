@@ -249,7 +249,7 @@ func TestRestarts(t *testing.T) {
 
 // TestWrongClock: the times of a process with a wrong clock do not permit all workers to send, and do not keep a pause.
 func TestWrongClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, f *fixture) {
+	inBubble(t, func(t *testing.T, _ *fixture) {
 		day := time.Now().Add(24 * time.Hour)
 		p, err := decodePause(Item{Value: encode(pause{Failures: 1, Since: day, Proven: day})})
 		require.NoError(t, err)
