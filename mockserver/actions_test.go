@@ -157,6 +157,16 @@ func TestExport(t *testing.T) {
 	assert.Equal(t, 422, p.do("GET", "/_mock/outbox.zip?limit=1", nil).status)
 }
 
+// An id from a state file does not put a file of the archive into another folder.
+func TestExportName(t *testing.T) {
+	p, _ := sixty(t, 1)
+	id := p.Outbox()[0].ID
+	require.NoError(t, p.Restore(strings.NewReader(strings.ReplaceAll(snapshotOf(t, p.Server), id, "../../x"))))
+	archive := p.must("GET", "/_mock/outbox.zip", nil).text
+	assert.Contains(t, archive, "..%2F..%2Fx.eml")
+	assert.NotContains(t, archive, "../../x.eml")
+}
+
 // A request is sent again with a token of its account, and logged. The log does not show the token.
 func TestResend(t *testing.T) {
 	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "reader", AccountID: 2, ReadOnly: true}, {Value: "two-secret", AccountID: 2}}})

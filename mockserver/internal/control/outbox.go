@@ -10,6 +10,7 @@ import (
 	"math"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -112,7 +113,7 @@ func writeMessages(w io.Writer, messages iter.Seq[model.Message]) {
 func writeArchive(w io.Writer, messages iter.Seq[model.Message]) {
 	archive := zip.NewWriter(w)
 	for m := range messages {
-		file, err := archive.CreateHeader(&zip.FileHeader{Name: m.ID + ".eml", Method: zip.Deflate, Modified: m.Time})
+		file, err := archive.CreateHeader(&zip.FileHeader{Name: url.PathEscape(m.ID) + ".eml", Method: zip.Deflate, Modified: m.Time})
 		if err == nil {
 			_, _ = file.Write(mail.EML(m))
 		}

@@ -19,7 +19,7 @@ import (
 // rule selects the request.
 func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
 	c.Operation = o.ID
-	if o.Body != nil { // also if a fault or an error follows, because the log contains the body
+	if o.Body != nil { // before a fault or an error, because the log contains the body
 		c.readBody(r, MaxBody+1)
 	}
 	var rule *model.FaultRule
