@@ -77,6 +77,21 @@ func TestTaskState(t *testing.T) {
 	w.equal(lists(w, w.sdk), 1)
 }
 
+// TestStateOfFourAccounts: an action for all accounts names them before anything happens, whatever account is selected.
+func TestStateOfFourAccounts(t *testing.T) {
+	w, p, _ := startFourAccounts(t)
+	p.goTo("#/overview?account=77").says("h1", "Overview")
+	p.click("button", "Save as baseline").says(".scope", "This applies to all 4 accounts")
+	p.click("button", "Yes, save").says(".toast", "Baseline saved.")
+	p.atMost(2)
+	before := lists(w, w.sdk)
+	file := filepath.Join(t.TempDir(), "state.json")
+	w.check(os.WriteFile(file, []byte("{"), 0o600))
+	p.do(chromedp.SetUploadFiles(".state input[type=file]", []string{file}))
+	p.says(".scope", "This applies to all 4 accounts").click("button", "Keep it")
+	w.equal(lists(w, w.sdk), before)
+}
+
 // exported is the URL of the last download that a script of the page started.
 const exported = `new Promise(done => { HTMLAnchorElement.prototype.click = function () { window.exported = this.href; }; done(true); })`
 

@@ -5,7 +5,7 @@ import { Choice, Doing, FileButton, attempt, counted, icon, tags } from './ui.js
 import { accountFilter, useSession } from './session.js';
 const { a, button, div, h2, p } = tags;
 
-/** @typedef {{label: string, yes: string, sign: string, method: 'POST'|'DELETE', path: string, done: string, title?: string}} Removal */
+/** @typedef {{label: string, yes: string, sign: string, method: 'POST'|'PUT'|'DELETE', path: string, done: string, title?: string, whole?: boolean, body?: File}} Removal */
 
 /** @type {Removal} */
 export const removeRules = { label: 'Remove all', yes: 'Yes, remove', sign: 'trash', method: 'DELETE', path: '/faults', done: 'Rules removed.' };
@@ -15,32 +15,36 @@ const resets = [
   { label: 'Delete everything', yes: 'Yes, delete everything', sign: 'trash', method: 'DELETE', path: '/state', done: 'Everything deleted.', title: 'Remove all records, logs and fault rules' },
 ];
 
+/** @type {Removal} */
+const saveBaseline = { label: 'Save as baseline', yes: 'Yes, save', sign: 'check', method: 'PUT', path: '/baseline', done: 'Baseline saved. A reset restores the current state.', title: 'The current state becomes the baseline', whole: true };
+const loadState = (/** @type {File} */ body) => /** @type {Removal} */ ({ label: 'Load state', yes: 'Yes, load', sign: 'retry', method: 'PUT', path: '/state', done: `State loaded from ${body.name}.`, whole: true, body });
+const perform = (/** @type {Removal} */ r) => attempt(() => callForAll(r.method, r.path, r.body), () => [r.done]);
+
 /** The buttons for the state of the server. */
 export function State() {
   const [action, setAction] = useState(/** @type {Removal|undefined} */ (undefined));
-  const save = () => attempt(() => call('PUT', '/baseline'), () => ['Baseline saved. A reset restores the current state.']);
-  const load = (/** @type {File} */ file) => attempt(() => call('PUT', '/state', file), () => [`State loaded from ${file.name}.`]);
+  const { info } = useSession();
+  const start = (/** @type {Removal} */ r) => r.whole && info?.accounts.length === 1 ? perform(r) : setAction(r);
   return div({ class: 'card state', role: 'group', 'aria-label': 'State' },
     action ? [h2(action.label), h(Confirmation, { action, close: () => setAction(undefined) })]
       : h(Doing, { label: 'State', class: 'actions' },
-        button({ type: 'button', class: 'button', title: 'The current state becomes the baseline', onClick: save }, icon('check'), 'Save as baseline'),
-        resets.map(r => button({ type: 'button', class: 'button', key: r.label, title: r.title, onClick: () => setAction(r) }, icon(r.sign), r.label)),
+        [saveBaseline, ...resets].map(r => button({ type: 'button', class: 'button', key: r.label, title: r.title, onClick: () => start(r) }, icon(r.sign), r.label)),
         a({ class: 'button', href: href('/state'), download: 'state.json', title: 'All records, without fault rules, tokens and requests' }, icon('out'), 'Download state'),
-        h(FileButton, { text: 'Load state', label: 'Load a state', accept: '.json', onFile: load })));
+        h(FileButton, { text: 'Load state', label: 'Load a state', accept: '.json', onFile: file => start(loadState(file)) })));
 }
 
 /** Names the accounts and counts the records that an action removes, and requires a confirmation. @param {{action: Removal, close: () => void, after?: () => void}} props */
 export function Confirmation({ action, close, after }) {
   const { info } = useSession();
   const [all, setAll] = useState(false);
-  const account = accountFilter();
+  const account = action.whole ? '' : accountFilter();
   const one = all ? '' : account;
-  const everyone = account ? `all ${info?.accounts.length} accounts` : 'the whole server';
+  const everyone = account || action.whole ? `all ${info?.accounts.length} accounts` : 'the whole server';
   const { data: view } = /** @type {ReturnType<typeof useFetch<import('./overview.js').View>>} */ (useFetch(action === removeRules ? '' : '/overview?minutes=60' + (one && `&account_id=${one}`), ['records', 'message']));
   const rules = /** @type {ReturnType<typeof useFetch<import('./faults.js').Plan>>} */ (useFetch('/faults', ['fault'])).data?.data;
   const count = rules && counted(rules.filter(r => !one || String(r.account_id) === one).length, 'rule');
   const counts = !count ? [] : action === removeRules ? [count] : view ? [counted(view.resources.lists, 'list'), counted(view.messages.sent, 'message'), count] : [];
-  const yes = () => { close(); attempt(() => (one ? call : callForAll)(action.method, action.path), () => [action.done]).then(after); };
+  const yes = () => { close(); (one ? attempt(() => call(action.method, action.path), () => [action.done]) : perform(action)).then(after); };
   return div({ class: 'stack2' },
     account && h(Choice, { label: 'Accounts', value: all ? 'all' : 'one', onChange: v => setAll(v === 'all'), options: [['one', `Account ${account}`], ['all', everyone.replace('a', 'A')]] }),
     p({ class: 'scope', role: 'status' }, `This applies to ${[one ? `account ${one}` : everyone, counts.join(', ')].filter(Boolean).join(': ')}.`),
