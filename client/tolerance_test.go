@@ -59,7 +59,7 @@ func TestAttributeForms(t *testing.T) {
 	for attributes, want := range map[string]Attributes{
 		`[{"name":"age","value":42},{"value":1.50,"name":"sum"},{"name":"vip","value":true},{"name":"none","value":null}]`: {{"age", "42"}, {"sum", "1.50"}, {"vip", "true"}, {"none", ""}},
 		`{"age":42,"na\u006de":"Ann", "vip": false ,"none":null}`:                                                          {{"age", "42"}, {"name", "Ann"}, {"vip", "false"}, {"none", ""}},
-		`{"lost":{"a":1},"kept":"v","list":[1]}`:                                                                           {{"kept", "v"}}, `{}`: {}, `[]`: {}, `null`: nil,
+		`{"lost":{"a":1},"kept":"v","list":[1]}`:                                                                           {{"kept", "v"}}, `{"a":"1","b":2,"a":"3"}`: {{"a", "3"}, {"b", "2"}}, `{}`: {}, `[]`: {}, `null`: nil,
 	} {
 		c := newBubbleClient(t, inOrder(respond(200, `{"id":7,"custom_attributes":`+attributes+`,"tags":["t"]}`)))
 		contact, err := c.Contacts.Get(t.Context(), 1, 7)
@@ -71,7 +71,7 @@ func TestAttributeForms(t *testing.T) {
 
 // TestBooleanForms: true and false can be written as 1 and 0, or as text.
 func TestBooleanForms(t *testing.T) {
-	for text, want := range map[string]bool{`true`: true, `1`: true, `"true"`: true, `"1"`: true, `"True"`: true, `false`: false, `0`: false, `"0"`: false, `2`: false, `"yes"`: false, `null`: false} {
+	for text, want := range map[string]bool{`true`: true, `1`: true, `"true"`: true, `"1"`: true, `"True"`: true, `false`: false, `0`: false, `"0"`: false, `2`: false, `"yes"`: false, `"t"`: false, `null`: false} {
 		c := newBubbleClient(t, inOrder(respond(200, `{"id":"e","unsubscribed":`+text+`,"status":"delivered"}`)))
 		e, err := c.Emails.Get(t.Context(), "e")
 		assert.NoError(t, err)

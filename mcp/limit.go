@@ -41,6 +41,8 @@ func limit(concurrent int, next http.Handler) http.Handler {
 		response := &response{header: w.Header(), status: http.StatusOK}
 		select {
 		case slots <- struct{}{}:
+		case <-r.Context().Done(): // the caller has closed the connection
+			return
 		case <-time.After(slotWait):
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, fmt.Sprintf("%d requests are in progress; try again later", concurrent), http.StatusServiceUnavailable)

@@ -30,7 +30,9 @@ export async function launch(options: StartOptions): Promise<Server> {
   const binary = options.binary ?? findBinary();
   // The server exits when its standard input is closed: by stop, or by the operating system when this process ends.
   const flags = ['-addr', '127.0.0.1:0', '-log', 'json', '-quiet', '-exit-on-stdin-close', ...(options.args ?? [])];
-  const child = spawn(binary, flags, {windowsHide: true});
+  // Variables such as MOCKSERVER_STATE are for a server that tests share.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MOCKSERVER_')));
+  const child = spawn(binary, flags, {windowsHide: true, env});
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   child.stdin.on('error', () => {}); // the server can exit first
   try {

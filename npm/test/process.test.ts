@@ -86,6 +86,12 @@ test('connect requires a URL', () => {
   vi.unstubAllEnvs();
 });
 
+test('start ignores the variables of a server that tests share', async () => {
+  vi.stubEnv('MOCKSERVER_LOG', 'wrong');
+  await (await Mock.start()).stop();
+  vi.unstubAllEnvs();
+});
+
 test('connect sends the token to a server that requires one', async () => {
   const mock = await Mock.start({args: ['-addr', '0.0.0.0:0', '-token', 'key']});
   await expect(Mock.connect({url: mock.url, token: 'wrong'}).account()).rejects.toThrow('POST /_mock/seed: 401: ');

@@ -137,11 +137,14 @@ func (c *Cursor) Bool() bool {
 
 func (c *Cursor) anyBool() bool {
 	start := c.i
-	v, err := strconv.ParseBool(strings.ToLower(c.Scalar()))
-	if err != nil {
+	switch strings.ToLower(c.Scalar()) {
+	case "true", "1":
+		return true
+	case "false", "0":
+	default:
 		c.mismatch(start, "true or false")
 	}
-	return v
+	return false
 }
 
 // Int reads an integer, which may be written as 42.0 or 4e1.

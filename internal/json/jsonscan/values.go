@@ -157,10 +157,14 @@ func Named[T any](c *Cursor, read func(*Cursor) T, pair func(name, value string)
 		ahead.Skip()
 		n++
 	}
-	pairs := elements[T](c, n)
+	pairs, places := elements[T](c, n), map[string]int{}
 	for name := range c.Object() {
 		start := c.i
-		if v := pair(c.own(name), c.Scalar()); c.odd == nil || !c.ignored(start) {
+		v := pair(c.own(name), c.Scalar())
+		if at, again := places[name]; again {
+			pairs[at] = v
+		} else if c.odd == nil || !c.ignored(start) {
+			places[name] = len(pairs)
 			pairs = append(pairs, v)
 		}
 	}

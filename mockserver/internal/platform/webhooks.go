@@ -2,7 +2,6 @@ package platform
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -42,8 +41,10 @@ func (t *tx) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
 		Secret:    cmp.Or(t.fixed.Secret, newSecret()),
 		Hash:      cmp.Or(t.fixed.Hash, t.p.Hash),
 	}
+	seen := map[string]bool{} // a request can contain a million names
 	for _, name := range in.Events {
-		if !slices.Contains(h.Events, name) {
+		if !seen[name] {
+			seen[name] = true
 			h.Events = append(h.Events, name)
 		}
 	}
