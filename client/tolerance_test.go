@@ -72,7 +72,7 @@ func TestAttributeForms(t *testing.T) {
 // TestBooleanForms: true and false can be written as 1 and 0, or as text.
 func TestBooleanForms(t *testing.T) {
 	for text, want := range map[string]bool{`true`: true, `1`: true, `"true"`: true, `"1"`: true, `"True"`: true, `false`: false, `0`: false, `"0"`: false, `2`: false, `"yes"`: false, `"t"`: false, `null`: false} {
-		c := newBubbleClient(t, inOrder(respond(200, `{"id":"e","unsubscribed":`+text+`,"status":"delivered"}`)))
+		c := newBubbleClient(t, inOrder(respond(200, `{"id":"e","unsubscribed":`+text+`,"status":"delivered"}`)), func(cfg *Config) { cfg.LookupLimiter = NoLookupLimit{} })
 		e, err := c.Emails.Get(t.Context(), "e")
 		assert.NoError(t, err)
 		assert.Equal(t, want, e.Unsubscribed, text)
