@@ -218,7 +218,7 @@ func TestCopiedGo(t *testing.T) {
 		const path = o => o.path.replaceAll(/\{(\w+)\}/g, (_, name) => name === 'email' ? 'a%40b.example' : '7');
 		return Object.fromEntries(await Promise.all(all.map(async o => [o.id, await goOf({ operation: o.id, path: path(o), body: o.examples?.[0]?.value })])));
 	})()`)
-	dir, err := os.MkdirTemp(".", "copied-") // in the module, to import the SDK
+	dir, err := os.MkdirTemp(".", "copied-") //nolint:usetesting // in the module, to import the SDK
 	p.check(err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	for id, source := range programs {
