@@ -14,7 +14,7 @@
 //	h := otelhttp.NewHandler(webhook.NewHandler(verifier, telemetry.Wrap(handle), webhook.Options{
 //		Observe: telemetry.ObserveDelivery,
 //	}), "webhook")
-//	room, err := mailroom.New(c, store, mailroom.Options{Observe: telemetry.ObserveNotice, …})
+//	room, err := mailroom.New(c, store, mailroom.Options{Observe: telemetry.ObserveNotice})
 //	registration, err := telemetry.ObserveQueues(room)
 //
 // # Spans

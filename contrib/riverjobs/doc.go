@@ -6,7 +6,7 @@
 //
 //	store, err := riverjobs.NewStore(pool, "")
 //	…
-//	room, err := mailroom.New(c, store, mailroom.Options{External: true, OnNotice: …}) // c is a *client.Client
+//	room, err := mailroom.New(c, store, mailroom.Options{External: true, OnNotice: onNotice}) // c is a *client.Client
 //	…
 //	workers := river.NewWorkers()
 //	riverjobs.Register(workers, room)
@@ -55,5 +55,5 @@
 // # Lookups
 //
 // The client limits the lookup rate. For several replicas, use a shared
-// [client.LookupLimiter].
+// LookupLimiter, such as the one in module redisstore.
 package riverjobs

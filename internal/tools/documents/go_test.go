@@ -101,6 +101,9 @@ var prelude = map[string]string{
 	"newLimiter":  "func(*testing.T) client.LookupLimiter",
 	"newStore":    "func(*testing.T) webhook.Once",
 	"db":          "*sql.DB",
+	"pool":        "*pgxpool.Pool",
+	"onNotice":    "func(context.Context, mailroom.Notice) error",
+	"store":       "mailroom.Store",
 	"openDB":      "func(*testing.T) *sql.DB",
 }
 
