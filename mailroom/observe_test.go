@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -21,6 +22,7 @@ func TestObserve(t *testing.T) {
 		})
 		f.enqueue("17", "ada@example.org")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		assert.Equal(t, []string{"17 sent: not now", "17 sent: <nil>"}, observed)
 	})
 }
