@@ -104,72 +104,104 @@ func (c *contract) schema(ref *openapi3.SchemaRef, description string) string {
 
 // literal writes a schema. A schema without rules allows any value.
 func (c *contract) literal(s *openapi3.Schema, description string) string {
-	var needs []string
 	kind, fields := c.kind(s)
 	if kind == "integer" && s.Min == nil {
 		fields = append(fields, "Min: math.MinInt64")
 	}
 	for _, keyword := range keywords(s) {
-		switch kind + " " + keyword {
-		case "object properties":
-			fields = append(fields, "Properties: "+c.properties(s))
-		case "object additionalProperties":
-			if others := s.AdditionalProperties; others.Schema != nil && s.Properties == nil {
-				fields = append(fields, "Values: "+c.schema(others.Schema, ""))
-			} else if others.Has == nil || !*others.Has {
-				c.fail(s.Origin, "the mock server validates no additionalProperties but true, or a schema without properties")
-			}
-		case "array items":
-			fields = append(fields, "Items: "+c.schema(s.Items, ""))
-		case "array minItems", "string minLength":
-			fields = append(fields, fmt.Sprintf("Min: %d", max(s.MinItems, s.MinLength)))
-		case "integer minimum":
-			fields = append(fields, "Min: "+number(*s.Min))
-		case "array maxItems", "string maxLength":
-			most := *cmp.Or(s.MaxItems, s.MaxLength)
-			fields = append(fields, fmt.Sprintf("Max: %d", most))
-			if most == 0 {
-				c.fail(s.Origin, "the mock server validates no %s of 0", keyword)
-			}
-		case "integer maximum":
-			fields = append(fields, "Max: "+number(*s.Max))
-		case "string enum":
-			fields = append(fields, fmt.Sprintf("Enum: %#v", values(s)))
-		case "string pattern":
-			fields = append(fields, c.pattern(s, description))
-		case "string format":
-			if s.Format == "date-time" {
-				fields = append(fields, "Time: true")
-			} else if s.Format == "email" || s.Format == "uri" {
-				fields = append(fields, fmt.Sprintf("Format: %q", s.Format))
-			} else if s.Format != "uuid" && s.Format != "password" {
-				c.fail(s.Origin, "the mock server validates no format %s", s.Format)
-			}
-		case " oneOf":
-			fields = append(fields, "OneOf: "+c.list(s.OneOf))
-		case " allOf":
-			fields = append(fields, "AllOf: "+c.list(s.AllOf))
-		case "object required":
-			for _, name := range s.Required {
-				if s.Properties[name] == nil {
-					c.fail(s.Origin, "%s is required, but not among the properties", name)
-				}
-			}
-		case "string x-event-name":
-			fields = append(fields, "Event: true")
-		case "object x-needs":
-			for _, name := range s.Extensions["x-needs"].([]any) {
-				needs = append(needs, name.(string))
-			}
-			fields = append(fields, fmt.Sprintf("Needs: %#v", needs))
-		case "integer format": // has no effect
-		default:
-			if !slices.Contains([]string{"type", "description", "default", "discriminator"}, keyword) && !strings.HasPrefix(keyword, "x-") {
-				c.fail(s.Origin, "the mock server validates no %s of type %q", keyword, kind)
-			}
+		if field := c.field(s, kind, keyword, description); field != "" {
+			fields = append(fields, field)
 		}
 	}
 	return "&Schema{" + strings.Join(fields, ", ") + "}"
+}
+
+// field writes the rule of a keyword, or "" if the keyword has no effect on the validation.
+func (c *contract) field(s *openapi3.Schema, kind, keyword, description string) string {
+	switch kind + " " + keyword {
+	case "object properties":
+		return "Properties: " + c.properties(s)
+	case "object additionalProperties":
+		return c.additional(s)
+	case "object required":
+		c.checkRequired(s)
+		return ""
+	case "object x-needs":
+		return fmt.Sprintf("Needs: %#v", needs(s))
+	case "array items":
+		return "Items: " + c.schema(s.Items, "")
+	case "array minItems", "string minLength":
+		return fmt.Sprintf("Min: %d", max(s.MinItems, s.MinLength))
+	case "array maxItems", "string maxLength":
+		most := *cmp.Or(s.MaxItems, s.MaxLength)
+		if most == 0 {
+			c.fail(s.Origin, "the mock server validates no %s of 0", keyword)
+		}
+		return fmt.Sprintf("Max: %d", most)
+	case "integer minimum":
+		return "Min: " + number(*s.Min)
+	case "integer maximum":
+		return "Max: " + number(*s.Max)
+	case "integer format":
+		return ""
+	case "string enum":
+		return fmt.Sprintf("Enum: %#v", values(s))
+	case "string pattern":
+		return c.pattern(s, description)
+	case "string format":
+		return c.format(s)
+	case "string x-event-name":
+		return "Event: true"
+	case " oneOf":
+		return "OneOf: " + c.list(s.OneOf)
+	case " allOf":
+		return "AllOf: " + c.list(s.AllOf)
+	}
+	if !slices.Contains([]string{"type", "description", "default", "discriminator"}, keyword) && !strings.HasPrefix(keyword, "x-") {
+		c.fail(s.Origin, "the mock server validates no %s of type %q", keyword, kind)
+	}
+	return ""
+}
+
+// additional writes the schema of the values of an object without named properties.
+func (c *contract) additional(s *openapi3.Schema) string {
+	others := s.AdditionalProperties
+	if others.Schema != nil && s.Properties == nil {
+		return "Values: " + c.schema(others.Schema, "")
+	}
+	if others.Has == nil || !*others.Has {
+		c.fail(s.Origin, "the mock server validates no additionalProperties but true, or a schema without properties")
+	}
+	return ""
+}
+
+func (c *contract) checkRequired(s *openapi3.Schema) {
+	for _, name := range s.Required {
+		if s.Properties[name] == nil {
+			c.fail(s.Origin, "%s is required, but not among the properties", name)
+		}
+	}
+}
+
+// needs returns the names in x-needs. An object must have a value for one of them.
+func needs(s *openapi3.Schema) (names []string) {
+	for _, name := range s.Extensions["x-needs"].([]any) {
+		names = append(names, name.(string))
+	}
+	return names
+}
+
+func (c *contract) format(s *openapi3.Schema) string {
+	switch s.Format {
+	case "date-time":
+		return "Time: true"
+	case "email", "uri":
+		return fmt.Sprintf("Format: %q", s.Format)
+	case "uuid", "password":
+		return ""
+	}
+	c.fail(s.Origin, "the mock server validates no format %s", s.Format)
+	return ""
 }
 
 // keywords returns the keywords of a schema, minimums before maximums and elements.

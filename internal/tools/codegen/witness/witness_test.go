@@ -125,7 +125,7 @@ func TestCampaign(t *testing.T) {
 // TestEmail sends an email, receives the event of its bounce, and looks it up.
 func TestEmail(t *testing.T) {
 	c, srv, received := start(t)
-	hook, err := c.CreateWebhookWithResponse(t.Context(), WebhookCreate{Url: "http://hook.test/", Events: []EventName{EventNameEmailBounced}})
+	hook, err := c.CreateWebhookWithResponse(t.Context(), WebhookCreate{Url: "http://hook.test/", Events: []string{string(EventNameEmailBounced)}})
 	require.NoError(t, err)
 	secret := must(t, hook.JSON201, hook.Body).Secret
 
