@@ -325,10 +325,10 @@ func (p *page) rest() {
 	eval[bool](p, `painted()`)
 }
 
-// goTo opens another view of the console.
+// goTo opens another view of the console, and waits until the page has followed the address.
 func (p *page) goTo(hash string) *page {
 	p.Helper()
-	p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = %q`, hash)))
+	eval[bool](p, fmt.Sprintf(`goTo(%q)`, hash))
 	return p
 }
 

@@ -30,10 +30,13 @@ export function Overview() {
   const [, words, minutes] = spans.find(([name]) => name === span) ?? spans[0];
   const query = new URLSearchParams({ minutes: String(minutes), ...(accountFilter() && { account_id: accountFilter() }) });
   const { data: view, error } = /** @type {ReturnType<typeof useFetch<View>>} */ (useFetch('/overview?' + query, ['message', 'delivery', 'event', 'records', 'clock', 'fault']));
-  const shown = error ? empty('warn', 'Loading failed', error)
-    : !view ? div({ class: 'loading', 'aria-busy': 'true' })
-    : [untouched(view) && h(First, {}), h(Counted, { view }), h(State, {}), h(Timeline, { view, minutes, words, pick: h(Choice, { label: 'Period', value: span, onChange: setSpan, options: spans.map(([v, , , short]) => [v, short]) }) }), h(WaitingList, { all: view.waiting })];
-  return h(Page, { title: 'Overview', children: div({ class: 'overview' }, shown) });
+  const status = error ? empty('warn', 'Loading failed', error) : !view && div({ class: 'loading', 'aria-busy': 'true' });
+  const pick = h(Choice, { label: 'Period', value: span, onChange: setSpan, options: spans.map(([v, , , short]) => [v, short]) });
+  // State stays while the page loads another period or account, because it contains an open confirmation.
+  return h(Page, { title: 'Overview', children: div({ class: 'overview' }, status,
+    !status && view && [untouched(view) && h(First, {}), h(Counted, { view })],
+    h(State, {}),
+    !status && view && [h(Timeline, { view, minutes, words, pick }), h(WaitingList, { all: view.waiting })]) });
 }
 
 /** Reports whether the server has no records and no activity. @param {View} v */

@@ -31,6 +31,16 @@ async function spot(kind, text) {
   }
 }
 
+/** Opens a view, and waits until the page has followed the address. */
+function goTo(hash) {
+  const before = location.href;
+  location.hash = hash;
+  return new Promise(done => {
+    if (location.href === before) done(true);
+    else addEventListener('hashchange', () => requestAnimationFrame(() => requestAnimationFrame(() => done(true))), { once: true });
+  });
+}
+
 /** The center of the check box of a row, when the row is visible and still. */
 async function boxOf(row) {
   const box = () => document.querySelectorAll('.rows li')[row]?.querySelector('.select');
