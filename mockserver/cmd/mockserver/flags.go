@@ -89,8 +89,11 @@ func (f *flagSet) parseAll(args []string) error {
 		variable := f.variable(flag.Name)
 		if value := os.Getenv(variable); value != "" && !given[flag.Name] {
 			if err := f.Set(flag.Name, value); err != nil {
-				if isBool(flag) {
+				switch {
+				case isBool(flag):
 					err = errors.New("must be true or false")
+				case err.Error() == "parse error":
+					err = errors.New("must be a number of at least 0")
 				}
 				errs = append(errs, fmt.Errorf("%s: %w", variable, err)) // without the value, which may be a secret
 			}

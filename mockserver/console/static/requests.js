@@ -70,7 +70,7 @@ function Opened({ id, tab, summary }) {
 function unread(r) {
   const found = [...(r.unknown_fields ?? []).map(m => `body.${m}`), ...(r.unknown_parameters ?? []).map(n => `query.${n}`)];
   if (!found.length) return null;
-  return div({ class: 'wrong' }, p('The API does not define ', found.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]), '. The mock server ignores it, and no event with an unknown name occurs.'));
+  return div({ class: 'wrong' }, p('The API does not define ', found.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]), `. The mock server ignores ${found.length > 1 ? 'them' : 'it'}${found.some(at => at.startsWith('body.events[]: ')) ? ', and no event with an unknown name occurs' : ''}.`));
 }
 
 /** The errors of a request, and the closest operation. @param {FullRequest} r */
